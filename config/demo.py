@@ -1,0 +1,130 @@
+"""`make demo`: one process that prepares the demo, starts the web server and a worker, and stops both with itself."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from types import FrameType
+
+ROOT = Path(__file__).resolve().parent.parent
+PYTHON = sys.executable
+PATIENCE_SECONDS = 60
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Run the Palate demo on this machine.")
+    parser.add_argument("--port", type=int, default=8000)
+    port: int = parser.parse_args().port
+    os.chdir(ROOT)
+    os.environ.setdefault("PALATE_ENV", "demo")
+    # Threads of the judge's libraries must not spin beside the web server; see config/celery.py.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    if not _is_free(port):
+        print(f"Port {port} is taken. Stop what listens there, or choose another: make demo PORT=8001", file=sys.stderr)
+        return 1
+    log = Path(os.environ.get("PALATE_VAR", ROOT / "var")) / "log"
+    log.mkdir(parents=True, exist_ok=True)
+
+    print("Preparing the demo …", flush=True)
+    _manage("migrate", "--verbosity", "0")
+    logins = _manage("build_demo")
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGTERM, signal.SIGHUP):  # a closed terminal ends the demo as Ctrl-C does
+        signal.signal(number, stop)
+    children: list[subprocess.Popen[bytes]] = []
+    try:
+        web_log, worker_log = (log / "web.log").open("wb"), (log / "worker.log").open("wb")
+        web = [PYTHON, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{port}"]
+        web += ["--threads", "4", "--timeout", "180"]
+        worker = [PYTHON, "-m", "celery", "-A", "config", "worker", "-B", "-c", "1", "-Q", "cpu", "-l", "info"]
+        for command, file in ((web, web_log), (worker, worker_log)):
+            # A session of their own: Ctrl-C reaches this process alone, which then stops the whole group of each.
+            children.append(
+                subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, start_new_session=True)  # noqa: S603
+            )
+        if not _wait_until_up(f"http://127.0.0.1:{port}/healthz", children[0]):
+            print(f"The web server did not start; see {log / 'web.log'}.", file=sys.stderr)
+            return 1
+        _greet(port, logins, log)
+        while all(child.poll() is None for child in children):
+            time.sleep(0.5)
+        print(f"One of the processes stopped by itself; see {log}.", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nStopping …", flush=True)
+        return 0
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not leave a child behind
+        _stop(children)
+
+
+def _manage(*arguments: str) -> str:
+    """Run a management command; what it prints on standard output."""
+    done = subprocess.run([PYTHON, "manage.py", *arguments], check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603
+    return done.stdout
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def _wait_until_up(url: str, server: subprocess.Popen[bytes]) -> bool:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            with urllib.request.urlopen(url, timeout=2):  # noqa: S310 (our own address)
+                return True
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.1)
+    return False
+
+
+def _greet(port: int, logins: str, log: Path) -> None:
+    print(
+        f"""
+Palate is at http://127.0.0.1:{port}/
+
+{logins}
+A small language model is labelling the demo's documents now, beside a lexical baseline: log in as manager and look at
+Judges. Logs: {log}.
+Ctrl-C stops everything.
+""",
+        flush=True,
+    )
+
+
+def _stop(children: list[subprocess.Popen[bytes]]) -> None:
+    """End each child and what it started: politely, then by force."""
+    for child in children:
+        # The worker drops its row at once; another one takes it up later (judges.actions.recover_runs).
+        child.send_signal(signal.SIGQUIT if "celery" in child.args else signal.SIGTERM)  # type: ignore[operator]
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline and any(child.poll() is None for child in children):
+        time.sleep(0.1)
+    for child in children:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

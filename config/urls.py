@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from django.contrib import admin
+from django.contrib.auth import views as auth
+from django.contrib.auth.decorators import login_not_required
+from django.db import connection
+from django.http import HttpRequest, HttpResponse
+from django.urls import include, path
+
+
+@login_not_required
+def healthz(request: HttpRequest) -> HttpResponse:
+    """For load balancers and container health checks: the process answers, and so does its database."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    return HttpResponse("ok", content_type="text/plain")
+
+
+urlpatterns = [
+    path("healthz", healthz, name="healthz"),
+    path("login/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("logout/", auth.LogoutView.as_view(), name="logout"),
+    path("password/", auth.PasswordChangeView.as_view(success_url="/"), name="password_change"),
+    path(
+        "invited/<uidb64>/<token>/",
+        auth.PasswordResetConfirmView.as_view(success_url="/login/"),
+        name="password_reset_confirm",
+    ),
+    path("admin/", admin.site.urls),
+    path("api/v1/", include("config.api_urls")),
+    path("", include("annotation.urls")),
+    path("", include("judges.urls")),
+    path("", include("reports.urls")),
+    path("", include("recipes.urls")),
+]
