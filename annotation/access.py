@@ -1,0 +1,66 @@
+"""Who may see what: the first line of every view of a study.
+
+A stranger is told that the page does not exist; a member without the needed role is told which one it needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+from django_htmx.middleware import HtmxDetails
+
+from annotation import queries
+from annotation.models import Role, Study, User
+
+P = ParamSpec("P")
+
+
+class AppRequest(HttpRequest):
+    """A request behind our middleware: somebody is logged in, and htmx's headers are read."""
+
+    user: User
+    htmx: HtmxDetails
+
+
+StudyView = Callable[Concatenate[AppRequest, Study, P], HttpResponseBase]
+SlugView = Callable[Concatenate[AppRequest, str, P], HttpResponseBase]
+
+
+def check_role(user: User, study: Study, *allowed: Role) -> set[Role]:
+    """The roles of `user` in `study`.
+
+    Raises:
+        Http404: no role at all.
+        PermissionDenied: none of those that are `allowed`.
+    """
+    roles = queries.roles(user, study)
+    if not roles:
+        raise Http404
+    if not roles & set(allowed):
+        needed = ", ".join(str(role.label) for role in allowed)
+        raise PermissionDenied(
+            _("This page of “%(study)s” is for: %(roles)s.") % {"study": study.title, "roles": needed}
+        )
+    return roles
+
+
+def for_roles(*allowed: Role) -> Callable[[StudyView[P]], SlugView[P]]:
+    """Make a view of a study out of its slug, for members with one of the roles."""
+
+    def decorate(view: StudyView[P]) -> SlugView[P]:
+        @wraps(view)
+        def wrapper(request: AppRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+            study = get_object_or_404(Study.objects.select_related("scheme"), slug=slug)
+            study.roles = check_role(request.user, study, *allowed)
+            return view(request, study, *args, **kwargs)
+
+        return wrapper  # type: ignore[return-value]  # Django passes the slug by name
+
+    return decorate

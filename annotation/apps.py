@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class AnnotationConfig(AppConfig):
+    name = "annotation"
+
+    def ready(self) -> None:
+        from annotation import tabs
+        from annotation.models import Role
+
+        tabs.register(position=10, label=_("Overview"), url_name="annotation:study", roles=set(Role))
+        tabs.register(position=30, label=_("Plan"), url_name="annotation:plan", roles={Role.MANAGER})
+        tabs.register(position=40, label=_("People"), url_name="annotation:people", roles={Role.MANAGER})
+        tabs.register(position=60, label=_("Import"), url_name="annotation:import", roles={Role.MANAGER})

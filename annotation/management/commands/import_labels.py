@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.actions import Refused
+from annotation.imports import Imported, ImportRefused, problems_text, translated
+from annotation.label_imports import import_labels, study_from_labels
+from annotation.label_reading import LabelImport
+from annotation.models import Study, User
+from annotation.records import LABEL_FIELDS
+from annotation.tables import TableError, open_table
+
+
+class Command(BaseCommand):
+    help = "Add labels made elsewhere from a CSV or TSV file, to a study or (--new-study) to a new one."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", help="the address of the study, as in its links")
+        parser.add_argument("file", type=Path)
+        for name in LABEL_FIELDS:
+            option = f"--{name.replace('_', '-')}"
+            parser.add_argument(option, metavar="COL", help=f"heading of the {name}; '' if the file has none")
+        parser.add_argument("--ignore", metavar="COL", action="append", default=[], help="a heading not to be read")
+        parser.add_argument("--wide", action="store_true", help="one line an item, one column a rater")
+        parser.add_argument("--create", action="store_true", help="make sheets, rows, columns, raters that are missing")
+        parser.add_argument("--pseudonyms", action="store_true", help="call the raters R1, R2, …")
+        parser.add_argument("--replace", action="store_true", help="answers that differ replace imported ones")
+        parser.add_argument(
+            "--new-study", metavar="TITLE", help="make the study too: one question, its options as found"
+        )
+        parser.add_argument("--nominal", action="store_true", help="with --new-study: numbers are names, not a scale")
+        parser.add_argument("--manager", metavar="USER", help="with --new-study: its manager and researcher")
+
+    def handle(self, *, study: str, file: Path, new_study: str | None, manager: str | None, **options: Any) -> None:
+        how = LabelImport(
+            headings={name: options[name] for name in LABEL_FIELDS if options[name] is not None},
+            ignore=tuple(options["ignore"]),
+            **{name: options[name] for name in ("wide", "create", "pseudonyms", "replace", "nominal")},
+        )
+        try:
+            with file.open("rb") as stream:
+                table = open_table(stream, name=file.name, max_bytes=settings.PALATE_MAX_IMPORT_BYTES)
+                imported: Imported
+                if new_study is not None:
+                    by = _user(manager) if manager else None
+                    _made, imported = study_from_labels(slug=study, title=new_study, table=table, how=how, by=by)
+                else:
+                    imported = import_labels(study=_study(study), table=table, how=how)
+        except OSError as error:
+            raise CommandError(f"{error.filename} cannot be read: {error.strerror}.") from error
+        except TableError as error:
+            raise CommandError(translated(error.sentence)) from error
+        except ImportRefused as refused:
+            raise CommandError(problems_text(refused)) from refused
+        except Refused as refused:
+            raise CommandError(str(refused)) from refused
+        self.stdout.write(" ".join(imported.sentences()))
+        if new_study is not None and not manager:
+            self.stdout.write("Nobody is in the study yet; give it a manager in the administration (Memberships).")
+
+
+def _study(slug: str) -> Study:
+    if study := Study.objects.filter(slug=slug).first():
+        return study
+    raise CommandError(f"There is no study “{slug}”. --new-study TITLE makes it.")
+
+
+def _user(name: str) -> User:
+    if user := User.objects.filter(username=name).first():
+        return user
+    raise CommandError(f"There is no account “{name}”.")

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.actions import Refused
+from annotation.imports import ImportRefused, import_rows, problems_text, translated
+from annotation.models import Study
+from annotation.tables import TableError, open_table
+
+
+class Command(BaseCommand):
+    help = "Add rows, and with --columns what is looked for in them, from CSV or TSV files."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", help="the address of the study, as in its links")
+        parser.add_argument("rows", type=Path, help="columns: row; optional: sheet, title, url, language, evidence…")
+        parser.add_argument("--columns", type=Path, help="columns: sheet, section, and the facets of the scheme")
+
+    def handle(self, *, study: str, rows: Path, columns: Path | None, **options: Any) -> None:
+        found = Study.objects.filter(slug=study).first()
+        if found is None:
+            raise CommandError(f"There is no study “{study}”.")
+        limit = settings.PALATE_MAX_IMPORT_BYTES
+        try:
+            with ExitStack() as stack:
+                tables = [
+                    open_table(stack.enter_context(path.open("rb")), name=path.name, max_bytes=limit)
+                    for path in (rows, columns)
+                    if path is not None
+                ]
+                imported = import_rows(study=found, rows=tables[0], columns=tables[1] if columns else None)
+        except OSError as error:
+            raise CommandError(f"{error.filename} cannot be read: {error.strerror}.") from error
+        except TableError as error:
+            raise CommandError(translated(error.sentence)) from error
+        except ImportRefused as refused:
+            raise CommandError(problems_text(refused)) from refused
+        except Refused as refused:
+            raise CommandError(str(refused)) from refused
+        self.stdout.write(" ".join(imported.sentences()))

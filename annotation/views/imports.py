@@ -1,0 +1,161 @@
+"""The manager's page on which rows, columns and labels made elsewhere come into a study."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Any, BinaryIO, cast
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation.access import AppRequest, for_roles
+from annotation.actions import Refused
+from annotation.imports import Imported, ImportRefused, import_rows, translated
+from annotation.label_imports import import_labels
+from annotation.label_reading import LabelImport
+from annotation.models import Role, Study
+from annotation.tables import Table, TableError, open_table
+
+
+class RowsForm(forms.Form):
+    rows = forms.FileField(label=gettext_lazy("Rows"), required=False)
+    columns = forms.FileField(label=gettext_lazy("Columns"), required=False)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if not self.errors and not any(cleaned.values()):
+            raise forms.ValidationError(_("Choose a file of rows, a file of columns, or both."))
+        return cleaned
+
+
+class LabelsForm(forms.Form):
+    HEADINGS = ("rater", "row", "answer", "gold")
+
+    labels = forms.FileField(label=gettext_lazy("Labels"))
+    create = forms.BooleanField(
+        label=gettext_lazy("Create the raters, rows, columns and sheets that are missing"), required=False, initial=True
+    )
+    wide = forms.BooleanField(label=gettext_lazy("One line an item, one column a rater"), required=False)
+    pseudonyms = forms.BooleanField(
+        label=gettext_lazy("Call the raters R1, R2, … (who was who is not kept)"), required=False
+    )
+    replace = forms.BooleanField(
+        label=gettext_lazy("Answers that differ replace those imported before"), required=False
+    )
+    rater = forms.CharField(label=gettext_lazy("Heading of the raters"), required=False, max_length=200)
+    row = forms.CharField(label=gettext_lazy("Heading of the rows"), required=False, max_length=200)
+    answer = forms.CharField(label=gettext_lazy("Heading of the answers"), required=False, max_length=200)
+    gold = forms.CharField(label=gettext_lazy("Heading of the right answers"), required=False, max_length=200)
+    ignore = forms.CharField(
+        label=gettext_lazy("Headings to leave out"),
+        required=False,
+        max_length=2000,
+        help_text=gettext_lazy("With commas between them."),
+    )
+
+    def switches(self) -> list[forms.BoundField]:
+        return [field for field in self if isinstance(field.field, forms.BooleanField)]
+
+    def headings(self) -> list[forms.BoundField]:
+        return [field for field in self if isinstance(field.field, forms.CharField)]
+
+    def how(self) -> LabelImport:
+        data = self.cleaned_data
+        return LabelImport(
+            headings={name: data[name] for name in self.HEADINGS if data[name]},
+            ignore=tuple(name for part in data["ignore"].split(",") if (name := part.strip())),
+            create=data["create"],
+            wide=data["wide"],
+            pseudonyms=data["pseudonyms"],
+            replace=data["replace"],
+        )
+
+
+@require_GET
+@for_roles(Role.MANAGER)
+def page(request: AppRequest, study: Study) -> HttpResponse:
+    return _page(request, study)
+
+
+@require_POST
+@for_roles(Role.MANAGER)
+def rows(request: AppRequest, study: Study) -> HttpResponse:
+    form = RowsForm(request.POST, request.FILES)
+    refused = None
+    if form.is_valid():
+        try:
+            with ExitStack() as stack:
+                imported = import_rows(
+                    study=study,
+                    rows=_table(stack, form.cleaned_data["rows"]),
+                    columns=_table(stack, form.cleaned_data["columns"]),
+                )
+        except (TableError, Refused) as error:
+            refused = _refuse(form, error)
+        else:
+            return _done(request, study, imported)
+    return _page(request, study, rows_form=form, refused=refused)
+
+
+@require_POST
+@for_roles(Role.MANAGER)
+def labels(request: AppRequest, study: Study) -> HttpResponse:
+    form = LabelsForm(request.POST, request.FILES)
+    refused = None
+    if form.is_valid():
+        try:
+            with ExitStack() as stack:
+                table = _table(stack, form.cleaned_data["labels"])
+                assert table is not None  # the field is required
+                imported = import_labels(study=study, table=table, how=form.how())
+        except (TableError, Refused) as error:
+            refused = _refuse(form, error)
+        else:
+            return _done(request, study, imported)
+    return _page(request, study, labels_form=form, refused=refused)
+
+
+def _table(stack: ExitStack, file: UploadedFile[bytes] | None) -> Table | None:
+    if file is None:
+        return None
+    stream = cast(BinaryIO, stack.enter_context(file.open("rb")).file)
+    return open_table(stream, name=file.name or "", max_bytes=settings.PALATE_MAX_IMPORT_BYTES)
+
+
+def _refuse(form: forms.Form, error: TableError | Refused) -> ImportRefused | None:
+    """The list of problems for the top of the page; a single sentence goes to the form."""
+    if isinstance(error, ImportRefused):
+        return error
+    form.add_error(None, translated(error.sentence) if isinstance(error, TableError) else str(error))
+    return None
+
+
+def _done(request: AppRequest, study: Study, imported: Imported) -> HttpResponse:
+    said = " ".join(imported.sentences())
+    (messages.info if imported.nothing_new else messages.success)(request, said)
+    return redirect("annotation:import", study.slug)
+
+
+def _page(
+    request: AppRequest,
+    study: Study,
+    *,
+    rows_form: RowsForm | None = None,
+    labels_form: LabelsForm | None = None,
+    refused: ImportRefused | None = None,
+) -> HttpResponse:
+    context = {
+        "study": study,
+        "scheme": study.scheme.parsed,
+        "rows_form": rows_form or RowsForm(),
+        "labels_form": labels_form or LabelsForm(),
+        "refused": refused,
+    }
+    return render(request, "annotation/import.html", context)
