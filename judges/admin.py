@@ -1,0 +1,100 @@
+"""The tables of the judges' floor for an administrator: made by actions, so shown here and not changed.
+
+A model's place can be edited: a folder moves. What a run was made with is in its record, whatever is edited here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from annotation.admin import MadeByActions, pretty
+from annotation.models import Row, Sheet
+from judges import labelling
+from judges.backends.base import BackendError
+from judges.models import Judge, LanguageModel, Prompt, Run, WorkItem
+
+
+class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A model may lie where this process cannot see it, but no server may be one that could never work."""
+
+    class Meta:
+        model = LanguageModel
+        fields = ["name", "backend", "location", "revision", "gguf_file", "dtype", "device", "served_name",
+                  "api_key_env", "requests_per_minute"]  # fmt: skip
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if not self.errors and cleaned["backend"] == LanguageModel.Backend.OPENAI:
+            try:
+                labelling.check_server(LanguageModel(**cleaned), chat_template=False)
+            except BackendError as error:
+                raise forms.ValidationError(str(error)) from error
+        return cleaned
+
+
+@admin.register(LanguageModel)
+class LanguageModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    form = LanguageModelForm
+    list_display = ["name", "backend", "location", "served_name", "revision", "dtype", "device"]
+    list_filter = ["backend"]
+    search_fields = ["name", "location", "served_name"]
+
+
+@admin.register(Prompt)
+class PromptAdmin(MadeByActions):
+    list_display = ["name", "digest"]
+    search_fields = ["name", "text", "digest"]
+    fields = ["name", "digest", "file"]
+    readonly_fields = ["file"]
+
+    @admin.display(description=_("file"))
+    def file(self, prompt: Prompt) -> SafeString:
+        return format_html("<pre>{}</pre>", prompt.text)
+
+
+@admin.register(Judge)
+class JudgeAdmin(MadeByActions):
+    list_display = ["name", "method", "model", "prompt", "normalisation", "chat_template"]
+    list_filter = ["method"]
+    list_select_related = ["model", "prompt"]
+    search_fields = ["name", "model__name", "model__location"]
+
+
+@admin.register(Run)
+class RunAdmin(MadeByActions):
+    list_display = ["judge", "study", "state", "started_by", "started_at", "ended_at"]
+    list_filter = ["state", "study"]
+    list_select_related = ["judge", "study", "started_by"]
+    search_fields = ["judge__name", "study__title", "error"]
+    fields = [
+        "study", "judge", "rater", "state", "error", "started_by", "started_at", "ended_at", "enqueued_at",
+        "enqueued_times", "record",
+    ]  # fmt: skip
+    readonly_fields = ["record"]
+
+    @admin.display(description=_("record"))
+    def record(self, run: Run) -> SafeString:
+        return pretty(run.provenance)
+
+
+@admin.register(WorkItem)
+class WorkItemAdmin(MadeByActions):
+    list_display = ["sheet", "row", "run", "state", "attempts", "worker", "lease_until", "cells", "seconds"]
+    list_filter = ["state", "run__study"]
+    list_select_related = ["run__judge", "run__study", "assignment__row__sheet"]
+    search_fields = ["assignment__row__name", "assignment__row__sheet__title", "worker", "error"]
+    deferred = ["assignment__row__evidence"]
+
+    @admin.display(ordering="assignment__row__sheet")
+    def sheet(self, item: WorkItem) -> Sheet:
+        return item.assignment.row.sheet
+
+    @admin.display(ordering="assignment__row")
+    def row(self, item: WorkItem) -> Row:
+        return item.assignment.row

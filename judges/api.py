@@ -1,0 +1,152 @@
+"""Judges and their runs over HTTP for programs: a second door to the same reads and actions as the pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext_lazy as _
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.decorators import api_view
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.actions import Refused
+from annotation.api import Conflict, study_of, user_of
+from annotation.models import Role, Study
+from annotation.serializers import RefusalSerializer
+from judges import actions, queries
+from judges.models import Judge, LanguageModel, Run
+
+
+class JudgeSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    name = serializers.CharField(help_text=_("Its code as a rater."))
+    method = serializers.ChoiceField(Judge.Method.choices)
+    backend = serializers.ChoiceField(
+        LanguageModel.Backend.choices, source="model.backend", default=None, allow_null=True
+    )
+    model = serializers.CharField(
+        source="model.location", default=None, allow_null=True, help_text=_("Its place; of a server its address.")
+    )
+    served_model = serializers.CharField(
+        source="model.served_name", default=None, allow_null=True, help_text=_("The model's name on the server, or “”.")
+    )
+    revision = serializers.CharField(source="model.revision", default=None, allow_null=True)
+    normalisation = serializers.ChoiceField(Judge.Normalisation.choices)
+    chat_template = serializers.BooleanField()
+    prompt = serializers.CharField(source="prompt.name")
+    prompt_sha256 = serializers.CharField(source="prompt.digest")
+
+
+class RunSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    study = serializers.SlugField(source="study.slug")
+    judge = JudgeSerializer()
+    state = serializers.ChoiceField(Run.State.choices)
+    error = serializers.CharField(help_text=_("Why it failed, and what to do."))
+    started_at = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+    rows = serializers.IntegerField(source="n_rows")
+    rows_done = serializers.IntegerField(source="n_done")
+    rows_failed = serializers.IntegerField(source="n_failed")
+    labels = serializers.IntegerField(source="n_cells")
+
+
+class ProgressSerializer(serializers.Serializer[Any]):
+    rows = serializers.IntegerField()
+    done = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    at_work = serializers.IntegerField()
+    waiting = serializers.IntegerField()
+    labels = serializers.IntegerField(source="cells")
+    tokens = serializers.IntegerField()
+    seconds = serializers.FloatField(help_text=_("Since the start."))
+    cells_per_second = serializers.FloatField(allow_null=True)
+    tokens_per_second = serializers.FloatField(allow_null=True)
+    seconds_left = serializers.FloatField(allow_null=True, help_text=_("At the present pace."))
+    lacks_a_worker = serializers.BooleanField(help_text=_("Rows wait, and no worker has taken one up for a while."))
+
+
+class RowErrorSerializer(serializers.Serializer[Any]):
+    row = serializers.IntegerField(source="assignment.row_id")
+    sheet_title = serializers.CharField(source="assignment.row.sheet.title")
+    row_name = serializers.CharField(source="assignment.row.name")
+    state = serializers.CharField(help_text=_("failed, or queued for the next try"))
+    error = serializers.CharField()
+
+
+class RunDetailSerializer(RunSerializer):
+    progress = ProgressSerializer()
+    errors = RowErrorSerializer(many=True, help_text=_("Of rows, the last one first."))  # type: ignore[assignment]
+    provenance = serializers.JSONField(
+        help_text=_("What the labels were made with: prompt, normalisation, and of each kind of worker the model's "
+                    "revision, the digest of its weights, and the versions of the libraries.")
+    )  # fmt: skip
+
+
+def _detail(study: Study, pk: int) -> Response:
+    run = get_object_or_404(queries.runs_with_counts(study), pk=pk)
+    run.progress = queries.progress(run)  # type: ignore[attr-defined]
+    run.errors = queries.problems(run)  # type: ignore[attr-defined]
+    return Response(RunDetailSerializer(run).data)
+
+
+@extend_schema(responses=JudgeSerializer(many=True))
+@api_view(["GET"])
+def judges(request: Request, slug: str) -> Response:
+    """The judges that can work in this study: their prompts fit its scheme."""
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+    return Response(JudgeSerializer(queries.judges_for(study), many=True).data)
+
+
+@extend_schema(request=None, responses={201: RunDetailSerializer, 409: RefusalSerializer})
+@api_view(["POST"])
+def start(request: Request, slug: str, pk: int) -> Response:
+    """Let a judge label all rows that it has not labelled yet."""
+    study = study_of(request, slug, Role.MANAGER)
+    judge = get_object_or_404(Judge.objects.select_related("model", "prompt"), pk=pk)
+    try:
+        run = actions.start_run(study=study, judge=judge, by=user_of(request))
+    except Refused as refused:
+        raise Conflict(str(refused)) from refused
+    response = _detail(study, run.pk)
+    response.status_code = status.HTTP_201_CREATED
+    return response
+
+
+@extend_schema(responses=RunSerializer(many=True))
+@api_view(["GET"])
+def runs(request: Request, slug: str) -> Response:
+    """The runs of a study, the last one first."""
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+    return Response(RunSerializer(queries.runs_with_counts(study), many=True).data)
+
+
+@extend_schema(responses=RunDetailSerializer)
+@api_view(["GET"])
+def run(request: Request, slug: str, pk: int) -> Response:
+    """A run: how far it is, what went wrong, and what its labels are made with."""
+    return _detail(study_of(request, slug, Role.MANAGER, Role.RESEARCHER), pk)
+
+
+@extend_schema(request=None, responses=RunDetailSerializer)
+@api_view(["POST"])
+def cancel(request: Request, slug: str, pk: int) -> Response:
+    """Stop a run. Rows that are done stay."""
+    study = study_of(request, slug, Role.MANAGER)
+    actions.cancel_run(run=get_object_or_404(study.runs, pk=pk))
+    return _detail(study, pk)
+
+
+@extend_schema(request=None, responses={200: RunDetailSerializer, 409: RefusalSerializer})
+@api_view(["POST"])
+def resume(request: Request, slug: str, pk: int) -> Response:
+    """Go on with the rows that have no labels yet, failed ones included."""
+    study = study_of(request, slug, Role.MANAGER)
+    try:
+        actions.resume_run(run=get_object_or_404(queries.runs_with_counts(study), pk=pk))
+    except Refused as refused:
+        raise Conflict(str(refused)) from refused
+    return _detail(study, pk)

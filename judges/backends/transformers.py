@@ -1,0 +1,258 @@
+"""Judges that run in this process: any causal language model that transformers loads, from GGUF or safetensors.
+
+torch and transformers are imported when a model is first needed, so that a web process can import this module.
+On a CPU shared with other processes set OMP_WAIT_POLICY=passive before Python starts: waiting threads of torch
+otherwise spin and slow each other down.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.metadata
+import importlib.util
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from judges.backends.base import BackendError
+from judges.engine.prompt import OnProgress, PromptTooLong, RowPrompt, RowScores
+
+if TYPE_CHECKING:
+    from judges.engine.cloze import ClozeScorer
+
+# On a CPU larger forwards waste attention, on a GPU smaller ones leave it idle.
+TOKEN_BUDGETS = {"cpu": 256, "cuda": 4096}
+
+
+@dataclass(frozen=True)
+class TransformersBackend:
+    """A model by its location, loaded on first use and kept: one model a process, the last one used.
+
+    Args:
+        location: a folder; a `.gguf` file; `package:NAME`, the GGUF file inside an installed Python package; or a
+            model's name on the Hugging Face hub.
+        revision: branch, tag or commit on the hub; pin a commit for a study.
+        gguf_file: which GGUF file of a folder, package or hub repository, where it holds several.
+        dtype: `auto` is float32 on a CPU and bfloat16 on a GPU.
+        device: `auto`, `cpu`, `cuda` or `cuda:N`.
+        token_budget: most tokens a forward takes, which bounds its memory; None chooses by device.
+        terminator: text scored after each option; without a chat template only.
+        chat_template: ask in the form of the model's chat template.
+        threads: most CPU threads for torch; None leaves its own choice.
+    """
+
+    location: str
+    revision: str | None = None
+    gguf_file: str | None = None
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    device: str = "auto"
+    token_budget: int | None = None
+    terminator: str = "\n"
+    chat_template: bool = False
+    threads: int | None = None
+
+    def score(
+        self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
+    ) -> list[RowScores | PromptTooLong]:
+        loaded = _load(self)
+        import torch
+
+        try:
+            return loaded.scorer.score(rows, on_progress)
+        except FloatingPointError as error:
+            raise BackendError(
+                f"{error} Run {self.location} in float32 or bfloat16, and check that its weights are whole.",
+                permanent=True,
+            ) from error
+        except torch.OutOfMemoryError as error:
+            raise BackendError(
+                f"{self.location} ran out of memory on the GPU. If trying again does not help, lower the token budget.",
+                permanent=False,
+            ) from error
+
+    def identity(self) -> dict[str, str]:
+        return dict(_load(self).identity)
+
+    def locate(self) -> ModelFiles:
+        """Find the model's files, downloading from the hub what is not here yet; loads neither torch nor the model.
+
+        Raises BackendError with what to do where there is no such model.
+        """
+        if self.location.startswith("package:"):
+            return _gguf(_package_folder(self.location.removeprefix("package:")), self.gguf_file, self.location)
+        path = Path(self.location).expanduser()
+        if path.suffix == ".gguf":
+            return _gguf(path.parent, path.name, self.location)
+        if path.is_dir():
+            return _files(path, self.gguf_file, self.location)
+        if path.is_absolute() or self.location.startswith(("~", ".")):
+            raise BackendError(
+                f"There is no folder {self.location}. Name the folder that holds the model.", permanent=True
+            )
+        return _files(_hub_snapshot(self), self.gguf_file, self.location)
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """A model on this machine: its folder, its weight files, and the GGUF file's name if it is one."""
+
+    folder: Path
+    weights: tuple[Path, ...]
+    gguf_file: str | None
+
+    def digest(self) -> str:
+        """SHA-256 of the weights: of the file, or, of several, of the lines that `sha256sum` prints for them."""
+        digests = [(path.name, _sha256(path)) for path in self.weights]
+        if len(digests) == 1:
+            return digests[0][1]
+        listing = "".join(f"{digest}  {name}\n" for name, digest in digests)
+        return hashlib.sha256(listing.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    backend: TransformersBackend
+    scorer: ClozeScorer
+    identity: dict[str, str]
+
+
+_loaded: _Loaded | None = None
+_loading = threading.Lock()
+
+
+def _load(backend: TransformersBackend) -> _Loaded:
+    global _loaded
+    with _loading:
+        if _loaded is None or _loaded.backend != backend:
+            _loaded = None  # frees the last model's memory before the next one needs it
+            _loaded = _read(backend)
+        return _loaded
+
+
+def _read(backend: TransformersBackend) -> _Loaded:
+    files = backend.locate()
+    import torch
+
+    from judges.engine.cloze import ClozeScorer
+
+    if backend.threads is not None:
+        torch.set_num_threads(backend.threads)
+    device = backend.device if backend.device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
+    kind = device.partition(":")[0]
+    dtype = backend.dtype if backend.dtype != "auto" else "float32" if kind == "cpu" else "bfloat16"
+    token_budget = backend.token_budget or TOKEN_BUDGETS.get(kind, TOKEN_BUDGETS["cuda"])
+    source = {"gguf_file": files.gguf_file} if files.gguf_file else {}
+    safe = {} if files.gguf_file else {"use_safetensors": True}
+    try:
+        with _no_progress_bars():
+            transformers: Any = importlib.import_module("transformers")  # Any: its annotations refuse a device's name
+            tokenizer = transformers.AutoTokenizer.from_pretrained(files.folder, local_files_only=True, **source)
+            model = transformers.AutoModelForCausalLM.from_pretrained(
+                files.folder, local_files_only=True, dtype=getattr(torch, dtype), **source, **safe
+            )
+        model = model.to(device).eval()
+        scorer = ClozeScorer(
+            model,
+            tokenizer,
+            token_budget=token_budget,
+            terminator=backend.terminator,
+            chat_template=backend.chat_template,
+        )
+    except torch.OutOfMemoryError as error:
+        raise BackendError(f"{backend.location} does not fit the GPU's memory.", permanent=True) from error
+    except Exception as error:  # each file format and model family fails in its own way
+        raise BackendError(f"{backend.location} could not be loaded: {error}", permanent=True) from error
+    identity = {
+        "model": backend.location,
+        "revision": _revision(backend, files),
+        "weights": ", ".join(path.name for path in files.weights),
+        "weights_sha256": files.digest(),
+        "dtype": dtype,
+        "device": torch.cuda.get_device_name(device) if kind == "cuda" else device,
+        "token_budget": str(token_budget),
+        "mode": "tree" if scorer.alone_because is None else f"each prompt alone: {scorer.alone_because}",
+        "terminator": scorer.encoder.terminator,
+        "chat_template": _digest(tokenizer.chat_template) if backend.chat_template else "",
+    }
+    for library in ("torch", "transformers", "tokenizers", "gguf"):
+        identity[library] = importlib.metadata.version(library)
+    return _Loaded(backend=backend, scorer=scorer, identity=identity)
+
+
+def _revision(backend: TransformersBackend, files: ModelFiles) -> str:
+    # The hub's cache keeps each commit in a folder of that name.
+    return files.folder.name if files.folder.parent.name == "snapshots" else backend.revision or ""
+
+
+def _package_folder(name: str) -> Path:
+    spec = importlib.util.find_spec(name) if name.isidentifier() else None  # finds a package and runs none of its code
+    if spec is None or not spec.submodule_search_locations:
+        raise BackendError(
+            f"The Python package {name}, which carries the model, is not installed here. Install it with pip.",
+            permanent=True,
+        )
+    return Path(spec.submodule_search_locations[0])
+
+
+def _hub_snapshot(backend: TransformersBackend) -> Path:
+    from huggingface_hub import snapshot_download
+
+    weights = [backend.gguf_file] if backend.gguf_file else ["*.safetensors"]
+    try:
+        with _no_progress_bars():
+            return Path(
+                snapshot_download(
+                    backend.location,
+                    revision=backend.revision,
+                    allow_patterns=[*weights, "*.json", "*.model", "*.txt", "*.jinja"],
+                )
+            )
+    except (OSError, ValueError) as error:  # no such model or revision, no access to it, no network and no cached copy
+        raise BackendError(
+            f"The model {backend.location} is neither in this machine's cache nor to be had from the hub "
+            f"({type(error).__name__}). Check its name, revision and licence gate, or give the path of a local copy.",
+            permanent=True,
+        ) from error
+
+
+def _files(folder: Path, gguf_file: str | None, location: str) -> ModelFiles:
+    weights = tuple(sorted(folder.glob("*.safetensors")))
+    if gguf_file or not weights:
+        return _gguf(folder, gguf_file, location)
+    return ModelFiles(folder=folder, weights=weights, gguf_file=None)
+
+
+def _gguf(folder: Path, gguf_file: str | None, location: str) -> ModelFiles:
+    found = [folder / gguf_file] if gguf_file else sorted(folder.glob("*.gguf"))
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found)
+        raise BackendError(f"{location} holds several models: choose one of {names}.", permanent=True)
+    if not found or not found[0].is_file():
+        wanted = gguf_file or "safetensors or GGUF file"
+        raise BackendError(f"{location} holds no {wanted}. Check the model's location.", permanent=True)
+    return ModelFiles(folder=folder, weights=(found[0],), gguf_file=found[0].name)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _digest(template: Any) -> str:
+    return hashlib.sha256(str(template).encode()).hexdigest()
+
+
+@contextmanager
+def _no_progress_bars() -> Iterator[None]:
+    logging: Any = importlib.import_module("transformers.utils.logging")
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()

@@ -1,0 +1,111 @@
+"""From a row's texts to the token sequences that are scored: delimiter, terminator, chat template, BOS, merges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from judges.engine.prompt import CellPrompt, OptionsNotPrefixFree, RowPrompt
+from judges.engine.tree import TokenSequence, common_prefix_length
+
+
+class PromptEncoder:
+    """Encodes prompts for one tokeniser.
+
+    Plain prompts are `prompt + " " + option + terminator`. With `chat_template` the prompt is the user's message, the
+    option is the assistant's whole reply, and what stands before and after a reply is read off the model's own
+    template: `terminator` is then the template's end of turn.
+
+    Special tokens in the texts (`<|im_end|>` in a web page) are made inert by a space after their first character, so
+    that evidence cannot end its own message.
+    """
+
+    def __init__(self, tokenizer: Any, *, terminator: str = "\n", chat_template: bool = False) -> None:
+        self._tokenizer = tokenizer
+        self._special = _pattern_of_special_tokens(tokenizer)
+        begin = tokenizer("a")["input_ids"][:1]
+        self._bos: list[int] = begin if begin == [tokenizer.bos_token_id] else []
+        self._chat_template = chat_template
+        self.delimiter, self.terminator = self._around_a_reply() if chat_template else (" ", terminator)
+
+    def encode(self, row: RowPrompt) -> list[tuple[tuple[TokenSequence, ...], tuple[TokenSequence, ...]]]:
+        """The sequences of each cell: one an option, and one an option without evidence (empty if not asked for).
+
+        Raises:
+            OptionsNotPrefixFree: an option of a cell begins another one, even with the terminator.
+            ValueError: nothing is left in front of an option to predict it from.
+        """
+        prompts = [(row.shared + cell.text, cell) for cell in row.cells]
+        prompts += [(cell.unconditional, cell) for cell in row.cells if cell.unconditional is not None]
+        texts = [text for prompt, cell in prompts for text in self._texts(prompt, cell)]
+        # One call for the whole row: the tokeniser works on a batch in parallel.
+        encoded = self._tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"] if texts else []
+        ids = iter(encoded)
+        sequences = [self._sequences(ids, cell) for _, cell in prompts]
+        unconditional = iter(sequences[len(row.cells) :])
+        return [
+            (conditional, next(unconditional) if cell.unconditional is not None else ())
+            for conditional, cell in zip(sequences, row.cells, strict=False)
+        ]
+
+    def _texts(self, prompt: str, cell: CellPrompt) -> list[str]:
+        context = self._inert(prompt)
+        if self._chat_template:
+            context = self._render([{"role": "user", "content": context}], add_generation_prompt=True)
+        wholes = [context + self.delimiter + self._inert(option) + self.terminator for option in cell.options]
+        return [context, *wholes]
+
+    def _sequences(self, encoded: Iterator[list[int]], cell: CellPrompt) -> tuple[TokenSequence, ...]:
+        context = self._with_bos(next(encoded))
+        wholes = [self._with_bos(next(encoded)) for _ in cell.options]
+        # Where a merge crosses the join, the context's last tokens are not the whole's. All options are then scored
+        # from the last token that all of them keep, so that they stay comparable.
+        start = min(common_prefix_length(context, whole) for whole in wholes)
+        if start == 0:
+            raise ValueError(f"The prompt before these options leaves no token to predict them from: {cell.options!r}.")
+        _refuse_prefixes(cell.options, [whole[start:] for whole in wholes])
+        return tuple(TokenSequence(ids=tuple(whole), start=start) for whole in wholes)
+
+    def _with_bos(self, ids: list[int]) -> list[int]:
+        # Templates often write the BOS token themselves: it must stand there once, however it came.
+        return ids if ids[:1] == self._bos else self._bos + ids
+
+    def _inert(self, text: str) -> str:
+        return self._special.sub(lambda match: f"{match[0][0]} {match[0][1:]}", text)
+
+    def _render(self, messages: list[dict[str, str]], *, add_generation_prompt: bool) -> str:
+        rendered: str = self._tokenizer.apply_chat_template(
+            messages, tokenize=False, add_generation_prompt=add_generation_prompt
+        )
+        return rendered
+
+    def _around_a_reply(self) -> tuple[str, str]:
+        """What the template writes between its generation prompt and a reply, and the end-of-turn token after it."""
+        if not self._tokenizer.chat_template:
+            raise ValueError("This model carries no chat template; use it without one.")
+        question, reply = {"role": "user", "content": "Q"}, "REPLY"
+        prompt = self._render([question], add_generation_prompt=True)
+        whole = self._render([question, {"role": "assistant", "content": reply}], add_generation_prompt=False)
+        before, _, after = whole.rpartition(reply)
+        end = self._special.search(after)
+        return before.removeprefix(prompt) if before.startswith(prompt) else "", (
+            after[: end.end()] if end else self._tokenizer.eos_token
+        )
+
+
+def _pattern_of_special_tokens(tokenizer: Any) -> re.Pattern[str]:
+    added = [token.content for token in tokenizer.added_tokens_decoder.values() if token.special]
+    # A one-character token cannot be broken by a space; the longest first, lest a part of a token be taken for it.
+    special = sorted((token for token in {*tokenizer.all_special_tokens, *added} if len(token) > 1), key=len)
+    return re.compile("|".join(map(re.escape, reversed(special))) or r"(?!)")
+
+
+def _refuse_prefixes(options: Sequence[str], scored: Sequence[list[int]]) -> None:
+    for first, beginning in zip(options, scored, strict=True):
+        for second, tokens in zip(options, scored, strict=True):
+            if first is not second and tokens[: len(beginning)] == beginning:
+                raise OptionsNotPrefixFree(
+                    f"The option “{first}” begins the option “{second}”, which could then never win. "
+                    "Score them with a terminator that neither contains, or reword one of them."
+                )

@@ -1,0 +1,82 @@
+"""What a judge is asked, and what comes back. No torch here: web processes import these names.
+
+A row's prompts form a tree: the text that all cells of the row share, then the text of one cell, then one option. What
+is scored for an option is `row.shared + cell.text + " " + option + terminator`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+class OptionsNotPrefixFree(ValueError):
+    """One option begins another one, so the longer could never win on the sum of its log-probabilities."""
+
+
+class PromptTooLong(ValueError):
+    """A row's longest prompt does not fit the model's context; nothing is ever cut to make it fit."""
+
+    def __init__(self, *, tokens: int, context: int) -> None:
+        self.tokens_over = tokens - context
+        super().__init__(
+            f"The evidence is {self.tokens_over} tokens over the model's context: the longest prompt of this row has "
+            f"{tokens} tokens, the model takes {context}. Shorten the evidence or choose a judge with a longer context."
+        )
+
+
+@dataclass(frozen=True)
+class CellPrompt:
+    """One cell: the text that follows the row's shared text, and the options to choose from.
+
+    `text` ends without white space and options begin and end without it: the space before an option belongs to the
+    option (the harnesses' rule), and the engine adds it. `unconditional` is a whole prompt of its own that asks the
+    same question without any evidence; the normalisation `pmi` needs it.
+
+    Raises ValueError when a text breaks these rules.
+    """
+
+    text: str
+    options: tuple[str, ...]
+    unconditional: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, text in (("text", self.text), ("unconditional", self.unconditional)):
+            if text is not None and (not text or text != text.rstrip()):
+                raise ValueError(f"The {name} of a cell's prompt must be filled and end without white space: {text!r}.")
+        if len(self.options) < 2 or len(set(self.options)) < len(self.options):
+            raise ValueError(f"A cell needs at least two options, all different: {self.options!r}.")
+        for option in self.options:
+            if not option or option != option.strip():
+                raise ValueError(f"An option must be filled and have no white space around it: {option!r}.")
+
+
+@dataclass(frozen=True)
+class RowPrompt:
+    """All the cells of one row, behind the text they share: the instruction and the row's evidence."""
+
+    shared: str
+    cells: tuple[CellPrompt, ...]
+
+
+@dataclass(frozen=True)
+class OptionScore:
+    """What the model says about one option of one cell.
+
+    `logprob` and `unconditional` are natural logs, summed over the option's tokens and its terminator. `n_tokens`
+    counts those same tokens, terminator included; `n_characters` counts the option as written, without delimiter or
+    terminator, as the harnesses do.
+    """
+
+    logprob: float
+    n_tokens: int
+    n_characters: int
+    unconditional: float | None
+
+
+# Indexed by cell, then by option, in the order of the `RowPrompt`.
+RowScores = tuple[tuple[OptionScore, ...], ...]
+
+# Called after each forward of a model with the tokens fed and the cells finished so far in this call. It may raise to
+# cancel.
+OnProgress = Callable[[int, int], None]

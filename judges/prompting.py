@@ -1,0 +1,216 @@
+"""A judge's prompt file, and the prompts made of it. Pure.
+
+    row: |            # shared by all cells of a row
+      Web page: $title
+      $evidence_ingredient
+    questions:
+      ingredients.presence:     # section.question
+        cell: |
+          Is $about among the ingredients?
+          Answer:
+        options: {found: Found, not-found: Not found}     # how an option is said; its label where this is silent
+
+Placeholders of `row`: $title, $evidence (all blocks) and $evidence_KIND (the blocks of that kind), one block a line.
+Those of `cell` and `unconditional` (the same question without any evidence, for the normalisation pmi): $column (all
+facets), $about (the facet that the question is about), $facet_NAME, $question, $options. A question that the file does
+not name is not asked of the judge.
+
+The same file serves the lexical judge, which reads only `lexical`: how its verdicts are said in the question's options.
+
+    questions:
+      ingredients.presence:
+        lexical: {in: [ingredient], same: found, part: found-not-perfect, none: not-found}
+"""
+
+from __future__ import annotations
+
+import hashlib
+import string
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from annotation import yaml_reading
+from annotation.evidence import Block, BlockKind
+from annotation.scheme import QuestionSpec, SchemeSpec, SectionSpec
+from annotation.yaml_reading import YamlRefused
+from judges.engine.prompt import CellPrompt
+
+
+class PromptError(ValueError):
+    """The prompt file does not fit; `str()` says where."""
+
+
+class _Spec(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Lexical(_Spec):
+    """Which option a verdict of the lexical judge becomes.
+
+    Either the verdicts are named: `same`, `part` and `none`. Or the facet is a list ("flour, sugar"), each part of
+    which is looked up, and `shares` names the option by the share of the parts that are found: [least share, option],
+    the first that fits.
+    """
+
+    kinds: Annotated[tuple[BlockKind, ...], Field(alias="in", min_length=1)]
+    same: str = ""
+    part: str = ""
+    none: str
+    shares: tuple[tuple[float, str], ...] = ()
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if bool(self.shares) == bool(self.same and self.part):
+            raise ValueError("give either same and part, or shares")
+        return self
+
+    def named(self) -> list[str]:
+        return [key for key in (self.same, self.part, self.none, *(key for _, key in self.shares)) if key]
+
+
+class QuestionPrompt(_Spec):
+    cell: str = ""
+    unconditional: str = ""
+    options: dict[str, str] = {}
+    lexical: Lexical | None = None
+
+
+class PromptSpec(_Spec):
+    row: str = ""
+    questions: Annotated[dict[str, QuestionPrompt], Field(min_length=1)]
+
+
+CLOZE = "cloze"
+PMI = "pmi"
+
+
+def load_prompt(text: str) -> PromptSpec:
+    """Read a prompt file.
+
+    Raises:
+        PromptError: with the key that is wrong.
+    """
+    try:
+        return PromptSpec.model_validate(yaml_reading.load(text))
+    except YamlRefused as refused:
+        raise PromptError(f"The prompt cannot be read, line {refused.line}: {refused.reason}") from refused
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise PromptError(f"{'.'.join(map(str, first['loc'])) or 'prompt'}: {first['msg']}") from error
+
+
+def questions_for(spec: PromptSpec, method: str) -> dict[str, QuestionPrompt]:
+    """What a judge of this method is asked, as {section.question: prompt}."""
+    return {
+        name: prompt for name, prompt in spec.questions.items() if (prompt.cell if method == CLOZE else prompt.lexical)
+    }
+
+
+def check_against(spec: PromptSpec, scheme: SchemeSpec, method: str, *, normalisation: str = "none") -> None:
+    """Whether a judge of this method can work with the prompt in studies of this scheme.
+
+    Raises:
+        PromptError: the prompt names what the scheme has not, or leaves out what the method or normalisation needs.
+    """
+    known = {
+        f"{section.key}.{question.key}": (section, question)
+        for section in scheme.sections
+        for question in section.questions
+    }
+    for name, prompt in spec.questions.items():
+        if name not in known:
+            raise PromptError(f"The prompt asks “{name}”, which is no question of the scheme “{scheme.key}”.")
+        options = {option.key for option in known[name][1].options}
+        named = [*prompt.options, *(prompt.lexical.named() if prompt.lexical else [])]
+        if unknown := [key for key in named if key not in options]:
+            raise PromptError(f"The prompt of “{name}” names “{unknown[0]}”, which is no option of that question.")
+    asked = questions_for(spec, method)
+    if not asked:
+        raise PromptError(f"The prompt asks no question that the method “{method}” can answer.")
+    if method == CLOZE:
+        _try("row", partial(row_text, spec, title="", blocks=[]))
+        for name, prompt in asked.items():
+            section, question = known[name]
+            sample = dict.fromkeys(section.column.facets, "x")
+            _try(name, partial(cell_prompt, prompt, question, sample, order=section.column.facets))
+            if normalisation == PMI and not prompt.unconditional.strip():
+                raise PromptError(
+                    f"The prompt of “{name}” has no “unconditional” text; the normalisation “{PMI}” compares with it."
+                )
+
+
+def _try(name: str, make: Callable[[], object]) -> None:
+    try:
+        make()
+    except KeyError as error:
+        raise PromptError(
+            f"The prompt of “{name}” has the placeholder ${error.args[0]}, which nothing fills."
+        ) from error
+    except ValueError as error:
+        raise PromptError(f"The prompt of “{name}” cannot be used: {error}") from error
+
+
+def digest(text: str) -> str:
+    """SHA-256 of the prompt's text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def row_text(spec: PromptSpec, *, title: str, blocks: Sequence[Block]) -> str:
+    """The part of the prompt that all cells of a row share."""
+    return _filled(spec.row, _row_values(title, blocks)).strip() + "\n\n"
+
+
+def cell_prompt(
+    prompt: QuestionPrompt, question: QuestionSpec, facets: Mapping[str, str], *, order: Sequence[str]
+) -> CellPrompt:
+    """One cell's prompt. `order`: the facets in the section's order."""
+    said = [prompt.options.get(option.key, option.label) for option in question.options if not option.blank]
+    column = " · ".join(text for facet in order if (text := _one_line(facets.get(facet, ""))))
+    values = _cell_values(question, facets, ", ".join(said)) | {"column": column}
+    return CellPrompt(
+        text=_filled(prompt.cell, values).strip(),
+        options=tuple(said),
+        unconditional=_filled(prompt.unconditional, values).strip() or None,
+    )
+
+
+def asked_options(question: QuestionSpec) -> list[str]:
+    """Keys of the options that a judge chooses among: all but those that only a preset gives. As in `cell_prompt`."""
+    return [option.key for option in question.options if not option.blank]
+
+
+def is_asked(section: SectionSpec, question: QuestionSpec, facets: Mapping[str, str]) -> bool:
+    """Whether a judge is asked this of a column: not where the column's own text gives the answer."""
+    return question.key not in section.presets(facets)
+
+
+def _row_values(title: str, blocks: Sequence[Block]) -> dict[str, str]:
+    values = {f"evidence_{kind}": _lines([block for block in blocks if block.kind == kind]) for kind in BlockKind}
+    return {"title": _one_line(title), "evidence": _lines(blocks), **values}
+
+
+def _cell_values(question: QuestionSpec, facets: Mapping[str, str], options: str) -> dict[str, str]:
+    about = facets.get(question.about, "") if question.about else ""
+    return {
+        "column": "",
+        "about": _one_line(about),
+        "question": question.title,
+        "options": options,
+        **{f"facet_{name}": _one_line(text) for name, text in facets.items()},
+    }
+
+
+def _lines(blocks: Sequence[Block]) -> str:
+    """One block a line, so that no text of a document can begin a line of its own that looks like ours."""
+    return "\n".join(f"- {_one_line(block.text)}" for block in blocks)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _filled(template: str, values: Mapping[str, str]) -> str:
+    return string.Template(template).substitute(values)
