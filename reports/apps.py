@@ -1,0 +1,14 @@
+from __future__ import annotations
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class ReportsConfig(AppConfig):
+    name = "reports"
+
+    def ready(self) -> None:
+        from annotation import tabs
+        from annotation.models import Role
+
+        tabs.register(position=90, label=_("Report"), url_name="reports:report", roles={Role.MANAGER, Role.RESEARCHER})

@@ -1,0 +1,233 @@
+"""The report's numbers: arrays in, frozen results out. What the page, the downloads and the API all show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotation.models import Rater
+from annotation.scheme import Kind, Merge, QuestionSpec
+from reports.queries import TOLD_APART, Filters, QuestionData, StudyData
+from reports.stats.agreement import (
+    Average,
+    MacroAccuracy,
+    MacroKappa,
+    Statistic,
+    alpha,
+    average,
+    macro_accuracy,
+    macro_kappa,
+    percent_agreement,
+)
+from reports.stats.answers import MISSING, Answers
+from reports.stats.judge import Baseline, Confusion, JudgeAccuracy, confusion, judge_accuracy, majority_baseline
+from reports.stats.pairs import pair_tables
+from reports.stats.summary import SelectionSummary, selection_summary
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far people agree on one question, under `merge` (None: all options told apart).
+
+    `both_chose`: for each row of `kappa.rows` an option that both raters chose in some cell; where kappa is
+    not defined, it is the one that both chose everywhere.
+    """
+
+    merge: Merge | None
+    kappa: MacroKappa
+    accuracy: MacroAccuracy
+    percent: Statistic
+    alpha: Statistic
+    both_chose: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class JudgeResult:
+    """How far one judge agrees with people, under `merge` (None: all options told apart). `options`: what is left."""
+
+    judge: Rater
+    merge: Merge | None
+    options: tuple[int, ...]
+    accuracy: JudgeAccuracy
+    baseline: Baseline
+    confusion: Confusion
+
+
+@dataclass(frozen=True)
+class GoldResult:
+    """Shares equal to the gold labels of one gold rater: of people's most frequent answers, and of each judge's.
+
+    All under `merge` (None: all options told apart).
+    """
+
+    gold: Rater
+    merge: Merge | None
+    people: JudgeAccuracy
+    judges: tuple[tuple[Rater, JudgeAccuracy], ...]
+
+
+@dataclass(frozen=True)
+class QuestionReport:
+    data: QuestionData
+    summary: SelectionSummary
+    agreement: Agreement
+    # People under the merge of the judges: what a judge's accuracy is read beside.
+    ceiling: Agreement
+    judges: tuple[JudgeResult, ...]
+    golds: tuple[GoldResult, ...]
+
+    @property
+    def spec(self) -> QuestionSpec:
+        return self.data.spec
+
+
+@dataclass(frozen=True)
+class SectionReport:
+    """A section's questions; with several, their averages, each question counting alike (the paper's footnote 9)."""
+
+    key: str
+    title: str
+    questions: tuple[QuestionReport, ...]
+    kappa: Average | None
+    accuracy: Average | None
+
+
+@dataclass(frozen=True)
+class StudyReport:
+    data: StudyData
+    filters: Filters
+    sections: tuple[SectionReport, ...]
+
+    @property
+    def n_cells(self) -> int:
+        """Cells that people were to fill, each counted once for each person."""
+        return sum(question.summary.n for section in self.sections for question in section.questions)
+
+
+def compute(data: StudyData, filters: Filters) -> StudyReport:
+    sections = []
+    for spec in data.study.scheme.parsed.sections:
+        questions = tuple(
+            _question(question, data, filters) for question in data.questions if question.section.key == spec.key
+        )
+        several = len(questions) > 1
+        sections.append(
+            SectionReport(
+                key=spec.key,
+                title=spec.title,
+                questions=questions,
+                kappa=average([q.agreement.kappa for q in questions]) if several else None,
+                accuracy=average([q.agreement.accuracy for q in questions]) if several else None,
+            )
+        )
+    return StudyReport(data=data, filters=filters, sections=tuple(sections))
+
+
+def _question(data: QuestionData, of: StudyData, filters: Filters) -> QuestionReport:
+    merge, judge_merge = _merges(data, filters)
+    people = _filled(data.people, data)
+    agreement = _agreement(people, data.spec, merge)
+    return QuestionReport(
+        data=data,
+        summary=selection_summary(data.selections, n_options=len(data.spec.options), not_filled_options=data.blanks),
+        agreement=agreement,
+        ceiling=agreement if judge_merge == merge else _agreement(people, data.spec, judge_merge),
+        judges=tuple(
+            _judge(judge, data.judges[judge.code], people, data.spec, judge_merge)
+            for judge in of.judges
+            if judge.code in data.judges
+        ),
+        golds=tuple(_gold(gold, data, people, of.judges, merge) for gold in of.golds if gold.code in data.golds),
+    )
+
+
+def _merges(data: QuestionData, filters: Filters) -> tuple[Merge | None, Merge | None]:
+    """Under what people are compared with each other, and judges with people: as chosen, or as the scheme says."""
+    merges = {merge.key: merge for merge in data.spec.merges}
+    chosen = filters.merges.get(data.name)
+    if chosen is None:
+        return None, merges.get(data.spec.judge_merge or "")
+    merge = None if chosen == TOLD_APART else merges[chosen]
+    return merge, merge
+
+
+def _agreement(people: Answers, spec: QuestionSpec, merge: Merge | None) -> Agreement:
+    answers = _merged(people, spec, merge)
+    tables = pair_tables(answers)
+    ordered = spec.kind == Kind.SCALE
+    first_of_pair = np.searchsorted(tables.pair, np.arange(len(tables)))
+    return Agreement(
+        merge=merge,
+        kappa=macro_kappa(tables, "quadratic" if ordered else None),
+        accuracy=macro_accuracy(tables),
+        percent=percent_agreement(tables),
+        alpha=alpha(answers, "ordinal" if ordered else "nominal"),
+        both_chose=tuple(tables.option_a[first_of_pair].tolist()),
+    )
+
+
+def _judge(judge: Rater, answers: Answers, people: Answers, spec: QuestionSpec, merge: Merge | None) -> JudgeResult:
+    """Cells in which people filled something in; whatever the judge says there is an answer, a blank option too."""
+    of_people, of_judge = _merged(people, spec, merge), _merged(answers, spec, merge)
+    table = confusion(of_people, of_judge)
+    merged_away = merge.options if merge else {}
+    return JudgeResult(
+        judge=judge,
+        merge=merge,
+        options=tuple(
+            code
+            for code, option in enumerate(spec.options)
+            if option.key not in merged_away and (not option.blank or table.table[:, code].any())
+        ),
+        accuracy=judge_accuracy(of_people, of_judge),
+        baseline=majority_baseline(of_people, of_judge),
+        confusion=table,
+    )
+
+
+def _gold(gold: Rater, data: QuestionData, people: Answers, judges: Sequence[Rater], merge: Merge | None) -> GoldResult:
+    right = _merged(_filled(data.golds[gold.code], data), data.spec, merge)
+    return GoldResult(
+        gold=gold,
+        merge=merge,
+        people=judge_accuracy(right, _one_voice(_merged(people, data.spec, merge))),
+        judges=tuple(
+            (judge, judge_accuracy(right, _merged(data.judges[judge.code], data.spec, merge)))
+            for judge in judges
+            if judge.code in data.judges
+        ),
+    )
+
+
+def _filled(answers: Answers, data: QuestionData) -> Answers:
+    """Without the options that count as "Not filled in": nobody had to decide anything there."""
+    if not data.blanks:
+        return answers
+    return Answers.from_long(
+        rater=answers.rater,
+        cell=answers.cell,
+        sheet=answers.sheet,
+        code=np.where(np.isin(answers.code, data.blanks), MISSING, answers.code),
+        n_options=answers.n_options,
+    )
+
+
+def _one_voice(people: Answers) -> Answers:
+    """People's most frequent answer of each cell; of equally frequent ones the first option."""
+    cells, first = np.unique(people.cell, return_index=True)
+    return Answers.from_long(
+        rater=np.zeros(cells.size),
+        cell=cells,
+        sheet=people.sheet[first],
+        code=people.value_counts().argmax(axis=1),
+        n_options=people.n_options,
+    )
+
+
+def _merged(answers: Answers, spec: QuestionSpec, merge: Merge | None) -> Answers:
+    if merge is None:
+        return answers
+    code = {option.key: number for number, option in enumerate(spec.options)}
+    return answers.merged({code[old]: code[new] for old, new in merge.options.items()})

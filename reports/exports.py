@@ -1,0 +1,123 @@
+"""Downloads: every table of a report, and the labels behind it, in forms that spreadsheets and scripts read."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django.utils.translation import gettext as _
+from openpyxl import Workbook
+from openpyxl.cell import WriteOnlyCell
+from openpyxl.styles import Font
+
+from annotation.exports import safe_lines
+from annotation.tables import safe_cell
+from reports.compute import StudyReport
+from reports.tables import HeadKind, Table, Value, about, tables
+
+MAX_LABELS = 50_000  # in a workbook: it is made while somebody waits, 7 s for so many
+_LINES_AT_ONCE = 1000
+_MARK = "\ufeff"  # the byte order mark: without it, Excel takes UTF-8 for another encoding
+_NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_NOT_IN_TITLES = re.compile(r"[\[\]:*?/\\']")
+_TITLE_LENGTH = 31
+_FORMATS: dict[HeadKind, str] = {"share": "0.00%", "number": "0.000", "count": "#,##0"}
+
+
+def report_csv(report: StudyReport) -> str:
+    """All tables in one tidy file: a line for each number, with the table, the row and the column it stands in.
+
+    A number that is not defined is an empty value, and the note says why. What is no number is a note.
+    """
+    return _MARK + "".join(safe_lines(("table", "row", "statistic", "value", "note"), _tidy(report)))
+
+
+def _tidy(report: StudyReport) -> Iterator[tuple[str, ...]]:
+    for name, text in about(report):
+        yield "about", name, "", "", text
+    for table in tables(report):
+        for line, whole in zip(table.rows, table.wholes(), strict=True):
+            cells = list(zip(table.heads, line, strict=True))
+            names = [whole, *(str(text).strip() for head, text in cells if head.kind == "text")]
+            row = " | ".join(filter(None, names))
+            note = "; ".join(str(text) for head, text in cells if head.kind == "note" and text)
+            for head, number in cells:
+                if head.kind not in ("text", "note"):
+                    yield table.key, row, head.full_title, "" if number is None else repr(number), note
+
+
+def report_xlsx(report: StudyReport, header: Iterable[str], labels: Iterable[Iterable[str]]) -> bytes:
+    """A workbook: what it is about with its contents, a sheet a table, and the labels in long form."""
+    book = Workbook(write_only=True)
+    titles: set[str] = set()
+    contents = book.create_sheet(_sheet_title(_("Contents"), titles))
+    for name, value in about(report):
+        contents.append([_text(name), _text(value)])
+    contents.append([])
+    contents.append(_heads(contents, [_("sheet"), _("table"), _("how to read it")]))
+    for table in tables(report):
+        title = _sheet_title(table.key, titles)
+        contents.append([_text(title), _text(table.full_title), _text(table.how)])
+        _write(book.create_sheet(title), table)
+    if report.data.n_labels > MAX_LABELS:
+        contents.append(
+            [None, _("Labels"), _("There are too many for a workbook; they are in the download “Labels (CSV)”.")]
+        )
+    else:
+        sheet = book.create_sheet(_sheet_title(_("Labels"), titles))
+        sheet.append(_heads(sheet, header))
+        for label in labels:
+            sheet.append([_text(value) for value in label])
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def _write(sheet: Any, table: Table) -> None:
+    sheet.append(_heads(sheet, [head.full_title for head in table.heads]))
+    for line in table.rows:
+        sheet.append([_cell(sheet, head.kind, value) for head, value in zip(table.heads, line, strict=True)])
+
+
+def _cell(sheet: Any, kind: HeadKind, value: Value) -> Any:
+    if value is None or isinstance(value, str):
+        return _text(value or "")
+    cell = WriteOnlyCell(sheet, value=value)
+    cell.number_format = _FORMATS[kind]
+    return cell
+
+
+def _heads(sheet: Any, names: Iterable[str]) -> list[Any]:
+    cells = [WriteOnlyCell(sheet, value=_text(name)) for name in names]
+    for cell in cells:
+        cell.font = Font(bold=True)
+    return cells
+
+
+def _text(value: str) -> str | None:
+    """A text that no spreadsheet takes for a formula, without the characters that XLSX cannot hold."""
+    return safe_cell(_NOT_IN_XML.sub("", value)) or None
+
+
+def _sheet_title(key: str, taken: set[str]) -> str:
+    """A title as Excel allows it, each once. A key that is too long loses its beginning: its end says what it is."""
+    base = _NOT_IN_TITLES.sub("", _NOT_IN_XML.sub("", key)) or "_"
+    while len(base) > _TITLE_LENGTH and "." in base:
+        base = base.partition(".")[2]
+    for n in itertools.count(1):
+        number = f" {n}" if n > 1 else ""
+        title = base[-(_TITLE_LENGTH - len(number)) :] + number
+        if title.lower() not in taken:
+            break
+    taken.add(title.lower())
+    return title
+
+
+def labels_csv(header: Iterable[str], labels: Iterable[Iterable[str]]) -> Iterator[str]:
+    """The labels in long form, in blocks of lines, so that a large study streams."""
+    lines = itertools.chain([_MARK], safe_lines(header, labels))
+    while block := "".join(itertools.islice(lines, _LINES_AT_ONCE)):
+        yield block

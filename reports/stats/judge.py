@@ -1,0 +1,154 @@
+"""How far a judge answers as people do: accuracy by the recipe paper's rule, its baseline, and the confusion table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from reports.stats.answers import MISSING, Answers, IntArray
+
+# Reasons for a missing value, shown to people as they are or translated.
+NO_COMMON_CELL = "the judge has no label in a cell that a person answered"
+NO_PEOPLE = "no person has answered a cell"
+
+
+@dataclass(frozen=True)
+class RecipeAccuracy:
+    """One sheet: the judge agrees with a person in `correct` of `total` cells and has no label in `unlabelled` ones."""
+
+    sheet: int
+    value: float | None
+    correct: int
+    total: int
+    unlabelled: int
+
+
+@dataclass(frozen=True)
+class JudgeAccuracy:
+    """The mean over recipes of the share of cells in which the judge agrees with a person.
+
+    n_recipes: recipes in the mean; n_recipes_left_out: recipes without any cell to count; n_cells and n_correct: cells
+    counted (the T_i summed) and right; n_unlabelled: cells that people answered and the judge has no label for, left
+    out; n_without_people: labels of the judge in cells that no person answered, never counted; coverage: the share of
+    the people's cells that the judge labelled. `value` is None where nothing can be compared, and `reason` then says
+    so.
+    """
+
+    value: float | None
+    reason: str
+    n_recipes: int
+    n_recipes_left_out: int
+    n_cells: int
+    n_correct: int
+    n_unlabelled: int
+    n_without_people: int
+    coverage: float | None
+    rows: tuple[RecipeAccuracy, ...]
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What always answering people's most frequent option would reach under the same rule on the same cells."""
+
+    option: int | None
+    accuracy: JudgeAccuracy
+
+
+@dataclass(frozen=True, eq=False)
+class Confusion:
+    """table[x, y]: a person chose x where the judge chose y, every person's answer counted, shape (n_options,
+    n_options).
+
+    unlabelled[x]: a person chose x where the judge has no label, shape (n_options,).
+    """
+
+    table: IntArray
+    unlabelled: IntArray
+    n_comparisons: int
+    n_unlabelled: int
+
+
+def judge_accuracy(people: Answers, judge: Answers) -> JudgeAccuracy:
+    """The recipe paper's judge accuracy (section 7): A_m = 1/m sum_i S_i / T_i over the m recipes.
+
+    T_i counts each cell that people answered once, however many of them did; it is right when the judge agrees with
+    any of them. A cell without a label of the judge (it failed or was not asked) is left out of T_i, as the paper does
+    with its three documents that were no longer online.
+
+    Args:
+        people: all people's answers.
+        judge: the answers of one judge, numbered by the same cells and options.
+    """
+    chosen = _judge_codes(people, judge)
+    cells, first, index = np.unique(people.cell, return_index=True, return_inverse=True)
+    right = np.bincount(index, chosen == people.code, minlength=cells.size) > 0
+    labelled = chosen[first] != MISSING
+
+    sheets, sheet = np.unique(people.sheet[first], return_inverse=True)
+    correct = np.bincount(sheet[right], minlength=sheets.size)
+    total = np.bincount(sheet[labelled], minlength=sheets.size)
+    unlabelled = np.bincount(sheet[~labelled], minlength=sheets.size)
+    rows = tuple(
+        RecipeAccuracy(sheet=i, value=s / t if t else None, correct=s, total=t, unlabelled=u)
+        for i, s, t, u in zip(sheets.tolist(), correct.tolist(), total.tolist(), unlabelled.tolist(), strict=True)
+    )
+    shares = [row.value for row in rows if row.value is not None]
+    return JudgeAccuracy(
+        value=sum(shares) / len(shares) if shares else None,
+        reason="" if shares else (NO_COMMON_CELL if rows else NO_PEOPLE),
+        n_recipes=len(shares),
+        n_recipes_left_out=len(rows) - len(shares),
+        n_cells=int(total.sum()),
+        n_correct=int(correct.sum()),
+        n_unlabelled=int(unlabelled.sum()),
+        n_without_people=int((~np.isin(judge.cell, cells)).sum()),
+        coverage=float(labelled.mean()) if cells.size else None,
+        rows=rows,
+    )
+
+
+def majority_baseline(people: Answers, judge: Answers) -> Baseline:
+    """The accuracy of a judge that always answers people's most frequent option: what a judge has to beat.
+
+    It is measured on the cells that `judge_accuracy` counts, and the option is the most frequent
+    one of people's answers in these cells (of equally frequent ones the first).
+    """
+    compared = _judge_codes(people, judge) != MISSING
+    if not compared.any():
+        return Baseline(option=None, accuracy=judge_accuracy(people, judge))
+    option = int(np.bincount(people.code[compared], minlength=people.n_options).argmax())
+    cells, first = np.unique(people.cell[compared], return_index=True)
+    always = Answers.from_long(
+        rater=np.zeros(cells.size),
+        cell=cells,
+        sheet=people.sheet[compared][first],
+        code=np.full(cells.size, option),
+        n_options=people.n_options,
+    )
+    return Baseline(option=option, accuracy=judge_accuracy(people, always))
+
+
+def confusion(people: Answers, judge: Answers) -> Confusion:
+    """Which option the judge chose where people chose which; each person's answer is one comparison."""
+    chosen = _judge_codes(people, judge)
+    labelled = chosen != MISSING
+    n = people.n_options
+    return Confusion(
+        table=np.bincount(people.code[labelled] * n + chosen[labelled], minlength=n * n).reshape(n, n),
+        unlabelled=np.bincount(people.code[~labelled], minlength=n),
+        n_comparisons=int(labelled.sum()),
+        n_unlabelled=int((~labelled).sum()),
+    )
+
+
+def _judge_codes(people: Answers, judge: Answers) -> IntArray:
+    """The judge's option in the cell of each answer of people, or `MISSING`; shape of people's arrays."""
+    if judge.n_options != people.n_options:
+        raise ValueError("people and judge must answer the same options")
+    if np.any(judge.cell[1:] == judge.cell[:-1]):
+        raise ValueError("several answers of judges to one cell: compare one judge and one repeat at a time")
+    if not judge.cell.size:
+        return np.full(people.cell.size, MISSING)
+    at = np.minimum(np.searchsorted(judge.cell, people.cell), judge.cell.size - 1)
+    return np.where(judge.cell[at] == people.cell, judge.code[at], MISSING)

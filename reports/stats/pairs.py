@@ -1,0 +1,171 @@
+"""The answers of each two raters to the cells that both answered, counted per sheet: the stuff of pairwise statistics.
+
+Nothing here loops in Python over pairs of raters times cells: answers are sorted by cell, the answers to each cell are
+expanded to pairs at once, and the pairs are counted by (sheet, rater a, rater b, option a, option b). A *comparison*
+is one such pair: two raters' answers to one cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from reports.stats.answers import Answers, IntArray
+
+FloatArray = npt.NDArray[np.float64]
+Weights = Literal["linear", "quadratic"]
+
+# Comparisons expanded at a time: bounds memory where many raters answered the same cells.
+_COMPARISONS_AT_ONCE = 2_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class PairTable:
+    """The answers of two raters to the cells of one sheet that both answered; table[x, y]: a chose x and b chose y."""
+
+    sheet: int
+    rater_a: int
+    rater_b: int
+    table: IntArray
+    n: int
+
+
+@dataclass(frozen=True, eq=False)
+class PairTables:
+    """One table per sheet and pair of raters (a < b) that share a cell there; iterate to get each as a `PairTable`.
+
+    The tables are kept sparsely: count[e] comparisons of the pair number pair[e] chose option_a[e] and option_b[e].
+    """
+
+    n_options: int
+    sheet: IntArray  # (n_pairs,)
+    rater_a: IntArray  # (n_pairs,)
+    rater_b: IntArray  # (n_pairs,)
+    position_a: IntArray  # (n_pairs,) place of rater a among the raters of the sheet, from 0
+    position_b: IntArray  # (n_pairs,)
+    pair: IntArray  # (n_entries,)
+    option_a: IntArray  # (n_entries,)
+    option_b: IntArray  # (n_entries,)
+    count: IntArray  # (n_entries,)
+    n_unshared: int  # pairs of raters that work on one sheet and share no cell
+    n_answered_cells: int
+    n_shared_cells: int  # cells with two answers or more
+
+    def __len__(self) -> int:
+        return self.sheet.size
+
+    def __iter__(self) -> Iterator[PairTable]:
+        bounds = np.searchsorted(self.pair, np.arange(len(self) + 1))
+        for i in range(len(self)):
+            entries = slice(bounds[i], bounds[i + 1])
+            table = np.zeros((self.n_options, self.n_options), dtype=np.int64)
+            table[self.option_a[entries], self.option_b[entries]] = self.count[entries]
+            yield PairTable(
+                sheet=int(self.sheet[i]),
+                rater_a=int(self.rater_a[i]),
+                rater_b=int(self.rater_b[i]),
+                table=table,
+                n=int(table.sum()),
+            )
+
+    @property
+    def n(self) -> IntArray:
+        """Comparisons of each pair, shape (n_pairs,)."""
+        return _sums(self.pair, self.count, len(self))
+
+    @property
+    def agreed(self) -> IntArray:
+        """Comparisons of each pair in which both chose the same option, shape (n_pairs,)."""
+        return _sums(self.pair, np.where(self.option_a == self.option_b, self.count, 0), len(self))
+
+    @property
+    def n_comparisons(self) -> int:
+        return int(self.count.sum())
+
+    @property
+    def coverage(self) -> float | None:
+        """Share of the answered cells that have two answers or more."""
+        return self.n_shared_cells / self.n_answered_cells if self.n_answered_cells else None
+
+    def disagreements(self, weights: Weights | None) -> tuple[FloatArray, FloatArray]:
+        """Summed observed and expected weighted disagreement of each pair, both of shape (n_pairs,)."""
+        cost = disagreement_weights(self.n_options, weights)
+        paid = self.count * cost[self.option_a, self.option_b]
+        observed = np.bincount(self.pair, paid, minlength=len(self)).astype(np.float64)
+        shape = (len(self), self.n_options)
+        size = len(self) * self.n_options
+        margin_a = _sums(self.pair * self.n_options + self.option_a, self.count, size).reshape(shape)
+        margin_b = _sums(self.pair * self.n_options + self.option_b, self.count, size).reshape(shape)
+        expected: FloatArray = ((margin_a @ cost) * margin_b).sum(axis=1) / self.n
+        return observed, expected
+
+
+def pair_tables(answers: Answers) -> PairTables:
+    """Every pair of raters that share a cell, in every sheet, with the table of their answers."""
+    raters, rater = np.unique(answers.rater, return_inverse=True)
+    sheets, sheet = np.unique(answers.sheet, return_inverse=True)
+    n_raters, n_options = max(raters.size, 1), answers.n_options
+    _, starts, sizes = np.unique(answers.cell, return_index=True, return_counts=True)
+
+    # One integer per comparison: ((sheet, rater a, rater b), option a, option b) in mixed radix. Counted block by
+    # block.
+    counted: list[tuple[IntArray, IntArray]] = []
+    for size in np.unique(sizes[sizes >= 2]):
+        first, second = np.triu_indices(int(size), k=1)
+        rows = starts[sizes == size]
+        step = max(1, _COMPARISONS_AT_ONCE // first.size)
+        for block in range(0, rows.size, step):
+            a = (rows[block : block + step, np.newaxis] + first).ravel()
+            b = (rows[block : block + step, np.newaxis] + second).ravel()
+            pair = (sheet[a] * n_raters + rater[a]) * n_raters + rater[b]
+            keys = (pair * n_options + answers.code[a]) * n_options + answers.code[b]
+            counted.append(np.unique(keys, return_counts=True))
+    all_keys = np.concatenate([keys for keys, _ in counted] or [np.zeros(0, dtype=np.int64)])
+    all_counts = np.concatenate([counts for _, counts in counted] or [np.zeros(0, dtype=np.int64)])
+    keys, index = np.unique(all_keys, return_inverse=True)
+
+    pair_keys, pair = np.unique(keys // n_options**2, return_inverse=True)
+    of_sheet, of_a, of_b = pair_keys // n_raters**2, pair_keys // n_raters % n_raters, pair_keys % n_raters
+
+    # The raters of a sheet stand next to each other among the sorted (sheet, rater) keys; a place is the distance to
+    # its first rater.
+    present = np.unique(sheet * n_raters + rater)
+    first_present = np.searchsorted(present, np.arange(sheets.size) * n_raters)
+    raters_of_sheet = np.bincount(present // n_raters, minlength=sheets.size)
+
+    def position(of_rater: IntArray) -> IntArray:
+        place: IntArray = np.searchsorted(present, of_sheet * n_raters + of_rater) - first_present[of_sheet]
+        return place
+
+    return PairTables(
+        n_options=n_options,
+        sheet=sheets[of_sheet],
+        rater_a=raters[of_a],
+        rater_b=raters[of_b],
+        position_a=position(of_a),
+        position_b=position(of_b),
+        pair=pair,
+        option_a=keys // n_options % n_options,
+        option_b=keys % n_options,
+        count=_sums(index, all_counts, keys.size),
+        n_unshared=int((raters_of_sheet * (raters_of_sheet - 1) // 2).sum()) - pair_keys.size,
+        n_answered_cells=sizes.size,
+        n_shared_cells=int((sizes >= 2).sum()),
+    )
+
+
+def disagreement_weights(n_options: int, weights: Weights | None) -> FloatArray:
+    """What it costs to choose x and y, shape (n_options, n_options); zero on the diagonal."""
+    distance = np.abs(np.subtract.outer(np.arange(n_options), np.arange(n_options))).astype(np.float64)
+    if weights is None:
+        return np.minimum(distance, 1)
+    return distance if weights == "linear" else distance**2
+
+
+def _sums(group: IntArray, amount: IntArray, n_groups: int) -> IntArray:
+    """Sum of the amounts of each group 0..n_groups-1."""
+    return np.bincount(group, amount, minlength=n_groups).astype(np.int64)
