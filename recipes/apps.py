@@ -1,0 +1,16 @@
+from __future__ import annotations
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class RecipesConfig(AppConfig):
+    name = "recipes"
+
+    def ready(self) -> None:
+        from annotation import tabs
+        from annotation.models import Role
+
+        tabs.register(
+            position=20, label=_("Documents"), url_name="recipes:documents", roles={Role.MANAGER, Role.RESEARCHER}
+        )
