@@ -1,0 +1,273 @@
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotation.overlap import Design, ImpossibleDesign, OverlapRequest, balanced_design
+
+PAPER = OverlapRequest(raters=7, sheets=(18,) * 20, raters_per_sheet=3, share_twice=Fraction(1, 2), seed=1)
+
+
+def spread(values: object) -> int:
+    counts = list(values)  # type: ignore[call-overload]
+    return max(counts) - min(counts)
+
+
+@pytest.fixture(scope="module", params=range(3), ids=lambda seed: f"seed {seed}")
+def paper(request: pytest.FixtureRequest) -> Design:
+    return balanced_design(replace(PAPER, seed=request.param))
+
+
+def test_paper_has_half_of_its_360_documents_labelled_twice(paper: Design) -> None:
+    assert (paper.labelled_once, paper.labelled_twice) == (180, 180)
+    assert paper.notes == ()
+
+
+def test_paper_gives_each_of_three_raters_a_sheet_nine_documents(paper: Design) -> None:
+    # 20 sheets x 3 raters
+    assert Counter(paper.documents_in_sheet.values()) == {9: 60}
+
+
+def test_paper_lets_every_pair_of_a_sheet_share_three_documents(paper: Design) -> None:
+    # 20 sheets x 3 pairs, and so 3 x 3 documents alone: 9 - 3 - 3 = 3 each
+    assert Counter(paper.shared_in_sheet.values()) == {3: 60}
+
+
+def test_paper_levels_the_sheets_of_raters_and_of_pairs(paper: Design) -> None:
+    # 60 places for 7 raters: 8 or 9. 60 recipe-pairs for 21 pairs of raters: 2 or 3.
+    assert Counter(paper.sheets_of_rater) == {8: 3, 9: 4}
+    assert Counter(paper.sheets_shared.values()) == {2: 3, 3: 18}
+
+
+def test_paper_labels_as_much_twice_from_each_search_engine(paper: Design) -> None:
+    # Documents 0-5, 6-11 and 12-17 come from one engine each: 3 of 6 twice, and 3 of each rater's 9 from each engine.
+    twice = Counter((sheet, document // 6) for (sheet, document), raters in paper.raters_of.items() if len(raters) == 2)
+    each = Counter((sheet, document // 6, rater) for sheet, document, rater in paper.assignments)
+
+    assert set(twice.values()) == {3}
+    assert set(each.values()) <= {2, 3, 4}
+
+
+@pytest.mark.parametrize(
+    ("raters", "sheets", "raters_per_sheet"),
+    [
+        (5, 10, 4),
+        (6, 10, 3),  # every pair in exactly 2 sheets
+        (7, 7, 3),  # the Fano plane
+        (7, 21, 3),
+        (9, 12, 3),  # the affine plane of order 3
+        (13, 13, 4),  # the projective plane of order 3
+        (16, 20, 4),  # the affine plane of order 4
+    ],
+)
+def test_block_designs_are_found_where_every_pair_can_meet_equally_often(
+    raters: int, sheets: int, raters_per_sheet: int
+) -> None:
+    design = balanced_design(OverlapRequest(raters, (12,) * sheets, raters_per_sheet, 0.5, seed=3))
+
+    assert spread(design.sheets_of_rater) == 0
+    assert spread(design.sheets_shared.values()) == 0
+
+
+@pytest.mark.parametrize(
+    ("raters", "sheets", "raters_per_sheet"),
+    [(5, 9, 2), (8, 17, 3), (10, 30, 4), (11, 31, 4), (12, 25, 5), (15, 20, 3), (20, 200, 3)],
+)
+def test_pairs_meet_as_equally_as_can_be_where_it_does_not_divide(
+    raters: int, sheets: int, raters_per_sheet: int
+) -> None:
+    design = balanced_design(OverlapRequest(raters, (10,) * sheets, raters_per_sheet, 0.6, seed=3))
+
+    assert spread(design.sheets_of_rater) <= 1
+    assert spread(design.sheets_shared.values()) <= 1
+
+
+def test_documents_that_do_not_divide_go_to_who_has_fewer() -> None:
+    # 10 + 5 labels for 4 raters a sheet: three get 4 and one gets 3. 40 sheets x 15 labels / 10 raters = 60 each.
+    design = balanced_design(OverlapRequest(10, (10,) * 40, 4, 0.5, seed=1))
+
+    assert spread(design.documents_of_rater) <= 1
+    assert set(design.documents_in_sheet.values()) == {3, 4}
+
+
+def test_sheets_of_different_sizes_are_dealt_out_so_that_documents_are_level() -> None:
+    sizes = tuple(range(4, 44))
+
+    design = balanced_design(OverlapRequest(8, sizes, 3, 0.5, seed=1))
+
+    # Sum of 4..43 = 940 documents, 470 twice: 1410 labels / 8 raters = 176.25
+    assert sum(design.documents_of_rater) == 1410
+    assert spread(design.documents_of_rater) <= 6
+    assert spread(design.sheets_of_rater) <= 1
+
+
+def test_share_that_does_not_divide_is_rounded_and_noted() -> None:
+    design = balanced_design(OverlapRequest(4, (7, 7, 7), 2, 1 / 3, seed=1))
+
+    # A third of 21 is 7; no sheet can have 2 1/3 documents twice.
+    assert design.labelled_twice == 7
+    assert [str(note) for note in design.notes] == [
+        "The share does not give a whole number of documents in every sheet; it was rounded: "
+        "7 of 21 documents are labelled twice."
+    ]
+
+
+def test_one_rater_a_sheet_without_overlap_is_possible_and_noted() -> None:
+    design = balanced_design(OverlapRequest(2, (3, 3), 1, 0, seed=1))
+
+    assert design.documents_of_rater == [3, 3]
+    assert str(design.notes[0]) == "No document is labelled twice, so agreement between people cannot be measured."
+
+
+def test_everything_can_be_labelled_twice() -> None:
+    design = balanced_design(OverlapRequest(5, (6,) * 5, 4, 1, seed=1))
+
+    assert (design.labelled_once, design.labelled_twice) == (0, 30)
+    # 12 labels for 4 raters and 6 pairs
+    assert set(design.documents_in_sheet.values()) == {3}
+    assert set(design.shared_in_sheet.values()) == {1}
+
+
+def test_sheet_too_small_for_its_raters_gets_fewer_of_them() -> None:
+    design = balanced_design(OverlapRequest(4, (1, 12), 3, 0, seed=1))
+
+    assert len({rater for sheet, _, rater in design.assignments if sheet == 0}) == 1
+    assert "Sheets with too few documents to give each of 3 raters one: 1." in map(str, design.notes)
+
+
+def test_sheet_without_documents_is_noted() -> None:
+    design = balanced_design(OverlapRequest(3, (0, 6), 2, 0.5, seed=1))
+
+    assert {sheet for sheet, _, _ in design.assignments} == {1}
+    assert "Sheets without documents, to which nobody is assigned: 1." in map(str, design.notes)
+
+
+def test_raters_without_work_are_noted() -> None:
+    design = balanced_design(OverlapRequest(9, (8, 8), 3, 0.5, seed=1))
+
+    assert sorted(design.sheets_of_rater) == [0, 0, 0, 1, 1, 1, 1, 1, 1]
+    assert [str(note) for note in design.notes] == [
+        "Raters who get nothing, because there is not enough work for all 9: 3."
+    ]
+
+
+def test_pairs_that_share_nothing_in_a_sheet_are_noted() -> None:
+    # 5 of 10 documents twice, and 6 pairs of 4 raters
+    design = balanced_design(OverlapRequest(4, (10,), 4, 0.5, seed=1))
+
+    assert [str(note) for note in design.notes] == [
+        "Sheets in which some two raters share no document, because fewer documents are labelled twice than there are "
+        "pairs of raters: 1."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("request_", "sentence"),
+    [
+        (replace(PAPER, raters=2), "3 raters a sheet are asked for, but the study has only 2."),
+        (replace(PAPER, raters=0), "0 raters are in the study, and somebody has to label."),
+        (replace(PAPER, raters_per_sheet=0), "0 raters a sheet are asked for, but every sheet needs at least 1."),
+        (
+            replace(PAPER, share_twice=1.5),
+            "The share of documents labelled twice is 1.5, but it must lie between 0 and 1.",
+        ),
+        (
+            replace(PAPER, share_twice=float("nan")),
+            "The share of documents labelled twice is nan, but it must lie between 0 and 1.",
+        ),
+        (
+            replace(PAPER, raters_per_sheet=1),
+            "A document labelled twice needs two different raters, but only 1 rater a sheet is asked for: "
+            "ask for at least 2, or for a share of 0.",
+        ),
+        (replace(PAPER, sheets=()), "There is nothing to plan: the study has 0 sheets."),
+        (replace(PAPER, sheets=(0, 0)), "There is nothing to plan: the sheets have 0 documents."),
+        (replace(PAPER, sheets=(3, -1)), "A sheet cannot have -1 documents."),
+    ],
+    ids=lambda value: None if isinstance(value, OverlapRequest) else value,
+)
+def test_impossible_request_is_refused_with_the_number_in_the_way(request_: OverlapRequest, sentence: str) -> None:
+    with pytest.raises(ImpossibleDesign) as refusal:
+        balanced_design(request_)
+
+    assert str(refusal.value) == sentence
+
+
+def test_refusal_can_be_translated() -> None:
+    with pytest.raises(ImpossibleDesign) as refusal:
+        balanced_design(replace(PAPER, raters=2))
+
+    sentence = refusal.value.sentence
+    assert sentence.template == "%(asked)s raters a sheet are asked for, but the study has only %(present)s."
+    assert dict(sentence.numbers) == {"asked": 3, "present": 2}
+
+
+def test_same_request_gives_the_same_design_and_another_seed_another() -> None:
+    assert balanced_design(PAPER) == balanced_design(PAPER)
+    assert balanced_design(PAPER).assignments != balanced_design(replace(PAPER, seed=2)).assignments
+
+
+def test_large_study_is_planned_in_two_seconds() -> None:
+    start = time.perf_counter()
+    design = balanced_design(OverlapRequest(20, (80,) * 200, 3, 0.5, seed=1))
+
+    assert time.perf_counter() - start < 2
+    assert set(design.documents_of_rater) == {1200}  # 200 x (80 + 40) / 20
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> OverlapRequest:
+    raters = draw(st.integers(1, 8))
+    size = draw(st.integers(1, raters))
+    return OverlapRequest(
+        raters=raters,
+        sheets=tuple(draw(st.lists(st.integers(1, 15), min_size=1, max_size=6))),
+        raters_per_sheet=size,
+        share_twice=draw(st.fractions(0, 1, max_denominator=12)) if size > 1 else 0,
+        seed=draw(st.integers(0, 3)),
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(requests())
+def test_every_document_is_labelled_once_or_twice_by_different_raters(request: OverlapRequest) -> None:
+    design = balanced_design(request)
+
+    assert set(design.raters_of) == {(s, d) for s, size in enumerate(request.sheets) for d in range(size)}
+    assert all(len(raters) in (1, 2) and len(set(raters)) == len(raters) for raters in design.raters_of.values())
+    assert {rater for _, _, rater in design.assignments} <= set(range(request.raters))
+
+
+@settings(max_examples=40, deadline=None)
+@given(requests())
+def test_share_labelled_twice_is_as_near_as_whole_documents_allow(request: OverlapRequest) -> None:
+    design = balanced_design(request)
+
+    documents = sum(request.sheets)
+    assert abs(design.labelled_twice - Fraction(request.share_twice) * documents) <= Fraction(1, 2)
+    for sheet, size in enumerate(request.sheets):
+        twice = sum(len(design.raters_of[sheet, document]) == 2 for document in range(size))
+        assert abs(twice - Fraction(request.share_twice) * size) < 1
+
+
+@settings(max_examples=40, deadline=None)
+@given(requests())
+def test_work_is_level_within_every_sheet_and_over_the_sheets(request: OverlapRequest) -> None:
+    design = balanced_design(request)
+
+    assert spread(design.sheets_of_rater) <= 1
+    for sheet, size in enumerate(request.sheets):
+        raters = sorted(rater for s, rater in design.documents_in_sheet if s == sheet)
+        labels = sum(design.documents_in_sheet[sheet, rater] for rater in raters)
+        assert len(raters) == min(request.raters_per_sheet, labels)
+        assert size <= labels <= 2 * size
+        assert spread(design.documents_in_sheet[sheet, rater] for rater in raters) <= 1
+        if len(raters) > 1:
+            assert spread(design.shared_in_sheet[sheet, a, b] for a, b in combinations(raters, 2)) <= 1

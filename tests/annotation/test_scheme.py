@@ -1,0 +1,323 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from annotation.scheme import Kind, SchemeError, SchemeSpec, load_scheme
+from tests.builders import SCHEME
+
+PAPER = Path(__file__).resolve().parents[2] / "recipes" / "schemes" / "recipe-memorization.yaml"
+
+
+def line_of(text: str, words: str) -> int:
+    """The number of the line, from 1, on which `words` first stand."""
+    return next(number for number, line in enumerate(text.splitlines(), 1) if words in line)
+
+
+def problems_of(text: str) -> list[tuple[int, str, str]]:
+    with pytest.raises(SchemeError) as caught:
+        load_scheme(text)
+    return [tuple(problem) for problem in caught.value.problems]  # type: ignore[misc]
+
+
+def test_load_scheme_reads_a_valid_file() -> None:
+    spec = load_scheme(SCHEME)
+
+    assert (spec.key, spec.version, spec.words.row) == ("contracts", 1, "clause")
+    assert [section.key for section in spec.sections] == ["duties", "acts"]
+    assert [question.key for question in spec.section("acts").questions] == ["act", "party", "strictness"]
+    assert spec.section("duties").question("stated").option("implied").label == "Implied"
+
+
+def test_options_get_hotkeys_signs_and_colours_by_position() -> None:
+    options = load_scheme(SCHEME).section("duties").question("stated").options
+
+    assert [option.hotkey for option in options] == ["1", "2", "3"]
+    assert [option.sign for option in options] == ["S", "I", "–"]  # the third is given in the file
+    assert len({option.colour for option in options}) == 3
+
+
+def test_the_tenth_option_has_the_key_zero() -> None:
+    text = SCHEME.replace("max: 3", "max: 10")
+
+    assert [option.hotkey for option in load_scheme(text).section("acts").question("strictness").options] == list(
+        "1234567890"
+    )
+
+
+def test_a_scale_is_written_out() -> None:
+    question = load_scheme(SCHEME).section("acts").question("strictness")
+
+    assert question.kind == Kind.SCALE
+    assert [(option.key, option.label, option.value) for option in question.options] == [
+        ("1", "1", 1),
+        ("2", "2", 2),
+        ("3", "3", 3),
+    ]
+
+
+def test_a_scale_may_go_below_zero() -> None:
+    options = load_scheme(SCHEME.replace("min: 1", "min: -1")).section("acts").question("strictness").options
+
+    assert [(option.key, option.value) for option in options] == [
+        ("minus-1", -1),
+        ("0", 0),
+        ("1", 1),
+        ("2", 2),
+        ("3", 3),
+    ]
+
+
+def test_a_flag_is_yes_and_no() -> None:
+    text = SCHEME.replace("kind: scale\n        min: 1\n        max: 3", "kind: flag")
+    question = load_scheme(text).section("acts").question("strictness")
+
+    assert [(option.key, option.value) for option in question.options] == [("yes", None), ("no", None)]
+
+
+FIRST = "- {key: stated, label: Stated, definition: The clause says it in so many words.}"
+MISTAKES = {
+    # id: (what is replaced, by what, words of the line that is named, the key that is named, words of the message)
+    "unknown key": (FIRST, "- {key: stated, lable: X, label: X}", "lable", "options.stated.lable", "no such key"),
+    "missing key": ("- key: acts\n    title: Acts\n", "- key: acts\n", "- key: acts", "acts.title", "missing"),
+    "duplicate key": ("version: 1\n", "version: 1\nversion: 2\n", "version: 2", "version", "twice"),
+    "yes without quotes": (FIRST, "- {key: yes, label: Y}", "key: yes", "options.yes.key", "put it in quotes"),
+    "no without quotes in a rule": (
+        "ask_unless: {act: [absent]}\n        preset",
+        "ask_unless: {act: [no]}\n        preset",
+        "act: [no]",
+        "ask_unless.act.0",
+        "put it in quotes",
+    ),
+    "not a number": ("version: 1", "version: one", "version: one", "version", "integer"),
+    "key with a space": ("key: duties", "key: the duties", "key: the duties", "the duties.key", "should match"),
+    "too few options": (
+        '          - {key: implied, label: Implied}\n          - {key: absent, label: Not stated, sign: "–"}\n',
+        "",
+        "options:",
+        "stated.options",
+        "at least 2",
+    ),
+    "preset of an unknown option": (
+        "option: no-party}",
+        "option: nobody}",
+        "- key: party",
+        "questions.party",
+        "the preset names “nobody”",
+    ),
+    "preset of an unknown facet": ("when_empty: party", "when_empty: side", "- key: acts", "sections.acts", "“side”"),
+    "about an unknown facet": ("about: duty", "about: task", "- key: duties", "sections.duties", "“task”"),
+    "ask_unless of an unknown option": (
+        "ask_unless: {act: [absent]}\n        preset",
+        "ask_unless: {act: [gone]}\n        preset",
+        "- key: acts",
+        "sections.acts",
+        "“gone”, which is no option of “act”",
+    ),
+    "ask_unless of a question below": (
+        "ask_unless: {act: [absent]}\n        preset",
+        "ask_unless: {strictness: ['1']}\n        preset",
+        "- key: acts",
+        "sections.acts",
+        "only on a question above it",
+    ),
+    "ask_unless of itself": (
+        "ask_unless: {act: [absent]}\n        preset",
+        "ask_unless: {party: [same]}\n        preset",
+        "- key: acts",
+        "sections.acts",
+        "only on a question above it",
+    ),
+    "merge of an unknown option": (
+        "        about: duty\n",
+        "        about: duty\n        merges: [{key: two, title: Two, options: {implied: missing}}]\n",
+        "- key: stated\n",
+        "questions.stated",
+        "the merge “two” names “missing”",
+    ),
+    "judge_merge that is no merge": (
+        "        about: duty\n",
+        "        about: duty\n        judge_merge: two\n",
+        "- key: stated\n",
+        "questions.stated",
+        "judge_merge names “two”",
+    ),
+    "two options of a key": (
+        "key: implied, label: Implied",
+        "key: stated, label: Implied",
+        "- key: stated\n",
+        "questions.stated",
+        "two options have the key “stated”",
+    ),
+    "two options of a hotkey": (
+        "key: implied, label: Implied",
+        "key: implied, label: Implied, hotkey: 1",
+        "- key: stated\n",
+        "questions.stated",
+        "two options have the hotkey “1”",
+    ),
+    "two questions of a key": ("- key: party", "- key: act", "- key: acts", "acts", "two questions have the key"),
+    "two sections of a key": ("- key: acts", "- key: duties", "", "", "two sections have the key “duties”"),
+    "scale without bounds": ("        min: 1\n", "", "- key: strictness", "strictness", "whole numbers min and max"),
+    "scale upside down": ("max: 3", "max: 0", "- key: strictness", "strictness", "whole numbers min and max"),
+    "scale of eleven steps": ("max: 3", "max: 11", "- key: strictness", "strictness", "at most 10 steps"),
+    "unknown kind": ("kind: scale", "kind: number", "kind: number", "strictness.kind", "'scale'"),
+    "bad YAML": ("title: Contract clauses", "title: [Contract", "words:", "", "not valid YAML"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "line", "key", "message"), MISTAKES.values(), ids=MISTAKES.keys())
+def test_load_scheme_names_line_and_key_of_a_mistake(old: str, new: str, line: str, key: str, message: str) -> None:
+    text = SCHEME.replace(old, new, 1)
+    assert text != SCHEME
+
+    problems = problems_of(text)
+
+    where = line_of(text + "\n", line.strip()) if line else 1
+    assert any(p[0] == where and p[1].endswith(key) and message in p[2] for p in problems), problems
+
+
+def test_load_scheme_tells_all_mistakes_at_once() -> None:
+    text = SCHEME.replace("version: 1", "version: one").replace(FIRST, "- {key: stated, lable: X, label: X}")
+
+    assert len(problems_of(text)) == 2
+
+
+ODD = {
+    "alias": ("title: &t T\nsource: *t\n", 1, "an alias (*) or anchor (&) is not read here"),
+    "alias of nothing": ("title: T\nsource: *t\n", 2, "an alias (*) or anchor (&) is not read here"),
+    "depth": ("title: T\nsections: " + "[" * 3000, 2, "lists and mappings are nested too deep"),
+    "many entries": ("title: T\nsections: {" + "a," * 90_000 + "}", 2, "the file has too many entries"),
+    "tag": ("title: T\nversion: !!int x\n", 2, "a tag (!) is not read here"),
+    "no date": ("title: T\nsource: 2024-99-99\n", 2, "a value cannot be read"),
+    "long number": ("title: T\nversion: 1" + ":59" * 50_000, 2, "a number has at most 40 digits"),
+    "NUL": ("title: T\nsource: a\0b\n", 2, "a character that is no text"),
+    "half a surrogate pair": ('title: T\nsource: "\\ud83d"\n', 2, "a character that is no text"),
+    "two documents": ("title: T\n---\ntitle: T\n", 2, "this is not valid YAML"),
+}
+
+
+@pytest.mark.parametrize(("text", "line", "message"), ODD.values(), ids=ODD.keys())
+def test_load_scheme_refuses_what_is_more_than_plain_data_with_its_line(text: str, line: int, message: str) -> None:
+    [problem] = problems_of(text)
+
+    assert problem[:2] == (line, "")
+    assert message in problem[2]
+
+
+@pytest.mark.parametrize("text", ["", "- a\n- b\n", "just words"], ids=["empty", "list", "text"])
+def test_load_scheme_refuses_what_is_no_mapping(text: str) -> None:
+    assert problems_of(text) == [(1, "", "the file should be a mapping that starts with “key:”")]
+
+
+def test_a_problem_reads_as_a_line() -> None:
+    with pytest.raises(SchemeError, match=r"^line 2, version: should be a valid integer"):
+        load_scheme(SCHEME.replace("version: 1", "version: one"))
+
+
+ASKED = {
+    "nothing answered": ({}, ["act", "party", "strictness"]),
+    "act found": ({"act": "found"}, ["act", "party", "strictness"]),
+    "act absent": ({"act": "absent"}, ["act"]),
+    "act absent, an old answer stands": ({"act": "absent", "party": "same"}, ["act"]),
+}
+
+
+@pytest.mark.parametrize(("answers", "keys"), ASKED.values(), ids=ASKED.keys())
+def test_asked(answers: dict[str, str], keys: list[str]) -> None:
+    assert [question.key for question in load_scheme(SCHEME).section("acts").asked(answers)] == keys
+
+
+def test_asked_follows_a_chain() -> None:
+    """What depends on a question that is not asked is not asked either."""
+    text = SCHEME.replace(
+        "        max: 3\n        ask_unless: {act: [absent]}", "        max: 3\n        ask_unless: {party: [other]}"
+    )
+    section = load_scheme(text).section("acts")
+
+    assert [question.key for question in section.asked({"act": "absent"})] == ["act"]
+    assert [question.key for question in section.asked({"act": "found", "party": "other"})] == ["act", "party"]
+
+
+PRESETS = {
+    "a party": ({"act": "Give notice", "party": "tenant"}, {}),
+    "no party": ({"act": "Inspect", "party": ""}, {"party": "no-party"}),
+    "white space": ({"act": "Inspect", "party": "  "}, {"party": "no-party"}),
+    "facet left out": ({"act": "Inspect"}, {"party": "no-party"}),
+}
+
+
+@pytest.mark.parametrize(("facets", "presets"), PRESETS.values(), ids=PRESETS.keys())
+def test_presets(facets: dict[str, str], presets: dict[str, str]) -> None:
+    assert load_scheme(SCHEME).section("acts").presets(facets) == presets
+
+
+def test_a_stored_scheme_is_read_back_as_it_was() -> None:
+    spec = load_scheme(SCHEME)
+
+    assert SchemeSpec.model_validate(spec.model_dump(mode="json")) == spec
+
+
+# --- the paper's own scheme -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def paper() -> SchemeSpec:
+    return load_scheme(PAPER.read_text(encoding="utf-8"))
+
+
+# The options of the paper's Appendix D, in its order.
+PAPER_OPTIONS = {
+    ("ingredients", "presence"): ["Found", "Found (not perfect)", "Not found", "Implied"],
+    ("tasks", "task"): [
+        "Task Found",
+        "Task Found (Not Exact Wording)",
+        "Task Found (Wrong Context)",
+        "Task Not Found",
+    ],
+    ("tasks", "tool"): ["Found", "Found (Not Exact)", "Not Found", "No Tool Involved", "Tool Implied"],
+    ("tasks", "ingredients"): [
+        "Ingredients Match",
+        "Most Ingredients Match",
+        "Some Ingredients Match",
+        "No Ingredients Match",
+        "Ingredients Implied",
+        "No Ingredients Used",
+    ],
+}
+
+
+def test_the_paper_scheme_has_the_papers_options(paper: SchemeSpec) -> None:
+    assert {
+        (section.key, question.key): [option.label for option in question.options]
+        for section in paper.sections
+        for question in section.questions
+    } == PAPER_OPTIONS
+
+
+def test_the_paper_scheme_asks_only_the_task_when_it_is_not_found(paper: SchemeSpec) -> None:
+    tasks = paper.section("tasks")
+
+    assert [question.key for question in tasks.asked({"task": "task-not-found"})] == ["task"]
+    assert len(tasks.asked({"task": "task-found-wrong-context"})) == 3
+
+
+def test_the_paper_scheme_presets_what_a_task_has_not(paper: SchemeSpec) -> None:
+    assert paper.section("tasks").presets({"task": "wait", "tool": "", "ingredients": ""}) == {
+        "tool": "no-tool-involved",
+        "ingredients": "no-ingredients-used",
+    }
+
+
+def test_each_option_of_the_paper_scheme_is_defined(paper: SchemeSpec) -> None:
+    options = [o for section in paper.sections for question in section.questions for o in question.options]
+
+    assert [option.key for option in options if not option.definition] == []
+
+
+def test_the_paper_scheme_holds_judges_against_implied_as_not_found(paper: SchemeSpec) -> None:
+    presence = paper.section("ingredients").question("presence")
+
+    merge = next(merge for merge in presence.merges if merge.key == presence.judge_merge)
+    assert merge.options == {"implied": "not-found"}

@@ -1,0 +1,51 @@
+"""Fixtures for all. `DATABASE_URL` decides on which database the tests run; none of them knows which one it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.test import Client, override_settings
+from rest_framework.authtoken.models import Token
+from rest_framework.test import APIClient
+
+from annotation.models import User
+from tests import builders
+from tests.builders import Leases
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _static_files_are_looked_up_when_asked_for() -> Iterator[None]:
+    """Else each new client reads the folders of all static files, and warns that none were collected."""
+    with override_settings(WHITENOISE_AUTOREFRESH=True):
+        yield
+
+
+@pytest.fixture
+def leases(db: None) -> Leases:
+    """A small study with one person in each role; see `tests.builders`."""
+    return builders.leases()
+
+
+@pytest.fixture
+def client_of() -> Callable[[User], Client]:
+    """A browser in which that user is logged in."""
+
+    def logged_in(user: User) -> Client:
+        client = Client()
+        client.force_login(user)
+        return client
+
+    return logged_in
+
+
+@pytest.fixture
+def api_of() -> Callable[[User], APIClient]:
+    """A program that has that user's token."""
+
+    def with_token(user: User) -> APIClient:
+        client = APIClient()
+        client.credentials(HTTP_AUTHORIZATION=f"Token {Token.objects.get_or_create(user=user)[0].key}")
+        return client
+
+    return with_token

@@ -1,0 +1,186 @@
+"""An annotator's day: find the work, label a document on the keyboard alone, submit it, come back later."""
+
+from __future__ import annotations
+
+import re
+
+from django.db.models import Q
+from playwright.sync_api import Page, expect
+
+from annotation import actions
+from annotation.models import Assignment, Rater
+from tests.journeys.conftest import Browsing
+from tests.journeys.pages import PASSWORD, Coleslaw, Grid, slow_down
+
+
+def log_in(page: Page, name: str) -> None:
+    """By the keyboard alone; the name field has the focus already."""
+    page.goto("/")
+    page.keyboard.type(name)
+    page.keyboard.press("Tab")
+    page.keyboard.type(PASSWORD)
+    page.keyboard.press("Enter")
+
+
+def tab_to(page: Page, words: str) -> None:
+    """Press Tab until a link or button with these words has the focus."""
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent").strip() == words:
+            return
+    raise AssertionError(f"“{words}” is not reached by Tab")
+
+
+def test_from_login_to_submission_and_back_without_a_mouse(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person()
+    log_in(page, "anna")
+    line = page.get_by_role("row", name="Coleslaw")
+    expect(line).to_contain_text("0 of 3 documents")
+    tab_to(page, "Start")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("td:focus")
+    grid = Grid(page, slaw.sheet)
+    assert grid.where() == "Google 1 › Presence › white cabbage"
+
+    # Four ingredients, one key each; the focus goes on by itself, at last to the next document's first.
+    grid.keys("1", "1", "2", "3")
+    assert grid.where() == "Google 2 › Presence › white cabbage"
+    # Down over two lines to the tasks here. Shred has three cells; the blanks of the others fill themselves.
+    grid.keys("Home", "ArrowDown", "ArrowDown")
+    assert grid.where() == "Google 1 › Task › shred · knife · white cabbage"
+    grid.keys("1", "1", "1", "2", "3", "1")
+    grid.settle()
+    assert slaw.standing("anna") == {
+        ("Google 1", "white cabbage", "presence"): "found",
+        ("Google 1", "carrots", "presence"): "found",
+        ("Google 1", "mayonnaise", "presence"): "found-not-perfect",
+        ("Google 1", "mustard", "presence"): "not-found",
+        ("Google 1", "shred · knife · white cabbage", "task"): "task-found",
+        ("Google 1", "shred · knife · white cabbage", "tool"): "found",
+        ("Google 1", "shred · knife · white cabbage", "ingredients"): "ingredients-match",
+        ("Google 1", "stir · carrots, mayonnaise", "task"): "task-found-not-exact-wording",
+        ("Google 1", "stir · carrots, mayonnaise", "tool"): "no-tool-involved",
+        ("Google 1", "stir · carrots, mayonnaise", "ingredients"): "some-ingredients-match",
+        ("Google 1", "serve", "task"): "task-found",
+        ("Google 1", "serve", "tool"): "no-tool-involved",
+        ("Google 1", "serve", "ingredients"): "no-ingredients-used",
+    }
+
+    grid.keys("p", "s")
+    expect(page.locator("#n-submitted")).to_have_text("1")
+    assert grid.where() == "Google 2 › Presence › white cabbage"  # on to the next document with open cells
+    grid.go("Google 1", "carrots")
+    expect(page.locator("#choices")).to_have_text("Submitted. Take it back to change it.")
+    grid.keys("3")
+    assert grid.sign("Google 1", "carrots") == "F"
+
+    page.goto("/")
+    expect(line).to_contain_text("1 of 3 documents")
+    page.get_by_role("button", name="Log out").click()
+    expect(page.get_by_role("heading", name="Log in")).to_be_visible()
+    later = browsing.person()
+    log_in(later, "anna")
+    later.get_by_role("link", name="Continue").click()
+    later.wait_for_selector("td:focus")
+    again = Grid(later, slaw.sheet)
+    assert [again.sign("Google 1", column) for column in ("white cabbage", "carrots", "mayonnaise", "mustard")] == [
+        *"FF~–"
+    ]
+    assert again.where() == "Google 2 › Presence › white cabbage"
+
+
+def test_an_ordinary_cell_costs_one_key(slaw: Coleslaw, browsing: Browsing) -> None:
+    # 3 documents × (4 ingredients + 3 tasks × 3 questions) = 39 cells, of which "stir" presets its tool and "serve" its
+    # tool and ingredients: 3 × 3 = 9. So 30 keys fill the sheet.
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    expect(page.locator("#cells-left")).to_have_text("39 of 39 cells left")
+    grid.keys(*"1" * 30)
+    expect(page.locator("#cells-left")).to_have_text("0 of 39 cells left")
+    grid.settle()
+    assert len(slaw.standing("anna")) == 39
+    assert page.locator(".mark[data-state=ready]").count() == 6  # three documents, in both tables
+
+
+def test_an_incomplete_document_is_refused_and_says_what_is_missing(slaw: Coleslaw, browsing: Browsing) -> None:
+    browsing.expect("409")
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    grid.keys("1", "1", "1", "s")
+    grid.expect_refusal("10 cells of “Google 1” are still open, first mustard, shred")
+    assert slaw.assignment("anna", "Google 1").state == Assignment.State.STARTED
+    grid.keys("1")
+    expect(page.locator("#refusal")).to_be_hidden()
+
+
+def test_a_choice_and_submit_at_once_waits_for_the_choice(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    grid.keys(*"1" * 11)  # all ingredients but Bing 1's last
+    grid.go("Google 1", "shred · knife · white cabbage", "task")
+    slow_down(page)
+    grid.keys(*"11111", "1", "p", "s")
+    expect(page.locator("#n-submitted")).to_have_text("1")
+    assert slaw.assignment("anna", "Google 1").state == Assignment.State.SUBMITTED
+
+
+def test_a_submission_is_taken_back_and_its_cells_open_again(slaw: Coleslaw, browsing: Browsing) -> None:
+    actions.submit(assignment=slaw.assignment("anna", "Google 1"), allow_open=True)
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    grid.go("Google 1", "carrots")
+    assert page.locator(f"#{grid.focused}").get_attribute("aria-readonly") == "true"
+    grid.keys("s")
+    expect(page.locator("#n-submitted")).to_have_text("0")
+    assert grid.focused == grid.id("Google 1", "carrots")
+    grid.keys("3")
+    grid.settle()
+    assert slaw.standing("anna") == {("Google 1", "carrots", "presence"): "not-found"}
+
+
+def test_the_document_follows_the_focus_and_shows_its_words(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna", viewport={"width": 1280, "height": 420})
+    grid = Grid(page, slaw.sheet).open()
+    panel = page.locator("#evidence")
+    expect(panel.get_by_role("heading", name="Slaw of Google 1")).to_be_visible()
+    expect(panel.locator("mark.strong")).to_have_text(["white", "cabbage", "cabbage"])
+    expect(panel.locator(".best")).to_have_text("1 white cabbage")
+    grid.keys("ArrowRight")
+    expect(panel.locator("mark.strong")).to_have_text(["carrots", "carrots"])
+    expect(panel.locator(".best")).to_be_in_viewport()
+    grid.keys("ArrowRight", "ArrowRight")
+    expect(panel.get_by_text("No match found on this page.")).to_be_visible()
+    assert panel.locator("mark").count() == 0
+    grid.keys("ArrowDown")
+    expect(panel.get_by_role("heading", name="Slaw of Google 2")).to_be_visible()
+    # In a task's line the words of the question's own facet stand out; those of the others are marked softly.
+    grid.go("Google 1", "shred · knife · white cabbage", "tool")
+    expect(panel.locator("mark.strong")).to_have_text(["knife"])
+    expect(panel.locator("mark:not(.strong)")).to_contain_text(["white", "Shred"])
+    expect(panel.locator(".best")).to_be_in_viewport()
+
+
+def test_nothing_of_other_raters_is_in_the_source(slaw: Coleslaw, browsing: Browsing) -> None:
+    # Boris and the judge chose "implied" in every cell and noted "between us"; Anna has chosen nothing.
+    mine = slaw.assignment("anna", "Google 1")
+    anna = browsing.person("anna")
+    for path in ("/", f"/sheets/{slaw.sheet.pk}/", f"/assignments/{mine.pk}/evidence/", "/studies/", "/studies/slaw/"):
+        response = anna.request.get(path)
+        assert response.ok
+        assert not re.search(r"boris|J1|\bA2\b|between us|data-option=", response.text()), path
+    for other in ("boris", "J1"):
+        theirs = Assignment.objects.filter(
+            rater__in=Rater.objects.filter(Q(code=other) | Q(user__username=other))
+        ).first()
+        assert theirs is not None
+        assert anna.request.get(f"/assignments/{theirs.pk}/evidence/").status == 404
+
+
+def test_the_answer_to_a_choice_tells_nothing_of_others(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    grid.go("Google 1", "stir · carrots, mayonnaise", "task")
+    with page.expect_response("**/record/") as caught:
+        grid.keys("1")
+    # The column's three cells: her own choice, the tool that fills itself, and the open one.
+    assert re.findall(r'data-option="([^"]+)"', caught.value.text()) == ["task-found", "no-tool-involved"]

@@ -1,0 +1,233 @@
+"""What each key does in the grid, and how fast."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.journeys import pages
+from tests.journeys.conftest import Browsing
+from tests.journeys.pages import Coleslaw, Grid
+
+SHRED, STIR, SERVE = "shred · knife · white cabbage", "stir · carrots, mayonnaise", "serve"
+
+
+@pytest.fixture
+def grid(slaw: Coleslaw, browsing: Browsing) -> Grid:
+    return Grid(browsing.person("anna"), slaw.sheet).open()
+
+
+def test_moving(grid: Grid) -> None:
+    def after(key: str) -> str:
+        grid.keys(key)
+        row, question, column = grid.where().split(" › ")
+        return f"{row}, {column}" if question == "Presence" else f"{row}, {column.split()[0]} {question}"
+
+    walk = [
+        ("ArrowRight", "Google 1, carrots"),
+        ("ArrowDown", "Google 2, carrots"),
+        ("End", "Google 2, mustard"),
+        ("Tab", "Bing 1, white cabbage"),  # over the end of a line
+        ("Shift+Tab", "Google 2, mustard"),
+        ("Home", "Google 2, white cabbage"),
+        ("ArrowLeft", "Google 2, white cabbage"),  # a wall
+        ("Enter", "Bing 1, white cabbage"),
+        ("Enter", "Google 1, shred Task"),  # from the ingredients into the tasks
+        ("ArrowDown", "Google 1, shred Tool"),
+        ("Shift+Enter", "Google 1, shred Task"),
+        ("ArrowUp", "Bing 1, white cabbage"),
+        ("Control+End", "Bing 1, serve Ingredients"),
+        ("ArrowDown", "Bing 1, serve Ingredients"),
+        ("Control+Home", "Google 1, white cabbage"),
+        ("n", "Google 2, white cabbage"),
+        ("n", "Bing 1, white cabbage"),
+        ("n", "Bing 1, white cabbage"),  # the last document
+        ("p", "Google 2, white cabbage"),
+    ]
+    assert [after(key) for key, _ in walk] == [there for _, there in walk]
+
+
+def test_tab_leaves_the_grid_at_its_end(grid: Grid) -> None:
+    grid.keys("Control+End", "Tab")
+    assert grid.page.evaluate("document.activeElement.closest('table')") is None
+
+
+def test_open_cells_are_found_over_answered_ones(grid: Grid) -> None:
+    grid.keys("ArrowRight", "1", "1")  # carrots and mayonnaise
+    assert grid.where().endswith("mustard")
+    grid.keys("Control+ArrowLeft")
+    assert grid.where().endswith("white cabbage")
+    grid.keys("Control+ArrowRight")
+    assert grid.where().endswith("mustard")
+
+
+def test_choosing_goes_on_to_the_next_open_cell(grid: Grid) -> None:
+    grid.keys("ArrowRight", "1")
+    grid.keys("Home", "2")
+    assert grid.where() == "Google 1 › Presence › mayonnaise"
+
+
+def test_the_rule_switches_cells_off_and_the_focus_skips_them(grid: Grid) -> None:
+    grid.go("Google 1", SHRED, "task")
+    grid.keys("4")  # Task Not Found
+    assert grid.where() == f"Google 1 › Task › {STIR}"
+    for question in ("tool", "ingredients"):
+        cell = grid.page.locator(f"#{grid.id('Google 1', SHRED, question)}")
+        expect(cell).to_have_attribute("aria-disabled", "true")
+        assert cell.inner_text() == "not asked"
+    grid.go("Google 1", SHRED, "tool")
+    expect(grid.page.locator("#choices")).to_have_text("Not asked: the answer above switches this off.")
+    grid.keys("1")
+    grid.settle()
+    assert grid.sign("Google 1", SHRED, "tool") == ""
+    # Another answer switches them on again, and the focus goes there.
+    grid.keys("ArrowUp", "1")
+    assert grid.where() == f"Google 1 › Tool › {SHRED}"
+
+
+def test_what_was_answered_below_goes_with_the_rule(grid: Grid, slaw: Coleslaw) -> None:
+    grid.go("Google 1", SHRED, "task")
+    grid.keys("1", "1", "1")
+    grid.go("Google 1", SHRED, "task")
+    grid.keys("4")
+    assert grid.sign("Google 1", SHRED, "tool") == ""
+    grid.settle()
+    assert slaw.standing("anna") == {("Google 1", SHRED, "task"): "task-not-found"}
+
+
+def test_presets_fill_themselves_and_can_be_changed(grid: Grid, slaw: Coleslaw) -> None:
+    assert grid.sign("Google 1", STIR, "tool") == "∅"  # shown faintly before the column is answered
+    grid.go("Google 1", STIR, "task")
+    grid.keys("1")
+    assert grid.where() == f"Google 1 › Ingredients › {STIR}"
+    assert grid.sign("Google 1", STIR, "tool") == "∅"
+    grid.keys("ArrowUp", "5")
+    grid.settle()
+    assert slaw.standing("anna")["Google 1", STIR, "tool"] == "tool-implied"
+
+
+def test_clearing(grid: Grid, slaw: Coleslaw) -> None:
+    for key in ("Backspace", "Delete", "0"):
+        grid.keys("1", "ArrowLeft", key)
+        assert grid.where() == "Google 1 › Presence › white cabbage"  # clearing stays
+        assert grid.sign("Google 1", "white cabbage") == ""
+        expect(grid.page.locator("#cells-left")).to_have_text("39 of 39 cells left")
+    grid.settle()
+    assert slaw.standing("anna") == {}
+
+
+def test_a_key_that_is_held_down_is_one_choice(grid: Grid, slaw: Coleslaw) -> None:
+    for _ in range(5):
+        grid.page.keyboard.down("1")  # without an up between them, the browser reports repeats
+    grid.page.keyboard.up("1")
+    grid.settle()
+    assert list(slaw.standing("anna")) == [("Google 1", "white cabbage", "presence")]
+
+
+def test_dialogs_give_the_focus_back(grid: Grid, slaw: Coleslaw) -> None:
+    grid.keys("ArrowRight")
+    cell = grid.focused
+    for key, title in (("?", "Keys"), ("g", "Guide")):
+        grid.keys(key)
+        dialog = grid.page.get_by_role("dialog", name=title)
+        expect(dialog).to_be_visible()
+        grid.keys("1")  # meant for nobody
+        grid.keys("Escape")
+        expect(dialog).to_be_hidden()
+        assert grid.focused == cell
+    assert slaw.standing("anna") == {}
+
+
+def test_the_guide_opens_at_the_question_of_the_cell(grid: Grid) -> None:
+    grid.go("Google 1", SHRED, "ingredients")
+    grid.keys("g")
+    expect(grid.page.get_by_text("Most Ingredients Match").last).to_be_in_viewport()
+    expect(grid.page.locator("#guide-tasks-ingredients")).to_contain_text("More than half of the task's ingredients")
+
+
+def test_the_mouse_does_what_the_keys_do(grid: Grid, slaw: Coleslaw) -> None:
+    grid.go("Google 2", "carrots")
+    grid.page.get_by_role("toolbar").get_by_role("button", name="Not found").click()
+    assert grid.where() == "Google 2 › Presence › mayonnaise"
+    assert grid.focused == grid.id("Google 2", "mayonnaise")
+    grid.settle()
+    assert slaw.standing("anna") == {("Google 2", "carrots", "presence"): "not-found"}
+
+
+def test_the_divider_is_moved_by_keys_and_remembered(grid: Grid) -> None:
+    panel = grid.page.locator("#evidence")
+    before = panel.bounding_box()
+    grid.page.locator("#divider").focus()
+    grid.keys("ArrowLeft", "ArrowLeft")
+    wider = panel.bounding_box()
+    assert before is not None
+    assert wider is not None
+    assert wider["width"] > before["width"] + 20
+    grid.open()
+    assert panel.bounding_box() == wider
+
+
+def test_the_focused_cell_is_never_under_the_headings(browsing: Browsing) -> None:
+    sheet = pages.paper_sized()
+    page = browsing.person("anna", viewport={"width": 1024, "height": 700})
+    grid = Grid(page, sheet).open()
+    free = """() => {
+        const box = document.activeElement.getBoundingClientRect();
+        const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
+        return document.elementFromPoint(x, y)?.closest("td") === document.activeElement;
+    }"""
+    for key in (
+        "End",
+        "Control+End",
+        "Home",
+        "PageUp",
+        "PageUp",
+        "ArrowUp",
+        "ArrowUp",
+        "End",
+        "PageUp",
+        "ArrowLeft",
+        "Control+Home",
+    ):
+        grid.keys(key)
+        assert page.evaluate(free), key
+
+
+LISTEN = """() => {
+    window.samples = [];
+    document.addEventListener("keydown", (event) => requestAnimationFrame(() => {
+        const channel = new MessageChannel();  // its message comes after the frame is painted
+        channel.port1.onmessage = () => window.samples.push(performance.now() - event.timeStamp);
+        channel.port2.postMessage(0);
+    }), true);
+}"""
+
+
+def test_the_papers_sheet_answers_quickly(
+    browsing: Browsing, record_testsuite_property: Callable[[str, object], None]
+) -> None:
+    sheet = pages.paper_sized()
+    page = browsing.person("anna")
+    start = time.perf_counter()
+    grid = Grid(page, sheet).open()
+    first_focus = 1000 * (time.perf_counter() - start)
+    page.evaluate(LISTEN)
+    for _ in range(40):
+        grid.keys("1")
+        page.wait_for_timeout(20)
+    grid.settle()
+    samples = sorted(page.evaluate("window.samples"))
+    figures = {
+        "first cell focused, ms": round(first_focus),
+        "key to paint, median ms": round(statistics.median(samples), 1),
+        "key to paint, p95 ms": round(samples[int(0.95 * len(samples))], 1),
+    }
+    for name, value in figures.items():
+        record_testsuite_property(name, value)
+    assert len(samples) == 40
+    # A wide bound, for a machine that does other things as well: what it catches is work that grows with the cells.
+    assert figures["key to paint, median ms"] < 100, figures

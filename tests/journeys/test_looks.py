@@ -1,0 +1,239 @@
+"""Every page in both themes: nothing is wider than the window, words can be read, and the focus can be seen.
+
+`PALATE_SCREENSHOTS=folder` keeps a picture of each.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation import actions
+from annotation.models import Assignment, Label, Role, Row, Sheet, Study
+from judges.actions import score_items
+from judges.models import Run, WorkItem
+from recipes import actions as recipes
+from recipes import demo_study
+from tests.journeys.conftest import WIDE, Browsing
+from tests.journeys.pages import Coleslaw, Grid, add_document
+
+THEMES: tuple[Literal["light"], Literal["dark"]] = ("light", "dark")
+# The smallest contrast of any text with what is painted behind it, as WCAG 2 counts it, and that text.
+CONTRAST = """() => {
+    const canvas = Object.assign(document.createElement("canvas"), { width: 1, height: 1 });
+    const context = canvas.getContext("2d", { willReadFrequently: true });
+    const over = (under, colour) => {
+        context.fillStyle = `rgb(${under})`;
+        context.fillRect(0, 0, 1, 1);
+        context.fillStyle = colour;
+        context.fillRect(0, 0, 1, 1);
+        return [...context.getImageData(0, 0, 1, 1).data].slice(0, 3);
+    };
+    const light = (rgb) => {
+        const [r, g, b] = rgb.map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const ground = (element) => {
+        if (!element) return matchMedia("(prefers-color-scheme: dark)").matches ? [0, 0, 0] : [255, 255, 255];
+        return over(ground(element.parentElement), getComputedStyle(element).backgroundColor);
+    };
+    let worst = [99, ""];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+        const element = walker.currentNode.parentElement;
+        const text = walker.currentNode.textContent.trim();
+        if (!text || element.closest(".vh, script, option, :disabled")) continue;
+        if (!element.checkVisibility({ visibilityProperty: true })) continue;
+        const back = ground(element);
+        const [a, b] = [light(back), light(over(back, getComputedStyle(element).color))];
+        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        if (ratio < worst[0]) worst = [ratio, `${text.slice(0, 40)} <${element.tagName} class="${element.className}">`];
+    }
+    return worst;
+}"""
+SIDEWAYS = """() => {
+    const root = document.documentElement;
+    if (root.scrollWidth <= root.clientWidth) return [];
+    const own = (element) => element.closest(".scroll, .tables, .evidence, pre, #choices");
+    return [...document.body.querySelectorAll("*")]
+        .filter((element) => !own(element.parentElement))
+        .filter((element) => element.getBoundingClientRect().right > root.clientWidth + 1)
+        .map((element) => element.outerHTML.slice(0, 120));
+}"""
+# Elements in reach of Tab whose focus cannot be told from their rest.
+UNSEEN_FOCUS = """() => {
+    const reachable = (element) => element.tabIndex >= 0 && !element.disabled && element.type !== "hidden";
+    const tabbable = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
+        .filter((element) => reachable(element) && element.checkVisibility({ visibilityProperty: true }));
+    const before = document.activeElement;
+    const unseen = tabbable.filter((element) => {
+        element.focus({ focusVisible: true, preventScroll: true });
+        const style = getComputedStyle(element);
+        return !(style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2);
+    });
+    before?.focus({ preventScroll: true });
+    return unseen.map((element) => element.outerHTML.slice(0, 120));
+}"""
+
+
+@pytest.fixture
+def lively(demo: Study) -> Study:
+    """The demo study later: the annotator has begun, the lexical judge is at work, a recipe waits for its plan."""
+    run = Run.objects.get(study=demo, judge__name="lexical")
+    score_items(item_ids=list(WorkItem.objects.filter(run=run).order_by("pk").values_list("pk", flat=True)[:6]))
+    mine = Assignment.objects.filter(rater__code="A1", row__sheet__title="Chili").first()
+    theirs = Assignment.objects.filter(rater__code="S1", row__sheet__title="Chili").first()
+    assert mine is not None
+    assert theirs is not None
+    labels = Label.objects.filter(assignment=theirs, preset=False).select_related("column", "question", "option")
+    answers = [actions.Answer(label.column, label.question, label.option) for label in labels]
+    actions.record(assignment=mine, answers=answers, key=uuid.uuid4())
+    actions.submit(assignment=mine)
+    sheet = recipes.add_recipe(study=demo, recipe=demo_study.demo_recipe("tacos"))
+    for n in range(5):
+        add_document(sheet, f"Google {n + 1}", ["8 corn tortillas"], ["Warm the tortillas."])
+    actions.invite(study=demo, username="boris", email="", role=Role.ANNOTATOR)
+    return demo
+
+
+def addresses(study: Study) -> dict[str, dict[str, str]]:
+    """Who looks at which page: {user: {title of the picture: address}}."""
+    sheet = Sheet.objects.get(study=study, title="Chili")
+    row = Row.objects.filter(sheet=sheet).earliest("position")
+    run = Run.objects.get(judge__name="lexical")
+    at = f"/studies/{study.slug}/"
+    return {
+        "annotator": {
+            "my-work": "/",
+            "sheet": f"/sheets/{sheet.pk}/",
+            "studies": "/studies/",
+            "study-of-annotator": at,
+            "403": f"{at}plan/",
+            "404": "/studies/none/",
+            "password": "/password/",
+        },
+        "manager": {
+            "my-work-empty": "/",
+            "new-study": "/studies/new/",
+            "study": at,
+            "documents": f"{at}documents/",
+            "document": f"{at}documents/{row.pk}/",
+            "plan": f"{at}plan/",
+            "people": f"{at}people/",
+            "import": f"{at}import/",
+            "judges": f"{at}judges/",
+            "run": f"{at}judges/runs/{run.pk}/",
+            "new-judge": f"{at}judges/new/",
+        },
+        "researcher": {"report": f"{at}report/"},
+    }
+
+
+def look(page: Page, name: str) -> None:
+    """Both themes of the page as it is now."""
+    for theme in THEMES:
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+        if folder := os.environ.get("PALATE_SCREENSHOTS"):
+            page.screenshot(path=Path(folder) / f"{name}-{theme}.png", animations="disabled")
+        ratio, text = page.evaluate(CONTRAST)
+        assert ratio >= 4.5, f"{name}, {theme}: {ratio:.2f} of “{text}”"
+    assert page.evaluate(SIDEWAYS) == [], name
+
+
+def test_every_page(lively: Study, browsing: Browsing) -> None:
+    browsing.expect("status of 40[34]")
+    for name, pages in addresses(lively).items():
+        page = browsing.person(name)
+        for title, url in pages.items():
+            page.goto(url)
+            if title == "sheet":
+                page.wait_for_selector("td:focus")
+                page.wait_for_selector("#evidence h2")
+            if title == "plan":
+                page.wait_for_selector(".matrix")
+            look(page, title)
+            assert page.evaluate(UNSEEN_FOCUS) == [], title
+            page.set_viewport_size({"width": 1024, "height": 800})
+            assert page.evaluate(SIDEWAYS) == [], f"{title}, 1024 px"
+            page.set_viewport_size(WIDE)
+
+
+def test_the_login_and_the_grids_states(slaw: Coleslaw, browsing: Browsing) -> None:
+    browsing.expect("409")
+    page = browsing.person()
+    page.goto("/")
+    look(page, "login")
+    page.get_by_label("Username").fill("anna")
+    page.get_by_label("Password").fill("wrong")
+    page.get_by_role("button", name="Log in").click()
+    expect(page.locator(".errorlist")).to_be_visible()
+    look(page, "login-refused")
+    browsing.log_in(page.context, "anna")
+    grid = Grid(page, slaw.sheet).open()
+    grid.keys(*"1234", *"12")
+    grid.go("Google 1", "shred · knife · white cabbage", "task")
+    grid.keys("4", "1", "3")
+    grid.keys("s")
+    grid.expect_refusal("still open")
+    look(page, "grid-states")
+    for key, name in (("?", "help"), ("g", "guide")):
+        grid.keys(key)
+        look(page, name)
+        grid.keys("Escape")
+
+
+def test_the_grid_does_not_jump_between_questions(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna", viewport={"width": 1024, "height": 700})
+    grid = Grid(page, slaw.sheet).open()
+    tables = page.locator("#tables")
+    heights = set()
+    for place in (
+        ("mustard", "presence"),
+        ("carrots", "presence"),
+        *(("shred · knife · white cabbage", q) for q in ("task", "tool", "ingredients")),
+    ):
+        grid.go("Google 1", *place)
+        box = tables.bounding_box()
+        assert box is not None
+        heights.add(box["height"])
+    assert len(heights) == 1
+    first = page.locator("#evidence h3").first
+    grid.go("Google 1", "carrots")
+    with_match = first.bounding_box()
+    grid.go("Google 1", "mustard")
+    expect(page.get_by_text("No match found on this page.")).to_be_visible()
+    assert first.bounding_box() == with_match
+
+
+def test_a_window_of_640_by_400_as_at_double_zoom(lively: Study, browsing: Browsing) -> None:
+    size = {"width": 640, "height": 400}
+    sheet = Sheet.objects.get(study=lively, title="Chili")
+    for name, urls in {
+        "annotator": ["/", "/studies/demo/"],
+        "manager": ["/studies/demo/documents/", "/studies/demo/plan/"],
+        "researcher": ["/studies/demo/report/"],
+    }.items():
+        page = browsing.person(name, viewport=size)
+        for url in urls:
+            page.goto(url)
+            look(page, f"zoom-{url.strip('/').replace('/', '-') or 'my-work'}")
+    page = browsing.person("annotator", viewport=size)
+    grid = Grid(page, sheet, "annotator").open()
+    page.wait_for_selector("#evidence h2")
+    # At least four lines of cells, and something of the document, beside what stays.
+    for key in ("Control+Home", "Control+End", "PageUp"):
+        grid.keys(key)
+        look(page, f"zoom-sheet-{key}")
+        cell = page.locator("td:focus").bounding_box()
+        tables = page.locator("#tables").bounding_box()
+        assert cell is not None
+        assert tables is not None
+        assert tables["height"] >= 6 * 32
+        assert tables["y"] <= cell["y"] <= tables["y"] + tables["height"] - cell["height"]
+    for element in ("#save-state", "#open-guide", "#open-help", "#where"):
+        expect(page.locator(element)).to_be_in_viewport(ratio=0.9)

@@ -1,0 +1,322 @@
+"""A manager's week: a study from a scheme file, recipes and documents, people, the plan, a judge's run."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import Permission
+from playwright.sync_api import Dialog, FilePayload, Page, expect
+
+from annotation import actions
+from annotation.models import Assignment, Role, Row, Sheet, Study, User
+from judges.actions import score_items
+from judges.models import Run, WorkItem
+from recipes import actions as recipes
+from recipes import demo_study
+from recipes.documents import read_folder
+from tests.journeys import pages
+from tests.journeys.conftest import Browsing
+from tests.journeys.pages import COLESLAW, PASSWORD, Coleslaw
+
+ROOT = Path(demo_study.__file__).parent
+SCHEME = ROOT / "schemes" / "recipe-memorization.yaml"
+CHILI = ROOT / "demo" / "pages" / "chili"
+
+
+@pytest.fixture
+def manager(browsing: Browsing) -> Page:
+    """Mara's browser; she may make studies."""
+    mara = pages.person("mara")
+    mara.user_permissions.set(Permission.objects.filter(codename="add_study"))
+    return browsing.person("mara")
+
+
+@pytest.fixture
+def study(manager: Page) -> Study:
+    """A study of Mara's with a recipe and four documents, and nobody else in it."""
+    made = actions.create_study(
+        slug="dishes", title="Dishes", scheme=demo_study.paper_scheme(), by=User.objects.get(username="mara")
+    )
+    sheet = recipes.add_recipe(study=made, recipe=demo_study.demo_recipe("chili"))
+    wanted = {"google-1.html", "google-2.html", "bing-1.html", "bing-2.html"}
+    result = recipes.import_documents(sheet=sheet, pages=[page for page in read_folder(CHILI) if page.source in wanted])
+    assert len(result.added) == 4
+    return made
+
+
+def message(page: Page, text: str) -> None:
+    expect(page.get_by_role("status").filter(has_text=text)).to_be_visible()
+
+
+def file_of(name: str, content: str | bytes) -> FilePayload:
+    data = content.encode() if isinstance(content, str) else content
+    return {"name": name, "mimeType": "application/octet-stream", "buffer": data}
+
+
+def test_from_a_scheme_file_to_a_sheet_on_somebodys_desk(manager: Page, browsing: Browsing) -> None:
+    page = manager
+    page.goto("/studies/")
+    page.get_by_role("link", name="New study").click()
+    page.get_by_label("Title").fill("Salads")
+    page.get_by_label("Address").fill("salads")
+    page.get_by_label("Scheme file").set_input_files(SCHEME)
+    page.get_by_role("button", name="Create the study").click()
+    expect(page.get_by_role("heading", name="Salads")).to_be_visible()
+
+    page.get_by_role("link", name="Documents").click()
+    page.get_by_label("or text").fill(COLESLAW)
+    page.get_by_role("button", name="Add the recipe").click()
+    message(page, "“Coleslaw” is in.")
+    page.get_by_label("Web pages").set_input_files([CHILI / "google-1.html", CHILI / "bing-1.html"])
+    page.get_by_role("button", name="Import").click()
+    message(page, "2 documents added to “Coleslaw”.")
+    page.get_by_role("link", name="Google 1").click()
+    expect(page.get_by_role("heading", name="Firehouse Chili")).to_be_visible()
+
+    page.get_by_role("link", name="Plan").click()
+    page.get_by_role("link", name="Invite people").click()
+    links = []
+    for name in ("anna", "boris"):
+        page.get_by_label("User name").fill(name)
+        page.get_by_role("button", name="Invite").click()
+        message(page, f"{name} is in.")
+        links.append(page.locator("[data-copy]").get_attribute("data-copy") or "")
+    anna = browsing.person()
+    anna.goto(links[0])
+    anna.locator("#id_new_password1").fill(PASSWORD)
+    anna.locator("#id_new_password2").fill(PASSWORD)
+    anna.get_by_role("button", name="Keep it").click()
+    anna.get_by_label("Username").fill("anna")
+    anna.get_by_label("Password").fill(PASSWORD)
+    anna.get_by_role("button", name="Log in").click()
+    expect(anna.get_by_text("Nothing is assigned to you yet.")).to_be_visible()
+    anna.context.clear_cookies()
+    anna.goto(links[0])
+    expect(anna.get_by_text("This link was used already or is too old.")).to_be_visible()
+    browsing.log_in(anna.context, "anna")
+
+    page.get_by_role("link", name="Plan").click()
+    expect(page.locator("#preview")).to_contain_text("1 of 2 documents are labelled twice")
+    page.get_by_role("button", name="Apply this plan").click()
+    message(page, "3 documents assigned.")
+    anna.goto("/")
+    anna.get_by_role("link", name="Start").click()
+    anna.wait_for_selector("td:focus")
+    expect(anna.get_by_role("columnheader", name="white cabbage").first).to_be_visible()
+
+
+def test_a_broken_scheme_file_is_told_by_line_and_key(manager: Page) -> None:
+    lines = SCHEME.read_text(encoding="utf-8").splitlines()
+    number = next(n for n, line in enumerate(lines) if "colour: green" in line)
+    lines[number] = lines[number].replace("green", "gren")
+    manager.goto("/studies/new/")
+    manager.get_by_label("Title").fill("Broken")
+    manager.get_by_label("Address").fill("broken")
+    manager.get_by_label("Scheme file").set_input_files([file_of("mine.yaml", "\n".join(lines))])
+    manager.get_by_role("button", name="Create the study").click()
+    errors = manager.locator(".errorlist")
+    expect(errors).to_contain_text(f"mine.yaml, line {number + 1}")
+    expect(errors).to_contain_text("colour")
+    expect(manager.get_by_label("Title")).to_have_value("Broken")
+    assert not Study.objects.exists()
+
+
+def test_a_recipe_from_a_file_and_one_that_is_none(study: Study, manager: Page) -> None:
+    manager.goto("/studies/dishes/documents/")
+    form = manager.locator("form[action$='/add-recipe/']")
+    form.get_by_label("File").set_input_files(ROOT / "demo" / "recipes" / "pancakes.yaml")
+    form.get_by_role("button", name="Add the recipe").click()
+    message(manager, "“Pancakes” is in.")
+    form.get_by_label("or text").fill("Nothing\n\nSteps\n1. Wait.")
+    form.get_by_role("button", name="Add the recipe").click()
+    expect(form.locator(".errorlist")).to_contain_text("ingredients")
+    expect(form.get_by_label("or text")).to_have_value("Nothing\n\nSteps\n1. Wait.")
+    assert list(study.sheets.values_list("title", flat=True)) == ["Chili", "Pancakes"]
+
+
+def test_a_bad_page_in_a_zip_is_refused_by_name_and_the_others_go_in(study: Study, manager: Page) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name in ("duckduckgo-1.html", "duckduckgo-2.html"):
+            archive.write(CHILI / name, name)
+        archive.writestr("holiday.html", b"\x89PNG\r\n\x1a\n" + bytes(100))
+    manager.goto("/studies/dishes/documents/")
+    manager.get_by_label("Web pages").set_input_files([file_of("pages.zip", packed.getvalue())])
+    manager.get_by_role("button", name="Import").click()
+    message(manager, "2 documents added to “Chili”.")
+    message(manager, "holiday.html")
+    assert Row.objects.filter(sheet__study=study).count() == 6
+
+
+def test_the_plan_is_drawn_again_with_every_number(study: Study, manager: Page) -> None:
+    for name in ("anna", "boris"):
+        actions.invite(study=study, username=name, email="", role=Role.ANNOTATOR)
+    manager.goto("/studies/dishes/plan/")
+    preview = manager.locator("#preview")
+    # 24 columns, of which 12 are ingredients with one question and 12 are tasks with three: 48 labels a document.
+    # Half of 4 documents twice: 2 × 2 + 2 = 6 documents, 288 labels.
+    expect(preview).to_contain_text("2 of 4 documents are labelled twice")
+    expect(preview).to_contain_text("288 labels in all")
+    manager.get_by_label("Labelled twice (%)").fill("100")
+    expect(preview).to_contain_text("4 of 4 documents are labelled twice")
+    expect(preview).to_contain_text("384 labels in all")
+    manager.get_by_label("Raters a recipe").fill("3")
+    expect(preview).to_contain_text("3 raters a sheet are asked for, but the study has only 2.")
+    manager.get_by_label("Raters a recipe").fill("2")
+    manager.get_by_label("Chili").uncheck()
+    expect(preview).to_contain_text("This field is required")
+    manager.get_by_label("Chili").check()
+    expect(preview).to_contain_text("4 of 4 documents are labelled twice")
+    assert not Assignment.objects.exists()
+    manager.get_by_role("button", name="Apply this plan").click()
+    message(manager, "8 documents assigned.")
+    assert Assignment.objects.count() == 8
+    manager.get_by_role("link", name="Plan").click()
+    expect(manager.get_by_text("There are no recipes left to plan")).to_be_visible()
+
+
+def test_enter_does_not_apply_a_plan_that_was_not_seen(study: Study, manager: Page, browsing: Browsing) -> None:
+    browsing.expect("htmx:", "ERR_FAILED")  # of the drawing that is cut off
+    for name in ("anna", "boris"):
+        actions.invite(study=study, username=name, email="", role=Role.ANNOTATOR)
+    manager.goto("/studies/dishes/plan/")
+    expect(manager.locator("#preview")).to_contain_text("2 of 4 documents are labelled twice")
+    manager.route(lambda url: "share_twice=100" in url, lambda route: route.abort())  # the new drawing does not come
+    manager.get_by_label("Labelled twice (%)").fill("100")
+    manager.get_by_label("Labelled twice (%)").press("Enter")
+    expect(manager.get_by_text("This plan has changed since it was drawn")).to_be_visible()
+    expect(manager.locator("#preview")).to_contain_text("4 of 4 documents are labelled twice")
+    assert not Assignment.objects.exists()
+    manager.unroute_all()
+    manager.get_by_role("button", name="Apply this plan").click()
+    message(manager, "8 documents assigned.")
+
+
+def test_what_somebody_left_undone_is_given_to_another(study: Study, manager: Page) -> None:
+    for name in ("anna", "boris"):
+        actions.invite(study=study, username=name, email="", role=Role.ANNOTATOR)
+    rows = list(Row.objects.filter(sheet__study=study))
+    actions.assign(rater=study.raters.get(user__username="anna"), rows=rows)
+    asked = []
+
+    def accept(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        dialog.accept()
+
+    manager.on("dialog", accept)
+    manager.goto("/studies/dishes/people/")
+    manager.get_by_role("row", name="anna").get_by_role("button", name="Remove").click()
+    message(manager, "anna lost that role; the labels stay. 4 documents that were not submitted are taken back.")
+    assert asked == [
+        "Take the role “annotator” from anna? Labels stay. 4 documents that were not submitted are taken back."
+    ]
+    manager.get_by_role("link", name="Plan").click()
+    expect(manager.get_by_label("Chili · 4 of 4 documents free")).to_be_checked()
+    manager.get_by_label("Labelled twice (%)").fill("50")
+    expect(manager.locator("#preview")).to_contain_text("only 1 rater a sheet is asked for")
+    manager.get_by_label("Labelled twice (%)").fill("0")
+    expect(manager.locator("#preview")).to_contain_text("0 of 4 documents are labelled twice")
+    manager.get_by_role("button", name="Apply this plan").click()
+    message(manager, "4 documents assigned.")
+    assert Assignment.objects.filter(rater__user__username="boris", state="open").count() == 4
+
+
+def test_a_new_link_is_copied_and_without_a_clipboard_selected(study: Study, manager: Page, browsing: Browsing) -> None:
+    actions.invite(study=study, username="anna", email="", role=Role.ANNOTATOR)
+    manager.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    manager.goto("/studies/dishes/people/")
+    manager.get_by_role("button", name="New link").click()
+    manager.get_by_role("button", name="Copy").click()
+    expect(manager.get_by_role("button", name="Copied")).to_be_visible()
+    link = manager.locator("[data-copy]").get_attribute("data-copy")
+    assert manager.evaluate("navigator.clipboard.readText()") == link
+
+    plain = browsing.person("mara")
+    plain.add_init_script("Object.defineProperty(Navigator.prototype, 'clipboard', {value: undefined})")
+    plain.goto("/studies/dishes/people/")
+    plain.get_by_role("button", name="New link").click()
+    plain.get_by_role("button", name="Copy").click()
+    plain.wait_for_function("getSelection().toString() !== ''")
+    assert plain.evaluate("getSelection().toString()") == plain.locator("[data-copy]").get_attribute("data-copy")
+    expect(plain.get_by_role("button", name="Copied")).to_have_count(0)
+
+
+def test_an_impossible_plan_is_not_applied(study: Study, manager: Page) -> None:
+    actions.invite(study=study, username="anna", email="", role=Role.ANNOTATOR)
+    manager.goto("/studies/dishes/plan/")
+    manager.get_by_label("Raters a recipe").fill("2")
+    sentence = "2 raters a sheet are asked for, but the study has only 1."
+    expect(manager.locator("#preview").get_by_text(sentence)).to_be_visible()
+    manager.get_by_role("button", name="Apply this plan").click()
+    expect(manager.get_by_text(sentence).first).to_be_visible()
+    assert not Assignment.objects.exists()
+
+
+def test_a_run_is_started_watched_cancelled_and_resumed(study: Study, manager: Page) -> None:
+    def work(n: int) -> None:
+        queued = WorkItem.objects.filter(state=WorkItem.State.QUEUED).order_by("pk")
+        assert score_items(item_ids=list(queued.values_list("pk", flat=True)[:n])) == n
+
+    demo_study.shipped_judges()
+    manager.goto("/studies/dishes/judges/")
+    manager.get_by_role("row", name="lexical").get_by_role("button", name="Start").click()
+    expect(manager.get_by_text("Running · 0 of 4 rows")).to_be_visible()
+    work(1)
+    progress = manager.locator("#progress")
+    expect(progress).to_contain_text("Running · 1 of 4 rows")  # without reloading
+    manager.get_by_role("button", name="Cancel").click()
+    expect(progress).to_contain_text("Cancelled · 1 of 4 rows")
+    assert score_items(item_ids=list(WorkItem.objects.values_list("pk", flat=True))) == 0
+    manager.get_by_role("button", name="Resume").click()
+    expect(progress).to_contain_text("Running · 1 of 4 rows")
+    work(3)
+    expect(progress).to_contain_text("Finished · 4 of 4 rows")
+    expect(manager.get_by_role("button", name="Cancel")).to_be_hidden()
+    assert Run.objects.get().state == Run.State.FINISHED
+    manager.goto("/studies/dishes/")
+    expect(manager.get_by_role("row", name="lexical")).to_contain_text("4 / 4")
+
+
+def test_a_run_page_whose_login_ended_goes_to_the_login(slaw: Coleslaw, browsing: Browsing) -> None:
+    demo_study.shipped_judges()
+    page = browsing.person("mara")
+    page.goto("/studies/slaw/judges/")
+    page.get_by_role("row", name="lexical").get_by_role("button", name="Start").click()
+    expect(page.get_by_text("Running · 0 of 3 rows")).to_be_visible()
+    page.context.clear_cookies()
+    expect(page.get_by_role("heading", name="Log in")).to_be_visible()
+    expect(page.get_by_role("heading", name="What labels here")).to_be_hidden()
+
+
+def test_a_member_is_removed_after_a_question(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("mara")
+    page.goto("/studies/slaw/people/")
+    asked: list[str] = []
+
+    def refuse(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", refuse)
+    page.get_by_role("row", name="boris").get_by_role("button", name="Remove").click()
+    assert asked == ["Take the role “annotator” from boris? Labels stay."]
+    assert slaw.study.memberships.filter(user__username="boris").exists()
+
+
+def test_sheets_of_a_study_are_told_to_be_empty(manager: Page) -> None:
+    actions.create_study(
+        slug="fresh", title="Fresh", scheme=demo_study.paper_scheme(), by=User.objects.get(username="mara")
+    )
+    for path, sentence in {
+        "": "The recipes of this study come here",
+        "documents/": "First add the generated recipe",
+        "plan/": "There are no recipes left to plan",
+        "judges/": "it comes here when you start one",
+        "report/": "Nothing is labelled yet",
+    }.items():
+        manager.goto(f"/studies/fresh/{path}")
+        expect(manager.get_by_text(sentence)).to_be_visible()
+    assert not Sheet.objects.exists()

@@ -1,0 +1,238 @@
+"""What happens to choices when the network, the server, the login or the tab goes away: none is lost or doubled."""
+
+from __future__ import annotations
+
+from django.contrib.sessions.models import Session
+from playwright.sync_api import Page, Route, expect
+
+from annotation import actions
+from annotation.models import LabelEvent
+from tests.journeys.conftest import Browsing
+from tests.journeys.pages import PASSWORD, Coleslaw, Grid, slow_down
+
+RECORD = "**/record/"
+NETWORK = ("Failed to load resource", "htmx:", "Response Status Error Code")
+SHRED = "shred · knife · white cabbage"
+TEN = (*"1234", *"1234", *"12")  # Google 1's and Google 2's ingredients, and two of Bing 1's
+TEN_CHOSEN = {
+    (row, column, "presence"): option
+    for row, columns in {"Google 1": 4, "Google 2": 4, "Bing 1": 2}.items()
+    for column, option in list(
+        zip(
+            ("white cabbage", "carrots", "mayonnaise", "mustard"),
+            ("found", "found-not-perfect", "not-found", "implied"),
+            strict=True,
+        )
+    )[:columns]
+}
+
+
+def state(page: Page) -> str:
+    return page.locator("#save-state").inner_text()
+
+
+def once_each() -> bool:
+    """Each choice of Anna's left one event, and no label was changed again."""
+    events = LabelEvent.objects.filter(assignment__rater__user__username="anna")
+    return events.count() == 10 and set(events.values_list("before", flat=True)) == {None}
+
+
+def test_a_broken_server_is_tried_again_until_it_has_everything(slaw: Coleslaw, browsing: Browsing) -> None:
+    browsing.expect(*NETWORK)
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    page.route(RECORD, lambda route: route.fulfill(status=500, body="broken"))
+    grid.keys(*TEN)
+    expect(page.locator("#save-state")).to_have_text("Not saved yet: retrying")
+    expect(page.locator("td.failed")).to_have_count(10)
+    assert grid.sign("Google 1", "mustard") == "i"
+    grid.keys("s")
+    grid.expect_refusal("Some choices are still on their way to the server")
+    assert slaw.standing("anna") == {}
+    page.unroute(RECORD)
+    grid.settle()
+    expect(page.locator("#save-state")).to_have_text("Saved")
+    expect(page.locator("td.failed")).to_have_count(0)
+    assert slaw.standing("anna") == TEN_CHOSEN
+    assert once_each()
+
+
+def test_an_answer_that_never_came_back_is_not_saved_twice(slaw: Coleslaw, browsing: Browsing) -> None:
+    browsing.expect(*NETWORK)
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+
+    def save_and_cut(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    page.route(RECORD, save_and_cut, times=1)
+    grid.keys(*TEN)
+    grid.settle()
+    assert slaw.standing("anna") == TEN_CHOSEN
+    assert once_each()
+
+
+def test_offline_and_online_again(slaw: Coleslaw, browsing: Browsing) -> None:
+    browsing.expect(*NETWORK)
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    page.context.set_offline(True)
+    grid.keys(*TEN)
+    expect(page.locator("#save-state")).to_have_text("Not saved yet: retrying")
+    page.context.set_offline(False)
+    grid.settle()
+    assert slaw.standing("anna") == TEN_CHOSEN
+    assert once_each()
+
+
+def test_a_closed_tab_sends_its_choices_when_the_sheet_is_opened_again(slaw: Coleslaw, browsing: Browsing) -> None:
+    browsing.expect(*NETWORK)
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    page.route(RECORD, lambda route: route.abort())
+    grid.keys(*TEN)
+    expect(page.locator("#save-state")).to_have_text("Not saved yet: retrying")
+    context = page.context
+    page.close()
+    assert slaw.standing("anna") == {}
+    again = Grid(context.new_page(), slaw.sheet).open()
+    assert again.sign("Google 1", "mustard") == "i"
+    again.settle()
+    assert slaw.standing("anna") == TEN_CHOSEN
+    assert once_each()
+
+
+def test_after_the_session_ended_nothing_is_lost(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    title = page.title()
+    Session.objects.all().delete()
+    grid.keys(*TEN)
+    grid.expect_refusal("You are logged out. Log in again in another tab; your last choices are kept here.")
+    assert page.title() == title  # nothing of the login page got into this one
+    assert state(page) == "Not saved yet: retrying"
+    other = page.context.new_page()
+    other.goto("/login/")
+    other.get_by_label("Username").fill("anna")
+    other.get_by_label("Password").fill(PASSWORD)
+    other.get_by_role("button", name="Log in").click()
+    other.wait_for_url("/")
+    grid.settle()
+    expect(page.locator("#refusal")).to_be_hidden()
+    assert slaw.standing("anna") == TEN_CHOSEN
+    assert once_each()
+
+
+def test_submitting_after_the_session_ended_says_so(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    Session.objects.all().delete()
+    grid.keys("s")
+    grid.expect_refusal("You are logged out.")
+    assert page.locator("#n-submitted").inner_text() == "0"
+
+
+def test_choices_wait_while_somebody_else_is_logged_in(slaw: Coleslaw, browsing: Browsing) -> None:
+    browsing.expect(*NETWORK)
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    browsing.log_in(page.context, "boris")
+    grid.keys("1")
+    grid.expect_refusal("You are logged out.")
+    assert grid.sign("Google 1", "white cabbage") == "F"
+    browsing.log_in(page.context, "anna")
+    grid.settle()
+    assert slaw.standing("anna") == {("Google 1", "white cabbage", "presence"): "found"}
+
+
+def test_of_quick_choices_in_one_cell_the_last_one_wins(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    slow_down(page)
+    page.evaluate(
+        """(id) => {
+            window.signs = [];
+            new MutationObserver(() => signs.push(document.getElementById(id).children[0].textContent))
+                .observe(document.getElementById("tables"), { subtree: true, childList: true, characterData: true });
+        }""",
+        grid.focused,
+    )
+    for key in "1234":
+        grid.keys(key, "Home")
+    grid.settle()
+    assert grid.sign("Google 1", "white cabbage") == "i"
+    assert slaw.standing("anna") == {("Google 1", "white cabbage", "presence"): "implied"}
+    history = LabelEvent.objects.filter(assignment=slaw.assignment("anna", "Google 1")).order_by("pk")
+    assert list(history.values_list("after__key", flat=True)) == ["found", "found-not-perfect", "not-found", "implied"]
+    signs = page.evaluate("signs")
+    # The answers to the first choices came while later ones stood there, and never showed through.
+    assert [sign for number, sign in enumerate(signs) if number == 0 or sign != signs[number - 1]] == [*"F~–i"]
+
+
+def test_quick_choices_that_switch_cells_off_and_on_keep_the_screen_right(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    shred = "shred · knife · white cabbage"
+    slow_down(page)
+    grid.go("Google 1", shred, "task")
+    grid.keys("4")
+    grid.go("Google 1", shred, "task")
+    grid.keys("1", "2", "3")
+    assert [grid.sign("Google 1", shred, question) for question in ("task", "tool", "ingredients")] == ["F", "~", "~"]
+    grid.settle()
+    assert [grid.sign("Google 1", shred, question) for question in ("task", "tool", "ingredients")] == ["F", "~", "~"]
+    assert slaw.standing("anna") == {
+        ("Google 1", shred, "task"): "task-found",
+        ("Google 1", shred, "tool"): "found-not-exact",
+        ("Google 1", shred, "ingredients"): "some-ingredients-match",
+    }
+
+
+def test_a_refused_choice_is_taken_back_on_the_screen(slaw: Coleslaw, browsing: Browsing) -> None:
+    browsing.expect(*NETWORK)
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    actions.submit(assignment=slaw.assignment("anna", "Google 1"), allow_open=True)  # in another tab, say
+    grid.keys("1")
+    grid.expect_refusal("“Google 1” is submitted; take it back first to change it.")
+    assert grid.sign("Google 1", "white cabbage") == ""
+    grid.settle()
+
+
+def test_a_refused_choice_gives_back_the_answers_that_it_switched_off(slaw: Coleslaw, browsing: Browsing) -> None:
+    browsing.expect(*NETWORK)
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    grid.go("Google 1", SHRED, "task")
+    grid.keys("1", "1", "1")
+    grid.settle()
+    before = slaw.standing("anna")
+    actions.submit(assignment=slaw.assignment("anna", "Google 1"), allow_open=True)
+    grid.go("Google 1", SHRED, "task")
+    grid.keys("4")
+    grid.expect_refusal("is submitted")
+    assert grid.sign("Google 1", SHRED, "tool") == "F"
+    assert slaw.standing("anna") == before
+
+
+def test_a_browser_without_a_secure_context_saves_as_well(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    page.add_init_script("Object.defineProperty(Crypto.prototype, 'randomUUID', {value: undefined})")
+    grid = Grid(page, slaw.sheet).open()
+    grid.keys(*TEN)
+    grid.settle()
+    assert slaw.standing("anna") == TEN_CHOSEN
+    assert once_each()
+
+
+def test_a_document_that_does_not_load_says_so_and_is_tried_again(slaw: Coleslaw, browsing: Browsing) -> None:
+    browsing.expect(*NETWORK)
+    page = browsing.person("anna")
+    page.route("**/evidence/", lambda route: route.abort())
+    grid = Grid(page, slaw.sheet).open()
+    panel = page.locator("#evidence")
+    expect(panel).to_have_text("The document could not be loaded. It is tried again when you come back to it.")
+    page.unroute("**/evidence/")
+    grid.keys("ArrowRight")
+    expect(panel.get_by_role("heading", name="Slaw of Google 1")).to_be_visible()

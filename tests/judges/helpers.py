@@ -1,0 +1,132 @@
+"""Judges for the study of `tests.builders`, and what they leave behind."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from annotation.models import Label, LabelEvent, Rater, Study
+from judges import actions
+from judges.models import Judge, LanguageModel, Run, WorkItem
+from tests import builders
+from tests.judges import tiny
+
+LEXICAL = """\
+questions:
+  duties.stated:
+    lexical: {in: [paragraph], same: stated, part: implied, none: absent}
+  acts.act:
+    lexical: {in: [paragraph], same: found, part: reworded, none: absent}
+  acts.party:
+    lexical: {in: [paragraph], same: same, part: other, none: other}
+"""
+# What the lexical judge says of a row of the leases, "The tenant pays the rent monthly and gives notice in writing.":
+# "rent" is there but not "pay rent" in a row; "insure" and "inspect" are not; "give(s) notice" and "tenant" are. The
+# party of an act that is absent is not asked; the strictness is not in the prompt.
+LEXICAL_SAYS = {
+    ("Pay rent", "stated"): "implied",
+    ("Insure", "stated"): "absent",
+    ("Give notice · tenant", "act"): "found",
+    ("Give notice · tenant", "party"): "same",
+    ("Inspect", "act"): "absent",
+}
+# Of ASCII letters alone: the tiny tokeniser knows no others.
+CLOZE = """\
+row: |
+  $evidence_paragraph
+questions:
+  duties.stated:
+    cell: |
+      Duty: $about
+      Answer:
+    unconditional: "Answer:"
+  acts.act:
+    cell: |
+      Act: $about
+      Answer:
+    unconditional: "Answer:"
+  acts.party:
+    cell: |
+      Party of $facet_act: $about
+      Answer:
+    unconditional: "Answer:"
+"""
+
+
+def lexical_judge(name: str = "words") -> Judge:
+    return actions.create_judge(name=name, method=Judge.Method.LEXICAL, prompt_text=LEXICAL)
+
+
+def cloze_judge(location: str, *, name: str = "tiny", **options: Any) -> Judge:
+    return actions.create_judge(
+        name=name, method=Judge.Method.CLOZE, location=location, **{"prompt_text": CLOZE, **options}
+    )
+
+
+def served_judge(address: str, *, name: str = "served", served_name: str = "llama", **options: Any) -> Judge:
+    return cloze_judge(address, name=name, backend=LanguageModel.Backend.OPENAI, served_name=served_name, **options)
+
+
+def gpu_judge(location: str) -> Judge:
+    """A judge whose model this process does not look for: it may lie on the disk of the GPU's machine."""
+    return cloze_judge(location, name="far", device=LanguageModel.Device.CUDA)
+
+
+def save_tiny_model(folder: Path) -> str:
+    """The place of a Llama with random weights; its context is 512 characters."""
+    tiny.model("llama").save_pretrained(folder)
+    tiny.tokenizer().save_pretrained(folder)
+    return str(folder)
+
+
+def study_of_leases(*, n_rows: int = 3, slug: str = "leases") -> Study:
+    made = builders.study(slug, by=builders.user(f"manager-of-{slug}"))
+    builders.sheet(made, n_rows=n_rows)
+    return made
+
+
+def work(run: Run) -> int:
+    """What a worker does that takes up all of a run at once."""
+    return actions.score_items(item_ids=list(run.items.values_list("pk", flat=True)))
+
+
+def later(run: Run, seconds: float) -> None:
+    """Let time pass: everything that a run's clocks say lies that much further back."""
+    back = timedelta(seconds=seconds)
+    for item in run.items.all():
+        times = {field: getattr(item, field) for field in ("lease_until", "not_before", "done_at")}
+        WorkItem.objects.filter(pk=item.pk).update(**{field: at - back for field, at in times.items() if at})
+    run = Run.objects.get(pk=run.pk)
+    times = {field: getattr(run, field) for field in ("enqueued_at", "started_at", "rest_until")}
+    Run.objects.filter(pk=run.pk).update(**{field: at - back for field, at in times.items() if at})
+
+
+def sent(callbacks: Iterable[Callable[[], object]]) -> list[list[int]]:
+    """The batches of work items that would go to the queue at the end of the transaction."""
+    return [batch for callback in callbacks if isinstance(callback, partial) for batch in callback.keywords["batches"]]
+
+
+def states(run: Run) -> dict[str, int]:
+    return dict(Counter(run.items.values_list("state", flat=True)))
+
+
+def items(run: Run) -> list[WorkItem]:
+    return list(run.items.order_by("pk"))
+
+
+def labels_of(rater: Rater) -> dict[tuple[str, str, str], str]:
+    """{(row, column, question): option}"""
+    labels = Label.objects.filter(assignment__rater=rater)
+    return {
+        (label.assignment.row.name, label.column.name, label.question.key): label.option.key
+        for label in labels.select_related("assignment__row", "column", "question", "option")
+    }
+
+
+def n_events(rater: Rater) -> int:
+    """How many changes of labels the history has."""
+    return LabelEvent.objects.filter(assignment__rater=rater).exclude(before=None, after=None).count()

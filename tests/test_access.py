@@ -1,0 +1,392 @@
+"""Every URL × every kind of visitor. A URL that is not in the table fails the test: say there who may go in.
+
+What each outcome means, and how a page and the API say it:
+
+    YES      it is done, or shown, or the form comes back   2xx, 3xx, 400
+    LOGIN    log in first                                   a redirect to the login page; 401
+    HIDDEN   there is no such thing, for you                404
+    FORBID   you are here with the wrong role               403
+    REFUSED  not yours to change                            409
+    METHOD   not with this method                           405
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+import pytest
+from django.contrib import admin
+from django.db import connection, transaction
+from django.http.response import HttpResponseBase
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from annotation.models import Assignment, Label, LabelEvent, Row, User
+from judges import actions as judging
+from judges.models import Judge, Run
+from tests import builders
+from tests.builders import Leases
+
+YES, LOGIN, HIDDEN, FORBID, REFUSED, METHOD = "yes", "login", "hidden", "forbid", "refused", "method"
+
+
+class Who(NamedTuple):
+    """The outcome for each visitor. Anna is the annotator whose work the addresses name."""
+
+    anonymous: str
+    stranger: str
+    annotator: str
+    manager: str
+    researcher: str
+    superuser: str
+
+
+ANYBODY = Who(YES, YES, YES, YES, YES, YES)
+LOGGED_IN = Who(LOGIN, YES, YES, YES, YES, YES)
+MEMBERS = Who(LOGIN, HIDDEN, YES, YES, YES, YES)
+READERS = Who(LOGIN, HIDDEN, FORBID, YES, YES, YES)
+MANAGERS = Who(LOGIN, HIDDEN, FORBID, YES, FORBID, YES)
+# Managers may, and are told that there is nothing to do: the world's run is at work already.
+MANAGERS_IN_VAIN = Who(LOGIN, HIDDEN, FORBID, REFUSED, FORBID, REFUSED)
+ANNA = Who(LOGIN, HIDDEN, YES, HIDDEN, HIDDEN, HIDDEN)
+SUPERUSERS = Who(LOGIN, FORBID, FORBID, FORBID, FORBID, YES)
+NOBODY = Who(LOGIN, METHOD, METHOD, METHOD, METHOD, METHOD)
+
+
+@dataclass(frozen=True)
+class World:
+    """What addresses are made of: the leases, all of Anna's first row labelled, and a lexical judge with its run."""
+
+    leases: Leases
+    superuser: User
+    judge: Judge
+    run: Run
+
+    @property
+    def mine(self) -> Assignment:
+        return self.leases.annas[0]
+
+
+Args = Callable[[World], Sequence[object]]
+Data = Callable[[World], dict[str, Any]]
+
+
+def nothing(world: World) -> Sequence[object]:
+    return ()
+
+
+def slug(world: World) -> Sequence[object]:
+    return (world.leases.study.slug,)
+
+
+def sheet(world: World) -> Sequence[object]:
+    return (world.leases.sheet.pk,)
+
+
+def row(world: World) -> Sequence[object]:
+    return (world.mine.row_id,)
+
+
+def mine(world: World) -> Sequence[object]:
+    return (world.mine.pk,)
+
+
+def judge(world: World) -> Sequence[object]:
+    return (world.leases.study.slug, world.judge.pk)
+
+
+def run(world: World) -> Sequence[object]:
+    return (world.leases.study.slug, world.run.pk)
+
+
+def no_data(world: World) -> dict[str, Any]:
+    return {}
+
+
+def a_cell(world: World) -> dict[str, Any]:
+    answer = builders.answer(world.leases.sheet, "Pay rent", "stated", "absent")
+    return {
+        "assignment": world.mine.pk,
+        "column": answer.column.pk,
+        "question": answer.question.pk,
+        "option": "absent",
+        "key": uuid.uuid4(),
+    }
+
+
+@dataclass(frozen=True)
+class Url:
+    """Who may GET and POST a URL; `args` makes its address, `data` what is posted. A failing form counts as let in."""
+
+    get: Who
+    post: Who = NOBODY
+    args: Args = nothing
+    data: Data = field(default=no_data)
+
+
+Posted = partial(Url, NOBODY)
+
+TABLE = {
+    # config
+    "healthz": Url(ANYBODY, ANYBODY),
+    "login": Url(ANYBODY, ANYBODY),
+    "logout": Posted(LOGGED_IN),
+    "password_change": Url(LOGGED_IN, LOGGED_IN),
+    "password_reset_confirm": Url(ANYBODY, ANYBODY, args=lambda world: ("MQ", "wrong-token")),
+    # annotation: my work
+    "annotation:my-work": Url(LOGGED_IN),
+    "annotation:sheet": Url(ANNA, args=sheet),
+    "annotation:record-cell": Posted(Who(LOGIN, REFUSED, YES, REFUSED, REFUSED, REFUSED), args=sheet, data=a_cell),
+    "annotation:evidence": Url(ANNA, args=mine),
+    "annotation:submit": Posted(ANNA, args=mine),
+    "annotation:reopen": Posted(ANNA, args=mine),
+    # annotation: studies
+    "annotation:studies": Url(LOGGED_IN),
+    "annotation:new-study": Url(SUPERUSERS, SUPERUSERS),
+    "annotation:study": Url(MEMBERS, args=slug),
+    "annotation:plan": Url(MANAGERS, MANAGERS, args=slug),
+    "annotation:people": Url(MANAGERS, MANAGERS, args=slug),
+    "annotation:new-link": Posted(
+        MANAGERS, args=lambda world: (world.leases.study.slug, world.leases.anna.memberships.get().pk)
+    ),
+    "annotation:remove-member": Posted(
+        MANAGERS, args=lambda world: (world.leases.study.slug, world.leases.anna.memberships.get().pk)
+    ),
+    # annotation: tables in
+    "annotation:import": Url(MANAGERS, args=slug),
+    "annotation:import-rows": Posted(MANAGERS, args=slug),
+    "annotation:import-labels": Posted(MANAGERS, args=slug),
+    # recipes
+    "recipes:documents": Url(READERS, args=slug),
+    "recipes:document": Url(READERS, args=lambda world: (world.leases.study.slug, world.mine.row_id)),
+    "recipes:add-recipe": Posted(MANAGERS, args=slug),
+    "recipes:import-documents": Posted(MANAGERS, args=slug),
+    # judges
+    "judges:runs": Url(READERS, args=slug),
+    "judges:new-judge": Url(SUPERUSERS, SUPERUSERS, args=slug),
+    "judges:start": Posted(MANAGERS, args=judge),
+    "judges:run": Url(READERS, args=run),
+    "judges:cancel": Posted(MANAGERS, args=run),
+    "judges:resume": Posted(MANAGERS, args=run),
+    # reports
+    "reports:report": Url(READERS, args=slug),
+    "reports:csv": Url(READERS, args=slug),
+    "reports:xlsx": Url(READERS, args=slug),
+    "reports:labels": Url(READERS, args=slug),
+    # the API
+    "api:token": Url(Who(METHOD, METHOD, METHOD, METHOD, METHOD, METHOD), ANYBODY),
+    "api:schema": Url(LOGGED_IN),
+    "api:studies": Url(LOGGED_IN),
+    "api:study": Url(MEMBERS, args=slug),
+    "api:sheets": Url(MEMBERS, args=slug),
+    "api:sheet": Url(MEMBERS, args=sheet),
+    "api:row": Url(MEMBERS, args=row),
+    "api:raters": Url(READERS, args=slug),
+    "api:labels": Url(READERS, args=slug),
+    "api:my-assignments": Url(LOGGED_IN),
+    "api:judges": Url(READERS, args=slug),
+    "api:start-run": Posted(MANAGERS_IN_VAIN, args=judge),
+    "api:runs": Url(READERS, args=slug),
+    "api:run": Url(READERS, args=run),
+    "api:cancel-run": Posted(MANAGERS, args=run),
+    "api:resume-run": Posted(MANAGERS_IN_VAIN, args=run),
+    "api:report": Url(READERS, args=slug),
+    "api:assignment-labels": Url(ANNA, ANNA, args=mine),
+    "api:submit": Posted(ANNA, args=mine),
+    "api:reopen": Posted(ANNA, args=mine),
+}
+PROMPT = """\
+questions:
+  duties.stated:
+    lexical: {in: [paragraph], same: stated, part: implied, none: absent}
+"""
+
+
+@pytest.fixture
+def world(leases: Leases) -> World:
+    for assignments in (leases.annas, leases.boriss):
+        builders.label(assignments[0])
+    judge = judging.create_judge(name="lexical", method=Judge.Method.LEXICAL, prompt_text=PROMPT)
+    return World(
+        leases=leases,
+        superuser=builders.user("root", superuser=True),
+        judge=judge,
+        run=judging.start_run(study=leases.study, judge=judge, by=leases.manager),
+    )
+
+
+def visitors(world: World) -> dict[str, User | None]:
+    people = world.leases
+    return {
+        "anonymous": None,
+        "stranger": people.stranger,
+        "annotator": people.anna,
+        "manager": people.manager,
+        "researcher": people.researcher,
+        "superuser": world.superuser,
+    }
+
+
+def outcome(response: HttpResponseBase) -> str:
+    if response.status_code == 302 and "/login/?next=" in response["Location"]:
+        return LOGIN
+    refusals = {401: LOGIN, 403: FORBID, 404: HIDDEN, 405: METHOD, 409: REFUSED}
+    assert response.status_code < 500
+    return refusals.get(response.status_code, YES)
+
+
+def url_names(patterns: Sequence[URLPattern | URLResolver], space: str = "") -> Iterator[str]:
+    """All URLs of the project as `reverse` knows them, but for the admin's, which have a test of their own."""
+    for pattern in patterns:
+        if isinstance(pattern, URLPattern):
+            yield f"{space}{pattern.name or pattern.pattern}"
+        elif pattern.namespace != "admin":
+            yield from url_names(pattern.url_patterns, f"{space}{pattern.namespace}:" if pattern.namespace else space)
+
+
+def test_every_url_is_in_the_table() -> None:
+    names = list(url_names(get_resolver().url_patterns))
+
+    assert sorted(set(names) - set(TABLE)) == [], "say in TABLE who may go there"
+    assert sorted(set(TABLE) - set(names)) == [], "these are in TABLE and are no URLs"
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_each_url_lets_in_whom_the_table_says(world: World, name: str) -> None:
+    url = TABLE[name]
+    address = reverse(name, args=url.args(world))
+
+    for method, expected in (("get", url.get), ("post", url.post)):
+        met = {}
+        for kind, user in visitors(world).items():
+            client = Client()
+            # Whatever a visitor does is undone before the next one comes.
+            before = transaction.savepoint()
+            if user is not None:
+                client.force_login(user)
+            met[kind] = outcome(getattr(client, method)(address, url.data(world) if method == "post" else {}))
+            transaction.savepoint_rollback(before)
+
+        assert met == expected._asdict(), f"{method.upper()} {name}"
+
+
+def test_an_address_of_one_study_does_not_reach_into_another(world: World) -> None:
+    """The manager of another study names objects of this one under the address of the own one."""
+    own = builders.study("own", of=world.leases.study.scheme, by=world.leases.stranger)
+    client = Client()
+    client.force_login(world.leases.stranger)
+
+    for name in TABLE:
+        args = TABLE[name].args(world)
+        # Judges belong to no study.
+        if len(args) == 2 and args[0] == world.leases.study.slug and name not in ("judges:start", "api:start-run"):
+            method = client.post if TABLE[name].get is NOBODY else client.get
+            assert method(reverse(name, args=(own.slug, args[1]))).status_code == 404, name
+
+
+def test_pages_forbid_inline_script(world: World) -> None:
+    client = Client()
+    client.force_login(world.leases.manager)
+
+    response = client.get(reverse("annotation:people", args=slug(world)))
+
+    policy = dict(part.strip().split(" ", 1) for part in response["Content-Security-Policy"].split(";"))
+    assert policy["script-src"] == "'self'"
+    assert policy["frame-ancestors"] == "'none'"
+
+
+# --- the admin ---
+
+
+MODELS = [model._meta for model in admin.site._registry]
+
+
+@pytest.mark.parametrize("meta", MODELS, ids=lambda meta: meta.label_lower)
+def test_the_admin_is_for_superusers(world: World, meta: Any) -> None:
+    address = reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist")
+
+    met = {}
+    for kind, user in visitors(world).items():
+        client = Client()
+        if user is not None:
+            client.force_login(user)
+        met[kind] = outcome(client.get(address))
+
+    assert met == Who(LOGIN, LOGIN, LOGIN, LOGIN, LOGIN, YES)._asdict()
+
+
+def test_the_admin_forbids_staff_without_permissions(world: World) -> None:
+    staff = User.objects.create_user("staff", is_staff=True)
+    client = Client()
+    client.force_login(staff)
+
+    assert client.get(reverse("admin:annotation_label_changelist")).status_code == 403
+
+
+@pytest.mark.parametrize("meta", MODELS, ids=lambda meta: meta.label_lower)
+def test_the_admin_shows_every_object(world: World, meta: Any) -> None:
+    """List, search and detail of each table that the world fills."""
+    client = Client()
+    client.force_login(world.superuser)
+    changelist = reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist")
+
+    assert client.get(changelist).status_code == 200
+    assert client.get(changelist, {"q": "lease"}).status_code == 200
+    if first := meta.model._default_manager.first():
+        detail = reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[first.pk])
+        assert client.get(detail).status_code == 200
+
+
+@pytest.mark.parametrize("model", [Label, LabelEvent, Assignment, Row], ids=lambda model: model.__name__)
+def test_an_admin_list_costs_the_same_for_few_objects_and_many(world: World, model: Any) -> None:
+    client = Client()
+    client.force_login(world.superuser)
+    address = reverse(f"admin:annotation_{model._meta.model_name}_changelist")
+
+    def cost() -> tuple[int, int]:
+        with CaptureQueriesContext(connection) as captured:
+            page = client.get(address)
+        return len(page.context["cl"].result_list), len(captured)
+
+    few, cost_of_few = cost()
+    loan = builders.sheet(world.leases.study, "Loan", n_rows=6)
+    for assignment in builders.assignments(world.leases.annas[0].rater, loan):
+        builders.label(assignment)
+    many, cost_of_many = cost()
+
+    assert many > few
+    assert cost_of_many == cost_of_few
+
+
+@pytest.mark.parametrize("model", ["label", "labelevent"])
+def test_labels_and_their_history_are_read_only_in_the_admin(world: World, model: str) -> None:
+    client = Client()
+    client.force_login(world.superuser)
+    label = Label.objects.first()
+    event = LabelEvent.objects.first()
+    assert label is not None
+    assert event is not None
+    pk = label.pk if model == "label" else event.pk
+
+    assert client.get(reverse(f"admin:annotation_{model}_add")).status_code == 403
+    assert client.post(reverse(f"admin:annotation_{model}_change", args=[pk]), {"note": "x"}).status_code == 403
+    assert client.post(reverse(f"admin:annotation_{model}_delete", args=[pk]), {"post": "yes"}).status_code == 403
+
+
+def test_a_role_given_in_the_admin_makes_a_rater(world: World) -> None:
+    client = Client()
+    client.force_login(world.superuser)
+    study, stranger = world.leases.study, world.leases.stranger
+
+    response = client.post(
+        reverse("admin:annotation_membership_add"), {"study": study.pk, "user": stranger.pk, "role": "annotator"}
+    )
+
+    assert response.status_code == 302
+    assert stranger.memberships.get().study == study
+    assert study.raters.filter(user=stranger).exists()

@@ -1,0 +1,92 @@
+"""Settings from the environment: what is missing or malformed stops the start with a sentence."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PRODUCTION = {
+    "PALATE_ENV": "production",
+    "SECRET_KEY": "k9$h2-uu1!x0q_w8r7z6p5o4n3m2l1j0ihgfedcba-ABCDEFGHIJKLMNOPQRS",
+    "ALLOWED_HOSTS": "palate.example.org",
+}
+
+
+def manage(*command: str, cwd_var: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run `manage.py` as an operator would: with these variables of ours and none of the tests'."""
+    own = {"PALATE_ENV", "SECRET_KEY", "ALLOWED_HOSTS", "DATABASE_URL", "DEBUG", "HTTPS", "CELERY_BROKER_URL"}
+    inherited = {name: value for name, value in os.environ.items() if name not in own}
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "manage.py", *command],
+        cwd=ROOT,
+        env=inherited | {"PALATE_VAR": str(cwd_var)} | variables,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture
+def var(tmp_path: Path) -> Path:
+    if (ROOT / ".env").exists():
+        pytest.skip("a .env file of this installation would fill in the variables that are tested")
+    return tmp_path
+
+
+def test_production_without_a_secret_key_does_not_start(var: Path) -> None:
+    result = manage("check", cwd_var=var)  # production is the default
+
+    assert result.returncode != 0
+    assert 'ImproperlyConfigured: Environment variable "SECRET_KEY" not set' in result.stderr
+
+
+def test_the_demo_starts_without_a_secret_key(var: Path) -> None:
+    assert manage("check", cwd_var=var, PALATE_ENV="demo").returncode == 0
+
+
+def test_check_deploy_is_clean_in_production(var: Path) -> None:
+    result = manage("check", "--deploy", "--fail-level", "DEBUG", cwd_var=var, **PRODUCTION)
+
+    assert (result.returncode, result.stdout.strip()) == (0, "System check identified no issues (0 silenced).")
+
+
+def test_the_schema_of_the_api_is_made_without_a_warning(var: Path) -> None:
+    schema = var / "schema.yml"
+    result = manage(
+        "spectacular", "--validate", "--fail-on-warn", "--file", str(schema), cwd_var=var, PALATE_ENV="demo"
+    )
+
+    assert result.returncode == 0, result.stderr
+    assert "\n    AssignmentState:\n" in schema.read_text(encoding="utf-8")
+    assert "\n    RunState:\n" in schema.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("SECRET_KEY", "short"),
+        ("DEBUG", "perhaps"),
+        ("PALATE_ENV", "staging"),
+        ("PALATE_MAX_IMPORT_BYTES", "much"),
+        ("DATABASE_URL", "nonsense://"),
+    ],
+)
+def test_a_malformed_variable_stops_the_start_with_a_sentence(var: Path, variable: str, value: str) -> None:
+    result = manage("check", cwd_var=var, **{**PRODUCTION, variable: value})
+
+    assert result.returncode != 0
+    last = result.stderr.strip().splitlines()[-1]
+    assert last.startswith("django.core.exceptions.ImproperlyConfigured:"), result.stderr
+    assert variable in last
+
+
+def test_each_model_change_has_its_migration(var: Path) -> None:
+    result = manage("makemigrations", "--check", "--dry-run", cwd_var=var, PALATE_ENV="demo")
+
+    assert result.returncode == 0, result.stdout
