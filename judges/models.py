@@ -155,7 +155,7 @@ class Run(models.Model):
     # When its work was last put on the queue, and how often; see actions.recover_runs.
     enqueued_at = models.DateTimeField(null=True)
     enqueued_times = models.PositiveIntegerField(default=0)
-    # While nobody is there to do the work, the whole run waits; see actions._rest.
+    # While nobody is there to do the work, the whole run waits; see actions.work._rest.
     rests = models.PositiveSmallIntegerField(default=0)
     rest_until = models.DateTimeField(null=True)
 

@@ -20,6 +20,7 @@ from django.db import OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from annotation import actions as annotation
 from annotation.actions import Refused
 from annotation.models import Assignment, Label, Rater, Study
 from judges import actions, labelling, processes, queries
@@ -150,7 +151,7 @@ def test_a_run_is_there_though_the_queue_cannot_be_reached(
     def refuse(*args: Any, **kwargs: Any) -> None:
         raise ConnectionError("no broker")
 
-    monkeypatch.setattr(actions.current_app, "send_task", refuse)
+    monkeypatch.setattr(actions.runs.current_app, "send_task", refuse)
     with django_capture_on_commit_callbacks(execute=True):
         run = actions.start_run(study=study, judge=judge, by=None)
     assert fresh(run).state == Run.State.RUNNING
@@ -305,13 +306,13 @@ def test_a_model_notices_a_cancelled_run_in_the_middle_of_a_row(
     judge = helpers.cloze_judge(helpers.save_tiny_model(tmp_path))
     run = actions.start_run(study=study, judge=judge, by=None)
     ticks = itertools.count(0, 2)  # a clock on which two seconds pass between two looks
-    monkeypatch.setattr(actions, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    monkeypatch.setattr(actions.work, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
     identity = labelling.TransformersBackend.identity
 
     def cancelled_once_loaded(backend: Any) -> dict[str, str]:
         said = identity(backend)
-        hold = actions._hold
-        monkeypatch.setattr(actions, "_hold", lambda *args: (hold(*args), actions.cancel_run(run=run))[0])
+        hold = actions.work._hold
+        monkeypatch.setattr(actions.work, "_hold", lambda *args: (hold(*args), actions.cancel_run(run=run))[0])
         return said
 
     monkeypatch.setattr(labelling.TransformersBackend, "identity", cancelled_once_loaded)
@@ -340,11 +341,11 @@ def test_resumed_it_goes_on_with_the_rest(run: Run, django_capture_on_commit_cal
 
 
 def test_a_worker_that_still_holds_a_row_of_a_run_that_was_cancelled_and_resumed_gives_it_up(run: Run) -> None:
-    item = actions._claim(items(run)[0].pk)
+    item = actions.work._claim(items(run)[0].pk)
     assert item is not None
     actions.cancel_run(run=run)
     actions.resume_run(run=run)
-    assert actions._work_at(item) is False
+    assert actions.work._work_at(item) is False
     assert work(run) == 3
     assert n_events(run.rater) == 15
 
@@ -440,13 +441,13 @@ def test_of_two_workers_at_the_same_moment_one_gets_the_item() -> None:
 
     def second() -> None:
         try:
-            taken.append(actions._claim(pk))
+            taken.append(actions.work._claim(pk))
         finally:
             connection.close()
 
     thread = threading.Thread(target=second)
     with transaction.atomic():
-        first = actions._claim(pk)
+        first = actions.work._claim(pk)
         thread.start()
         thread.join(1)
         assert thread.is_alive()  # it waits
@@ -469,7 +470,6 @@ def test_an_update_of_an_item_looks_at_the_item_itself(run: Run) -> None:
 
 
 def test_a_row_that_cannot_be_labelled_fails_and_the_others_go_on(study: Study, judge: Judge) -> None:
-    from annotation import actions as annotation
 
     annotation.add_row(sheet=study.sheets.get(), name="Empty", evidence=[])
     run = actions.start_run(study=study, judge=judge, by=None)
@@ -634,7 +634,7 @@ def test_a_row_at_which_workers_die_comes_after_the_others(run: Run, django_capt
 def test_a_row_at_which_workers_always_die_fails(run: Run) -> None:
     first, *rest = items(run)
     actions.score_items(item_ids=[item.pk for item in rest])
-    for attempt in range(1, actions.MAX_DEATHS + 1):
+    for attempt in range(1, actions.recovery.MAX_DEATHS + 1):
         assert WorkItem.objects.get(pk=first.pk).state == State.QUEUED
         claim(first, worker=a_dead_process(), attempts=attempt)
         actions.recover_runs()
@@ -655,7 +655,7 @@ def test_the_row_of_a_dead_worker_of_a_cancelled_run_is_left_queued(run: Run) ->
 
 def test_a_run_whose_worker_died_just_before_its_end_is_ended(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(actions, "finish_run", lambda **kwargs: None)
+        patch.setattr(actions.work, "finish_run", lambda **kwargs: None)
         work(run)
     assert fresh(run).state == Run.State.RUNNING
     actions.recover_runs()
@@ -724,7 +724,7 @@ def test_the_pace_is_that_of_the_last_two_minutes(run: Run, study: Study) -> Non
     builders.row(study.sheets.get(), "Clause 4")
     more = WorkItem.objects.create(
         run=run,
-        assignment=actions.annotation.assign(rater=run.rater, rows=[study.sheets.get().rows.get(name="Clause 4")])[0],
+        assignment=annotation.assign(rater=run.rater, rows=[study.sheets.get().rows.get(name="Clause 4")])[0],
     )
     said = queries.progress(fresh(run))
     assert said.cells_per_second == pytest.approx(200 / 16, rel=0.01)

@@ -232,11 +232,11 @@ def test_a_server_that_stays_away_fails_the_run_which_can_be_resumed(
 
 def test_of_workers_that_find_nobody_at_the_same_time_one_counts(leases: Leases) -> None:
     run = started(NOWHERE, leases)
-    one, two = (actions._claim(item.pk) for item in items(run))
+    one, two = (actions.work._claim(item.pk) for item in items(run))
     assert one is not None
     assert two is not None
-    actions._work_at(one)
-    actions._work_at(two)
+    actions.work._work_at(one)
+    actions.work._work_at(two)
     assert fresh(run).rests == 1
     assert states(run) == {"queued": 2}
 

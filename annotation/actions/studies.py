@@ -1,0 +1,136 @@
+"""Schemes, studies, and what they are made of: sheets, columns, rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils.translation import gettext as _
+
+from annotation.actions.base import Refused, lock_study
+from annotation.actions.people import add_member
+from annotation.evidence import Block, blocks_to_json
+from annotation.models import (
+    Column,
+    Option,
+    Question,
+    Role,
+    Row,
+    Scheme,
+    Section,
+    Sheet,
+    Study,
+    User,
+)
+from annotation.scheme import SchemeSpec, SectionSpec
+
+
+@transaction.atomic
+def store_scheme(*, spec: SchemeSpec, source: str) -> Scheme:
+    """Store a version of a scheme, or return the stored one when it is the same.
+
+    Raises:
+        Refused: that version is stored already and asks something else.
+    """
+    dumped = spec.model_dump(mode="json")
+    stored = Scheme.objects.filter(slug=spec.key, version=spec.version).first()
+    if stored is not None:
+        if stored.spec != dumped:
+            raise Refused(
+                _("Version %(version)s of “%(key)s” is stored already and asks something else. Raise the version.")
+                % {"version": spec.version, "key": spec.key}
+            )
+        return stored
+    scheme = Scheme.objects.create(slug=spec.key, version=spec.version, title=spec.title, spec=dumped, source=source)
+    for section_position, section_spec in enumerate(spec.sections):
+        section = Section.objects.create(
+            scheme=scheme, key=section_spec.key, title=section_spec.title, position=section_position
+        )
+        for position, question_spec in enumerate(section_spec.questions):
+            question = Question.objects.create(
+                section=section,
+                key=question_spec.key,
+                title=question_spec.title,
+                kind=question_spec.kind,
+                position=position,
+            )
+            Option.objects.bulk_create(
+                Option(
+                    question=question,
+                    key=option.key,
+                    label=option.label,
+                    hotkey=option.hotkey,
+                    value=option.value,
+                    position=option_position,
+                )
+                for option_position, option in enumerate(question_spec.options)
+            )
+    return scheme
+
+
+@transaction.atomic
+def create_study(*, slug: str, title: str, scheme: Scheme, guideline: str = "", by: User | None) -> Study:
+    """Create a study; `by` becomes its manager and researcher."""
+    study = Study.objects.create(slug=slug, title=title, scheme=scheme, guideline=guideline)
+    if by is not None:
+        for role in (Role.MANAGER, Role.RESEARCHER):
+            add_member(study=study, user=by, role=role)
+    return study
+
+
+@transaction.atomic
+def add_sheet(*, study: Study, title: str, columns: Mapping[str, Sequence[Mapping[str, str]]]) -> Sheet:
+    """Add a sheet with its columns: {section key: [facets, …]}.
+
+    A section that is not named gets a single blank column: one form a row.
+    """
+    lock_study(study.pk)
+    if Sheet.objects.filter(study=study, title=title).exists():
+        raise Refused(_("The study has a sheet called “%(title)s” already.") % {"title": title})
+    position = _next_position(Sheet.objects.filter(study=study))
+    sheet = Sheet.objects.create(study=study, position=position, title=title)
+    for section in study.scheme.sections.all():
+        spec = section.spec
+        for facets in columns.get(section.key) or [{}]:
+            add_column(sheet=sheet, section=section, spec=spec, facets=facets)
+    return sheet
+
+
+def add_column(*, sheet: Sheet, section: Section, spec: SectionSpec, facets: Mapping[str, str]) -> Column:
+    if unknown := set(facets) - set(spec.column.facets):
+        raise Refused(
+            _("The section “%(section)s” has no facet “%(facet)s”.") % {"section": section.title, "facet": min(unknown)}
+        )
+    whole = {facet: str(facets.get(facet) or "").strip() for facet in spec.column.facets}
+    return Column.objects.create(
+        sheet=sheet,
+        section=section,
+        position=_next_position(Column.objects.filter(sheet=sheet, section=section)),
+        name=" · ".join(text for text in whole.values() if text)[:400],
+        facets=whole,
+    )
+
+
+@transaction.atomic
+def add_row(
+    *, sheet: Sheet, name: str, evidence: Iterable[Block], title: str = "", url: str = "", language: str = ""
+) -> Row:
+    lock_study(sheet.study_id)
+    if Row.objects.filter(sheet=sheet, name=name).exists():
+        raise Refused(_("“%(sheet)s” has a row called “%(name)s” already.") % {"sheet": sheet.title, "name": name})
+    return Row.objects.create(
+        sheet=sheet,
+        position=_next_position(Row.objects.filter(sheet=sheet)),
+        name=name,
+        title=title[:500],
+        url=url if len(url) <= 2000 else "",
+        language=language[:12],
+        evidence=blocks_to_json(evidence),
+    )
+
+
+def _next_position(siblings: Any) -> int:
+    last = siblings.aggregate(last=Max("position"))["last"]
+    return 0 if last is None else last + 1

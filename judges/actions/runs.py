@@ -1,0 +1,178 @@
+"""Runs: started, cancelled, resumed, ended; their work put on the queue."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+from celery import current_app
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation import actions as annotation
+from annotation.actions import Refused
+from annotation.models import Assignment, Rater, Row, Sheet, Study, User
+from judges import labelling, prompting, queries
+from judges.backends.base import BackendError
+from judges.models import Judge, Run, WorkItem
+
+log = logging.getLogger(__name__)
+
+ROWS_A_TASK = 4
+TASK = "judges.tasks.score_items"
+# What workers died at comes last: the others are done then, whatever is wrong with it.
+ORDER = ("attempts", "assignment__row__sheet__position", "assignment__row__position")
+
+
+@transaction.atomic
+def start_run(
+    *, study: Study, judge: Judge, by: User | None, sheets: Iterable[Sheet] | None = None, enqueue: bool = True
+) -> Run:
+    """Let a judge label all rows of the study, or of some sheets, that it has not labelled yet.
+
+    `enqueue` False leaves the work to the caller (`take_up`); workers take it over if that goes silent.
+
+    Raises:
+        Refused: it is at work already, nothing is left for it, its prompt does not fit, or its model is missing.
+    """
+    try:
+        prompting.check_against(
+            judge.prompt.parsed, study.scheme.parsed, judge.method, normalisation=judge.normalisation
+        )
+        if judge.model is not None:
+            labelling.check_model(judge.model, chat_template=judge.chat_template)
+    except (prompting.PromptError, BackendError) as error:
+        raise Refused(str(error)) from error
+    rater = _only_run_of(_rater_of(study, judge))
+    rows = Row.objects.filter(sheet__study=study)
+    if sheets is not None:
+        rows = rows.filter(sheet__in=list(sheets))
+    if not rows.exists():
+        raise Refused(_("There is nothing to label here yet. Import documents first."))
+    rows = rows.exclude(assignments__in=rater.assignments.filter(state=Assignment.State.SUBMITTED))
+    # Without the evidence, which is large.
+    assignments = annotation.assign(rater=rater, rows=rows.only("pk"), sections=labelling.sections_of(judge))
+    if not assignments:
+        raise Refused(_("“%(judge)s” has labelled everything already.") % {"judge": judge.name})
+    _forget_failures(assignments)
+    run = Run.objects.create(
+        study=study,
+        judge=judge,
+        rater=rater,
+        started_by=by,
+        provenance={
+            "prompt": judge.prompt.text,
+            "prompt_sha256": judge.prompt.digest,
+            "method": judge.method,
+            "normalisation": judge.normalisation,
+            "chat_template": judge.chat_template,
+            "workers": [],
+        },
+    )
+    WorkItem.objects.bulk_create(WorkItem(run=run, assignment=assignment) for assignment in assignments)
+    put_on_queue(run, send=enqueue)
+    return run
+
+
+def _rater_of(study: Study, judge: Judge) -> Rater:
+    Study.objects.select_for_update().get(pk=study.pk)  # of two starts at once, the second waits, and sees the first
+    rater = Rater.objects.filter(study=study, kind=Rater.Kind.JUDGE, code=judge.name).first()
+    if rater is None:
+        if study.raters.filter(code=judge.name).exists():
+            raise Refused(_("Another rater of this study has the code “%(code)s”.") % {"code": judge.name})
+        rater = Rater.objects.create(study=study, kind=Rater.Kind.JUDGE, code=judge.name)
+    elif rater.assignments.exists() and not rater.runs.exists():
+        # Reports would take labels of two origins for one judge's.
+        raise Refused(
+            _(
+                "“%(judge)s” has labels in this study that came from a file; those of a run would mix with them. "
+                "Create a judge of another name and start that."
+            )
+            % {"judge": judge.name}
+        )
+    return rater
+
+
+def _only_run_of(rater: Rater) -> Rater:
+    if rater.runs.filter(state=Run.State.RUNNING).exists():
+        raise Refused(_("“%(judge)s” is at work in this study already.") % {"judge": rater.code})
+    return rater
+
+
+def _forget_failures(assignments: Iterable[Assignment]) -> None:
+    Assignment.objects.filter(
+        pk__in=[assignment.pk for assignment in assignments], state=Assignment.State.FAILED
+    ).update(state=Assignment.State.OPEN, failure="")
+
+
+@transaction.atomic
+def cancel_run(*, run: Run) -> None:
+    """Stop a run. Rows that are done stay; a worker gives up its row at its next look, within seconds."""
+    Run.objects.filter(pk=run.pk, state=Run.State.RUNNING).update(state=Run.State.CANCELLED, ended_at=timezone.now())
+
+
+@transaction.atomic
+def resume_run(*, run: Run, enqueue: bool = True) -> None:
+    """Go on with what has no label yet, failed rows included. `enqueue`: as for `start_run`.
+
+    Raises:
+        Refused: nothing is left, or another run of the judge is at work.
+    """
+    _only_run_of(_rater_of(run.study, run.judge))
+    # Locked, so that the last word of a worker which was still writing is seen here.
+    items = run.items.select_for_update(of=("self",)).exclude(state=WorkItem.State.DONE)
+    left = {item.pk: item.assignment for item in items.select_related("assignment")}
+    # What another run of this judge has labelled since is not this run's any more.
+    theirs = [pk for pk, assignment in left.items() if assignment.state == Assignment.State.SUBMITTED]
+    if len(theirs) == len(left):
+        raise Refused(_("Nothing is left to do in this run."))
+    run.items.filter(pk__in=theirs).delete()
+    run.items.filter(pk__in=left.keys() - set(theirs)).update(
+        state=WorkItem.State.QUEUED, attempts=0, error="", token=None, lease_until=None, not_before=None, done_at=None
+    )
+    _forget_failures(left.values())
+    Run.objects.filter(pk=run.pk).update(
+        state=Run.State.RUNNING, ended_at=None, error="", enqueued_times=0, rests=0, rest_until=None
+    )
+    put_on_queue(run, send=enqueue)
+
+
+def put_on_queue(run: Run, *, send: bool = True) -> None:
+    """Put all queued items of a run on the queue, once this transaction is through."""
+    Run.objects.filter(pk=run.pk).update(enqueued_at=timezone.now(), enqueued_times=F("enqueued_times") + 1)
+    if send:
+        send_items(run, run.items.filter(state=WorkItem.State.QUEUED))
+
+
+def send_items(run: Run, items: QuerySet[WorkItem]) -> None:
+    pks = list(items.order_by(*ORDER).values_list("pk", flat=True))
+    batches = [pks[start : start + ROWS_A_TASK] for start in range(0, len(pks), ROWS_A_TASK)]
+    transaction.on_commit(partial(_publish, queue=run.judge.queue, batches=batches))
+
+
+def _publish(*, queue: str, batches: Sequence[Sequence[int]]) -> None:
+    for batch in batches:
+        try:
+            current_app.send_task(TASK, args=[batch], queue=queue)
+        except Exception:  # each broker has its own
+            # The run is there all the same, and recover_runs sends its work later.
+            log.exception("The queue cannot be reached")
+            return
+
+
+def end_run(run: Run, state: Run.State, *, error: str = "") -> None:
+    Run.objects.filter(pk=run.pk, state=Run.State.RUNNING).update(state=state, ended_at=timezone.now(), error=error)
+
+
+def finish_run(*, run_id: int) -> None:
+    """End a run in which nothing is left to do; whoever finishes last does it."""
+    if queries.has_unfinished(run_id):
+        return
+    with transaction.atomic():
+        # Locked and looked at again: it may have been cancelled and resumed in between.
+        run = Run.objects.select_for_update().filter(pk=run_id, state=Run.State.RUNNING).first()
+        if run is not None and not queries.has_unfinished(run_id):
+            end_run(run, Run.State.FINISHED)
