@@ -39,7 +39,8 @@ class TransformersBackend:
         gguf_file: which GGUF file of a folder, package or hub repository, where it holds several.
         dtype: `auto` is float32 on a CPU and bfloat16 on a GPU.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
-        token_budget: most tokens a forward takes, which bounds its memory; None chooses by device.
+        token_budget: most tokens a forward takes, which bounds its memory; None chooses by device. It is halved as long
+            as a GPU runs out of memory.
         terminator: text scored after each option; without a chat template only.
         chat_template: ask in the form of the model's chat template.
         threads: most CPU threads for torch; None leaves its own choice.
@@ -70,12 +71,15 @@ class TransformersBackend:
             ) from error
         except torch.OutOfMemoryError as error:
             raise BackendError(
-                f"{self.location} ran out of memory on the GPU. If trying again does not help, lower the token budget.",
+                f"{self.location} ran out of memory on the GPU, even in the smallest steps. Free memory there or "
+                "take a smaller model.",
                 permanent=False,
             ) from error
 
     def identity(self) -> dict[str, str]:
-        return dict(_load(self).identity)
+        loaded = _load(self)
+        # As it is now: what did not fit the GPU's memory has lowered it.
+        return loaded.identity | {"token_budget": str(loaded.scorer.token_budget)}
 
     def locate(self) -> ModelFiles:
         """Find the model's files, downloading from the hub what is not here yet; loads neither torch nor the model.
@@ -173,7 +177,6 @@ def _read(backend: TransformersBackend) -> _Loaded:
         "weights_sha256": files.digest(),
         "dtype": dtype,
         "device": torch.cuda.get_device_name(device) if kind == "cuda" else device,
-        "token_budget": str(token_budget),
         "mode": "tree" if scorer.alone_because is None else f"each prompt alone: {scorer.alone_because}",
         "terminator": scorer.encoder.terminator,
         "chat_template": _digest(tokenizer.chat_template) if backend.chat_template else "",

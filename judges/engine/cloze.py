@@ -24,6 +24,9 @@ from judges.engine.encoding import PromptEncoder
 from judges.engine.prompt import CellPrompt, OnProgress, OptionScore, PromptTooLong, RowPrompt, RowScores
 from judges.engine.tree import TokenSequence, TokenTree, build, visible
 
+# A forward this small that does not fit says that the model itself fills the memory.
+LEAST_TOKEN_BUDGET = 32
+
 
 @dataclass(frozen=True)
 class Forward:
@@ -37,7 +40,8 @@ class ClozeScorer:
     """Scores rows with one causal language model of transformers and its tokeniser.
 
     `token_budget` bounds the tokens of one forward: on a CPU a few hundred are as fast as more and waste less on
-    attention, a GPU wants thousands. `alone_because` is None where the model takes the tree, else the reason why each
+    attention, a GPU wants thousands. Where a forward does not fit a GPU's memory it is halved, for good, and the call
+    begins anew. `alone_because` is None where the model takes the tree, else the reason why each
     prompt is scored alone instead, which is as right and slower: a kind of layer whose state is no cache of keys
     and values, or a model that did not pass the probe that is run at construction.
     """
@@ -46,7 +50,7 @@ class ClozeScorer:
         self, model: Any, tokenizer: Any, *, token_budget: int, terminator: str = "\n", chat_template: bool = False
     ) -> None:
         self._model = model
-        self._token_budget = token_budget
+        self.token_budget = token_budget
         # Models without position embeddings (ALiBi, recurrent ones) name no limit.
         self._context = getattr(model.config.get_text_config(), "max_position_embeddings", None) or sys.maxsize
         self.encoder = PromptEncoder(tokenizer, terminator=terminator, chat_template=chat_template)
@@ -61,18 +65,27 @@ class ClozeScorer:
             OptionsNotPrefixFree: an option of a cell begins another one.
         And later:
             FloatingPointError: the model returned something that is not a number.
+            torch.OutOfMemoryError: not even `LEAST_TOKEN_BUDGET` tokens fit.
             Whatever `on_progress` raises.
         """
-        if self.alone_because is not None:
-            return self.score_each_prompt_alone(rows, on_progress)
-        return self._score(rows, on_progress, tree_forwards, self._token_budget)
+        while True:
+            try:
+                if self.alone_because is not None:
+                    return self.score_each_prompt_alone(rows, on_progress)
+                return self._score(rows, on_progress, tree_forwards, self.token_budget)
+            except torch.OutOfMemoryError:
+                if self.token_budget <= LEAST_TOKEN_BUDGET:
+                    raise
+                self.token_budget = max(self.token_budget // 2, LEAST_TOKEN_BUDGET)
+            # Out of the handler, where the error's traceback keeps the failed forward's tensors.
+            torch.cuda.empty_cache()  # nothing happens where there is no GPU
 
     def score_each_prompt_alone(
         self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None, *, token_budget: int | None = None
     ) -> list[RowScores | PromptTooLong]:
         """The same by feeding every whole prompt, in padded batches of at most `token_budget` tokens; one prompt at
         least. This is the reference that `score` is held against, and the way for models that take no tree."""
-        return self._score(rows, on_progress, alone_forwards, token_budget or self._token_budget)
+        return self._score(rows, on_progress, alone_forwards, token_budget or self.token_budget)
 
     def _score(
         self,

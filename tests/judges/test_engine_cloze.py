@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from judges.engine.cloze import ClozeScorer, why_not_a_tree
+from judges.engine.cloze import LEAST_TOKEN_BUDGET, ClozeScorer, why_not_a_tree
 from judges.engine.normalisation import choose
 from judges.engine.prompt import CellPrompt, OptionScore, OptionsNotPrefixFree, PromptTooLong, RowPrompt, RowScores
 from tests.judges import tiny
@@ -263,3 +263,36 @@ def test_what_is_not_a_number_is_an_error() -> None:
 def test_nothing_to_score() -> None:
     assert scorer().score([]) == []
     assert scorer().score([RowPrompt("x", ())]) == [()]
+
+
+class OutOfMemoryBeyond:
+    """Makes a model's forwards of more than `limit` tokens fail as a full GPU makes them, and counts the tokens."""
+
+    def __init__(self, model: Any, limit: int) -> None:
+        self.limit, self.fed, self.failed = limit, 0, 0
+        model.register_forward_pre_hook(self._before, with_kwargs=True)
+
+    def _before(self, _model: Any, _args: Any, kwargs: Any) -> None:
+        if kwargs["input_ids"].numel() > self.limit:
+            self.failed += 1
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        self.fed += kwargs["input_ids"].numel()
+
+
+def test_where_a_forward_does_not_fit_the_budget_is_halved_for_good() -> None:
+    engine = scorer(token_budget=400)
+    expected = engine.score(ROWS)
+    memory = OutOfMemoryBeyond(engine._model, limit=60)
+    assert_same(engine.score(ROWS), expected)
+    assert engine.token_budget == 50
+    assert memory.failed == 3  # 400, 200, 100
+    assert_same(engine.score(ROWS), expected)
+    assert memory.failed == 3  # it was remembered
+
+
+def test_a_model_that_fills_the_memory_by_itself_says_so() -> None:
+    engine = scorer(token_budget=400)
+    memory = OutOfMemoryBeyond(engine._model, limit=LEAST_TOKEN_BUDGET - 1)
+    with pytest.raises(torch.OutOfMemoryError):
+        engine.score(ROWS)
+    assert (memory.fed, engine.token_budget) == (0, LEAST_TOKEN_BUDGET)
