@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 
@@ -8,9 +9,10 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
-        from annotation import tabs
+        from annotation import sentences, tabs
         from annotation.models import Role
 
+        sentences.translate_with(gettext)
         tabs.register(position=10, label=_("Overview"), url_name="annotation:study", roles=set(Role))
         tabs.register(position=30, label=_("Plan"), url_name="annotation:plan", roles={Role.MANAGER})
         tabs.register(position=40, label=_("People"), url_name="annotation:people", roles={Role.MANAGER})

@@ -33,6 +33,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from annotation import yaml_reading
+from annotation.sentences import gettext as _
 from annotation.yaml_reading import YamlRefused
 
 Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=60)]
@@ -139,7 +140,10 @@ class QuestionSpec(_Spec):
         if kind == Kind.SCALE and "options" not in data:
             low, high = data.pop("min", None), data.pop("max", None)
             if not (isinstance(low, int) and isinstance(high, int) and 1 < high - low + 1 <= MAX_OPTIONS):
-                raise ValueError(f"a scale needs whole numbers min and max, with at most {MAX_OPTIONS} steps")
+                raise ValueError(
+                    _("a scale needs whole numbers min and max, with at most %(max_options)s steps")
+                    % {"max_options": MAX_OPTIONS}
+                )
             data["options"] = [
                 {"key": str(n).replace("-", "minus-"), "label": str(n), "sign": str(n), "value": n}
                 for n in range(low, high + 1)
@@ -159,18 +163,26 @@ class QuestionSpec(_Spec):
         for what in ("key", "label", "hotkey"):
             values = [getattr(option, what) for option in self.options]
             if twice := _first_repeated(values):
-                raise ValueError(f"two options have the {what} “{twice}”")
+                raise ValueError(_("two options have the %(what)s “%(twice)s”") % {"what": what, "twice": twice})
         for option in self.options:
             if (self.kind == Kind.SCALE) != (option.value is not None):
-                raise ValueError("options of a scale have a value, and only they")
+                raise ValueError(_("options of a scale have a value, and only they"))
         if self.preset and self.preset.option not in keys:
-            raise ValueError(f"the preset names “{self.preset.option}”, which is no option of this question")
+            raise ValueError(
+                _("the preset names “%(option)s”, which is no option of this question") % {"option": self.preset.option}
+            )
         for merge in self.merges:
             for name in itertools.chain(merge.options, merge.options.values()):
                 if name not in keys:
-                    raise ValueError(f"the merge “{merge.key}” names “{name}”, which is no option of this question")
+                    raise ValueError(
+                        _("the merge “%(key)s” names “%(name)s”, which is no option of this question")
+                        % {"key": merge.key, "name": name}
+                    )
         if self.judge_merge and self.judge_merge not in [merge.key for merge in self.merges]:
-            raise ValueError(f"judge_merge names “{self.judge_merge}”, which is no merge of this question")
+            raise ValueError(
+                _("judge_merge names “%(judge_merge)s”, which is no merge of this question")
+                % {"judge_merge": self.judge_merge}
+            )
         return self
 
     def option(self, key: str) -> OptionSpec:
@@ -195,17 +207,26 @@ class SectionSpec(_Spec):
     def _check_references(self) -> SectionSpec:
         keys = [question.key for question in self.questions]
         if twice := _first_repeated(keys):
-            raise ValueError(f"two questions have the key “{twice}”")
+            raise ValueError(_("two questions have the key “%(twice)s”") % {"twice": twice})
         for position, question in enumerate(self.questions):
             for facet in (question.about, question.preset.when_empty if question.preset else None):
                 if facet is not None and facet not in self.column.facets:
-                    raise ValueError(f"question “{question.key}” names the facet “{facet}”, which the column has not")
+                    raise ValueError(
+                        _("question “%(key)s” names the facet “%(facet)s”, which the column has not")
+                        % {"key": question.key, "facet": facet}
+                    )
             for other, options in question.ask_unless.items():
                 if other not in keys[:position]:
-                    raise ValueError(f"“{question.key}” can depend only on a question above it, not on “{other}”")
+                    raise ValueError(
+                        _("“%(key)s” can depend only on a question above it, not on “%(other)s”")
+                        % {"key": question.key, "other": other}
+                    )
                 known = [option.key for option in self.questions[keys.index(other)].options]
                 if unknown := [option for option in options if option not in known]:
-                    raise ValueError(f"“{question.key}” names “{unknown[0]}”, which is no option of “{other}”")
+                    raise ValueError(
+                        _("“%(key)s” names “%(unknown)s”, which is no option of “%(other)s”")
+                        % {"key": question.key, "unknown": unknown[0], "other": other}
+                    )
         return self
 
     def question(self, key: str) -> QuestionSpec:
@@ -254,7 +275,7 @@ class SchemeSpec(_Spec):
     @model_validator(mode="after")
     def _check_sections(self) -> SchemeSpec:
         if twice := _first_repeated([section.key for section in self.sections]):
-            raise ValueError(f"two sections have the key “{twice}”")
+            raise ValueError(_("two sections have the key “%(twice)s”") % {"twice": twice})
         return self
 
     def section(self, key: str) -> SectionSpec:
@@ -272,7 +293,7 @@ def load_scheme(text: str) -> SchemeSpec:
     except YamlRefused as refused:
         raise SchemeError([Problem(refused.line, "", refused.reason)]) from refused
     if not isinstance(root, yaml.MappingNode):
-        raise SchemeError([Problem(1, "", "the file should be a mapping that starts with “key:”")])
+        raise SchemeError([Problem(1, "", _("the file should be a mapping that starts with “key:”"))])
     if bad := list(_bad_keys(root, ())):
         raise SchemeError(bad)
     try:
@@ -311,11 +332,11 @@ def _bad_keys(node: yaml.Node, path: tuple[str, ...]) -> Iterator[Problem]:
         seen: set[str] = set()
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
-                yield Problem(key.start_mark.line + 1, ".".join(path), "a key should be a word, and nothing longer")
+                yield Problem(key.start_mark.line + 1, ".".join(path), _("a key should be a word, and nothing longer"))
                 continue
             here = (*path, str(key.value))
             if key.value in seen:
-                yield Problem(key.start_mark.line + 1, ".".join(here), "this key stands here twice")
+                yield Problem(key.start_mark.line + 1, ".".join(here), _("this key stands here twice"))
             seen.add(key.value)
             yield from _bad_keys(value, here)
     elif isinstance(node, yaml.SequenceNode):
@@ -359,15 +380,15 @@ def _sentence(details: Any) -> str:
     given = details.get("input")
     match details["type"]:
         case "missing":
-            return "this key is missing"
+            return _("this key is missing")
         case "extra_forbidden":
-            return "no such key here"
+            return _("no such key here")
         case "string_type" if isinstance(given, bool):
-            return "YAML reads this word as yes or no; put it in quotes"
+            return _("YAML reads this word as yes or no; put it in quotes")
         case "string_type":
-            return "this should be text"
+            return _("this should be text")
         case "string_pattern_mismatch":
-            return f"“{given}” should match {details['ctx']['pattern']}"
+            return _("“%(text)s” should match %(pattern)s") % {"text": given, "pattern": details["ctx"]["pattern"]}
         case "value_error":
             return str(details["ctx"]["error"])
         case _:

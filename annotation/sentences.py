@@ -1,8 +1,26 @@
-"""Sentences for people out of modules that know no Django: marked for translation there, translated where shown."""
+"""Sentences for people out of modules that know no Django.
+
+Errors say theirs with `gettext`, in the language of whoever asked. What outlives a request is kept as a `Sentence`,
+marked for translation where it is written and translated where it is shown.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+_translate: Callable[[str], str] = str
+
+
+def translate_with(translate: Callable[[str], str]) -> None:
+    """Let `gettext` translate; called once when Django starts."""
+    global _translate
+    _translate = translate
+
+
+def gettext(sentence: str) -> str:
+    """The sentence in the language of this request; English where no Django runs."""
+    return _translate(sentence)
 
 
 def gettext_noop(sentence: str) -> str:

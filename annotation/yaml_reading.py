@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from annotation.sentences import gettext as _
 from annotation.text import UNSTORABLE
 
 MAX_DEPTH = 50
@@ -34,23 +35,32 @@ class _Loader(yaml.SafeLoader):
         event = self.peek_event()  # type: ignore[no-untyped-call]
         line = event.start_mark.line + 1
         if isinstance(event, yaml.AliasEvent) or event.anchor:
-            raise YamlRefused(line, "write this out; an alias (*) or anchor (&) is not read here")
+            raise YamlRefused(line, _("write this out; an alias (*) or anchor (&) is not read here"))
         if event.tag:
-            raise YamlRefused(line, "put this in quotes if it is text; a tag (!) is not read here")
+            raise YamlRefused(line, _("put this in quotes if it is text; a tag (!) is not read here"))
         self.nodes += 1
         if self.nodes > MAX_NODES:
-            raise YamlRefused(line, f"the file has too many entries; at most {MAX_NODES} are read")
+            raise YamlRefused(
+                line, _("the file has too many entries; at most %(max_nodes)s are read") % {"max_nodes": MAX_NODES}
+            )
         if self.depth == MAX_DEPTH:
-            raise YamlRefused(line, f"lists and mappings are nested too deep; at most {MAX_DEPTH} levels are read")
+            raise YamlRefused(
+                line,
+                _("lists and mappings are nested too deep; at most %(max_depth)s levels are read")
+                % {"max_depth": MAX_DEPTH},
+            )
         self.depth += 1
         node: yaml.Node | None = super().compose_node(parent, index)
         self.depth -= 1
         if isinstance(node, yaml.ScalarNode):
             if UNSTORABLE.search(node.value):
-                raise YamlRefused(line, "this holds a character that is no text")
+                raise YamlRefused(line, _("this holds a character that is no text"))
             if node.tag in _NUMBERS and len(node.value) > MAX_DIGITS:
                 # Some of them take seconds to compute, and no number as long as that is meant as one.
-                raise YamlRefused(line, f"a number has at most {MAX_DIGITS} digits; put text in quotes")
+                raise YamlRefused(
+                    line,
+                    _("a number has at most %(max_digits)s digits; put text in quotes") % {"max_digits": MAX_DIGITS},
+                )
         return node
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
@@ -59,7 +69,9 @@ class _Loader(yaml.SafeLoader):
         except YamlRefused:
             raise
         except ValueError as error:  # a value that looks like a date or a number and is none
-            raise YamlRefused(node.start_mark.line + 1, f"a value cannot be read: {error}") from error
+            raise YamlRefused(
+                node.start_mark.line + 1, _("a value cannot be read: %(error)s") % {"error": error}
+            ) from error
 
 
 def compose(text: str) -> yaml.Node | None:
@@ -69,7 +81,7 @@ def compose(text: str) -> yaml.Node | None:
         YamlRefused: it is no YAML, or more than plain data.
     """
     if found := UNSTORABLE.search(text):
-        raise YamlRefused(text.count("\n", 0, found.start()) + 1, "this holds a character that is no text")
+        raise YamlRefused(text.count("\n", 0, found.start()) + 1, _("this holds a character that is no text"))
     try:
         node: yaml.Node | None = _Loader(text).get_single_node()
     except yaml.YAMLError as error:
@@ -102,4 +114,4 @@ def load(text: str) -> Any:
 def _refused(error: yaml.YAMLError) -> YamlRefused:
     mark = getattr(error, "problem_mark", None)
     reason = getattr(error, "problem", None) or str(error)
-    return YamlRefused(mark.line + 1 if mark else 1, f"this is not valid YAML: {reason}")
+    return YamlRefused(mark.line + 1 if mark else 1, _("this is not valid YAML: %(reason)s") % {"reason": reason})

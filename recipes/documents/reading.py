@@ -17,6 +17,8 @@ from typing import BinaryIO
 
 from lxml import etree
 
+from annotation.sentences import gettext as _
+from annotation.sentences import gettext_noop
 from recipes.documents import fallback, library, outline, state, structured
 from recipes.documents.structured import Extract
 
@@ -40,14 +42,14 @@ _TAG = re.compile(
     r"<(?:!doctype html|html|head|body|div|p|ul|ol|li|h[1-6]|table|article|section|main|span|br)\b", re.IGNORECASE
 )
 _SIGNATURES = (
-    (b"%PDF", "a PDF file"),
-    (b"\x89PNG", "an image"),
-    (b"\xff\xd8\xff", "an image"),
-    (b"GIF8", "an image"),
-    (b"RIFF", "an image or a sound"),
-    (b"PK\x03\x04", "a ZIP archive or an office document"),
-    (b"7z\xbc\xaf", "an archive"),
-    (b"\xd0\xcf\x11\xe0", "an office document"),
+    (b"%PDF", gettext_noop("a PDF file")),
+    (b"\x89PNG", gettext_noop("an image")),
+    (b"\xff\xd8\xff", gettext_noop("an image")),
+    (b"GIF8", gettext_noop("an image")),
+    (b"RIFF", gettext_noop("an image or a sound")),
+    (b"PK\x03\x04", gettext_noop("a ZIP archive or an office document")),
+    (b"7z\xbc\xaf", gettext_noop("an archive")),
+    (b"\xd0\xcf\x11\xe0", gettext_noop("an office document")),
 )
 # What browsers read where a page declares the key: the larger encoding that its letters stand for.
 _ENCODINGS = {
@@ -149,7 +151,7 @@ def read_page(name: str, data: bytes, *, url: str = "", max_bytes: int = MAX_PAG
     text = _text_of(name, data)
     root = outline.parse(text)
     if root is None:
-        raise PageRefused(name, "is not HTML: nothing in it could be read as markup.")
+        raise PageRefused(name, _("is not HTML: nothing in it could be read as markup."))
     urls = [url] * bool(url) + structured.addresses(text, root)
     extract = read_recipe(text, root, urls=urls)
     if isinstance(extract, str):
@@ -204,12 +206,12 @@ def _read_general(text: str, root: etree._Element) -> Extract | str:
     if _is_sound(found):
         return found
     if not found.ingredients and (count := fallback.count_recipes(lines)) >= _COLLECTION:
-        return f"holds {count} recipes; save the page of each recipe and import those."
+        return _("holds %(count)s recipes; save the page of each recipe and import those.") % {"count": count}
     found = _completed(found, fallback.find(lines))
     if not found.ingredients or not found.steps:
         found = _completed(found, _main_recipe(state.find(root), heading) or Extract())
     if not found.ingredients and not found.steps:
-        return "holds no recipe: no ingredient list was found in it. Is it the page of one recipe?"
+        return _("holds no recipe: no ingredient list was found in it. Is it the page of one recipe?")
     return found
 
 
@@ -293,12 +295,16 @@ def _read_archive(name: str, stream: BinaryIO, max_bytes: int) -> Iterator[Page 
         archive = zipfile.ZipFile(stream)
         members = [member for member in archive.infolist() if not member.is_dir() and _is_page_name(member.filename)]
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
-        yield PageRefused(name, "is a damaged ZIP archive; nothing in it could be read. Pack it again.")
+        yield PageRefused(name, _("is a damaged ZIP archive; nothing in it could be read. Pack it again."))
         return
     if not members:
-        yield PageRefused(name, "holds no web page: no file in it ends in .html, .htm or .html.gz.")
+        yield PageRefused(name, _("holds no web page: no file in it ends in .html, .htm or .html.gz."))
     if len(members) > MAX_MEMBERS:
-        yield PageRefused(name, f"holds {len(members)} pages, more than the {MAX_MEMBERS} of one import; split it.")
+        yield PageRefused(
+            name,
+            _("holds %(count)s pages, more than the %(max_members)s of one import; split it.")
+            % {"count": len(members), "max_members": MAX_MEMBERS},
+        )
         return
     for member in members:
         try:
@@ -315,7 +321,10 @@ def _read_archive(name: str, stream: BinaryIO, max_bytes: int) -> Iterator[Page 
             lzma.LZMAError,
         ):
             # RuntimeError is zipfile's word for a password
-            yield PageRefused(member.filename, f"could not be unpacked from {name}: it is damaged or has a password.")
+            yield PageRefused(
+                member.filename,
+                _("could not be unpacked from %(name)s: it is damaged or has a password.") % {"name": name},
+            )
             continue
         yield _read_or_refuse(member.filename, io.BytesIO(content), max_bytes)
 
@@ -336,9 +345,9 @@ def _unpacked(name: str, data: bytes, max_bytes: int) -> bytes:
             with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
                 data = file.read(max_bytes + 1)
         except (OSError, EOFError, zlib.error):
-            raise PageRefused(name, "is a damaged gzip file; nothing in it could be read.") from None
+            raise PageRefused(name, _("is a damaged gzip file; nothing in it could be read.")) from None
     if len(data) > max_bytes:
-        raise PageRefused(name, f"is larger than {_megabytes(max_bytes)}, the limit for one page.")
+        raise PageRefused(name, _("is larger than %(size)s, the limit for one page.") % {"size": _megabytes(max_bytes)})
     return data
 
 
@@ -349,27 +358,27 @@ def _megabytes(count: int) -> str:
 def _text_of(name: str, data: bytes) -> str:
     """The page as text, or its refusal as no HTML."""
     if not data.strip():
-        raise PageRefused(name, "is empty.")
+        raise PageRefused(name, _("is empty."))
     for signature, kind in _SIGNATURES:
         if data.startswith(signature):
-            raise PageRefused(name, f"is not HTML: it looks like {kind}.")
+            raise PageRefused(name, _("is not HTML: it looks like %(kind)s.") % {"kind": _(kind)})
     text = _decoded(data)
     if text.count("\x00") > len(text) / 100:
-        raise PageRefused(name, "is not HTML: it holds binary data.")
+        raise PageRefused(name, _("is not HTML: it holds binary data."))
     if text.lstrip()[:1] in {"{", "["}:
         try:
             json.loads(text)
         except (ValueError, RecursionError):
             pass
         else:
-            raise PageRefused(name, "is not HTML: it holds JSON data.")
+            raise PageRefused(name, _("is not HTML: it holds JSON data."))
     if (
         re.match(r"\s*(?:From|MIME-Version|Snapshot-Content-Location): ", text)
         and "\nContent-Type: multipart/" in text[:4096]
     ):
-        raise PageRefused(name, "is an MHTML archive; save the page again as “HTML only” and import that.")
+        raise PageRefused(name, _("is an MHTML archive; save the page again as “HTML only” and import that."))
     if not _TAG.search(text):
-        raise PageRefused(name, "is not HTML: it holds plain text without markup.")
+        raise PageRefused(name, _("is not HTML: it holds plain text without markup."))
     return text
 
 

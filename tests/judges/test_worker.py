@@ -268,3 +268,38 @@ def test_a_language_model_killed_at_any_moment_says_what_it_says_undisturbed(sit
     assert len(disturbed["logprobs"]) == len(disturbed["labels"])
     for one, other in zip(disturbed["logprobs"], undisturbed["logprobs"], strict=True):
         assert one == pytest.approx(other, abs=1e-4)
+
+
+# Rows enough that there is work left at the twentieth kill, and how long a worker is let live.
+@pytest.mark.slow
+@pytest.mark.model
+@pytest.mark.parametrize(
+    ("judge", "rows", "slow", "life"), [("lexical", 90, 0.5, (0.3, 6)), ("smollm2", 90, 0.3, (2, 10))]
+)
+def test_two_workers_and_twenty_kills_in_one_run(
+    site: Site, judge: str, rows: int, slow: float, life: tuple[float, float]
+) -> None:
+    """At any moment: while a worker starts, loads a model, scores, writes, or rests between two rows."""
+    rng = random.Random(20)
+    site.setup(judge=judge, rows=rows, slow=slow)
+    workers = [site.start_worker(), site.start_worker()]
+    killed_at_work = 0
+    for _ in range(20):
+        time.sleep(rng.uniform(*life))
+        victim = rng.randrange(2)
+        before = site.count("claimed")
+        site.kill(workers[victim])
+        killed_at_work += before > 0
+        workers[victim] = site.start_worker()
+    assert site.count("done") < rows, "the run was over before the last kill"
+    assert killed_at_work >= 5, "most kills met nobody at work"
+    site.wait_for("done", rows)
+    time.sleep(0.5)
+    site.call("still")
+    said = site.report()
+    disturbed, undisturbed = said["leases"], said["still"]
+    assert (disturbed["state"], disturbed["items"]) == ("finished", {"done": rows})
+    assert disturbed["labels"] == undisturbed["labels"]
+    assert disturbed["changes"] == len(disturbed["labels"])
+    for one, other in zip(disturbed["logprobs"], undisturbed["logprobs"], strict=True):
+        assert one == pytest.approx(other, abs=1e-4)
