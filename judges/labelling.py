@@ -25,9 +25,8 @@ from judges.engine.prompt import OptionScore, OptionsNotPrefixFree, PromptTooLon
 from judges.models import Judge, LanguageModel
 from judges.prompting import Lexical, QuestionPrompt
 
-_VARIABLE = re.compile("[A-Z][A-Z0-9_]*")
-# What Palate itself keeps there is no server's business; config/settings.py reads it.
-_OWN_SECRETS = frozenset({"SECRET_KEY", "DATABASE_URL", "EMAIL_URL", "CELERY_BROKER_URL", "POSTGRES_PASSWORD"})
+# Whoever may create a judge names the variable, and the server gets its content: so no other secret of the workers.
+_VARIABLE = re.compile("[A-Z][A-Z0-9_]*_API_KEY")
 
 
 class RowFailed(Exception):
@@ -118,18 +117,14 @@ def check_server(model: LanguageModel, *, chat_template: bool) -> None:
     _server(model)  # it knows addresses
     if not model.served_name:
         raise BackendError(_("Give the name by which the server knows the model."), permanent=True)
-    if model.api_key_env and not _VARIABLE.fullmatch(model.api_key_env):
+    named = model.api_key_env
+    if named and not _VARIABLE.fullmatch(named) and named not in settings.PALATE_KEY_VARIABLES:
         raise BackendError(
             _(
-                "The key belongs in an environment variable of the workers, and its name here: capital letters, "
-                "digits and _, such as LAB_API_KEY. Never give the key itself."
+                "The key belongs in an environment variable of the workers, and its name here: capital letters, digits "
+                "and _ that end in _API_KEY, such as LAB_API_KEY, or a name that the installation's "
+                "PALATE_KEY_VARIABLES lists. Never give the key itself."
             ),
-            permanent=True,
-        )
-    if model.api_key_env in _OWN_SECRETS:
-        raise BackendError(
-            _("%(name)s is a secret of Palate's own and is sent to no server. Put the key into another variable.")
-            % {"name": model.api_key_env},
             permanent=True,
         )
     if chat_template:

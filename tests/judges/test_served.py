@@ -110,9 +110,9 @@ def test_the_key_is_in_no_record_label_page_or_log(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    monkeypatch.setenv("LAB_KEY", KEY)
+    monkeypatch.setenv("LAB_API_KEY", KEY)
     server.tell(key=KEY)
-    run = started(server.address, leases, api_key_env="LAB_KEY")
+    run = started(server.address, leases, api_key_env="LAB_API_KEY")
     assert work(run) == 2
     page = client_of(leases.manager).get(f"/studies/{leases.study.slug}/judges/runs/{run.pk}/").content.decode()
     assert "llama" in page
@@ -120,7 +120,7 @@ def test_the_key_is_in_no_record_label_page_or_log(
     root = client_of(builders.user("root", superuser=True))
     admin = root.get(f"/admin/judges/run/{run.pk}/change/").content.decode()
     judge = root.get(f"/admin/judges/languagemodel/{run.judge.model_id}/change/").content.decode()
-    assert "LAB_KEY" in judge
+    assert "LAB_API_KEY" in judge
     for text in (json.dumps(fresh(run).provenance), json.dumps(scores_of(run)), page, admin, judge, caplog.text):
         assert KEY not in text
 
@@ -128,22 +128,22 @@ def test_the_key_is_in_no_record_label_page_or_log(
 def test_a_key_that_is_refused_fails_the_run_and_is_not_repeated(
     leases: Leases, server: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("LAB_KEY", KEY)
+    monkeypatch.setenv("LAB_API_KEY", KEY)
     server.tell(key="another")  # its refusal repeats the key that it was shown
-    run = started(server.address, leases, api_key_env="LAB_KEY")
+    run = started(server.address, leases, api_key_env="LAB_API_KEY")
     work(run)
     assert fresh(run).state == Run.State.FAILED
-    assert "refused the key in the environment variable LAB_KEY" in fresh(run).error
+    assert "refused the key in the environment variable LAB_API_KEY" in fresh(run).error
     assert KEY not in fresh(run).error
 
 
 def test_a_key_that_the_worker_has_not_fails_the_run(
     leases: Leases, server: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("LAB_KEY", raising=False)
-    run = started(server.address, leases, api_key_env="LAB_KEY")
+    monkeypatch.delenv("LAB_API_KEY", raising=False)
+    run = started(server.address, leases, api_key_env="LAB_API_KEY")
     work(run)
-    assert "LAB_KEY" in fresh(run).error
+    assert "LAB_API_KEY" in fresh(run).error
     assert "Set it where the workers start." in fresh(run).error
     assert server.seen() == []
 
@@ -254,8 +254,9 @@ def test_of_workers_that_find_nobody_at_the_same_time_one_counts(leases: Leases)
         ({"api_key_env": "sk-12345"}, "Never give the key itself"),
         ({"api_key_env": "lab_key"}, "capital letters"),
         ({"api_key_env": "1KEY"}, "capital letters"),
-        ({"api_key_env": "LAB_KEY\n"}, "capital letters"),
-        ({"api_key_env": "SECRET_KEY"}, "a secret of Palate's own"),
+        ({"api_key_env": "LAB_API_KEY\n"}, "capital letters"),
+        ({"api_key_env": "SECRET_KEY"}, "PALATE_KEY_VARIABLES"),
+        ({"api_key_env": "AWS_SECRET_ACCESS_KEY"}, "PALATE_KEY_VARIABLES"),
     ],
 )
 def test_a_server_that_could_never_work_is_refused(named: dict[str, str], sentence: str) -> None:
@@ -298,7 +299,7 @@ def test_a_model_that_was_moved_to_a_server_afterwards_is_refused_at_the_start(l
         {"backend": "openai", "served_name": "llama", "device": "cuda"},
         {"backend": "openai", "served_name": "llama", "requests_per_minute": 0},
         {"backend": "transformers", "served_name": "llama"},
-        {"backend": "transformers", "api_key_env": "LAB_KEY"},
+        {"backend": "transformers", "api_key_env": "LAB_API_KEY"},
         {"backend": "transformers", "requests_per_minute": 60},
     ],
 )
@@ -309,13 +310,22 @@ def test_the_database_keeps_backends_apart(named: dict[str, Any]) -> None:
 
 @pytest.mark.django_db
 def test_judges_share_a_server_only_with_the_same_key_and_limit() -> None:
-    first = helpers.served_judge("http://lab/v1", name="a", api_key_env="LAB_KEY", requests_per_minute=60)
-    again = helpers.served_judge("http://lab/v1", name="b", api_key_env="LAB_KEY", requests_per_minute=60)
-    other = helpers.served_judge("http://lab/v1", name="c", api_key_env="OTHER_KEY", requests_per_minute=60)
+    first = helpers.served_judge("http://lab/v1", name="a", api_key_env="LAB_API_KEY", requests_per_minute=60)
+    again = helpers.served_judge("http://lab/v1", name="b", api_key_env="LAB_API_KEY", requests_per_minute=60)
+    other = helpers.served_judge("http://lab/v1", name="c", api_key_env="OTHER_API_KEY", requests_per_minute=60)
     assert first.model == again.model
     assert other.model is not None
     assert other.model.name == "llama http://lab/v1 (2)"
     backend = labelling.backend_of(first)
     assert isinstance(backend, OpenAIBackend)
     assert (backend.base_url, backend.model) == ("http://lab/v1", "llama")
-    assert (backend.api_key_env, backend.requests_per_minute) == ("LAB_KEY", 60)
+    assert (backend.api_key_env, backend.requests_per_minute) == ("LAB_API_KEY", 60)
+
+
+def test_other_variables_may_hold_a_key_where_the_installation_lists_them(settings: Any) -> None:
+    settings.PALATE_KEY_VARIABLES = ["LAB_TOKEN"]
+    made = LanguageModel(backend="openai", location="http://lab/v1", served_name="m", api_key_env="LAB_TOKEN")
+    labelling.check_server(made, chat_template=False)
+    made.api_key_env = "OTHER_TOKEN"
+    with pytest.raises(BackendError, match="PALATE_KEY_VARIABLES"):
+        labelling.check_server(made, chat_template=False)
