@@ -1,5 +1,8 @@
 """How fast the judge engine scores cells: against each prompt alone, the harness, and bare matrix products.
 
+The engine runs as the backend runs it, on a CPU in float32 with oneDNN's matrix products; the other methods, and the
+matrix product that the floor is made of, as torch does them by itself.
+
     python -m benchmarks.judge_throughput [--threads N] [--json FILE]
 
 The reference work is 6 documents of about 400 tokens of evidence x 12 ingredients x 3 options, the same texts for all.
@@ -28,6 +31,7 @@ import transformers
 
 from judges.backends.transformers import TOKEN_BUDGETS, TransformersBackend
 from judges.engine.cloze import ClozeScorer
+from judges.engine.onednn import use_onednn
 from judges.engine.prompt import CellPrompt, PromptTooLong, RowPrompt, RowScores
 from judges.engine.tree import TokenTree, build
 
@@ -87,7 +91,9 @@ def reference_work(tokenizer: Any, *, documents: int, cells: int, evidence_token
     return rows
 
 
-def by_engine(scorer: ClozeScorer, rows: list[RowPrompt], *, alone_budget: int | None = None) -> Measurement:
+def by_engine(
+    scorer: ClozeScorer, rows: list[RowPrompt], *, name: str = "this engine", alone_budget: int | None = None
+) -> Measurement:
     fed = [0]
 
     def count(tokens: int, cells: int) -> None:
@@ -99,7 +105,6 @@ def by_engine(scorer: ClozeScorer, rows: list[RowPrompt], *, alone_budget: int |
     else:
         scores = scorer.score_each_prompt_alone(rows, count, token_budget=alone_budget)
     seconds = time.perf_counter() - begin
-    name = "this engine" if alone_budget is None else "each prompt alone, in batches"
     return Measurement(name, seconds, fed[-1], flat(scores))
 
 
@@ -158,12 +163,14 @@ def flops_needed(model: Any, tree: TokenTree) -> float:
     return 2 * layers * len(tree.tokens) + attention + 2 * head.numel() * predictors
 
 
-def matrix_rate(model: Any, *, size: int = 1024, repeats: int = 15) -> float:
+def matrix_rate(
+    model: Any, *, size: int = 1024, repeats: int = 15, multiply: Callable[..., torch.Tensor] = torch.mm
+) -> float:
     """FLOP a second of a square matrix product in the model's dtype on its device, median."""
     left, right = (torch.randn(size, size).to(model.device, model.dtype) for _ in range(2))
 
     def product() -> None:
-        torch.mm(left, right)
+        multiply(left, right)
         if model.device.type == "cuda":
             torch.cuda.synchronize()
 
@@ -199,8 +206,11 @@ def main() -> None:
     source: dict[str, Any] = {"gguf_file": files.gguf_file} if files.gguf_file else {}
     loader: Any = transformers.AutoModelForCausalLM
     tokenizer: Any = transformers.AutoTokenizer.from_pretrained(files.folder, **source)
-    model = loader.from_pretrained(files.folder, dtype=getattr(torch, options.dtype), **source)
-    model = model.to(options.device).eval()
+    model, plain = (
+        loader.from_pretrained(files.folder, dtype=getattr(torch, options.dtype), **source).to(options.device).eval()
+        for _ in range(2)
+    )
+    onednn = use_onednn(model)
     budget = options.token_budget or TOKEN_BUDGETS[model.device.type]
     scorer = ClozeScorer(model, tokenizer, token_budget=budget)
     rows = reference_work(
@@ -219,13 +229,22 @@ def main() -> None:
     results, notes = [ours], []
     if not options.engine_only:
         longest = max(len(sequence.ids) for row in rows for cell, _ in scorer.encoder.encode(row) for sequence in cell)
-        results.append(by_engine(scorer, rows, alone_budget=options.batch * longest))
-        harness = by_harness(model, tokenizer, rows, batch_size=options.batch)
+        reference = ClozeScorer(plain, tokenizer, token_budget=budget)
+        if onednn:
+            results.append(by_engine(reference, rows, name="this engine, torch's own products"))
+        results.append(
+            by_engine(reference, rows, name="each prompt alone, in batches", alone_budget=options.batch * longest)
+        )
+        harness = by_harness(plain, tokenizer, rows, batch_size=options.batch)
         if isinstance(harness, str):
             notes.append(harness)
         else:
             results.append(harness)
 
+    if onednn:
+        product = torch.ops.mkldnn._linear_pointwise
+        own_rate = matrix_rate(model, multiply=lambda left, right: product(left, right, None, "none", [], ""))
+        notes.append(f"oneDNN multiplies the same matrices at {own_rate / 1e9:.0f} GFLOP/s.")
     n_cells = sum(len(row.cells) for row in rows)
     rate = statistics.median(rates)
     floor = flops_needed(model, tree) / rate
@@ -262,10 +281,10 @@ def main() -> None:
 
 
 def print_table(figures: dict[str, Any]) -> None:
-    print(f"{'method':32}{'seconds':>9}{'cells/s':>9}{'tokens fed':>12}{'engine faster':>15}{'max |diff| nat':>16}")
+    print(f"{'method':36}{'seconds':>9}{'cells/s':>9}{'tokens fed':>12}{'engine faster':>15}{'max |diff| nat':>16}")
     for method in figures["methods"]:
         print(
-            f"{method['name']:32}{method['seconds']:9.2f}{method['cells_per_second']:9.2f}"
+            f"{method['name']:36}{method['seconds']:9.2f}{method['cells_per_second']:9.2f}"
             f"{method['tokens_fed'] or '-':>12}{method['engine_is_faster_by']:14.1f}x"
             f"{method['largest_difference_nats']:16.1e}"
         )

@@ -142,6 +142,7 @@ def _read(backend: TransformersBackend) -> _Loaded:
     import torch
 
     from judges.engine.cloze import ClozeScorer
+    from judges.engine.onednn import use_onednn
 
     if backend.threads is not None:
         torch.set_num_threads(backend.threads)
@@ -159,6 +160,7 @@ def _read(backend: TransformersBackend) -> _Loaded:
                 files.folder, local_files_only=True, dtype=getattr(torch, dtype), **source, **safe
             )
         model = model.to(device).eval()
+        products = "oneDNN" if use_onednn(model) else "torch"
         scorer = ClozeScorer(
             model,
             tokenizer,
@@ -177,6 +179,7 @@ def _read(backend: TransformersBackend) -> _Loaded:
         "weights_sha256": files.digest(),
         "dtype": dtype,
         "device": torch.cuda.get_device_name(device) if kind == "cuda" else device,
+        "matrix_products": products,
         "mode": "tree" if scorer.alone_because is None else f"each prompt alone: {scorer.alone_because}",
         "terminator": scorer.encoder.terminator,
         "chat_template": _digest(tokenizer.chat_template) if backend.chat_template else "",

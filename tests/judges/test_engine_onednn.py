@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from judges.engine.cloze import ClozeScorer
+from judges.engine.onednn import OneDNNLinear, use_onednn
+from tests.judges import tiny
+from tests.judges.test_engine_cloze import ROWS, assert_same
+
+has_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="torch was built without oneDNN")
+
+
+@has_onednn
+@pytest.mark.parametrize("family", ["llama", "qwen2", "gemma2", "mixtral"])  # qwen2 has biases
+def test_scores_are_the_same(family: str) -> None:
+    model = tiny.model(family)
+    before = ClozeScorer(model, tiny.tokenizer(), token_budget=50).score(ROWS)
+    assert use_onednn(model)
+    assert any(type(module) is OneDNNLinear for module in model.modules())
+    engine = ClozeScorer(model, tiny.tokenizer(), token_budget=50)
+    assert engine.alone_because is None
+    assert_same(engine.score(ROWS), before)
+
+
+@has_onednn
+@pytest.mark.parametrize("shape", [(1, 1, 5), (1, 7, 5), (3, 2, 5), (0, 5)], ids=str)
+def test_a_product_of_any_shape(shape: tuple[int, ...]) -> None:
+    linear = torch.nn.Linear(5, 3)
+    inputs = torch.randn(shape)
+    with torch.inference_mode():
+        expected = linear(inputs)
+        linear.__class__ = OneDNNLinear
+        torch.testing.assert_close(linear(inputs), expected)
+
+
+def test_other_dtypes_are_left_to_torch() -> None:
+    assert not use_onednn(tiny.model("llama").to(torch.bfloat16))
