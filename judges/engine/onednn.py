@@ -23,7 +23,7 @@ class OneDNNLinear(nn.Linear):
 
 def use_onednn(model: Any) -> bool:
     """Let the linear layers of a model use oneDNN, where that is right; whether it was."""
-    if model.device.type != "cpu" or model.dtype != torch.float32 or not torch.backends.mkldnn.is_available():
+    if model.device.type != "cpu" or model.dtype != torch.float32 or not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
         return False
     for module in model.modules():
         if type(module) is nn.Linear:

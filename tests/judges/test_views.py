@@ -195,7 +195,7 @@ ON_A_SERVER = {
     "backend": "openai",
     "location": "http://gpu-box:8000/v1",
     "served_name": "llama",
-    "api_key_env": "LAB_KEY",
+    "api_key_env": "LAB_API_KEY",
     "requests_per_minute": "60",
 }
 
@@ -207,7 +207,7 @@ def test_a_new_judge_on_a_server_can_be_started(leases: Leases, author: Client) 
     assert "llama http://gpu-box:8000/v1" in page
     model = LanguageModel.objects.get()
     assert (model.backend, model.location, model.served_name) == ("openai", "http://gpu-box:8000/v1", "llama")
-    assert (model.api_key_env, model.requests_per_minute) == ("LAB_KEY", 60)
+    assert (model.api_key_env, model.requests_per_minute) == ("LAB_API_KEY", 60)
     run = actions.start_run(study=leases.study, judge=Judge.objects.get(), by=None)
     page = author.get(address(leases, run)).content.decode()
     assert "<dd>llama</dd>" in page
