@@ -32,6 +32,7 @@ means, with the placeholders of `cell` but $options. Only scales are rated; the 
 from __future__ import annotations
 
 import hashlib
+import re
 import string
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -102,9 +103,10 @@ class PromptSpec(_Spec):
 
 CLOZE = "cloze"
 RATING = "rating"
+LEXICAL = "lexical"
 PMI = "pmi"
 # What a method reads of a question's prompt; without it, it is not asked the question.
-_READS = {CLOZE: "cell", RATING: "rating", "lexical": "lexical"}
+_READS = {CLOZE: "cell", RATING: "rating", LEXICAL: "lexical"}
 
 
 def load_prompt(text: str) -> PromptSpec:
@@ -125,6 +127,15 @@ def load_prompt(text: str) -> PromptSpec:
 def questions_for(spec: PromptSpec, method: str) -> dict[str, QuestionPrompt]:
     """What a judge of this method is asked, as {section.question: prompt}."""
     return {name: prompt for name, prompt in spec.questions.items() if getattr(prompt, _READS[method])}
+
+
+def kinds_read(spec: PromptSpec, method: str) -> list[BlockKind]:
+    """The kinds of evidence that a judge of this method reads by name; none where it reads all together."""
+    if method == LEXICAL:
+        asked = questions_for(spec, method).values()
+        return sorted({kind for of in asked if of.lexical for kind in of.lexical.kinds})
+    named = re.findall(r"\$\{?evidence_([a-z]+)", spec.row)
+    return sorted({BlockKind(kind) for kind in named if kind in set(BlockKind)})
 
 
 def check_against(spec: PromptSpec, scheme: SchemeSpec, method: str, *, normalisation: str = "none") -> None:
@@ -190,6 +201,11 @@ def _try(name: str, make: Callable[[], object]) -> None:
         ) from error
     except ValueError as error:
         raise PromptError(f"The prompt of “{name}” cannot be used: {error}") from error
+
+
+def with_plain_ends(text: str) -> str:
+    """A file's text as it is stored: what comes from a browser has other ends of lines than a file."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip("\n") + "\n"
 
 
 def digest(text: str) -> str:

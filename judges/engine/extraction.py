@@ -30,7 +30,7 @@ MAX_ITEM_CHARACTERS = 1_000
 
 
 class Repair(StrEnum):
-    """What was mended; `_LEFT_OUT` says which of them leave text of the answer out."""
+    """What was mended."""
 
     CONTROLS = "controls"  # control characters are taken away
     THOUGHTS = "thoughts"  # <think>…</think> before the answer is left out
@@ -47,7 +47,7 @@ class Repair(StrEnum):
     SAME_ITEM = "same-item"  # an item right after itself counts once
     EMPTY_ITEMS = "empty-items"  # items without text are left out
     NAMELESS = "nameless"  # items without their first field are left out
-    CUT_OFF = "cut-off"  # the last item, which the answer breaks off in, is left out
+    CUT_OFF = "cut-off"  # the answer breaks off before the list ends; the item that it breaks off in is left out
 
 
 Reason = Literal["too-long", "no-items", "too-many-items", "long-item", "declares", "two-lists"]
@@ -254,12 +254,9 @@ class _Reader:
             self._close(token.value)
 
     def end(self) -> tuple[Item, ...]:
-        if self._item is not None:
+        if self._item is not None or self._listed:
             # Nothing says that this was all of it.
-            self._item = None
             self._repairs[Repair.CUT_OFF] += 1
-        elif self._listed:
-            self._repairs[Repair.UNCLOSED] += 1
         lists = [items for items in self._lists if items]
         if not lists:
             raise ExtractionRefused("no-items")
