@@ -33,6 +33,9 @@ from judges import neutralising
 from judges.engine.extraction import Item, Shape
 from judges.prompting import PromptError
 
+_FRACTION = re.compile("[¼-¾⅐-⅞]")
+_WORD = re.compile(r"[^\W\d_]+|\d+/\d+|\d+(?:[.,]\d+)*")
+
 
 class _Spec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -132,5 +135,6 @@ def unsupported(items: Sequence[Item], lines: Iterable[str], *, language: str) -
 
 
 def _stems(text: str, *, language: str) -> frozenset[str]:
-    words = re.findall(r"[^\W\d_]+|\d+", unicodedata.normalize("NFKC", text).casefold())
-    return frozenset(stem(word, language=language) for word in words)
+    # "1½" is "1 1/2", however it is typed.
+    plain = unicodedata.normalize("NFKC", _FRACTION.sub(r" \g<0>", text)).casefold().replace("⁄", "/")
+    return frozenset(stem(word, language=language) for word in _WORD.findall(plain))
