@@ -20,6 +20,7 @@ class BlockKind(StrEnum):
     HEADING = "heading"
     INGREDIENT = "ingredient"
     STEP = "step"
+    TASK = "task"
     PARAGRAPH = "paragraph"
     LIST = "list"
 
@@ -86,13 +87,13 @@ def find_items(
     Returns:
         one list of hits per item. Empty where no word of the item is on the page.
     """
-    stem = _stemmer(language)
+    stem_of = _stemmer(language)
     places: dict[str, list[tuple[int, int, int]]] = {}
     for number, block in enumerate(blocks):
         if block.kind in kinds if kinds else block.kind != BlockKind.HEADING:
             for word in _WORD.finditer(block.text):
-                places.setdefault(stem(word[0].casefold()), []).append((number, *word.span()))
-    return [_hits(item, places, stem) for item in items]
+                places.setdefault(stem_of(word[0].casefold()), []).append((number, *word.span()))
+    return [_hits(item, places, stem_of) for item in items]
 
 
 def _hits(item: str, places: dict[str, list[tuple[int, int, int]]], stem: Any) -> list[Hit]:
@@ -103,6 +104,11 @@ def _hits(item: str, places: dict[str, list[tuple[int, int, int]]], stem: Any) -
     for (block, _, _), s in found:
         in_block.setdefault(block, set()).add(s)
     return sorted(Hit(block, start, end, len(in_block[block]) / len(stems)) for (block, start, end), _ in found)
+
+
+def stem(word: str, *, language: str = "en") -> str:
+    """The stem of a word in lower case."""
+    return _stemmer(language)(word)
 
 
 @lru_cache(maxsize=32)

@@ -17,7 +17,18 @@ from annotation.admin import MadeByActions, pretty
 from annotation.models import Row, Sheet
 from judges import labelling
 from judges.backends.base import BackendError
-from judges.models import Judge, LanguageModel, Prompt, Run, WorkItem
+from judges.models import (
+    Extraction,
+    ExtractionItem,
+    ExtractionRun,
+    Extractor,
+    Judge,
+    LanguageModel,
+    Prompt,
+    Run,
+    UnreadableAnswer,
+    WorkItem,
+)
 
 
 class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -60,7 +71,7 @@ class PromptAdmin(MadeByActions):
 
 @admin.register(Judge)
 class JudgeAdmin(MadeByActions):
-    list_display = ["name", "method", "model", "prompt", "normalisation", "chat_template"]
+    list_display = ["name", "method", "model", "prompt", "normalisation", "chat_template", "temperature"]
     list_filter = ["method"]
     list_select_related = ["model", "prompt"]
     search_fields = ["name", "model__name", "model__location"]
@@ -85,7 +96,9 @@ class RunAdmin(MadeByActions):
 
 @admin.register(WorkItem)
 class WorkItemAdmin(MadeByActions):
-    list_display = ["sheet", "row", "run", "state", "attempts", "worker", "lease_until", "cells", "seconds"]
+    list_display = [
+        "sheet", "row", "run", "state", "attempts", "worker", "lease_until", "cells", "unreadable", "seconds",
+    ]  # fmt: skip
     list_filter = ["state", "run__study"]
     list_select_related = ["run__judge", "run__study", "assignment__row__sheet"]
     search_fields = ["assignment__row__name", "assignment__row__sheet__title", "worker", "error"]
@@ -98,3 +111,62 @@ class WorkItemAdmin(MadeByActions):
     @admin.display(ordering="assignment__row")
     def row(self, item: WorkItem) -> Row:
         return item.assignment.row
+
+
+@admin.register(UnreadableAnswer)
+class UnreadableAnswerAdmin(MadeByActions):
+    list_display = ["assignment", "column", "question", "why"]
+    list_filter = ["why", "assignment__rater__study"]
+    list_select_related = ["assignment__rater", "assignment__row", "column", "question"]
+    search_fields = ["raw", "assignment__rater__code"]
+    deferred = ["assignment__row__evidence"]
+
+
+@admin.register(Extractor)
+class ExtractorAdmin(MadeByActions):
+    list_display = ["name", "kind", "parser", "model", "chat_template"]
+    list_filter = ["kind"]
+    list_select_related = ["model"]
+    search_fields = ["name", "parser", "model__name"]
+    fields = ["name", "kind", "parser", "model", "chat_template", "max_new_tokens", "prompt_digest", "file"]
+    readonly_fields = ["file"]
+
+    @admin.display(description=_("prompt"))
+    def file(self, extractor: Extractor) -> SafeString:
+        return format_html("<pre>{}</pre>", extractor.prompt)
+
+
+@admin.register(Extraction)
+class ExtractionAdmin(MadeByActions):
+    list_display = ["extractor", "sheet", "row", "kind", "unsupported", "refused", "created_at"]
+    list_filter = ["extractor", "kind"]
+    list_select_related = ["extractor", "row__sheet"]
+    search_fields = ["extractor__name", "row__name", "row__sheet__title", "refused"]
+    deferred = ["row__evidence"]
+
+    @admin.display(ordering="row__sheet")
+    def sheet(self, extraction: Extraction) -> Sheet:
+        return extraction.row.sheet
+
+
+@admin.register(ExtractionRun)
+class ExtractionRunAdmin(MadeByActions):
+    list_display = ["extractor", "study", "state", "started_by", "started_at", "ended_at"]
+    list_filter = ["state", "study"]
+    list_select_related = ["extractor", "study", "started_by"]
+    search_fields = ["extractor__name", "study__title", "error"]
+    fields = ["study", "extractor", "state", "error", "started_by", "started_at", "ended_at", "sent_at", "record"]
+    readonly_fields = ["record"]
+
+    @admin.display(description=_("record"))
+    def record(self, run: ExtractionRun) -> SafeString:
+        return pretty(run.provenance)
+
+
+@admin.register(ExtractionItem)
+class ExtractionItemAdmin(MadeByActions):
+    list_display = ["row", "run", "state", "attempts", "worker", "lease_until", "seconds"]
+    list_filter = ["state", "run__study"]
+    list_select_related = ["run__extractor", "run__study", "row"]
+    search_fields = ["row__name", "row__sheet__title", "worker", "error"]
+    deferred = ["row__evidence"]

@@ -17,7 +17,7 @@ from annotation.api import Conflict, study_of, user_of
 from annotation.models import Role, Study
 from annotation.serializers import RefusalSerializer
 from judges import actions, queries
-from judges.models import Judge, LanguageModel, Run
+from judges.models import Judge, LanguageModel, Run, UnreadableAnswer
 
 
 class JudgeSerializer(serializers.Serializer[Any]):
@@ -36,6 +36,14 @@ class JudgeSerializer(serializers.Serializer[Any]):
     revision = serializers.CharField(source="model.revision", default=None, allow_null=True)
     normalisation = serializers.ChoiceField(Judge.Normalisation.choices)
     chat_template = serializers.BooleanField()
+    temperature = serializers.FloatField(allow_null=True, help_text=_("Of a judge that rates."))
+    max_new_tokens = serializers.IntegerField(allow_null=True, help_text=_("Of a judge that rates: longest answer."))
+    evidence = serializers.CharField(
+        source="evidence.name",
+        default=None,
+        allow_null=True,
+        help_text=_("The extractor whose items it judges by; null for the documents themselves."),
+    )
     prompt = serializers.CharField(source="prompt.name")
     prompt_sha256 = serializers.CharField(source="prompt.digest")
 
@@ -52,6 +60,9 @@ class RunSerializer(serializers.Serializer[Any]):
     rows_done = serializers.IntegerField(source="n_done")
     rows_failed = serializers.IntegerField(source="n_failed")
     labels = serializers.IntegerField(source="n_cells")
+    unreadable = serializers.IntegerField(
+        source="n_unreadable", help_text=_("Cells without a label, since the answer of a judge that rates held none.")
+    )
 
 
 class ProgressSerializer(serializers.Serializer[Any]):
@@ -61,6 +72,7 @@ class ProgressSerializer(serializers.Serializer[Any]):
     at_work = serializers.IntegerField()
     waiting = serializers.IntegerField()
     labels = serializers.IntegerField(source="cells")
+    unreadable = serializers.IntegerField()
     tokens = serializers.IntegerField()
     seconds = serializers.FloatField(help_text=_("Since the start."))
     cells_per_second = serializers.FloatField(allow_null=True)
@@ -77,8 +89,27 @@ class RowErrorSerializer(serializers.Serializer[Any]):
     error = serializers.CharField()
 
 
+class UnreadableSerializer(serializers.Serializer[Any]):
+    row = serializers.IntegerField(source="assignment.row_id")
+    sheet_title = serializers.CharField(source="assignment.row.sheet.title")
+    row_name = serializers.CharField(source="assignment.row.name")
+    repeat = serializers.IntegerField(source="assignment.repeat")
+    column = serializers.IntegerField(source="column_id")
+    column_name = serializers.CharField(source="column.name")
+    question = serializers.CharField(source="question.key")
+    why = serializers.ChoiceField(UnreadableAnswer.Why.choices)
+    answer = serializers.CharField(source="raw")
+
+
+class StartSerializer(serializers.Serializer[Any]):
+    repeats = serializers.IntegerField(
+        default=1, help_text=_("How often each row shall be labelled in all, by a judge that rates.")
+    )
+
+
 class RunDetailSerializer(RunSerializer):
     progress = ProgressSerializer()
+    unreadable_answers = UnreadableSerializer(many=True, help_text=_("The first 50."))
     errors = RowErrorSerializer(many=True, help_text=_("Of rows, the last one first."))  # type: ignore[assignment]
     provenance = serializers.JSONField(
         help_text=_("What the labels were made with: prompt, normalisation, and of each kind of worker the model's "
@@ -90,6 +121,7 @@ def _detail(study: Study, pk: int) -> Response:
     run = get_object_or_404(queries.runs_with_counts(study), pk=pk)
     run.progress = queries.progress(run)  # type: ignore[attr-defined]
     run.errors = queries.problems(run)  # type: ignore[attr-defined]
+    run.unreadable_answers = queries.unreadable(run, at_most=50)  # type: ignore[attr-defined]
     return Response(RunDetailSerializer(run).data)
 
 
@@ -101,14 +133,16 @@ def judges(request: Request, slug: str) -> Response:
     return Response(JudgeSerializer(queries.judges_for(study), many=True).data)
 
 
-@extend_schema(request=None, responses={201: RunDetailSerializer, 409: RefusalSerializer})
+@extend_schema(request=StartSerializer, responses={201: RunDetailSerializer, 409: RefusalSerializer})
 @api_view(["POST"])
 def start(request: Request, slug: str, pk: int) -> Response:
     """Let a judge label all rows that it has not labelled yet."""
     study = study_of(request, slug, Role.MANAGER)
     judge = get_object_or_404(Judge.objects.select_related("model", "prompt"), pk=pk)
+    asked = StartSerializer(data=request.data)
+    asked.is_valid(raise_exception=True)
     try:
-        run = actions.start_run(study=study, judge=judge, by=user_of(request))
+        run = actions.start_run(study=study, judge=judge, by=user_of(request), repeats=asked.validated_data["repeats"])
     except Refused as refused:
         raise Conflict(str(refused)) from refused
     response = _detail(study, run.pk)

@@ -8,8 +8,11 @@ from django.utils.translation import gettext_lazy as _
 from annotation.scheme import SchemeSpec
 from judges import labelling, prompting
 from judges.backends.base import BackendError
-from judges.models import Judge, LanguageModel, Prompt
+from judges.evidence import check_evidence
+from judges.models import Extractor, Judge, LanguageModel, Prompt
 
+# As in the database.
+_LARGEST_TEMPERATURE, _MOST_NEW_TOKENS = 2, 100_000
 _OF_A_MODEL = ("backend", "location", "revision", "device", "served_name", "api_key_env", "requests_per_minute")
 
 
@@ -65,6 +68,29 @@ class JudgeForm(forms.Form):
     chat_template = forms.BooleanField(
         label=_("Ask in the model's chat form"), required=False, help_text=_("For models that were tuned on chats.")
     )
+    temperature = forms.FloatField(
+        label=_("Temperature"),
+        required=False,
+        min_value=0,
+        max_value=_LARGEST_TEMPERATURE,
+        help_text=_(
+            "Only for a judge that rates. 0: the same answer each time, so that repeats make no sense. Empty: 0.7."
+        ),
+    )
+    max_new_tokens = forms.IntegerField(
+        label=_("Longest answer, in tokens"),
+        required=False,
+        min_value=1,
+        max_value=_MOST_NEW_TOKENS,
+        help_text=_("Only for a judge that rates. A longer answer is cut there. Empty: 256; more if the model thinks."),
+    )
+    evidence = forms.ModelChoiceField(
+        Extractor.objects.all(),
+        label=_("Judges by"),
+        required=False,
+        empty_label=_("— the documents themselves —"),
+        help_text=_("Or by what an extractor took out of them; its run must come first."),
+    )
     prompt = forms.ModelChoiceField(
         Prompt.objects.all(), label=_("Prompt"), required=False, empty_label=_("— the text below —")
     )
@@ -91,10 +117,11 @@ class JudgeForm(forms.Form):
         has_model = bool(cleaned["model"]) + bool(cleaned["location"])
         if cleaned["method"] == Judge.Method.LEXICAL and has_model:
             self.add_error("model", _("The lexical judge has no model."))
-        elif cleaned["method"] == Judge.Method.CLOZE and has_model != 1:
+        elif cleaned["method"] != Judge.Method.LEXICAL and has_model != 1:
             self.add_error("model", _("Choose a model or name another: one of the two."))
         elif has_model:
             self._check_model(cleaned)
+        self._check_writing(cleaned)
         if bool(cleaned["prompt"]) == bool(cleaned["prompt_text"]):
             self.add_error("prompt", _("Choose a prompt or write one: one of the two."))
         else:
@@ -105,15 +132,37 @@ class JudgeForm(forms.Form):
         model = cleaned["model"] or LanguageModel(**{key: cleaned[key] for key in _OF_A_MODEL})
         try:
             model.validate_constraints()
-            labelling.check_model(model, chat_template=cleaned["chat_template"])
+            method = cleaned["method"]
+            chat_form = labelling.asks_in_chat_form(model, method=method, chat_template=cleaned["chat_template"])
+            labelling.check_model(model, method=method, chat_template=chat_form)
         except (BackendError, forms.ValidationError) as error:
             said = error.messages if isinstance(error, forms.ValidationError) else [str(error)]
             self.add_error("model" if cleaned["model"] else "location", forms.ValidationError(said))
+
+    def _check_writing(self, cleaned: dict[str, Any]) -> None:
+        if cleaned["method"] == Judge.Method.RATING:
+            if cleaned["normalisation"] != Judge.Normalisation.NONE:
+                self.add_error("normalisation", _("A judge that rates has no probabilities of options to normalise."))
+            return
+        for field in ("temperature", "max_new_tokens"):
+            if cleaned[field] is not None:
+                self.add_error(field, _("Only a judge that rates writes. Leave this empty."))
 
     def _check_prompt(self, cleaned: dict[str, Any]) -> None:
         text = cleaned["prompt"].text if cleaned["prompt"] else cleaned["prompt_text"]
         try:
             spec = prompting.load_prompt(text)
             prompting.check_against(spec, self.scheme, cleaned["method"], normalisation=cleaned["normalisation"])
+            if cleaned["evidence"]:
+                check_evidence(cleaned["evidence"], spec, cleaned["method"])
         except prompting.PromptError as error:
             self.add_error("prompt" if cleaned["prompt"] else "prompt_text", str(error))
+
+
+class StartForm(forms.Form):
+    """How often a judge labels each row; once if nothing is said."""
+
+    repeats = forms.IntegerField(label=_("Repeats"), required=False)
+
+    def clean_repeats(self) -> int:
+        return self.cleaned_data["repeats"] or 1

@@ -5,25 +5,27 @@ from __future__ import annotations
 import importlib.metadata
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
 from annotation.actions import Answer
-from annotation.evidence import LANGUAGES
+from annotation.evidence import LANGUAGES, Block
 from annotation.models import Assignment, Column, Option, Question, Row
 from annotation.scheme import QuestionSpec, SectionSpec
-from judges import prompting
+from judges import evidence, prompting, rating_cells
 from judges.backends.base import Backend, BackendError
 from judges.backends.lexical import LexicalJudge, LexicalVerdict
 from judges.backends.openai import OpenAIBackend
 from judges.backends.transformers import TransformersBackend
 from judges.engine.normalisation import Normalisation, choose
 from judges.engine.prompt import OptionScore, OptionsNotPrefixFree, PromptTooLong, RowPrompt
+from judges.evidence import NotExtracted
 from judges.models import Judge, LanguageModel
 from judges.prompting import Lexical, QuestionPrompt
+from judges.rating_cells import Unread
 
 # Whoever may create a judge names the variable, and the server gets its content: so no other secret of the workers.
 _VARIABLE = re.compile("[A-Z][A-Z0-9_]*_API_KEY")
@@ -49,6 +51,7 @@ class Asked:
 class Labelled:
     answers: list[Answer]
     tokens: int
+    unread: list[Unread] = field(default_factory=list)  # cells whose answer held no verdict
 
 
 def backend_of(judge: Judge) -> Backend:
@@ -58,18 +61,24 @@ def backend_of(judge: Judge) -> Backend:
         BackendError: it can never work; see `check_server`.
     """
     assert judge.model is not None
-    if judge.model.is_served:
-        check_server(judge.model, chat_template=judge.chat_template)
-        return _server(judge.model)
-    return _transformers(judge.model, chat_template=judge.chat_template)
+    return backend_for(judge.model, method=judge.method, chat_template=judge.chat_template)
 
 
-def _server(model: LanguageModel) -> OpenAIBackend:
+def backend_for(model: LanguageModel, *, method: str, chat_template: bool) -> Backend:
+    """The backend of a model for what a judge of this method asks of it; as `backend_of`."""
+    if model.is_served:
+        check_server(model, method=method, chat_template=chat_template)
+        return _server(model, scores=method == Judge.Method.CLOZE)
+    return _transformers(model, chat_template=chat_template)
+
+
+def _server(model: LanguageModel, *, scores: bool = True) -> OpenAIBackend:
     return OpenAIBackend(
         model.location,
         model.served_name,
         api_key_env=model.api_key_env or None,
         requests_per_minute=model.requests_per_minute,
+        scores=scores,
     )
 
 
@@ -85,7 +94,7 @@ def _transformers(model: LanguageModel, *, chat_template: bool = False) -> Trans
     )
 
 
-def check_model(model: LanguageModel, *, chat_template: bool = False) -> None:
+def check_model(model: LanguageModel, *, method: str = Judge.Method.CLOZE, chat_template: bool = False) -> None:
     """Look whether a model is where it should be, as far as this process can tell without fetching anything.
 
     A model on the hub is fetched by the worker that needs it first, a GPU worker may have another disk than ours, and
@@ -95,7 +104,7 @@ def check_model(model: LanguageModel, *, chat_template: bool = False) -> None:
         BackendError: a package, folder or file that is not there; a server that can never work, see `check_server`.
     """
     if model.is_served:
-        check_server(model, chat_template=chat_template)
+        check_server(model, method=method, chat_template=chat_template)
         return
     if model.location.startswith(("http://", "https://")):
         raise BackendError(
@@ -108,11 +117,17 @@ def check_model(model: LanguageModel, *, chat_template: bool = False) -> None:
         _transformers(model).locate()
 
 
-def check_server(model: LanguageModel, *, chat_template: bool) -> None:
+def asks_in_chat_form(model: LanguageModel | None, *, method: str, chat_template: bool) -> bool:
+    """As the judge says; but a server writes in its chat form only."""
+    return chat_template or (method == Judge.Method.RATING and model is not None and model.is_served)
+
+
+def check_server(model: LanguageModel, *, method: str = Judge.Method.CLOZE, chat_template: bool) -> None:
     """Whether a judge could work with this model on a server. Asks the server nothing.
 
     Raises:
-        BackendError: an address that is not http or https, a model or key without a proper name, or the chat form.
+        BackendError: an address that is not http or https, a model or key without a proper name; the chat form for
+            what is scored, or another than the chat form for what is written.
     """
     _server(model)  # it knows addresses
     if not model.served_name:
@@ -127,7 +142,11 @@ def check_server(model: LanguageModel, *, chat_template: bool) -> None:
             ),
             permanent=True,
         )
-    if chat_template:
+    if method == Judge.Method.RATING and not chat_template:
+        raise BackendError(
+            _("A server is asked for ratings in its chat form. Create the judge with the chat form."), permanent=True
+        )
+    if method == Judge.Method.CLOZE and chat_template:
         raise BackendError(
             _(
                 "A server scores plain prompts only: it applies its chat form to what it is to answer, not to what it "
@@ -183,22 +202,47 @@ def label_row(
     asked = cells_asked(judge, assignment)
     if not asked:
         raise RowFailed(_("The judge's prompt asks none of the questions of this sheet."))
-    if not any(block.kind != "heading" for block in assignment.row.blocks):
+    try:
+        blocks = evidence.evidence_of(judge, assignment.row)
+    except NotExtracted as missing:
+        raise RowFailed(str(missing)) from missing
+    if not any(block.kind != "heading" for block in blocks):
         raise RowFailed(_("It has no evidence to judge by."))
     if judge.method == Judge.Method.LEXICAL:
-        return Labelled(_without_rules_broken(_by_words(assignment.row, asked)), tokens=0)
+        return Labelled(_without_rules_broken(_by_words(assignment.row, blocks, asked)), tokens=0)
     assert backend is not None
-    return _by_model(judge, assignment.row, asked, backend, on_progress)
+    if judge.method == Judge.Method.RATING:
+        return _by_rating(judge, assignment, blocks, asked, backend, on_progress)
+    return _by_model(judge, assignment.row, blocks, asked, backend, on_progress)
+
+
+def _by_rating(
+    judge: Judge,
+    assignment: Assignment,
+    blocks: Sequence[Block],
+    asked: Sequence[Asked],
+    backend: Backend,
+    on_progress: Callable[[int, int], None] | None,
+) -> Labelled:
+    try:
+        rated = rating_cells.rate(judge, assignment, blocks, asked, backend, on_progress)
+    except PromptTooLong as error:
+        raise RowFailed(str(error)) from error
+    kept = _without_rules_broken(rated.answers)
+    not_asked = _switched_off(kept)
+    unread = [one for one in rated.unread if (one.column.pk, one.question.key) not in not_asked]
+    return Labelled(kept, tokens=rated.tokens, unread=unread)
 
 
 def _by_model(
     judge: Judge,
     row: Row,
+    blocks: Sequence[Block],
     asked: Sequence[Asked],
     backend: Backend,
     on_progress: Callable[[int, int], None] | None,
 ) -> Labelled:
-    shared = prompting.row_text(judge.prompt.parsed, title=row.title, blocks=row.blocks)
+    shared = prompting.row_text(judge.prompt.parsed, title=row.title, blocks=blocks)
     normalisation: Normalisation = judge.normalisation  # type: ignore[assignment]  # the field's choices
     fed = 0
 
@@ -237,16 +281,16 @@ def _chosen(cell: Asked, scores: Sequence[OptionScore], normalisation: Normalisa
     return Answer(cell.column, cell.question, cell.options[keys[choice.index]], scores=stored)
 
 
-def _by_words(row: Row, asked: Sequence[Asked]) -> list[Answer]:
+def _by_words(row: Row, blocks: Sequence[Block], asked: Sequence[Asked]) -> list[Answer]:
     judge = LexicalJudge(LANGUAGES.get((row.language or "en").split("-")[0].lower(), "english"))
-    lines = {kind: [block.text for block in row.blocks if block.kind == kind] for kind in {b.kind for b in row.blocks}}
+    lines = {kind: [block.text for block in blocks if block.kind == kind] for kind in {b.kind for b in blocks}}
 
     def look_up(item: str, kinds: Iterable[str]) -> tuple[LexicalVerdict, str]:
         """The best verdict over the kinds of block, and the line it rests on."""
         best, where = LexicalVerdict("none", None, ()), ""
         for kind in kinds:
             of_kind = lines.get(kind, [])
-            verdict = judge.judge(item, of_kind, running_text=kind in ("step", "paragraph"))
+            verdict = judge.judge(item, of_kind, running_text=kind in ("step", "task", "paragraph"))
             if verdict.line is not None and (best.line is None or (verdict.match == "same" != best.match)):
                 best, where = verdict, of_kind[verdict.line]
         return best, where
@@ -277,12 +321,19 @@ def _by_shares(
 
 def _without_rules_broken(answers: list[Answer]) -> list[Answer]:
     """Leave out the answers that the scheme's rules do not ask for, given the judge's other answers of the column."""
+    not_asked = _switched_off(answers)
+    return [answer for answer in answers if (answer.column.pk, answer.question.key) not in not_asked]
+
+
+def _switched_off(answers: Iterable[Answer]) -> set[tuple[int, str]]:
+    """The cells, as (column, question's key), that these answers leave unasked."""
     by_column: dict[int, list[Answer]] = {}
     for answer in answers:
         by_column.setdefault(answer.column.pk, []).append(answer)
-    kept = []
-    for of_column in by_column.values():
-        chosen = {answer.question.key: answer.option.key for answer in of_column if answer.option}
-        asked = {question.key for question in of_column[0].column.section.spec.asked(chosen)}
-        kept += [answer for answer in of_column if answer.question.key in asked]
-    return kept
+    switched_off = set()
+    for pk, of_column in by_column.items():
+        section = of_column[0].column.section.spec
+        asked = section.asked({answer.question.key: answer.option.key for answer in of_column if answer.option})
+        standing = {question.key for question in asked}
+        switched_off |= {(pk, question.key) for question in section.questions if question.key not in standing}
+    return switched_off

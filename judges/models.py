@@ -9,8 +9,24 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Assignment, Rater, Study
+from annotation.models import Assignment, Column, Question, Rater, Study
+from judges.engine import rating
+from judges.extraction_models import Extraction, ExtractionItem, ExtractionRun, Extractor
 from judges.prompting import PromptSpec, load_prompt
+from judges.states import ItemState, RunState
+
+__all__ = [
+    "Extraction",
+    "ExtractionItem",
+    "ExtractionRun",
+    "Extractor",
+    "Judge",
+    "LanguageModel",
+    "Prompt",
+    "Run",
+    "UnreadableAnswer",
+    "WorkItem",
+]
 
 
 class LanguageModel(models.Model):
@@ -102,6 +118,7 @@ class Judge(models.Model):
 
     class Method(models.TextChoices):
         CLOZE = "cloze", _("cloze: the most probable option")
+        RATING = "rating", _("rating: a number and a reason in the model's own words")
         LEXICAL = "lexical", _("lexical: words in common, no model")
 
     class Normalisation(models.TextChoices):
@@ -116,18 +133,51 @@ class Judge(models.Model):
     prompt = models.ForeignKey(Prompt, models.PROTECT, related_name="judges")
     normalisation = models.CharField(max_length=10, choices=Normalisation.choices, default=Normalisation.NONE)
     chat_template = models.BooleanField(default=False, help_text=_("Ask in the chat form that the model was tuned on."))
+    temperature = models.FloatField(
+        null=True, blank=True, help_text=_("Of a judge that rates: 0 gives the same answer each time.")
+    )
+    max_new_tokens = models.PositiveIntegerField(
+        null=True, blank=True, help_text=_("Of a judge that rates: an answer that is longer is cut there.")
+    )
+
+    evidence = models.ForeignKey(
+        Extractor,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="judges",
+        help_text=_("What it judges by: what this extractor took out of a document; else the document itself."),
+    )
 
     class Meta:
         ordering = ["name"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(method="cloze", model__isnull=False) | Q(method="lexical", model=None),
-                name="judge_cloze_has_a_model",
+                condition=Q(method__in=["cloze", "rating"], model__isnull=False) | Q(method="lexical", model=None),
+                name="judge_but_the_lexical_has_a_model",
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    method="rating",
+                    normalisation="none",
+                    temperature__isnull=False,
+                    max_new_tokens__isnull=False,
+                    temperature__gte=0,
+                    temperature__lte=2,
+                    max_new_tokens__gte=1,
+                )
+                | (~Q(method="rating") & Q(temperature=None, max_new_tokens=None)),
+                name="judge_rating_says_how_it_writes",
             ),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def varies(self) -> bool:
+        """Whether a second answer to the same cell can differ from the first."""
+        return bool(self.temperature)
 
     @property
     def queue(self) -> str:
@@ -137,17 +187,14 @@ class Judge(models.Model):
 class Run(models.Model):
     """One judge over rows of one study."""
 
-    class State(models.TextChoices):
-        RUNNING = "running", _("running")
-        FINISHED = "finished", _("finished")
-        CANCELLED = "cancelled", _("cancelled")
-        FAILED = "failed", _("failed")
+    State = RunState
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="runs")
     judge = models.ForeignKey(Judge, models.PROTECT, related_name="runs")
     rater = models.ForeignKey(Rater, models.CASCADE, related_name="runs")
     state = models.CharField(max_length=10, choices=State.choices, default=State.RUNNING)
     error = models.TextField(blank=True)
+    repeats = models.PositiveSmallIntegerField(default=1, help_text=_("How often each row is labelled in all."))
     provenance = models.JSONField(default=dict)
     started_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     started_at = models.DateTimeField(auto_now_add=True)
@@ -181,11 +228,7 @@ class WorkItem(models.Model):
     message that comes twice, and a worker that is killed do no harm.
     """
 
-    class State(models.TextChoices):
-        QUEUED = "queued", _("queued")
-        CLAIMED = "claimed", _("at work")
-        DONE = "done", _("done")
-        FAILED = "failed", _("failed")
+    State = ItemState
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="items")
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="work_items")
@@ -197,12 +240,13 @@ class WorkItem(models.Model):
     not_before = models.DateTimeField(null=True, help_text=_("A failed attempt waits before the next."))
     error = models.TextField(blank=True)
     cells = models.PositiveIntegerField(default=0)
+    unreadable = models.PositiveIntegerField(default=0, help_text=_("Cells whose answer held no verdict."))
     tokens = models.PositiveIntegerField(default=0)
     seconds = models.FloatField(default=0)
     done_at = models.DateTimeField(null=True)
 
     class Meta:
-        ordering = ["run", "assignment__row__sheet__position", "assignment__row__position"]
+        ordering = ["run", "assignment__row__sheet__position", "assignment__row__position", "assignment__repeat"]
         constraints = [
             models.UniqueConstraint(fields=["run", "assignment"], name="work_item_once_a_run"),
             models.CheckConstraint(
@@ -214,3 +258,34 @@ class WorkItem(models.Model):
 
     def __str__(self) -> str:
         return f"{self.assignment} ({self.state})"
+
+
+class UnreadableAnswer(models.Model):
+    """What a judge wrote in the place of a rating: a result of its own, of a cell that has no label then."""
+
+    class Why(models.TextChoices):
+        EMPTY = rating.Why.EMPTY, _("the answer is empty")
+        NO_VERDICT = rating.Why.NO_VERDICT, _("the criterion is not rated")
+        OTHER_CRITERION = rating.Why.OTHER_CRITERION, _("another criterion is rated")
+        NO_NUMBER = rating.Why.NO_NUMBER, _("no number stands alone behind the criterion")
+        NOT_OFFERED = rating.Why.NOT_OFFERED, _("the number is not on the scale")
+        AMBIGUOUS = rating.Why.AMBIGUOUS, _("the rating may mean more than one number")
+        CUT_OFF = rating.Why.CUT_OFF, _("the answer is cut off before a rating is sure")
+
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="unreadable_answers")
+    column = models.ForeignKey(Column, models.CASCADE, related_name="+")
+    question = models.ForeignKey(Question, models.PROTECT, related_name="+")
+    why = models.CharField(max_length=16, choices=Why.choices)
+    raw = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["assignment", "column", "question"]
+        constraints = [
+            models.UniqueConstraint(fields=["assignment", "column", "question"], name="unreadable_answer_once_a_cell"),
+            models.CheckConstraint(
+                condition=Q(why__in=[why.value for why in rating.Why]), name="unreadable_answer_why_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.assignment} · {self.column} · {self.question}: {self.get_why_display()}"

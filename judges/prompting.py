@@ -20,11 +20,19 @@ The same file serves the lexical judge, which reads only `lexical`: how its verd
     questions:
       ingredients.presence:
         lexical: {in: [ingredient], same: found, part: found-not-perfect, none: not-found}
+
+And a judge that rates, which reads `row` and `rating`: the criterion's name, as the judge shall write it, and what it
+means, with the placeholders of `cell` but $options. Only scales are rated; the numbers are the scheme's.
+
+    questions:
+      transfer.authenticity:
+        rating: {criterion: AUTHENTICITY, wording: How much of $facet_dish is left?}
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 import string
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -34,8 +42,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from annotation import yaml_reading
 from annotation.evidence import Block, BlockKind
-from annotation.scheme import QuestionSpec, SchemeSpec, SectionSpec
+from annotation.scheme import Kind, QuestionSpec, SchemeSpec, SectionSpec
 from annotation.yaml_reading import YamlRefused
+from judges import neutralising
+from judges.engine import rating
 from judges.engine.prompt import CellPrompt
 
 
@@ -71,11 +81,19 @@ class Lexical(_Spec):
         return [key for key in (self.same, self.part, self.none, *(key for _, key in self.shares)) if key]
 
 
+class Rating(_Spec):
+    """A criterion: its name in letters, as it is read in answers, and what it means."""
+
+    criterion: Annotated[str, Field(pattern=r"^[^\W\d_]+(?:[ -][^\W\d_]+)*$", max_length=60)]
+    wording: Annotated[str, Field(min_length=1)]
+
+
 class QuestionPrompt(_Spec):
     cell: str = ""
     unconditional: str = ""
     options: dict[str, str] = {}
     lexical: Lexical | None = None
+    rating: Rating | None = None
 
 
 class PromptSpec(_Spec):
@@ -84,7 +102,11 @@ class PromptSpec(_Spec):
 
 
 CLOZE = "cloze"
+RATING = "rating"
+LEXICAL = "lexical"
 PMI = "pmi"
+# What a method reads of a question's prompt; without it, it is not asked the question.
+_READS = {CLOZE: "cell", RATING: "rating", LEXICAL: "lexical"}
 
 
 def load_prompt(text: str) -> PromptSpec:
@@ -104,9 +126,16 @@ def load_prompt(text: str) -> PromptSpec:
 
 def questions_for(spec: PromptSpec, method: str) -> dict[str, QuestionPrompt]:
     """What a judge of this method is asked, as {section.question: prompt}."""
-    return {
-        name: prompt for name, prompt in spec.questions.items() if (prompt.cell if method == CLOZE else prompt.lexical)
-    }
+    return {name: prompt for name, prompt in spec.questions.items() if getattr(prompt, _READS[method])}
+
+
+def kinds_read(spec: PromptSpec, method: str) -> list[BlockKind]:
+    """The kinds of evidence that a judge of this method reads by name; none where it reads all together."""
+    if method == LEXICAL:
+        asked = questions_for(spec, method).values()
+        return sorted({kind for of in asked if of.lexical for kind in of.lexical.kinds})
+    named = re.findall(r"\$\{?evidence_([a-z]+)", spec.row)
+    return sorted({BlockKind(kind) for kind in named if kind in set(BlockKind)})
 
 
 def check_against(spec: PromptSpec, scheme: SchemeSpec, method: str, *, normalisation: str = "none") -> None:
@@ -130,8 +159,11 @@ def check_against(spec: PromptSpec, scheme: SchemeSpec, method: str, *, normalis
     asked = questions_for(spec, method)
     if not asked:
         raise PromptError(f"The prompt asks no question that the method “{method}” can answer.")
-    if method == CLOZE:
+    if method in (CLOZE, RATING):
         _try("row", partial(row_text, spec, title="", blocks=[]))
+    if method == RATING:
+        _check_ratings(asked, known)
+    if method == CLOZE:
         for name, prompt in asked.items():
             section, question = known[name]
             sample = dict.fromkeys(section.column.facets, "x")
@@ -140,6 +172,24 @@ def check_against(spec: PromptSpec, scheme: SchemeSpec, method: str, *, normalis
                 raise PromptError(
                     f"The prompt of “{name}” has no “unconditional” text; the normalisation “{PMI}” compares with it."
                 )
+
+
+def _check_ratings(asked: Mapping[str, QuestionPrompt], known: Mapping[str, tuple[SectionSpec, QuestionSpec]]) -> None:
+    names: dict[str, str] = {}
+    for name, prompt in asked.items():
+        section, question = known[name]
+        if question.kind != Kind.SCALE:
+            raise PromptError(f"“{name}” is no scale; only the questions of a scheme that are scales can be rated.")
+        sample = dict.fromkeys(section.column.facets, "x")
+        _try(name, partial(criterion, prompt, question, sample, order=section.column.facets))
+        assert prompt.rating is not None
+        same = prompt.rating.criterion.casefold().replace("-", " ")
+        if same in names:
+            raise PromptError(
+                f"“{names[same]}” and “{name}” have one criterion, “{prompt.rating.criterion}”; an answer would not "
+                "say which of the two it rates."
+            )
+        names[same] = name
 
 
 def _try(name: str, make: Callable[[], object]) -> None:
@@ -153,6 +203,11 @@ def _try(name: str, make: Callable[[], object]) -> None:
         raise PromptError(f"The prompt of “{name}” cannot be used: {error}") from error
 
 
+def with_plain_ends(text: str) -> str:
+    """A file's text as it is stored: what comes from a browser has other ends of lines than a file."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip("\n") + "\n"
+
+
 def digest(text: str) -> str:
     """SHA-256 of the prompt's text."""
     return hashlib.sha256(text.encode()).hexdigest()
@@ -160,7 +215,9 @@ def digest(text: str) -> str:
 
 def row_text(spec: PromptSpec, *, title: str, blocks: Sequence[Block]) -> str:
     """The part of the prompt that all cells of a row share."""
-    return _filled(spec.row, _row_values(title, blocks)).strip() + "\n\n"
+    texts = [spec.row, *(text for asked in spec.questions.values() for text in _templates(asked))]
+    inert = partial(neutralising.inert, beginnings=neutralising.beginnings(texts))
+    return _filled(spec.row, _row_values(inert(title), blocks, inert)).strip() + "\n\n"
 
 
 def cell_prompt(
@@ -168,12 +225,28 @@ def cell_prompt(
 ) -> CellPrompt:
     """One cell's prompt. `order`: the facets in the section's order."""
     said = [prompt.options.get(option.key, option.label) for option in question.options if not option.blank]
-    column = " · ".join(text for facet in order if (text := _one_line(facets.get(facet, ""))))
-    values = _cell_values(question, facets, ", ".join(said)) | {"column": column}
+    values = _column_values(prompt, question, facets, order) | {"options": ", ".join(said)}
     return CellPrompt(
         text=_filled(prompt.cell, values).strip(),
         options=tuple(said),
         unconditional=_filled(prompt.unconditional, values).strip() or None,
+    )
+
+
+def criterion(
+    prompt: QuestionPrompt, question: QuestionSpec, facets: Mapping[str, str], *, order: Sequence[str]
+) -> rating.Criterion:
+    """What is rated in one cell. `order`: the facets in the section's order."""
+    assert prompt.rating is not None
+    wording = _filled(prompt.rating.wording, _column_values(prompt, question, facets, order))
+    return rating.Criterion(
+        name=prompt.rating.criterion,
+        wording=" ".join(wording.split()),
+        ratings={
+            option.value: option.label if option.label != str(option.value) else ""
+            for option in question.options
+            if option.value is not None and not option.blank
+        },
     )
 
 
@@ -187,29 +260,35 @@ def is_asked(section: SectionSpec, question: QuestionSpec, facets: Mapping[str, 
     return question.key not in section.presets(facets)
 
 
-def _row_values(title: str, blocks: Sequence[Block]) -> dict[str, str]:
-    values = {f"evidence_{kind}": _lines([block for block in blocks if block.kind == kind]) for kind in BlockKind}
-    return {"title": _one_line(title), "evidence": _lines(blocks), **values}
+def _row_values(title: str, blocks: Sequence[Block], inert: Callable[[str], str]) -> dict[str, str]:
+    values = {
+        f"evidence_{kind}": _lines([block for block in blocks if block.kind == kind], inert) for kind in BlockKind
+    }
+    return {"title": title, "evidence": _lines(blocks, inert), **values}
 
 
-def _cell_values(question: QuestionSpec, facets: Mapping[str, str], options: str) -> dict[str, str]:
-    about = facets.get(question.about, "") if question.about else ""
+def _column_values(
+    prompt: QuestionPrompt, question: QuestionSpec, facets: Mapping[str, str], order: Sequence[str]
+) -> dict[str, str]:
+    inert = partial(neutralising.inert, beginnings=neutralising.beginnings(_templates(prompt)))
+    texts = {facet: inert(text) for facet, text in facets.items()}
     return {
-        "column": "",
-        "about": _one_line(about),
+        "column": " · ".join(text for facet in order if (text := texts.get(facet, ""))),
+        "about": texts.get(question.about, "") if question.about else "",
         "question": question.title,
-        "options": options,
-        **{f"facet_{name}": _one_line(text) for name, text in facets.items()},
+        **{f"facet_{name}": text for name, text in texts.items()},
     }
 
 
-def _lines(blocks: Sequence[Block]) -> str:
+def _templates(prompt: QuestionPrompt) -> list[str]:
+    """All of a question's texts that can stand in a prompt."""
+    rated = [f"{prompt.rating.criterion}: {prompt.rating.wording}", "Reason:"] if prompt.rating else []
+    return [prompt.cell, prompt.unconditional, *rated]
+
+
+def _lines(blocks: Sequence[Block], inert: Callable[[str], str]) -> str:
     """One block a line, so that no text of a document can begin a line of its own that looks like ours."""
-    return "\n".join(f"- {_one_line(block.text)}" for block in blocks)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return "\n".join(f"- {inert(block.text)}" for block in blocks)
 
 
 def _filled(template: str, values: Mapping[str, str]) -> str:

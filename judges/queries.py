@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.db.models import Count, Max, Min, Q, QuerySet, Sum
 from django.utils import timezone
 
-from annotation.models import Sheet, Study
+from annotation.models import Assignment, Sheet, Study
 from judges import prompting
-from judges.models import Judge, Run, WorkItem
+from judges.models import Judge, Run, UnreadableAnswer, WorkItem
 
 # The pace is taken from what was done lately, so that it follows workers that come and go.
 _PACE_WINDOW = timedelta(minutes=2)
@@ -27,6 +28,7 @@ class RunProgress:
     failed: int
     at_work: int
     cells: int
+    unreadable: int
     tokens: int
     elapsed: timedelta
     cells_per_second: float | None
@@ -83,6 +85,7 @@ def progress(run: Run) -> RunProgress:
         failed=Count("pk", filter=Q(state=state.FAILED)),
         at_work=Count("pk", filter=Q(state=state.CLAIMED)),
         cells=Sum("cells"),
+        unreadable=Sum("unreadable"),
         tokens=Sum("tokens"),
         last=Max("done_at"),
         last_done=Max("done_at", filter=Q(state=state.DONE)),
@@ -99,6 +102,7 @@ def progress(run: Run) -> RunProgress:
         failed=whole["failed"],
         at_work=whole["at_work"],
         cells=whole["cells"] or 0,
+        unreadable=whole["unreadable"] or 0,
         tokens=whole["tokens"] or 0,
         elapsed=_whole_seconds((run.ended_at or now) - run.started_at),
         cells_per_second=cells / seconds if seconds else None,
@@ -132,13 +136,15 @@ def _whole_seconds(time: timedelta) -> timedelta:
 
 
 def runs_with_counts(study: Study) -> QuerySet[Run]:
-    """The runs of a study, the last one first, each with `n_rows`, `n_done`, `n_failed` and `n_cells`. One query."""
-    runs = study.runs.select_related("judge__model", "judge__prompt", "rater", "study", "started_by")
+    """The runs of a study, the last one first, each with `n_rows`, `n_done`, `n_failed`, `n_cells` and
+    `n_unreadable`. One query."""
+    runs = study.runs.select_related("judge__model", "judge__prompt", "judge__evidence", "rater", "study", "started_by")
     return runs.order_by("-started_at").annotate(
         n_rows=Count("items"),
         n_done=Count("items", filter=Q(items__state=WorkItem.State.DONE)),
         n_failed=Count("items", filter=Q(items__state=WorkItem.State.FAILED)),
         n_cells=Sum("items__cells", default=0),
+        n_unreadable=Sum("items__unreadable", default=0),
     )
 
 
@@ -149,9 +155,59 @@ def problems(run: Run, *, at_most: int = 50) -> list[WorkItem]:
     return list(with_rows.order_by("-done_at", "-pk")[:at_most])
 
 
+def unreadable(run: Run, *, at_most: int = 5) -> list[UnreadableAnswer]:
+    """The first answers of a run that held no verdict, in the order of its rows. One query."""
+    answers = UnreadableAnswer.objects.filter(assignment__work_items__run=run).select_related(
+        "assignment__row__sheet", "column", "question"
+    )
+    in_order = answers.order_by(
+        "assignment__row__sheet__position", "assignment__row__position", "assignment__repeat",
+        "column__section__position", "column__position", "question__position",
+    )  # fmt: skip
+    return list(in_order.defer("assignment__row__evidence")[:at_most])
+
+
+def unreadable_reasons(run: Run) -> list[tuple[str, int]]:
+    """Why answers of a run held no verdict, and how many of each, the most frequent reason first. One query."""
+    counted = (
+        UnreadableAnswer.objects.filter(assignment__work_items__run=run).values_list("why").annotate(n=Count("pk"))
+    )
+    return [(str(UnreadableAnswer.Why(why).label), n) for why, n in counted.order_by("-n", "why")]
+
+
+@dataclass(frozen=True)
+class UnreadableCount:
+    """Cells of one judge, question and repeat whose answer held no verdict, for one reason."""
+
+    judge: str  # the rater's code
+    section: str
+    question: str
+    repeat: int
+    why: str  # of `UnreadableAnswer.Why`
+    n: int
+
+
+def unreadable_counts(study: Study) -> list[UnreadableCount]:
+    """By judge, question, repeat and reason; only what was submitted, as labels count. One query.
+
+    What one asks of it besides are the labels: a judge that rates has for each cell that it was asked either a label
+    or one of these.
+    """
+    grouped = (
+        UnreadableAnswer.objects.filter(
+            assignment__rater__study=study, assignment__state=Assignment.State.SUBMITTED
+        )
+        .order_by("assignment__rater__code", "question__section__position", "question__position", "assignment__repeat",
+                  "why")
+        .values_list("assignment__rater__code", "question__section__key", "question__key", "assignment__repeat", "why")
+        .annotate(n=Count("pk"))
+    )  # fmt: skip
+    return [UnreadableCount(*line) for line in grouped]
+
+
 def judges_for(study: Study) -> list[Judge]:
     """Judges that can work in this study. One query."""
-    return [judge for judge in Judge.objects.select_related("model", "prompt") if _fits(judge, study)]
+    return [judge for judge in Judge.objects.select_related("model", "prompt", "evidence") if _fits(judge, study)]
 
 
 def _fits(judge: Judge, study: Study) -> bool:
@@ -181,3 +237,29 @@ def sheets_called(study: Study, titles: list[str]) -> list[Sheet]:
         if title not in sheets:
             raise Sheet.DoesNotExist(title)
     return list(sheets.values())
+
+
+class Source(NamedTuple):
+    """What a judge's labels come from: the model that annotates, and the extractor whose items it annotated by.
+
+    `model` is "" of a judge without one; `extractor` is "" where it judges by the documents themselves, and
+    `extraction_model` where its extractor is a parser.
+    """
+
+    model: str
+    extractor: str
+    extraction_model: str
+
+
+def sources(study: Study) -> dict[str, Source]:
+    """The source of each judge that had a run in this study, by its code. Judges whose labels came from a file have
+    none. One query."""
+    judges = Judge.objects.filter(runs__study=study).distinct().select_related("model", "evidence__model")
+    return {
+        judge.name: Source(
+            model=judge.model.name if judge.model else "",
+            extractor=judge.evidence.name if judge.evidence else "",
+            extraction_model=judge.evidence.model.name if judge.evidence and judge.evidence.model else "",
+        )
+        for judge in judges
+    }

@@ -17,9 +17,15 @@ def score_items(item_ids: list[int]) -> None:
     actions.score_items(item_ids=item_ids)
 
 
+@shared_task(name=actions.EXTRACTION_TASK)
+def extract_next(run_id: int) -> None:
+    actions.extract_next(run_id=run_id, send_on=True)
+
+
 @shared_task(name="judges.tasks.recover_runs", expires=60)
 def recover_runs(at_start: bool = False) -> None:
     actions.recover_runs(at_start=at_start)
+    actions.recover_extractions(at_start=at_start)
 
 
 @worker_init.connect

@@ -14,8 +14,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.access import AppRequest, for_roles
 from annotation.actions import Refused
 from annotation.models import Role, Study
-from judges import actions, queries
-from judges.forms import JudgeForm
+from judges import actions, extraction_queries, queries
+from judges.forms import JudgeForm, StartForm
 from judges.models import Judge, Run
 
 
@@ -29,6 +29,8 @@ def runs(request: AppRequest, study: Study) -> HttpResponse:
         "runs": runs,
         "at_work": {run.judge_id for run in runs if run.state == Run.State.RUNNING},
         "judges": queries.judges_for(study),
+        "extractors": extraction_queries.extractors(study),
+        "max_repeats": actions.MAX_REPEATS,
     }
     return render(request, "judges/runs.html", context)
 
@@ -45,6 +47,9 @@ def run(request: AppRequest, study: Study, pk: int) -> HttpResponse:
         "progress": queries.progress(run),
         "problems": queries.problems(run),
     }
+    if context["progress"].unreadable:
+        context["unreadable"] = queries.unreadable(run)
+        context["reasons"] = queries.unreadable_reasons(run)
     if not request.htmx:
         return render(request, "judges/run.html", context)
     response = render(request, "judges/_progress.html", context)
@@ -57,8 +62,12 @@ def run(request: AppRequest, study: Study, pk: int) -> HttpResponse:
 @for_roles(Role.MANAGER)
 def start(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     judge = get_object_or_404(Judge.objects.select_related("model", "prompt"), pk=pk)
+    form = StartForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("How often a judge labels each row is a whole number. Nothing was started."))
+        return redirect("judges:runs", study.slug)
     try:
-        run = actions.start_run(study=study, judge=judge, by=request.user)
+        run = actions.start_run(study=study, judge=judge, by=request.user, repeats=form.cleaned_data["repeats"])
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("judges:runs", study.slug)

@@ -10,7 +10,9 @@ class RecipesConfig(AppConfig):
     def ready(self) -> None:
         from annotation import tabs
         from annotation.models import Role
+        from recipes import extracting
 
         tabs.register(
             position=20, label=_("Documents"), url_name="recipes:documents", roles={Role.MANAGER, Role.RESEARCHER}
         )
+        extracting.register()

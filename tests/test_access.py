@@ -28,7 +28,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotation.models import Assignment, Label, LabelEvent, Row, User
 from judges import actions as judging
-from judges.models import Judge, Run
+from judges.models import ExtractionRun, Judge, Run
 from tests import builders
 from tests.builders import Leases
 
@@ -66,6 +66,7 @@ class World:
     superuser: User
     judge: Judge
     run: Run
+    extraction: ExtractionRun
 
     @property
     def mine(self) -> Assignment:
@@ -102,6 +103,14 @@ def judge(world: World) -> Sequence[object]:
 
 def run(world: World) -> Sequence[object]:
     return (world.leases.study.slug, world.run.pk)
+
+
+def extractor(world: World) -> Sequence[object]:
+    return (world.leases.study.slug, world.extraction.extractor_id)
+
+
+def extraction(world: World) -> Sequence[object]:
+    return (world.leases.study.slug, world.extraction.pk)
 
 
 def no_data(world: World) -> dict[str, Any]:
@@ -173,6 +182,12 @@ TABLE = {
     "judges:run": Url(READERS, args=run),
     "judges:cancel": Posted(MANAGERS, args=run),
     "judges:resume": Posted(MANAGERS, args=run),
+    "judges:new-extractor": Url(SUPERUSERS, SUPERUSERS, args=slug),
+    "judges:start-extraction": Posted(MANAGERS, args=extractor),
+    "judges:extraction": Url(READERS, args=extraction),
+    "judges:cancel-extraction": Posted(MANAGERS, args=extraction),
+    "judges:resume-extraction": Posted(MANAGERS, args=extraction),
+    "judges:extracted": Url(READERS, args=lambda world: (*extraction(world), world.mine.row_id)),
     # reports
     "reports:report": Url(READERS, args=slug),
     "reports:csv": Url(READERS, args=slug),
@@ -195,6 +210,12 @@ TABLE = {
     "api:run": Url(READERS, args=run),
     "api:cancel-run": Posted(MANAGERS, args=run),
     "api:resume-run": Posted(MANAGERS_IN_VAIN, args=run),
+    "api:extractors": Url(READERS, args=slug),
+    "api:start-extraction": Posted(MANAGERS_IN_VAIN, args=extractor),
+    "api:extractions": Url(READERS, args=slug),
+    "api:extraction": Url(READERS, args=extraction),
+    "api:cancel-extraction": Posted(MANAGERS, args=extraction),
+    "api:resume-extraction": Posted(MANAGERS_IN_VAIN, args=extraction),
     "api:report": Url(READERS, args=slug),
     "api:assignment-labels": Url(ANNA, ANNA, args=mine),
     "api:submit": Posted(ANNA, args=mine),
@@ -212,11 +233,13 @@ def world(leases: Leases) -> World:
     for assignments in (leases.annas, leases.boriss):
         builders.label(assignments[0])
     judge = judging.create_judge(name="lexical", method=Judge.Method.LEXICAL, prompt_text=PROMPT)
+    extractor = judging.create_extractor(name="schema", parser="schema-org")
     return World(
         leases=leases,
         superuser=builders.user("root", superuser=True),
         judge=judge,
         run=judging.start_run(study=leases.study, judge=judge, by=leases.manager),
+        extraction=judging.start_extraction(study=leases.study, extractor=extractor, by=leases.manager),
     )
 
 
@@ -283,8 +306,8 @@ def test_an_address_of_one_study_does_not_reach_into_another(world: World) -> No
 
     for name in TABLE:
         args = TABLE[name].args(world)
-        # Judges belong to no study.
-        if len(args) == 2 and args[0] == world.leases.study.slug and name not in ("judges:start", "api:start-run"):
+        # Judges and extractors belong to no study.
+        if len(args) == 2 and args[0] == world.leases.study.slug and not name.split(":")[-1].startswith("start"):
             method = client.post if TABLE[name].get is NOBODY else client.get
             assert method(reverse(name, args=(own.slug, args[1]))).status_code == 404, name
 

@@ -5,11 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from annotation.actions import Refused
 from judges import labelling, prompting
 from judges.backends.base import BackendError
-from judges.models import Judge, LanguageModel, Prompt
+from judges.evidence import check_evidence
+from judges.models import Extractor, Judge, LanguageModel, Prompt
+
+# Judges that rate are asked several times, so that their answers must be able to differ; a verdict and a brief reason
+# take a hundred tokens or two.
+DEFAULT_TEMPERATURE = 0.7
+DEFAULT_MAX_NEW_TOKENS = 256
 
 
 def store_prompt(*, name: str, text: str) -> Prompt:
@@ -19,8 +26,7 @@ def store_prompt(*, name: str, text: str) -> Prompt:
         PromptError: it is no prompt file.
     """
     prompting.load_prompt(text)
-    # What comes from a browser has other ends of lines than a file.
-    text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n") + "\n"
+    text = prompting.with_plain_ends(text)
     prompt, _created = Prompt.objects.get_or_create(
         digest=prompting.digest(text), defaults={"name": name, "text": text}
     )
@@ -34,6 +40,8 @@ def create_judge(
     method: str,
     normalisation: str = Judge.Normalisation.NONE,
     chat_template: bool = False,
+    temperature: float | None = None,
+    max_new_tokens: int | None = None,
     model: LanguageModel | None = None,
     backend: str = LanguageModel.Backend.TRANSFORMERS,
     location: str = "",
@@ -44,15 +52,19 @@ def create_judge(
     requests_per_minute: int | None = None,
     prompt: Prompt | None = None,
     prompt_text: str = "",
+    evidence: Extractor | None = None,
 ) -> Judge:
     """Create a judge, with its model when `location` names a new one, and its prompt when only the text is given.
 
+    `evidence`: the extractor whose items it judges by; None for the documents themselves.
+    `temperature` and `max_new_tokens` are for a judge that rates, and have defaults there.
+
     Raises:
-        Refused: its model is on a server, and it could not work there.
-        PromptError: the text is no prompt file.
+        Refused: its model is on a server, and it could not work there; or it does not write, and is told how to.
+        PromptError: the text is no prompt file, or reads evidence that the extractor does not take out.
     """
     if location:
-        model = _model(
+        model = model_of(
             backend=backend,
             location=location,
             revision=revision,
@@ -61,22 +73,34 @@ def create_judge(
             api_key_env=api_key_env,
             requests_per_minute=requests_per_minute,
         )
+    chat_template = labelling.asks_in_chat_form(model, method=method, chat_template=chat_template)
+    if method == Judge.Method.RATING:
+        temperature = DEFAULT_TEMPERATURE if temperature is None else temperature
+        max_new_tokens = max_new_tokens or DEFAULT_MAX_NEW_TOKENS
+    elif temperature is not None or max_new_tokens is not None:
+        raise Refused(_("Only a judge that rates writes: it alone has a temperature and a longest answer."))
     if model is not None and model.is_served:
         try:
-            labelling.check_server(model, chat_template=chat_template)
+            labelling.check_server(model, method=method, chat_template=chat_template)
         except BackendError as error:
             raise Refused(str(error)) from error
+    prompt = prompt or store_prompt(name=name, text=prompt_text)
+    if evidence is not None:
+        check_evidence(evidence, prompt.parsed, method)
     return Judge.objects.create(
         name=name,
         method=method,
         model=model,
-        prompt=prompt or store_prompt(name=name, text=prompt_text),
+        evidence=evidence,
+        prompt=prompt,
         normalisation=normalisation,
         chat_template=chat_template,
+        temperature=temperature,
+        max_new_tokens=max_new_tokens,
     )
 
 
-def _model(**named: Any) -> LanguageModel:
+def model_of(**named: Any) -> LanguageModel:
     """The stored model of these fields, or a new one."""
     known = LanguageModel.objects.filter(**named).first()
     if known is not None:

@@ -15,35 +15,45 @@ from django.utils.translation import gettext as _
 from annotation import actions as annotation
 from annotation.actions import Refused
 from annotation.models import Assignment, Rater, Row, Sheet, Study, User
-from judges import labelling, prompting, queries
+from judges import evidence, labelling, prompting, queries
 from judges.backends.base import BackendError
 from judges.models import Judge, Run, WorkItem
 
 log = logging.getLogger(__name__)
 
 ROWS_A_TASK = 4
+MAX_REPEATS = 20
 TASK = "judges.tasks.score_items"
 # What workers died at comes last: the others are done then, whatever is wrong with it.
-ORDER = ("attempts", "assignment__row__sheet__position", "assignment__row__position")
+ORDER = ("attempts", "assignment__row__sheet__position", "assignment__row__position", "assignment__repeat")
 
 
 @transaction.atomic
 def start_run(
-    *, study: Study, judge: Judge, by: User | None, sheets: Iterable[Sheet] | None = None, enqueue: bool = True
+    *,
+    study: Study,
+    judge: Judge,
+    by: User | None,
+    sheets: Iterable[Sheet] | None = None,
+    repeats: int = 1,
+    enqueue: bool = True,
 ) -> Run:
     """Let a judge label all rows of the study, or of some sheets, that it has not labelled yet.
 
-    `enqueue` False leaves the work to the caller (`take_up`); workers take it over if that goes silent.
+    `repeats`: how often each row shall be labelled in all; what is there already counts. `enqueue` False leaves the
+    work to the caller (`take_up`); workers take it over if that goes silent.
 
     Raises:
-        Refused: it is at work already, nothing is left for it, its prompt does not fit, or its model is missing.
+        Refused: it is at work already, nothing is left for it, its prompt does not fit, its model is missing, or it
+            would say the same at each repeat.
     """
+    _check_repeats(judge, repeats)
     try:
         prompting.check_against(
             judge.prompt.parsed, study.scheme.parsed, judge.method, normalisation=judge.normalisation
         )
         if judge.model is not None:
-            labelling.check_model(judge.model, chat_template=judge.chat_template)
+            labelling.check_model(judge.model, method=judge.method, chat_template=judge.chat_template)
     except (prompting.PromptError, BackendError) as error:
         raise Refused(str(error)) from error
     rater = _only_run_of(_rater_of(study, judge))
@@ -52,9 +62,12 @@ def start_run(
         rows = rows.filter(sheet__in=list(sheets))
     if not rows.exists():
         raise Refused(_("There is nothing to label here yet. Import documents first."))
-    rows = rows.exclude(assignments__in=rater.assignments.filter(state=Assignment.State.SUBMITTED))
-    # Without the evidence, which is large.
-    assignments = annotation.assign(rater=rater, rows=rows.only("pk"), sections=labelling.sections_of(judge))
+    assignments: list[Assignment] = []
+    for repeat in range(1, repeats + 1):
+        done = rater.assignments.filter(repeat=repeat, state=Assignment.State.SUBMITTED)
+        # Without the evidence, which is large.
+        left = rows.exclude(assignments__in=done).only("pk")
+        assignments += annotation.assign(rater=rater, rows=left, sections=labelling.sections_of(judge), repeat=repeat)
     if not assignments:
         raise Refused(_("“%(judge)s” has labelled everything already.") % {"judge": judge.name})
     _forget_failures(assignments)
@@ -63,18 +76,49 @@ def start_run(
         judge=judge,
         rater=rater,
         started_by=by,
+        repeats=repeats,
         provenance={
             "prompt": judge.prompt.text,
             "prompt_sha256": judge.prompt.digest,
             "method": judge.method,
             "normalisation": judge.normalisation,
             "chat_template": judge.chat_template,
+            "evidence": evidence.record_of(judge.evidence),
+            **_writing(judge),
             "workers": [],
         },
     )
     WorkItem.objects.bulk_create(WorkItem(run=run, assignment=assignment) for assignment in assignments)
     put_on_queue(run, send=enqueue)
     return run
+
+
+def _check_repeats(judge: Judge, repeats: int) -> None:
+    if not 1 <= repeats <= MAX_REPEATS:
+        raise Refused(
+            _("A judge labels a row once, or up to %(n)s times. %(repeats)s is no such number.")
+            % {"n": MAX_REPEATS, "repeats": repeats}
+        )
+    if repeats == 1 or judge.varies:
+        return
+    if judge.method == Judge.Method.RATING:
+        raise Refused(
+            _(
+                "“%(judge)s” writes at temperature 0, so all repeats would be equal. Start it once, or create a judge "
+                "with a temperature over 0."
+            )
+            % {"judge": judge.name}
+        )
+    raise Refused(
+        _("“%(judge)s” finds the same each time, so all repeats would be equal. Start it once.") % {"judge": judge.name}
+    )
+
+
+def _writing(judge: Judge) -> dict[str, object]:
+    """How a judge that rates writes, for the record. The seed of a repeat is its number."""
+    if judge.method != Judge.Method.RATING:
+        return {}
+    return {"temperature": judge.temperature, "max_new_tokens": judge.max_new_tokens, "seed": "the repeat"}
 
 
 def _rater_of(study: Study, judge: Judge) -> Rater:

@@ -21,7 +21,7 @@ from annotation.models import Assignment
 from judges import labelling, processes
 from judges.actions.runs import ORDER, end_run, finish_run
 from judges.backends.base import Backend, BackendError, Unavailable
-from judges.models import Run, WorkItem
+from judges.models import Run, UnreadableAnswer, WorkItem
 
 log = logging.getLogger(__name__)
 
@@ -146,6 +146,7 @@ def _label(item: WorkItem) -> None:
             done_at=timezone.now(),
             error="",
             cells=len(labelled.answers),
+            unreadable=len(labelled.unread),
             tokens=labelled.tokens,
             seconds=seconds,
         )
@@ -154,6 +155,11 @@ def _label(item: WorkItem) -> None:
         # The token is the key of the change: one attempt's labels can be written once only.
         assert item.token is not None
         annotation.record(assignment=assignment, answers=labelled.answers, key=item.token)
+        UnreadableAnswer.objects.filter(assignment=assignment).delete()  # of an earlier, unfinished attempt
+        UnreadableAnswer.objects.bulk_create(
+            UnreadableAnswer(assignment=assignment, column=one.column, question=one.question, why=one.why, raw=one.raw)
+            for one in labelled.unread
+        )
         annotation.submit(assignment=assignment, allow_open=True)
     if item.run.rests:
         Run.objects.filter(pk=item.run_id).update(rests=0, rest_until=None)
@@ -243,4 +249,5 @@ def lease() -> timedelta:
 
 
 def name_of(item: WorkItem) -> str:
-    return f"{item.assignment.row.sheet.title} · {item.assignment.row.name}"
+    row, repeat = item.assignment.row, item.assignment.repeat
+    return f"{row.sheet.title} · {row.name}" + (f" · {repeat}" if repeat > 1 else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from judges.engine.prompt import OnProgress, PromptTooLong, RowPrompt, RowScores
+from judges.engine.prompt import Generated, OnProgress, PromptTooLong, RowPrompt, RowScores, Sampling
 
 
 class BackendError(Exception):
@@ -27,7 +27,7 @@ class Unavailable(BackendError):
 
 
 class Backend(Protocol):
-    """Something that scores the options of cells, and can say exactly what it is."""
+    """Something that scores the options of cells, writes answers, and can say exactly what it is."""
 
     def score(
         self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
@@ -36,6 +36,19 @@ class Backend(Protocol):
 
         Raises:
             OptionsNotPrefixFree: an option of a cell begins another one.
+            BackendError: the model is missing, out of memory, or answers with what is not a number.
+            Whatever `on_progress` raises.
+        """
+
+    def generate(
+        self, prompts: Sequence[str], sampling: Sampling, on_progress: OnProgress | None = None
+    ) -> list[Generated | PromptTooLong]:
+        """The answer to each prompt, or in its place why it does not fit; the other prompts are answered.
+
+        The prompts are whole: instruction, evidence, question. Special tokens in them are made inert. With a chat
+        template each is a user's message, and the answer is the assistant's reply.
+
+        Raises:
             BackendError: the model is missing, out of memory, or answers with what is not a number.
             Whatever `on_progress` raises.
         """

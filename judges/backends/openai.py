@@ -4,6 +4,8 @@ Cloze scoring asks `/completions` for the log-probabilities of the prompt's own 
 vLLM with `prompt_logprobs`, others with `echo` and `logprobs`. Which one it is gets tried out once a process. Options
 are scored as by the engine here: the delimiter's space and the terminator belong to the option, and where a token
 crosses from the prompt into an option, all options are scored from the last token that the prompt alone has as well.
+
+Answers are written by `/chat/completions`, so always in the server's own chat form.
 """
 
 from __future__ import annotations
@@ -16,16 +18,19 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
 
+from judges.backends import openai_chat
 from judges.backends.openai_answers import PromptTokens
 from judges.backends.openai_http import Server, Session
 from judges.engine.prompt import (
     CellPrompt,
+    Generated,
     OnProgress,
     OptionScore,
     OptionsNotPrefixFree,
     PromptTooLong,
     RowPrompt,
     RowScores,
+    Sampling,
 )
 
 _DELIMITER = " "
@@ -37,9 +42,15 @@ _SPECIAL = re.compile(
 
 @dataclass(frozen=True)
 class OpenAIBackend(Server):
-    """A model on a server as a judge. `terminator`: text scored after each option."""
+    """A model on a server as a judge.
+
+    Args:
+        terminator: text scored after each option.
+        scores: options will be scored, so that `identity` finds out how, and refuses a server that cannot.
+    """
 
     terminator: str = field(default="\n", kw_only=True)
+    scores: bool = field(default=True, kw_only=True)
 
     def score(
         self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
@@ -64,10 +75,28 @@ class OpenAIBackend(Server):
             session.run([partial(_ask, session, question, self.terminator) for question in questions], keep)
         return [_row_scores(row, of_row, found) for row, of_row in zip(rows, pairs, strict=True)]
 
+    def generate(
+        self, prompts: Sequence[str], sampling: Sampling, on_progress: OnProgress | None = None
+    ) -> list[Generated | PromptTooLong]:
+        """As the protocol has it. What is under way when `on_progress` raises is not waited for."""
+        found: dict[int, Generated | PromptTooLong] = {}
+
+        def keep(index: int, answer: Generated | PromptTooLong) -> int:
+            found[index] = answer
+            return len(found)
+
+        with Session(self, on_progress) as session:
+            session.run([partial(openai_chat.write, session, _inert(prompt), sampling) for prompt in prompts], keep)
+        return [found[index] for index in range(len(prompts))]
+
     def identity(self) -> dict[str, str]:
         with Session(self) as session:
             card = session.model_card()
-            prompt_logprobs = session.prompt_logprobs()
+            asked = (
+                {"prompt_logprobs": session.prompt_logprobs(), "terminator": self.terminator}
+                if self.scores
+                else {"chat_template": "the server's"}
+            )
         return {
             "backend": "openai",
             "server": self.base_url,
@@ -75,8 +104,7 @@ class OpenAIBackend(Server):
             # What the server says that it loaded; it gives no digest of the weights.
             "served_model": str(card.get("root") or ""),
             "context": str(card.get("max_model_len") or ""),
-            "prompt_logprobs": prompt_logprobs,
-            "terminator": self.terminator,
+            **asked,
             "httpx": importlib.metadata.version("httpx"),
         }
 

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 
 from judges.backends.base import BackendError
-from judges.engine.prompt import PromptTooLong
+from judges.engine.prompt import Generated, PromptTooLong
 
 _LONGEST_TOKEN = 64  # letters
 
@@ -23,14 +23,14 @@ class NoPromptLogprobs(BackendError):
 
 
 class _SaidTooLong(PromptTooLong):
-    """The server found a prompt too long and gave no numbers."""
+    """A prompt that is too long for the server, which gave no numbers."""
 
-    def __init__(self, said: str) -> None:
+    def __init__(self, how: str) -> None:
         self.tokens_over = 1  # at least
         ValueError.__init__(
             self,
-            f"The evidence is over the model's context. The server says: “{said}” "
-            "Shorten the evidence or choose a judge with a longer context.",
+            f"The evidence is over the model's context. {how} Shorten the evidence or choose a judge with a longer "
+            "context.",
         )
 
 
@@ -108,6 +108,10 @@ def cut_short() -> BackendError:
     )
 
 
+def cut_silently() -> PromptTooLong:
+    return _SaidTooLong("The server reads a part of it only, and does not say so.")
+
+
 def read_prompt_logprobs(answer: dict[str, Any]) -> PromptTokens:
     choice = choice_of(answer)
     entries = choice.get("prompt_logprobs", answer.get("prompt_logprobs"))
@@ -176,6 +180,13 @@ def said(response: httpx.Response) -> tuple[str, dict[str, Any]]:
     return " ".join(str(sentence).split())[:300] or response.reason_phrase, details
 
 
+def read_chat(answer: dict[str, Any]) -> Generated:
+    choice = choice_of(answer)
+    # A model that thinks aloud until the limit has no content at all.
+    content = part(part(choice, "message", dict), "content", str | None) or ""
+    return Generated(content, cut=choice.get("finish_reason") in ("length", "content_filter"))
+
+
 _TOO_LONG = re.compile(
     r"context[ _](?:length|size|window)|maximum (?:model|prompt) length|prompt is too long", re.IGNORECASE
 )
@@ -194,7 +205,11 @@ def read_too_long(said: str, details: dict[str, Any]) -> PromptTooLong | None:
     named = [int(number) for groups in _LENGTHS.findall(said) for number in groups if number]
     over = [n for n in (details.get("n_prompt_tokens"), *named) if isinstance(n, int) and n > context]
     # The whole request's length is named besides the prompt's; the prompt's is the smaller one.
-    return PromptTooLong(tokens=min(over), context=context) if context and over else _SaidTooLong(said)
+    return (
+        PromptTooLong(tokens=min(over), context=context)
+        if context and over
+        else _SaidTooLong(f"The server says: “{said}”")
+    )
 
 
 def retry_after_s(header: str) -> float:

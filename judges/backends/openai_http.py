@@ -109,7 +109,7 @@ class Session:
     def __init__(self, server: Server, on_progress: OnProgress | None = None) -> None:
         self._server = server
         self._on_progress = on_progress
-        self._memory = _memory(server.base_url, server.model)
+        self.memory = _memory(server.base_url, server.model)
         self._pace = _pace(server.base_url, server.api_key_env, server.requests_per_minute)
         self._key = _key(server)
         self._over = threading.Event()
@@ -121,6 +121,10 @@ class Session:
             timeout=server.timeout_s,
             limits=httpx.Limits(max_connections=server.concurrency),
         )
+
+    @property
+    def model(self) -> str:
+        return self._server.model
 
     def __enter__(self) -> Session:
         return self
@@ -159,7 +163,7 @@ class Session:
         Raises BackendError if the model is not on it.
         """
         try:
-            cards = self._ask("GET", "/models").get("data")
+            cards = self.ask("GET", "/models").get("data")
         except _Refused as refusal:
             if refusal.status not in (404, 405):
                 raise
@@ -179,7 +183,7 @@ class Session:
         Raises NoPromptLogprobs.
         """
         forms: tuple[PromptLogprobs, ...] = ("prompt_logprobs", "echo")
-        for form in forms if self._memory.form is None else ():
+        for form in forms if self.memory.form is None else ():
             try:
                 self._tokens_of(_PROBE, form)
             except NoPromptLogprobs:
@@ -188,15 +192,15 @@ class Session:
                 if refusal.status in (401, 403):
                     raise
                 continue
-            self._memory.form = form
+            self.memory.form = form
             break
-        if self._memory.form is None:
+        if self.memory.form is None:
             raise NoPromptLogprobs(
                 f"The server at {self._server.base_url} cannot return prompt log-probabilities, which cloze scoring "
                 "needs. Use a server that can, such as vLLM.",
                 permanent=True,
             )
-        return self._memory.form
+        return self.memory.form
 
     def prompt_tokens(self, prompt: str) -> PromptTokens:
         """Tokens and log-probabilities of a whole prompt.
@@ -209,7 +213,7 @@ class Session:
         try:
             tokens = self._tokens_of(prompt, self.prompt_logprobs())
         except NoPromptLogprobs:
-            self._memory.form = None  # another server has taken its place; what that one can is tried out next time
+            self.memory.form = None  # another server has taken its place; what that one can is tried out next time
             raise
         # A server that cuts the beginning off looks the same as one that does not say what the first token is.
         if missing := tokens.missing_of(prompt):
@@ -221,20 +225,20 @@ class Session:
         body = {"model": self._server.model, "prompt": prompt, "max_tokens": 1, "temperature": 0}
         if form == "echo":
             # At 0 some servers take it for not asked.
-            return read_echo(self._ask("POST", "/completions", {**body, "echo": True, "logprobs": 1}), prompt)
-        return read_prompt_logprobs(self._ask("POST", "/completions", {**body, "prompt_logprobs": 0}))
+            return read_echo(self.ask("POST", "/completions", {**body, "echo": True, "logprobs": 1}), prompt)
+        return read_prompt_logprobs(self.ask("POST", "/completions", {**body, "prompt_logprobs": 0}))
 
     def _require_one_token(self, text: str) -> None:
-        if text in self._memory.first_tokens:
+        if text in self.memory.first_tokens:
             return
         body = {"model": self._server.model, "prompt": text, "max_tokens": 1, "temperature": 0}
-        if usage(self._ask("POST", "/completions", body), "prompt_tokens") != 1:
+        if usage(self.ask("POST", "/completions", body), "prompt_tokens") != 1:
             raise cut_short()
-        self._memory.first_tokens.add(text)
+        self.memory.first_tokens.add(text)
 
     # Requests
 
-    def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         """One exchange, tried again as the server's settings say. Raises BackendError, PromptTooLong."""
         failure, is_away = "", False
         for attempt in range(self._server.max_retries + 1):
@@ -342,6 +346,7 @@ class Session:
 class _Memory:
     form: PromptLogprobs | None = None
     first_tokens: set[str] = field(default_factory=set)  # texts that are known to be one token
+    whole_up_to: int = 0  # tokens of the longest prompt that it is known to read whole
 
 
 class _Pace:

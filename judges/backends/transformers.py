@@ -19,13 +19,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from judges.backends.base import BackendError
-from judges.engine.prompt import OnProgress, PromptTooLong, RowPrompt, RowScores
+from judges.engine.prompt import Generated, OnProgress, PromptTooLong, RowPrompt, RowScores, Sampling
 
 if TYPE_CHECKING:
     from judges.engine.cloze import ClozeScorer
+    from judges.engine.generation import AnswerGenerator
 
 # On a CPU larger forwards waste attention, on a GPU smaller ones leave it idle.
 TOKEN_BUDGETS = {"cpu": 256, "cuda": 4096}
+# Keys and values of answers being written: this many times the token budget. Of Gemma-2-9B a token's take 0.34 MB.
+CACHE_BUDGET = 8
 
 
 @dataclass(frozen=True)
@@ -59,11 +62,23 @@ class TransformersBackend:
     def score(
         self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
     ) -> list[RowScores | PromptTooLong]:
+        with self._at_work() as loaded:
+            return loaded.scorer.score(rows, on_progress)
+
+    def generate(
+        self, prompts: Sequence[str], sampling: Sampling, on_progress: OnProgress | None = None
+    ) -> list[Generated | PromptTooLong]:
+        with self._at_work() as loaded:
+            return loaded.generator.generate(prompts, sampling, on_progress)
+
+    @contextmanager
+    def _at_work(self) -> Iterator[_Loaded]:
+        """The loaded model; what goes wrong with it is told as the protocol has it."""
         loaded = _load(self)
         import torch
 
         try:
-            return loaded.scorer.score(rows, on_progress)
+            yield loaded
         except FloatingPointError as error:
             raise BackendError(
                 f"{error} Run {self.location} in float32 or bfloat16, and check that its weights are whole.",
@@ -121,6 +136,7 @@ class ModelFiles:
 class _Loaded:
     backend: TransformersBackend
     scorer: ClozeScorer
+    generator: AnswerGenerator
     identity: dict[str, str]
 
 
@@ -142,6 +158,7 @@ def _read(backend: TransformersBackend) -> _Loaded:
     import torch
 
     from judges.engine.cloze import ClozeScorer
+    from judges.engine.generation import AnswerGenerator
     from judges.engine.onednn import use_onednn
 
     if backend.threads is not None:
@@ -168,6 +185,9 @@ def _read(backend: TransformersBackend) -> _Loaded:
             terminator=backend.terminator,
             chat_template=backend.chat_template,
         )
+        generator = AnswerGenerator(
+            model, scorer.encoder, token_budget=token_budget, cache_budget=CACHE_BUDGET * token_budget
+        )
     except torch.OutOfMemoryError as error:
         raise BackendError(f"{backend.location} does not fit the GPU's memory.", permanent=True) from error
     except Exception as error:  # each file format and model family fails in its own way
@@ -186,7 +206,7 @@ def _read(backend: TransformersBackend) -> _Loaded:
     }
     for library in ("torch", "transformers", "tokenizers", "gguf"):
         identity[library] = importlib.metadata.version(library)
-    return _Loaded(backend=backend, scorer=scorer, identity=identity)
+    return _Loaded(backend=backend, scorer=scorer, generator=generator, identity=identity)
 
 
 def _revision(backend: TransformersBackend, files: ModelFiles) -> str:

@@ -29,6 +29,14 @@ class PromptEncoder:
         self._chat_template = chat_template
         self.delimiter, self.terminator = self._around_a_reply() if chat_template else (" ", terminator)
 
+    @property
+    def ends_of_answers(self) -> set[int]:
+        """The tokens with which an answer ends: the tokeniser's end of text and, in the chat form, of a turn."""
+        ends = {self._tokenizer.eos_token_id} - {None}
+        if self._chat_template:
+            ends.add(self._tokenizer(self.terminator, add_special_tokens=False)["input_ids"][-1])
+        return ends
+
     def encode(self, row: RowPrompt) -> list[tuple[tuple[TokenSequence, ...], tuple[TokenSequence, ...]]]:
         """The sequences of each cell: one an option, and one an option without evidence (empty if not asked for).
 
@@ -49,10 +57,23 @@ class PromptEncoder:
             for conditional, cell in zip(sequences, row.cells, strict=False)
         ]
 
+    def encode_prompt(self, text: str) -> tuple[int, ...]:
+        """A prompt that is to be answered; in the chat form up to where the reply begins."""
+        return tuple(self._with_bos(self._tokenizer(self._context(text), add_special_tokens=False)["input_ids"]))
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """What a model wrote, without special tokens."""
+        text: str = self._tokenizer.decode(list(ids), skip_special_tokens=True)
+        return text
+
+    def _context(self, prompt: str) -> str:
+        inert = self._inert(prompt)
+        if not self._chat_template:
+            return inert
+        return self._render([{"role": "user", "content": inert}], add_generation_prompt=True)
+
     def _texts(self, prompt: str, cell: CellPrompt) -> list[str]:
-        context = self._inert(prompt)
-        if self._chat_template:
-            context = self._render([{"role": "user", "content": context}], add_generation_prompt=True)
+        context = self._context(prompt)
         wholes = [context + self.delimiter + self._inert(option) + self.terminator for option in cell.options]
         return [context, *wholes]
 

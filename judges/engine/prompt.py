@@ -15,13 +15,18 @@ class OptionsNotPrefixFree(ValueError):
 
 
 class PromptTooLong(ValueError):
-    """A row's longest prompt does not fit the model's context; nothing is ever cut to make it fit."""
+    """A row's longest prompt does not fit the model's context; nothing is ever cut to make it fit.
 
-    def __init__(self, *, tokens: int, context: int) -> None:
-        self.tokens_over = tokens - context
+    `answer`: tokens that the context must hold besides, for what the model writes.
+    """
+
+    def __init__(self, *, tokens: int, context: int, answer: int = 0) -> None:
+        self.tokens_over = tokens + answer - context
+        room = f" and {answer} more are kept free for the answer" if answer else ""
         super().__init__(
             f"The evidence is {self.tokens_over} tokens over the model's context: the longest prompt of this row has "
-            f"{tokens} tokens, the model takes {context}. Shorten the evidence or choose a judge with a longer context."
+            f"{tokens} tokens{room}, the model takes {context}. Shorten the evidence or choose a judge with a longer "
+            "context."
         )
 
 
@@ -76,6 +81,29 @@ class OptionScore:
 
 # Indexed by cell, then by option, in the order of the `RowPrompt`.
 RowScores = tuple[tuple[OptionScore, ...], ...]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How an answer is written.
+
+    `temperature` 0 takes the most probable token each time; otherwise tokens are drawn from the whole distribution,
+    the same ones for the same prompt and `seed`, whatever other prompts come with it.
+    """
+
+    max_new_tokens: int
+    temperature: float = 0.0
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What a model wrote, without special tokens. `cut`: it had not finished, at `max_new_tokens` or for another
+    reason of the server's."""
+
+    text: str
+    cut: bool
+
 
 # Called after each forward of a model with the tokens fed and the cells finished so far in this call. It may raise to
 # cancel.

@@ -199,7 +199,7 @@ def _read_general(text: str, root: etree._Element) -> Extract | str:
     lines = outline.read(root)
     heading = structured.heading_of(root)
     stated = structured.find(root, lines)
-    main = _main_recipe(stated, heading)
+    main = main_recipe(stated, heading)
     if main is None:
         return f"holds {len(stated)} recipes; save the page of each recipe and import those."
     found = _as_the_library(text, main, several=len(stated) > 1)
@@ -209,7 +209,7 @@ def _read_general(text: str, root: etree._Element) -> Extract | str:
         return _("holds %(count)s recipes; save the page of each recipe and import those.") % {"count": count}
     found = _completed(found, fallback.find(lines))
     if not found.ingredients or not found.steps:
-        found = _completed(found, _main_recipe(state.find(root), heading) or Extract())
+        found = _completed(found, main_recipe(state.find(root), heading) or Extract())
     if not found.ingredients and not found.steps:
         return _("holds no recipe: no ingredient list was found in it. Is it the page of one recipe?")
     return found
@@ -232,7 +232,7 @@ def _as_the_library(text: str, main: Extract, *, several: bool) -> Extract:
     )
 
 
-def _main_recipe(stated: list[Extract], heading: str) -> Extract | None:
+def main_recipe(stated: list[Extract], heading: str) -> Extract | None:
     """The recipe that a page is about among those it states, None if it is a collection of them."""
     full = [extract for extract in stated if extract.ingredients]
     if len(full) <= 1:
@@ -362,7 +362,7 @@ def _text_of(name: str, data: bytes) -> str:
     for signature, kind in _SIGNATURES:
         if data.startswith(signature):
             raise PageRefused(name, _("is not HTML: it looks like %(kind)s.") % {"kind": _(kind)})
-    text = _decoded(data)
+    text = decoded(data)
     if text.count("\x00") > len(text) / 100:
         raise PageRefused(name, _("is not HTML: it holds binary data."))
     if text.lstrip()[:1] in {"{", "["}:
@@ -382,7 +382,7 @@ def _text_of(name: str, data: bytes) -> str:
     return text
 
 
-def _decoded(data: bytes) -> str:
+def decoded(data: bytes) -> str:
     """Text by byte order mark, else as UTF-8 if the bytes are valid, else as the page declares, else as Windows-1252.
 
     UTF-8 comes before the declaration: other text is hardly ever valid UTF-8 by chance, declarations are often wrong.

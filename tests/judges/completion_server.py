@@ -39,6 +39,7 @@ class Behaviour:
     replace: float | str | None = None  # what it returns in the place of every log-probability
     extra: bool = False  # adds the most probable token to each of the prompt's, as vLLM does if asked for one
     no_usage: bool = False
+    no_content: bool = False  # a chat's reply holds nothing, as of a model that thought until the limit
     die_after: int | None = None  # requests that it still answers; the next one kills it
 
 
@@ -55,6 +56,7 @@ class Served:
 def tiny_models() -> dict[str, Served]:
     return {
         "llama": Served(tiny.model("llama"), tiny.tokenizer()),
+        "chat": Served(tiny.model("llama"), tiny.tokenizer(chat=True)),
         "qwen2": Served(tiny.model("qwen2"), tiny.tokenizer(bos=False)),
         # The colon of "Answer:", the join's space and an option's F become one token.
         "merging": Served(tiny.model("llama"), tiny.tokenizer(merges=((":", " "), (": ", "F")))),
@@ -114,6 +116,8 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(200, {})
         elif self.path == "/v1/completions":
             self.guarded(body, lambda: complete(self.server, body))
+        elif self.path == "/v1/chat/completions":
+            self.guarded(body, lambda: chat(self.server, body))
         else:
             self.reply(404, {"detail": "Not Found"})
 
@@ -221,6 +225,34 @@ def complete(server: Server, body: dict[str, Any]) -> dict[str, Any]:
             "text_offset": [0] * (len(tokens) + len(written)),
         }
     return answer(choice, behaviour, len(ids), len(written))
+
+
+@torch.inference_mode()
+def chat(server: Server, body: dict[str, Any]) -> dict[str, Any]:
+    it, behaviour = served(server, body), server.behaviour
+    text = it.tokenizer.apply_chat_template(body["messages"], tokenize=False, add_generation_prompt=True)
+    limit = body["max_tokens"]
+    ids = fitting(server, it, it.tokenizer(text, add_special_tokens=False)["input_ids"], limit)
+    drawn = {"do_sample": True, "temperature": body["temperature"], "top_k": 0}
+    greedy = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
+    with server.computing:
+        torch.manual_seed(body["seed"])
+        written = it.model.generate(
+            torch.tensor([ids]),
+            attention_mask=torch.ones(1, len(ids), dtype=torch.int64),
+            max_new_tokens=limit,
+            eos_token_id=it.tokenizer.eos_token_id,
+            pad_token_id=it.tokenizer.eos_token_id,
+            **(drawn if body["temperature"] else greedy),
+        )[0, len(ids) :].tolist()
+    ended = written[-1:] == [it.tokenizer.eos_token_id]
+    content = None if behaviour.no_content else it.tokenizer.decode(written, skip_special_tokens=True)
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": content},
+        "finish_reason": "stop" if ended else "length",
+    }
+    return answer(choice, behaviour, len(ids), len(written)) | {"object": "chat.completion"}
 
 
 def answer(choice: dict[str, Any], behaviour: Behaviour, prompt: int, written: int) -> dict[str, Any]:

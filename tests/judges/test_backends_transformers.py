@@ -13,7 +13,7 @@ from judges.backends import transformers as backend_module
 from judges.backends.base import Backend, BackendError
 from judges.backends.transformers import TransformersBackend
 from judges.engine.normalisation import choose
-from judges.engine.prompt import CellPrompt, PromptTooLong, RowPrompt
+from judges.engine.prompt import CellPrompt, Generated, PromptTooLong, RowPrompt, Sampling
 from tests.judges import tiny
 
 ROW = RowPrompt("Recipe: 2 cups flour, salt\n", (CellPrompt("Item: salt\nAnswer:", ("Yes", "No")),))
@@ -42,6 +42,20 @@ def test_a_folder_of_safetensors_is_scored_as_by_the_engine(folder: Path) -> Non
     assert not isinstance(row, PromptTooLong)
     assert not isinstance(expected, PromptTooLong)
     assert [score.logprob for score in row[0]] == pytest.approx([score.logprob for score in expected[0]], abs=1e-4)
+
+
+def test_a_folder_of_safetensors_answers_as_by_the_engine(folder: Path) -> None:
+    from judges.engine.encoding import PromptEncoder
+    from judges.engine.generation import AnswerGenerator
+
+    sampling = Sampling(max_new_tokens=10, temperature=0.7, seed=3)
+    backend: Backend = TransformersBackend(str(folder))
+    engine = AnswerGenerator(tiny.model("llama"), PromptEncoder(tiny.tokenizer()), token_budget=100, cache_budget=500)
+    expected = engine.generate(["Rate it:", "x" * 600], sampling)
+    first, second = backend.generate(["Rate it:", "x" * 600], sampling)
+    assert first == expected[0]
+    assert isinstance(first, Generated)
+    assert isinstance(second, PromptTooLong)
 
 
 def test_the_identity_names_model_weights_and_libraries(folder: Path) -> None:
@@ -131,6 +145,8 @@ def test_a_model_that_answers_no_number_is_a_permanent_error(folder: Path) -> No
     with pytest.raises(BackendError, match="float32 or bfloat16") as caught:
         backend.score([ROW])
     assert caught.value.permanent
+    with pytest.raises(BackendError, match="float32 or bfloat16"):
+        backend.generate(["Rate it:"], Sampling(max_new_tokens=2))
 
 
 def test_a_web_process_can_import_the_backends_without_torch() -> None:

@@ -29,16 +29,28 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", help="short name of the study, as in its address")
         parser.add_argument("judge", help="name of the judge")
+        parser.add_argument(
+            "--repeats", type=int, metavar="N", help="label each row so often in all; for judges that rate"
+        )
         parser.add_argument("--sheets", nargs="+", metavar="TITLE", help="label these sheets only, in a new run")
 
-    def handle(self, *, study: str, judge: str, sheets: list[str] | None, verbosity: int, **options: Any) -> None:
+    def handle(
+        self,
+        *,
+        study: str,
+        judge: str,
+        sheets: list[str] | None,
+        repeats: int | None,
+        verbosity: int,
+        **options: Any,
+    ) -> None:
         if verbosity < 2:
             for name in ("judges", "httpx"):
                 logging.getLogger(name).setLevel(logging.WARNING)  # a line a row, or a request, would bury ours
         os.environ.setdefault("TQDM_DISABLE", "1")  # the bars of libraries would break our line
         self._shown = time.monotonic()
         chosen = _judge(judge)
-        run = self._run(_study(study), chosen, sheets)
+        run = self._run(_study(study), chosen, sheets, repeats)
         if chosen.model is not None and chosen.model.is_served:
             self.stdout.write(f"{chosen.name} asks {chosen.model.served_name} at {chosen.model.location}.")
         try:
@@ -51,6 +63,8 @@ class Command(BaseCommand):
         run.refresh_from_db()
         progress = queries.progress(run)
         self._show(progress, end="\n")
+        for why, n in queries.unreadable_reasons(run):
+            self.stderr.write(f"{n:,} of the answers could not be read: {why}.")
         for item in queries.problems(run):
             self.stderr.write(f"{item.assignment.row.sheet.title} · {item.assignment.row.name}: {item.error}")
         if run.state != Run.State.FINISHED:
@@ -58,14 +72,22 @@ class Command(BaseCommand):
         if progress.failed:
             raise CommandError(f"{progress.failed} of {progress.rows} rows failed. The same command tries them again.")
 
-    def _run(self, study: Study, judge: Judge, sheets: list[str] | None) -> Run:
+    def _run(self, study: Study, judge: Judge, sheets: list[str] | None, repeats: int | None) -> Run:
         try:
             chosen = queries.sheets_called(study, sheets) if sheets else None
-            if chosen is None and (run := queries.unfinished_run(study, judge)) is not None:
+            run = queries.unfinished_run(study, judge) if chosen is None else None
+            if run is not None and repeats in (None, run.repeats):
                 if run.state != Run.State.RUNNING:
                     actions.resume_run(run=run, enqueue=False)
                 return run
-            return actions.start_run(study=study, judge=judge, by=None, sheets=chosen, enqueue=False)
+            return actions.start_run(
+                study=study,
+                judge=judge,
+                by=None,
+                sheets=chosen,
+                repeats=1 if repeats is None else repeats,
+                enqueue=False,
+            )
         except Sheet.DoesNotExist as error:
             raise CommandError(f"The study has no sheet called “{error}”.") from error
         except Refused as refused:
@@ -91,6 +113,8 @@ class Command(BaseCommand):
             end = "\n"
         self._shown = time.monotonic()
         parts = [f"{progress.done}/{progress.rows} rows", f"{progress.cells:,} labels"]
+        if progress.unreadable:
+            parts.append(f"{progress.unreadable:,} unreadable")
         if progress.failed:
             parts.append(f"{progress.failed} failed")
         if progress.cells_per_second:

@@ -1,0 +1,150 @@
+"""Extractors, and their runs over the documents of a study: created, started, cancelled, resumed, ended."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+
+from celery import current_app
+from django.db import transaction
+from django.db.models import Count
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.actions import Refused
+from annotation.models import Row, Study, User
+from judges import evidence, extracting, extraction_prompts, labelling, prompting
+from judges.actions.creating import model_of
+from judges.backends.base import BackendError
+from judges.models import Extraction, ExtractionItem, ExtractionRun, Extractor, Judge, LanguageModel
+from judges.states import ItemState, RunState
+
+log = logging.getLogger(__name__)
+
+TASK = "judges.tasks.extract_next"
+# Messages that a run has on the queue: as many workers can be at it. Each message is sent on until nothing is left.
+LANES = 4
+
+
+@transaction.atomic
+def create_extractor(
+    *,
+    name: str,
+    parser: str = "",
+    model: LanguageModel | None = None,
+    prompt_text: str = "",
+    chat_template: bool = False,
+    max_new_tokens: int = 2048,
+    **new_model: str | int | None,
+) -> Extractor:
+    """Create an extractor: a parser by its key, or a model, stored or (with `location`) new, with a prompt.
+
+    Raises:
+        Refused: its parser is not installed, or its model could never work.
+        PromptError: the text is no prompt file of an extractor.
+    """
+    if new_model.get("location"):
+        model = model_of(**new_model)
+    made = Extractor(name=name, max_new_tokens=max_new_tokens)
+    if model is None:
+        made.kind, made.parser = Extractor.Kind.PARSER, parser
+    else:
+        text = prompting.with_plain_ends(prompt_text)
+        extraction_prompts.load_extraction_prompt(text)
+        made.kind, made.model = Extractor.Kind.MODEL, model
+        made.chat_template = labelling.asks_in_chat_form(model, method=Judge.Method.RATING, chat_template=chat_template)
+        made.prompt, made.prompt_digest = text, prompting.digest(text)
+    try:
+        extracting.check_extractor(made)
+    except BackendError as error:
+        raise Refused(str(error)) from error
+    made.save()
+    return made
+
+
+@transaction.atomic
+def start_extraction(*, study: Study, extractor: Extractor, by: User | None, enqueue: bool = True) -> ExtractionRun:
+    """Let an extractor take its lists out of all documents of the study where it has not done so yet.
+
+    `enqueue` False leaves the work to the caller (`extract_next`); workers take it over if that goes silent.
+
+    Raises:
+        Refused: it is at work already, nothing is left for it, or its model or parser is missing.
+    """
+    Study.objects.select_for_update().get(pk=study.pk)  # of two starts at once, the second sees the first
+    _refuse_if_at_work(study, extractor)
+    try:
+        extracting.check_extractor(extractor)
+    except BackendError as error:
+        raise Refused(str(error)) from error
+    rows = Row.objects.filter(sheet__study=study)
+    if not rows.exists():
+        raise Refused(_("There are no documents here yet. Import them first."))
+    kinds = evidence.kinds_of(extractor)
+    taken = Extraction.objects.filter(extractor=extractor, row__sheet__study=study, kind__in=kinds)
+    whole = taken.values("row").annotate(n=Count("pk")).filter(n=len(kinds)).values("row")
+    left = list(rows.exclude(pk__in=whole).values_list("pk", flat=True))
+    if not left:
+        raise Refused(_("“%(extractor)s” has been at all documents already.") % {"extractor": extractor.name})
+    run = ExtractionRun.objects.create(
+        study=study,
+        extractor=extractor,
+        started_by=by,
+        provenance={**(evidence.record_of(extractor) or {}), "prompt": extractor.prompt, "workers": []},
+    )
+    ExtractionItem.objects.bulk_create(ExtractionItem(run=run, row_id=pk) for pk in left)
+    if enqueue:
+        send(run, lanes=min(LANES, len(left)))
+    return run
+
+
+def _refuse_if_at_work(study: Study, extractor: Extractor) -> None:
+    if study.extraction_runs.filter(extractor=extractor, state=RunState.RUNNING).exists():
+        raise Refused(_("“%(extractor)s” is at work in this study already.") % {"extractor": extractor.name})
+
+
+@transaction.atomic
+def cancel_extraction(*, run: ExtractionRun) -> None:
+    """Stop a run. What was taken out stays; a worker gives up its document at its next look, within seconds."""
+    end(run, RunState.CANCELLED)
+
+
+@transaction.atomic
+def resume_extraction(*, run: ExtractionRun, enqueue: bool = True) -> None:
+    """Go on with the documents that are left, failed ones included. `enqueue`: as for `start_extraction`.
+
+    Raises:
+        Refused: nothing is left, or another run of the extractor is at work.
+    """
+    Study.objects.select_for_update().get(pk=run.study_id)
+    _refuse_if_at_work(run.study, run.extractor)
+    left = run.items.exclude(state=ItemState.DONE).update(
+        state=ItemState.QUEUED, attempts=0, error="", token=None, lease_until=None, not_before=None, done_at=None
+    )
+    if not left:
+        raise Refused(_("Nothing is left to do in this run."))
+    ExtractionRun.objects.filter(pk=run.pk).update(state=RunState.RUNNING, ended_at=None, error="")
+    if enqueue:
+        send(run, lanes=min(LANES, left))
+
+
+def send(run: ExtractionRun, *, lanes: int) -> None:
+    """Put messages of a run on the queue, once this transaction is through."""
+    ExtractionRun.objects.filter(pk=run.pk).update(sent_at=timezone.now())
+    transaction.on_commit(partial(_publish, run_id=run.pk, queue=run.extractor.queue, lanes=lanes))
+
+
+def _publish(*, run_id: int, queue: str, lanes: int) -> None:
+    for _lane in range(lanes):
+        try:
+            current_app.send_task(TASK, args=[run_id], queue=queue)
+        except Exception:  # each broker has its own
+            # The run is there all the same, and recover_extractions sends it later.
+            log.exception("The queue cannot be reached")
+            return
+
+
+def end(run: ExtractionRun, state: RunState, *, error: str = "") -> None:
+    ExtractionRun.objects.filter(pk=run.pk, state=RunState.RUNNING).update(
+        state=state, ended_at=timezone.now(), error=error
+    )

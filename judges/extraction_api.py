@@ -1,0 +1,135 @@
+"""Extractors and their runs over HTTP for programs: a second door to the same reads and actions as the pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext_lazy as _
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.decorators import api_view
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.actions import Refused
+from annotation.api import Conflict, study_of, user_of
+from annotation.models import Role, Study
+from annotation.serializers import RefusalSerializer
+from judges import actions, extraction_queries
+from judges.models import Extractor
+from judges.states import RunState
+
+
+class ExtractorSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    kind = serializers.ChoiceField(Extractor.Kind.choices)
+    parser = serializers.CharField(help_text=_("Of a parser, else “”."))
+    model = serializers.CharField(source="model.location", default=None, allow_null=True)
+    served_model = serializers.CharField(source="model.served_name", default=None, allow_null=True)
+    chat_template = serializers.BooleanField()
+    max_new_tokens = serializers.IntegerField()
+    prompt_sha256 = serializers.CharField(source="prompt_digest")
+
+
+class ExtractionRunSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    study = serializers.SlugField(source="study.slug")
+    extractor = ExtractorSerializer()
+    state = serializers.ChoiceField(RunState.choices)
+    error = serializers.CharField(help_text=_("Why it failed, and what to do."))
+    started_at = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+    documents = serializers.IntegerField(source="n_documents")
+    documents_done = serializers.IntegerField(source="n_done")
+    documents_failed = serializers.IntegerField(source="n_failed")
+
+
+class ExtractedListSerializer(serializers.Serializer[Any]):
+    kind = serializers.CharField()
+    items = serializers.JSONField(
+        help_text=_("Each: fields {name: text}, and unsupported: the fields whose words are nowhere in the document.")
+    )
+    raw = serializers.CharField(help_text=_("As it was written."))
+    repairs = serializers.DictField(child=serializers.IntegerField(), help_text=_("Rule: how often it was needed."))
+    refused = serializers.CharField(help_text=_("Why there are no items, or “”."))
+
+
+class DocumentSerializer(serializers.Serializer[Any]):
+    row = serializers.IntegerField(source="item.row_id")
+    sheet_title = serializers.CharField(source="item.row.sheet.title")
+    row_name = serializers.CharField(source="item.row.name")
+    state = serializers.CharField(source="item.state")
+    error = serializers.CharField(source="item.error")
+    lists = ExtractedListSerializer(many=True)
+
+
+class ExtractionDetailSerializer(ExtractionRunSerializer):
+    contents = DocumentSerializer(many=True, help_text=_("The documents, and the lists that were taken out of them."))
+    provenance = serializers.JSONField(help_text=_("Prompt, and of each kind of worker the model and the libraries."))
+
+
+def _detail(study: Study, pk: int) -> Response:
+    run = get_object_or_404(extraction_queries.runs_with_counts(study), pk=pk)
+    run.contents = extraction_queries.documents_of(run, with_raw=True)  # type: ignore[attr-defined]
+    return Response(ExtractionDetailSerializer(run).data)
+
+
+@extend_schema(responses=ExtractorSerializer(many=True))
+@api_view(["GET"])
+def extractors(request: Request, slug: str) -> Response:
+    """All extractors; each can be started in each study."""
+    study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+    return Response(ExtractorSerializer(Extractor.objects.select_related("model"), many=True).data)
+
+
+@extend_schema(request=None, responses={201: ExtractionDetailSerializer, 409: RefusalSerializer})
+@api_view(["POST"])
+def start(request: Request, slug: str, pk: int) -> Response:
+    """Let an extractor take its lists out of all documents where it has not done so yet."""
+    study = study_of(request, slug, Role.MANAGER)
+    extractor = get_object_or_404(Extractor.objects.select_related("model"), pk=pk)
+    try:
+        run = actions.start_extraction(study=study, extractor=extractor, by=user_of(request))
+    except Refused as refused:
+        raise Conflict(str(refused)) from refused
+    response = _detail(study, run.pk)
+    response.status_code = status.HTTP_201_CREATED
+    return response
+
+
+@extend_schema(responses=ExtractionRunSerializer(many=True))
+@api_view(["GET"])
+def runs(request: Request, slug: str) -> Response:
+    """The extraction runs of a study, the last one first."""
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+    return Response(ExtractionRunSerializer(extraction_queries.runs_with_counts(study), many=True).data)
+
+
+@extend_schema(responses=ExtractionDetailSerializer)
+@api_view(["GET"])
+def run(request: Request, slug: str, pk: int) -> Response:
+    """An extraction run: how far it is, what went wrong, and what was taken out of each document."""
+    return _detail(study_of(request, slug, Role.MANAGER, Role.RESEARCHER), pk)
+
+
+@extend_schema(request=None, responses=ExtractionDetailSerializer)
+@api_view(["POST"])
+def cancel(request: Request, slug: str, pk: int) -> Response:
+    """Stop an extraction run. What was taken out stays."""
+    study = study_of(request, slug, Role.MANAGER)
+    actions.cancel_extraction(run=get_object_or_404(extraction_queries.runs_with_counts(study), pk=pk))
+    return _detail(study, pk)
+
+
+@extend_schema(request=None, responses={200: ExtractionDetailSerializer, 409: RefusalSerializer})
+@api_view(["POST"])
+def resume(request: Request, slug: str, pk: int) -> Response:
+    """Go on with the documents that are left, failed ones included."""
+    study = study_of(request, slug, Role.MANAGER)
+    try:
+        actions.resume_extraction(run=get_object_or_404(extraction_queries.runs_with_counts(study), pk=pk))
+    except Refused as refused:
+        raise Conflict(str(refused)) from refused
+    return _detail(study, pk)

@@ -1,0 +1,20 @@
+"""The states of runs and of their work, the same for judges and extractors."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class RunState(models.TextChoices):
+    RUNNING = "running", _("running")
+    FINISHED = "finished", _("finished")
+    CANCELLED = "cancelled", _("cancelled")
+    FAILED = "failed", _("failed")
+
+
+class ItemState(models.TextChoices):
+    QUEUED = "queued", _("queued")
+    CLAIMED = "claimed", _("at work")
+    DONE = "done", _("done")
+    FAILED = "failed", _("failed")
