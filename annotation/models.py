@@ -327,6 +327,9 @@ class Label(models.Model):
     scores = models.JSONField(null=True, blank=True, help_text=_("A judge's log-probabilities of all options."))
     note = models.TextField(blank=True)
     preset = models.BooleanField(default=False, help_text=_("Follows from the column; nobody chose it."))
+    exposed = models.BooleanField(
+        default=False, help_text=_("Its rater had seen other raters' labels of this sheet before.")
+    )
     revision = models.PositiveIntegerField(default=1)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -345,7 +348,7 @@ class LabelEvent(models.Model):
     """The append-only history of labels, written in the transaction that changes them.
 
     `key` is made by whoever sends the change; the same key for the same assignment a second time is a resend and
-    changes nothing.
+    changes nothing. `note` and `preset` are those of the label after it, so that the cell can be restored.
     """
 
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="events")
@@ -353,6 +356,18 @@ class LabelEvent(models.Model):
     question = models.ForeignKey(Question, models.PROTECT, related_name="+")
     before = models.ForeignKey(Option, models.PROTECT, null=True, related_name="+")
     after = models.ForeignKey(Option, models.PROTECT, null=True, related_name="+")
+    note = models.TextField(blank=True)
+    preset = models.BooleanField(default=False)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.PROTECT,
+        null=True,
+        related_name="+",
+        help_text=_("Who changed it, where that was somebody other than the rater."),
+    )
+    restored_to = models.DateTimeField(
+        null=True, help_text=_("The moment that was restored, where the change was a restore.")
+    )
     at = models.DateTimeField(auto_now_add=True)
     key = models.UUIDField()
 
@@ -364,6 +379,46 @@ class LabelEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.column} · {self.question}: {self.before} → {self.after}"
+
+
+class Look(models.Model):
+    """Somebody saw other raters' labels of a sheet. What they label there themselves from then on is `exposed`."""
+
+    sheet = models.ForeignKey(Sheet, models.CASCADE, related_name="looks")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="looks")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["sheet", "user", "at"], name="look_by_user")]
+
+    def __str__(self) -> str:
+        return f"{self.user} · {self.sheet} · {self.at:%Y-%m-%d %H:%M}"
+
+
+class Decision(models.Model):
+    """What somebody decided about a cell, and what they saw. The latest counts; the earlier ones are kept.
+
+    The gold label itself is a `Label` of `assignment`, which is one of the study's gold rater.
+    """
+
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="decisions")
+    column = models.ForeignKey(Column, models.CASCADE, related_name="+")
+    question = models.ForeignKey(Question, models.PROTECT, related_name="+")
+    option = models.ForeignKey(
+        Option, models.PROTECT, null=True, related_name="+", help_text=_("Empty where a decision was withdrawn.")
+    )
+    reason = models.TextField(blank=True)
+    seen = models.JSONField(default=dict, help_text=_("Rater → option key of all labels of the cell at that time."))
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="decisions")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["assignment", "column", "question"], name="decision_by_cell")]
+
+    def __str__(self) -> str:
+        return f"{self.column} · {self.question}: {self.option}"
 
 
 class Plan(models.Model):
