@@ -359,5 +359,7 @@ def _event(label: Label, before: int | None, after: int | None, key: uuid.UUID) 
         question_id=label.question_id,
         before_id=before,
         after_id=after,
+        note="" if after is None else label.note,
+        preset=after is not None and label.preset,
         key=key,
     )

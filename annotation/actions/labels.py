@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -19,9 +20,11 @@ from annotation.models import (
     Column,
     Label,
     LabelEvent,
+    Look,
     Option,
     Question,
     Section,
+    User,
 )
 
 
@@ -44,25 +47,32 @@ class Recorded:
 
 
 @transaction.atomic
-def record(*, assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID) -> Recorded:
+def record(*, assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID, by: User | None = None) -> Recorded:
     """Write answers, the rules' consequences and the history, all or nothing.
 
     An answer that switches questions off clears their labels; a question that a column presets is filled in as soon as
     one of its column is answered. `key` names this change: the same change sent again is acknowledged and does nothing.
+    `by` is who acts where that is somebody other than the rater.
 
     Raises:
         Refused: the assignment is closed, or a cell is not one of its cells or not asked.
     """
     answers = list(answers)
     # The row's lock orders writers of one assignment; on SQLite the transaction itself is the lock.
-    assignment = Assignment.objects.select_for_update(of=("self",)).select_related("row").get(pk=assignment.pk)
+    looks = Look.objects.filter(sheet=OuterRef("row__sheet"), user=OuterRef("rater__user"))
+    assignment = (
+        Assignment.objects.select_for_update(of=("self",))
+        .select_related("row")
+        .annotate(exposed=Exists(looks))
+        .get(pk=assignment.pk)
+    )
     if LabelEvent.objects.filter(assignment=assignment, key=key).exists():
         return Recorded()
     if assignment.state == Assignment.State.SUBMITTED:
         raise Refused(_("“%(row)s” is submitted; take it back first to change it.") % {"row": assignment.row.name})
     _refuse_withdrawn(assignment)
 
-    writer = _Writer(assignment, answers, key)
+    writer = _Writer(assignment, answers, key, by=by, exposed=assignment.exposed)
     for answer in answers:
         writer.write(answer)
     writer.settle()
@@ -87,9 +97,13 @@ class _Writer:
     with a fixed number of statements, however many cells there are.
     """
 
-    def __init__(self, assignment: Assignment, answers: Sequence[Answer], key: uuid.UUID) -> None:
+    def __init__(
+        self, assignment: Assignment, answers: Sequence[Answer], key: uuid.UUID, *, by: User | None, exposed: bool
+    ) -> None:
         self.assignment = assignment
         self.key = key
+        self.by = by
+        self.exposed = exposed
         self.recorded = Recorded()
         self.columns = {answer.column.pk: answer.column for answer in answers}
         self.spoken_of = {(answer.column.pk, answer.question.pk) for answer in answers}
@@ -153,6 +167,8 @@ class _Writer:
             option=option,
             scores=answer.scores,
             note=(standing.note if standing else "") if answer.note is None else answer.note,
+            # What was chosen before its rater saw the others' labels stays so when it is chosen again.
+            exposed=standing.exposed if standing and standing.option_id == option.pk else self.exposed,
         )
 
     def settle(self) -> None:
@@ -201,6 +217,9 @@ class _Writer:
                     question_id=cell[1],
                     before=old.option if old else None,
                     after=label.option if label else None,
+                    note=label.note if label else "",
+                    preset=label.preset if label else False,
+                    by=self.by,
                     key=self.key,
                 )
             )
@@ -217,7 +236,7 @@ class _Writer:
                 updates.append(label)
         Label.objects.bulk_create(inserts)
         Label.objects.bulk_update(
-            updates, ["option", "scores", "note", "preset", "revision", "updated_at"], batch_size=200
+            updates, ["option", "scores", "note", "preset", "exposed", "revision", "updated_at"], batch_size=200
         )
         Label.objects.filter(pk__in=deletes).delete()
         LabelEvent.objects.bulk_create(events)
