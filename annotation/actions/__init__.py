@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from annotation.actions.base import Refused, lock_study
-from annotation.actions.labels import Answer, Recorded, record, reopen, submit
+from annotation.actions.labels import Answer, Recorded, record, reopen, skip_rest, submit
+from annotation.actions.notes import answer_note, ask, read_answers, withdraw_note
 from annotation.actions.people import add_member, invite, remove_member
 from annotation.actions.plan import apply_design, assign, withdraw
+from annotation.actions.sheets import close_sheet, open_sheet
 from annotation.actions.studies import add_column, add_row, add_sheet, create_study, store_scheme
+from annotation.actions.time import beat
 
 __all__ = [
     "Answer",
@@ -16,15 +19,23 @@ __all__ = [
     "add_member",
     "add_row",
     "add_sheet",
+    "answer_note",
     "apply_design",
+    "ask",
     "assign",
+    "beat",
+    "close_sheet",
     "create_study",
     "invite",
     "lock_study",
+    "open_sheet",
+    "read_answers",
     "record",
     "remove_member",
     "reopen",
+    "skip_rest",
     "store_scheme",
     "submit",
     "withdraw",
+    "withdraw_note",
 ]

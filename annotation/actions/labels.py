@@ -23,20 +23,26 @@ from annotation.models import (
     Look,
     Option,
     Question,
+    Rater,
     Section,
+    Skip,
     User,
 )
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a rater says of one cell. `option` None clears it; `note` None leaves the note that stands there."""
+    """What a rater says of one cell: an option, or that they cannot tell and why (`skip`), or nothing, which clears it.
+
+    `note` None leaves the note that stands there.
+    """
 
     column: Column
     question: Question
     option: Option | None
     scores: Any = None
     note: str | None = None
+    skip: str = ""
 
 
 @dataclass
@@ -50,7 +56,7 @@ class Recorded:
 def record(*, assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID, by: User | None = None) -> Recorded:
     """Write answers, the rules' consequences and the history, all or nothing.
 
-    An answer that switches questions off clears their labels; a question that a column presets is filled in as soon as
+    An answer that switches questions off clears their cells; a question that a column presets is filled in as soon as
     one of its column is answered. `key` names this change: the same change sent again is acknowledged and does nothing.
     `by` is who acts where that is somebody other than the rater.
 
@@ -62,8 +68,8 @@ def record(*, assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID,
     looks = Look.objects.filter(sheet=OuterRef("row__sheet"), user=OuterRef("rater__user"))
     assignment = (
         Assignment.objects.select_for_update(of=("self",))
-        .select_related("row")
-        .annotate(exposed=Exists(looks))
+        .select_related("row__sheet", "rater")
+        .annotate(exposed=Exists(looks), has_skips=Exists(Skip.objects.filter(assignment=OuterRef("pk"))))
         .get(pk=assignment.pk)
     )
     if LabelEvent.objects.filter(assignment=assignment, key=key).exists():
@@ -71,8 +77,9 @@ def record(*, assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID,
     if assignment.state == Assignment.State.SUBMITTED:
         raise Refused(_("“%(row)s” is submitted; take it back first to change it.") % {"row": assignment.row.name})
     _refuse_withdrawn(assignment)
+    _refuse_closed(assignment)
 
-    writer = _Writer(assignment, answers, key, by=by, exposed=assignment.exposed)
+    writer = _Writer(assignment, answers, key, by=by, exposed=assignment.exposed, has_skips=assignment.has_skips)
     for answer in answers:
         writer.write(answer)
     writer.settle()
@@ -85,9 +92,33 @@ def record(*, assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID,
     return writer.recorded
 
 
+@transaction.atomic
+def skip_rest(*, assignment: Assignment, reason: str, key: uuid.UUID) -> Recorded:
+    """Skip what is still open of a document. What a column presets is filled in, as by any other answer.
+
+    Raises:
+        Refused: as from `record`.
+    """
+    # The lock first: a choice that comes at the same time must not be skipped over.
+    Assignment.objects.select_for_update().values_list("pk").get(pk=assignment.pk)
+    cells = [cell for cell in queries.open_cells(assignment) if not cell.has_preset]
+    answers = [Answer(cell.column, cell.question, None, skip=reason) for cell in cells]
+    return record(assignment=assignment, answers=answers, key=key)
+
+
 def _refuse_withdrawn(assignment: Assignment) -> None:
     if assignment.state == Assignment.State.WITHDRAWN:
         raise Refused(_("“%(row)s” is no longer assigned to this rater.") % {"row": assignment.row.name})
+
+
+def _refuse_closed(assignment: Assignment) -> None:
+    """People change nothing on a closed sheet. Judges do, and the gold of an adjudication: their work comes after."""
+    sheet = assignment.row.sheet
+    if sheet.closed_at is not None and assignment.rater.kind == Rater.Kind.PERSON:
+        raise Refused(
+            _("“%(sheet)s” is closed: its work is finished. What you saved is safe; ask the manager to open it again.")
+            % {"sheet": sheet.title}
+        )
 
 
 class _Writer:
@@ -98,7 +129,14 @@ class _Writer:
     """
 
     def __init__(
-        self, assignment: Assignment, answers: Sequence[Answer], key: uuid.UUID, *, by: User | None, exposed: bool
+        self,
+        assignment: Assignment,
+        answers: Sequence[Answer],
+        key: uuid.UUID,
+        *,
+        by: User | None,
+        exposed: bool,
+        has_skips: bool,
     ) -> None:
         self.assignment = assignment
         self.key = key
@@ -119,23 +157,28 @@ class _Writer:
             section.pk: {question.key: question for question in section.questions.all()}
             for section in self.sections.values()
         }
-        self.before: dict[tuple[int, int], Label] = {
+        here = {"assignment": assignment, "column_id__in": self.columns}
+        self.before: dict[tuple[int, int], Label | Skip] = {
             (label.column_id, label.question_id): label
-            for label in Label.objects.filter(assignment=assignment, column_id__in=self.columns).select_related(
-                "option"
-            )
+            for label in Label.objects.filter(**here).select_related("option")
         }
-        self.after: dict[tuple[int, int], Label | None] = {}
+        if has_skips:
+            self.before |= {(skip.column_id, skip.question_id): skip for skip in Skip.objects.filter(**here)}
+        self.after: dict[tuple[int, int], Label | Skip | None] = {}
 
-    def standing(self, column_id: int, question_id: int) -> Label | None:
+    def standing(self, column_id: int, question_id: int) -> Label | Skip | None:
         cell = (column_id, question_id)
         return self.after[cell] if cell in self.after else self.before.get(cell)
 
     def answers_of(self, column: Column) -> dict[str, str]:
-        labels = (
+        answers = (
             (key, self.standing(column.pk, question.pk)) for key, question in self.questions[column.section_id].items()
         )
-        return {key: label.option.key for key, label in labels if label is not None}
+        return {key: label.option.key for key, label in answers if isinstance(label, Label)}
+
+    def skipped_in(self, column: Column) -> set[str]:
+        questions = self.questions[column.section_id]
+        return {key for key, q in questions.items() if isinstance(self.standing(column.pk, q.pk), Skip)}
 
     def write(self, answer: Answer) -> None:
         column, question, option = answer.column, answer.question, answer.option
@@ -146,10 +189,10 @@ class _Writer:
             or not self.assignment.asks(section)
         ):
             raise Refused(_("That cell is not part of this assignment."))
-        if option is None:
+        if option is None and not answer.skip:
             self.after[column.pk, question.pk] = None
             return
-        if option.question_id != question.pk:
+        if option is not None and option.question_id != question.pk:
             raise Refused(
                 _("“%(option)s” is no answer to “%(question)s”.") % {"option": option.label, "question": question.title}
             )
@@ -159,16 +202,22 @@ class _Writer:
                 _("“%(question)s” is not asked of “%(column)s” here.")
                 % {"question": question.title, "column": column.name}
             )
+        if option is None:
+            self.after[column.pk, question.pk] = Skip(
+                assignment=self.assignment, column=column, question=question, reason=answer.skip
+            )
+            return
         standing = self.standing(column.pk, question.pk)
+        label = standing if isinstance(standing, Label) else None
         self.after[column.pk, question.pk] = Label(
             assignment=self.assignment,
             column=column,
             question=question,
             option=option,
             scores=answer.scores,
-            note=(standing.note if standing else "") if answer.note is None else answer.note,
+            note=(label.note if label else "") if answer.note is None else answer.note,
             # What was chosen before its rater saw the others' labels stays so when it is chosen again.
-            exposed=standing.exposed if standing and standing.option_id == option.pk else self.exposed,
+            exposed=label.exposed if label and label.option_id == option.pk else self.exposed,
         )
 
     def settle(self) -> None:
@@ -178,13 +227,13 @@ class _Writer:
             cleared = {
                 key for key, question in questions.items() if self.after.get((column.pk, question.pk), 0) is None
             }
-            answers = self.answers_of(column)
+            answers, skipped = self.answers_of(column), self.skipped_in(column)
             presets = spec.presets(column.facets)
-            if all(self._is_preset(column, questions[key]) for key in answers):
+            if not skipped and all(self._is_preset(column, questions[key]) for key in answers):
                 # Nobody has answered this column, or nobody any more: what follows from answering it goes too.
                 self.after |= {(column.pk, questions[key].pk): None for key in answers}
                 presets = {}
-            for key in presets.keys() - answers.keys() - cleared:
+            for key in presets.keys() - answers.keys() - skipped - cleared:
                 question = questions[key]
                 option = next(option for option in question.options.all() if option.key == presets[key])
                 self.after[column.pk, question.pk] = Label(
@@ -197,7 +246,7 @@ class _Writer:
 
     def _is_preset(self, column: Column, question: Question) -> bool:
         label = self.standing(column.pk, question.pk)
-        return label is not None and label.preset
+        return isinstance(label, Label) and label.preset
 
     def flush(self) -> None:
         """Write what differs from before, and an event for each cell that was spoken of.
@@ -205,41 +254,56 @@ class _Writer:
         Also for a choice of what stood there already, and for a clear of what was clear: the event's key is what makes
         a resend harmless.
         """
-        inserts, updates, deletes, events = [], [], [], []
-        for cell, label in self.after.items():
+        events = []
+        for cell, new in self.after.items():
             old = self.before.get(cell)
-            if old is None and label is None and cell not in self.spoken_of:
+            if old is None and new is None and cell not in self.spoken_of:
                 continue  # a preset that a rule took back in the same breath
+            label = new if isinstance(new, Label) else None
             events.append(
                 LabelEvent(
                     assignment=self.assignment,
                     column_id=cell[0],
                     question_id=cell[1],
-                    before=old.option if old else None,
+                    before=old.option if isinstance(old, Label) else None,
                     after=label.option if label else None,
+                    skip_before=old.reason if isinstance(old, Skip) else "",
+                    skip_after=new.reason if isinstance(new, Skip) else "",
                     note=label.note if label else "",
                     preset=label.preset if label else False,
                     by=self.by,
                     key=self.key,
                 )
             )
-            if old is None and label is None:
-                continue
-            self.recorded.changed.add(cell)
-            if label is None:
-                assert old is not None
+            if old is not None or new is not None:
+                self.recorded.changed.add(cell)
+        self._flush_labels()
+        self._flush_skips()
+        LabelEvent.objects.bulk_create(events)
+
+    def _flush_labels(self) -> None:
+        inserts, updates, deletes = [], [], []
+        for cell, new in self.after.items():
+            old = self.before.get(cell)
+            if isinstance(old, Label) and isinstance(new, Label):
+                new.pk, new.revision, new.updated_at = old.pk, old.revision + 1, timezone.now()
+                updates.append(new)
+            elif isinstance(new, Label):
+                inserts.append(new)
+            elif isinstance(old, Label):
                 deletes.append(old.pk)
-            elif old is None:
-                inserts.append(label)
-            else:
-                label.pk, label.revision, label.updated_at = old.pk, old.revision + 1, timezone.now()
-                updates.append(label)
         Label.objects.bulk_create(inserts)
         Label.objects.bulk_update(
             updates, ["option", "scores", "note", "preset", "exposed", "revision", "updated_at"], batch_size=200
         )
-        Label.objects.filter(pk__in=deletes).delete()
-        LabelEvent.objects.bulk_create(events)
+        if deletes:
+            Label.objects.filter(pk__in=deletes).delete()
+
+    def _flush_skips(self) -> None:
+        gone = [old.pk for cell in self.after if isinstance(old := self.before.get(cell), Skip)]
+        if gone:
+            Skip.objects.filter(pk__in=gone).delete()
+        Skip.objects.bulk_create(new for new in self.after.values() if isinstance(new, Skip))
 
 
 @transaction.atomic
@@ -250,10 +314,13 @@ def submit(*, assignment: Assignment, allow_open: bool = False) -> Assignment:
         Refused: cells are still open; the sentence says how many. Judges pass `allow_open`: what their prompt does not
             ask stays open.
     """
-    assignment = Assignment.objects.select_for_update(of=("self",)).select_related("row").get(pk=assignment.pk)
+    assignment = (
+        Assignment.objects.select_for_update(of=("self",)).select_related("row__sheet", "rater").get(pk=assignment.pk)
+    )
     if assignment.state == Assignment.State.SUBMITTED:
         return assignment
     _refuse_withdrawn(assignment)
+    _refuse_closed(assignment)
     if not allow_open and (left := queries.open_cells(assignment)):
         raise Refused(
             ngettext(
@@ -261,7 +328,7 @@ def submit(*, assignment: Assignment, allow_open: bool = False) -> Assignment:
                 "%(count)s cells of “%(row)s” are still open, first %(cells)s.",
                 len(left),
             )
-            % {"count": len(left), "row": assignment.row.name, "cells": ", ".join(left[:3])}
+            % {"count": len(left), "row": assignment.row.name, "cells": ", ".join(cell.name for cell in left[:3])}
         )
     assignment.state = Assignment.State.SUBMITTED
     assignment.submitted_at = timezone.now()
@@ -272,7 +339,13 @@ def submit(*, assignment: Assignment, allow_open: bool = False) -> Assignment:
 
 @transaction.atomic
 def reopen(*, assignment: Assignment) -> Assignment:
-    """Take a submission back."""
+    """Take a submission back.
+
+    Raises:
+        Refused: the manager has closed the sheet.
+    """
+    assignment = Assignment.objects.select_related("row__sheet", "rater").get(pk=assignment.pk)
+    _refuse_closed(assignment)
     Assignment.objects.filter(pk=assignment.pk, state=Assignment.State.SUBMITTED).update(
         state=Assignment.State.STARTED, submitted_at=None
     )

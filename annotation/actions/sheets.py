@@ -1,0 +1,24 @@
+"""Closing a sheet, and opening it again."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.models import Sheet, User
+
+
+@transaction.atomic
+def close_sheet(*, sheet: Sheet, by: User) -> Sheet:
+    """From now on its people change nothing, and take nothing back. What is not submitted stays as it is."""
+    Sheet.objects.filter(pk=sheet.pk, closed_at=None).update(closed_at=timezone.now(), closed_by=by)
+    sheet.refresh_from_db()
+    return sheet
+
+
+@transaction.atomic
+def open_sheet(*, sheet: Sheet) -> Sheet:
+    """Let the people of a closed sheet work on it again."""
+    Sheet.objects.filter(pk=sheet.pk).update(closed_at=None, closed_by=None)
+    sheet.refresh_from_db()
+    return sheet
