@@ -27,6 +27,7 @@ COLUMNS = (
     "note",
     "state",
     "updated_at",
+    "exposed",
 )
 _CHUNK = 2000
 
@@ -77,17 +78,18 @@ def exported_labels(study: Study) -> Iterator[tuple[str, ...]]:
             "note",
             "assignment__state",
             "updated_at",
+            "exposed",
             "column__facets",
         )
     )
-    record: Any  # seventeen values of as many types
+    record: Any  # eighteen values of as many types
     for record in labels.iterator(chunk_size=_CHUNK):
-        sheet, row, rater, kind, simulated, repeat, section, column, position, *answer, at, said = record
+        sheet, row, rater, kind, simulated, repeat, section, column, position, *answer, at, exposed, said = record
         question, option, label, preset, note, state = answer
         yield (
             *(sheet, row, rater, kind, _yes(simulated), str(repeat)),
             *(section, column, str(position + 1), question, option, label, _yes(preset), note),
-            *(state, at.isoformat(timespec="seconds")),
+            *(state, at.isoformat(timespec="seconds"), _yes(exposed)),
             *(str(said.get(name, "")) for name in facets),
         )
 

@@ -155,6 +155,7 @@ class LabelSerializer(serializers.Serializer[Any]):
     scores = serializers.JSONField(allow_null=True, help_text=_("A judge's log-probabilities of all options."))
     note = serializers.CharField()
     preset = serializers.BooleanField(help_text=_("Follows from the column; nobody chose it."))
+    exposed = serializers.BooleanField(help_text=_("Its rater had seen other raters' labels of the sheet before."))
     updated_at = serializers.DateTimeField()
 
 

@@ -223,6 +223,7 @@ def test_labels_are_in_long_form(leases: Leases, api_of: ApiOf) -> None:
         "scores": None,
         "note": "see line 2",
         "preset": False,
+        "exposed": False,
     }
 
 
