@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -79,7 +80,7 @@ def record(*, assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID,
     _refuse_withdrawn(assignment)
     _refuse_closed(assignment)
 
-    writer = _Writer(assignment, answers, key, by=by, exposed=assignment.exposed, has_skips=assignment.has_skips)
+    writer = Writer(assignment, answers, key, by=by, exposed=assignment.exposed, has_skips=assignment.has_skips)
     for answer in answers:
         writer.write(answer)
     writer.settle()
@@ -121,7 +122,7 @@ def _refuse_closed(assignment: Assignment) -> None:
         )
 
 
-class _Writer:
+class Writer:
     """One transaction's worth of changes to the labels of one assignment.
 
     Holds the labels of the touched columns in memory, applies answers and rules to them, and writes the difference
@@ -142,6 +143,7 @@ class _Writer:
         self.key = key
         self.by = by
         self.exposed = exposed
+        self.restored_to: datetime | None = None
         self.recorded = Recorded()
         self.columns = {answer.column.pk: answer.column for answer in answers}
         self.spoken_of = {(answer.column.pk, answer.question.pk) for answer in answers}
@@ -254,7 +256,7 @@ class _Writer:
         Also for a choice of what stood there already, and for a clear of what was clear: the event's key is what makes
         a resend harmless.
         """
-        events = []
+        events, now = [], timezone.now()  # one moment for all of it: what belongs together is restored together
         for cell, new in self.after.items():
             old = self.before.get(cell)
             if old is None and new is None and cell not in self.spoken_of:
@@ -272,6 +274,8 @@ class _Writer:
                     note=label.note if label else "",
                     preset=label.preset if label else False,
                     by=self.by,
+                    restored_to=self.restored_to,
+                    at=now,
                     key=self.key,
                 )
             )

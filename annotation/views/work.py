@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
@@ -14,7 +15,7 @@ from annotation import actions, queries
 from annotation.access import AppRequest
 from annotation.evidence import find_items
 from annotation.forms import CellForm
-from annotation.models import Assignment, Column, Sheet
+from annotation.models import Assignment, Column, Row, Sheet
 
 
 @require_GET
@@ -63,9 +64,12 @@ def record_cell(request: AppRequest, pk: int) -> HttpResponse:
 
 @require_GET
 def evidence(request: AppRequest, pk: int) -> HttpResponse:
+    return render(request, "annotation/_evidence.html", evidence_of(_my_assignment(request, pk).row))
+
+
+def evidence_of(row: Row) -> dict[str, Any]:
     """The row's text, and where each column's words stand in it."""
-    assignment = _my_assignment(request, pk)
-    row, blocks = assignment.row, assignment.row.blocks
+    blocks = row.blocks
     hits: dict[int, dict[str, list[tuple[int, int, int, float]]]] = {}
     columns = list(row.sheet.columns.select_related("section"))
     sections = {section.key: section for section in row.sheet.study.scheme.parsed.sections}
@@ -82,7 +86,7 @@ def evidence(request: AppRequest, pk: int) -> HttpResponse:
                 hits.setdefault(column.pk, {})[facet] = [
                     (hit.block, hit.start, hit.end, round(hit.share, 2)) for hit in places
                 ]
-    return render(request, "annotation/_evidence.html", {"row": row, "blocks": blocks, "hits": hits})
+    return {"row": row, "blocks": blocks, "hits": hits}
 
 
 @require_POST
