@@ -14,44 +14,81 @@ from django.utils.translation import ngettext
 
 from annotation import queries
 from annotation.actions import Answer
-from annotation.models import Assignment, Column, Option, Question, Rater, Role, Scheme, Sheet, Study
+from annotation.models import Assignment, Column, Question, Rater, Role, Scheme, Sheet, Study
 from annotation.overlap import OverlapRequest
 from annotation.scheme import SchemeError, SchemeSpec, Words, load_scheme
 
 
-class CellForm(forms.Form):
-    """One choice of an annotator. The assignment must be one of `assignments`."""
+class ChangeForm(forms.Form):
+    """Answers of one person to cells of one sheet, as the grid's script sends them: one choice, or a whole range.
 
-    assignment = forms.ModelChoiceField(
-        Assignment.objects.none(),
-        error_messages={
-            "invalid_choice": _("This row is not assigned to you any more. What was saved before is safe.")
-        },
-    )
-    column = forms.ModelChoiceField(Column.objects.select_related("section__scheme"))
-    question = forms.ModelChoiceField(Question.objects.all())
-    option = forms.SlugField(required=False, max_length=60)
+    `changes` is a list of [assignment, column, question, value, seen]. A value is an option's key, with "=" before it
+    where the column presets it, "!" and the reason of a skip, or "" to clear; `seen` is what the page showed before.
+    """
+
     key = forms.UUIDField()
+    restore = forms.BooleanField(required=False)  # an undo or a redo: all of it or nothing
+    changes = forms.JSONField()
 
-    def __init__(self, *args: Any, assignments: QuerySet[Assignment], **kwargs: Any) -> None:
+    MOST = 20_000
+
+    def __init__(self, *args: Any, sheet_id: int, mine: QuerySet[Assignment], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["assignment"].queryset = assignments  # type: ignore[attr-defined]
+        self.sheet_id = sheet_id
+        self.mine = mine
+
+    def clean_changes(self) -> list[tuple[int, int, int, str, str]]:
+        """Checks the form alone; what the numbers stand for is looked up by `answers`."""
+        changes = self.cleaned_data["changes"]
+        if not (isinstance(changes, list) and 0 < len(changes) <= self.MOST and all(map(_is_change, changes))):
+            raise forms.ValidationError(_("This is no list of changes. Nothing was saved; reload the page."))
+        return [tuple(change) for change in changes]
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
-        key, question = cleaned.get("option"), cleaned.get("question")
-        cleaned["chosen"] = None
-        if key and question:
-            cleaned["chosen"] = Option.objects.filter(question=question, key=key).first()
-            if cleaned["chosen"] is None:
-                raise forms.ValidationError(
-                    _("“%(option)s” is no answer to “%(question)s”.") % {"option": key, "question": question.title}
-                )
+        if not self.errors:
+            cleaned["answers"] = self._resolve(cleaned["changes"])
         return cleaned
 
-    def answer(self) -> Answer:
-        data = self.cleaned_data
-        return Answer(column=data["column"], question=data["question"], option=data["chosen"])
+    def _resolve(self, changes: list[tuple[int, int, int, str, str]]) -> dict[Assignment, list[Answer]]:
+        """The answers of each assignment, a question before those that depend on it. Four queries."""
+        assignments = {a.pk: a for a in self.mine.filter(pk__in={change[0] for change in changes})}
+        columns = Column.objects.filter(sheet_id=self.sheet_id).in_bulk({change[1] for change in changes})
+        questions = Question.objects.prefetch_related("options").in_bulk({change[2] for change in changes})
+        answers: dict[Assignment, list[Answer]] = {}
+        for assignment_id, column_id, question_id, value, seen in changes:
+            assignment, column = assignments.get(assignment_id), columns.get(column_id)
+            question = questions.get(question_id)
+            if assignment is None:
+                continue
+            if column is None or question is None:
+                raise forms.ValidationError(_("This sheet has other columns by now. Reload the page."))
+            answers.setdefault(assignment, []).append(_answer(column, question, value, seen))
+        if not answers:
+            raise forms.ValidationError(_("This row is not assigned to you any more. What was saved before is safe."))
+        for of_one in answers.values():
+            of_one.sort(key=lambda answer: answer.question.position)
+        return answers
+
+    @property
+    def refusal(self) -> str:
+        return " ".join(str(error) for errors in self.errors.values() for error in errors)
+
+
+def _is_change(change: Any) -> bool:
+    return isinstance(change, list) and [type(part) for part in change] == [int, int, int, str, str]
+
+
+def _answer(column: Column, question: Question, value: str, seen: str) -> Answer:
+    if value.startswith("!"):
+        return Answer(column=column, question=question, option=None, skip=value[1:501], seen=seen)
+    key = value.removeprefix("=")
+    option = next((option for option in question.options.all() if option.key == key), None)
+    if key and option is None:
+        raise forms.ValidationError(
+            _("“%(option)s” is no answer to “%(question)s”.") % {"option": key, "question": question.title}
+        )
+    return Answer(column=column, question=question, option=option, preset=value.startswith("="), seen=seen)
 
 
 class SchemeFileField(forms.FileField):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.views import desk, imports, work
+from annotation.views import desk, imports, saving, work
 
 app_name = "annotation"
 
@@ -10,7 +10,7 @@ urlpatterns = [
     path("", work.my_work, name="my-work"),
     # /sheets/<pk>/
     path("sheets/<int:pk>/", work.sheet, name="sheet"),
-    path("sheets/<int:pk>/record/", work.record_cell, name="record-cell"),
+    path("sheets/<int:pk>/record/", saving.record_cells, name="record-cells"),
     # /assignments/<pk>/
     path("assignments/<int:pk>/evidence/", work.evidence, name="evidence"),
     path("assignments/<int:pk>/submit/", work.submit, name="submit"),

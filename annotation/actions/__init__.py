@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from annotation.actions.adjudication import accept_agreed, adjudicate
 from annotation.actions.base import Refused, lock_study
+from annotation.actions.changes import Changed, change
 from annotation.actions.labels import Answer, Recorded, record, reopen, skip_rest, submit
 from annotation.actions.looks import note_look
 from annotation.actions.notes import answer_note, ask, read_answers, withdraw_note
@@ -16,6 +17,7 @@ from annotation.actions.time import beat
 
 __all__ = [
     "Answer",
+    "Changed",
     "Recorded",
     "Refused",
     "accept_agreed",
@@ -29,6 +31,7 @@ __all__ = [
     "ask",
     "assign",
     "beat",
+    "change",
     "close_sheet",
     "create_study",
     "invite",

@@ -35,7 +35,9 @@ from annotation.models import (
 class Answer:
     """What a rater says of one cell: an option, or that they cannot tell and why (`skip`), or nothing, which clears it.
 
-    `note` None leaves the note that stands there.
+    `note` None leaves the note that stands there. `preset`: the option is what the column presets, and nobody chose it.
+    `seen` is the `code` that the writer saw in the cell; where another stands there by now, the answer is left out and
+    reported as a conflict. None does not look.
     """
 
     column: Column
@@ -44,13 +46,20 @@ class Answer:
     scores: Any = None
     note: str | None = None
     skip: str = ""
+    preset: bool = False
+    seen: str | None = None
+
+    @property
+    def code(self) -> str:
+        return self.option.key if self.option else queries.skip_code(self.skip)
 
 
 @dataclass
 class Recorded:
-    """What `record` did: the labels that now stand in the touched columns, and the cells that changed."""
+    """What `record` did: the cells (column, question) that changed, and those left out because of what stood there."""
 
-    changed: set[tuple[int, int]] = field(default_factory=set)  # (column, question)
+    changed: set[tuple[int, int]] = field(default_factory=set)
+    conflicts: set[tuple[int, int]] = field(default_factory=set)
 
 
 @transaction.atomic
@@ -122,6 +131,12 @@ def _refuse_closed(assignment: Assignment) -> None:
         )
 
 
+def _code(standing: Label | Skip | None) -> str:
+    return (
+        standing.option.key if isinstance(standing, Label) else queries.skip_code(standing.reason if standing else "")
+    )
+
+
 class Writer:
     """One transaction's worth of changes to the labels of one assignment.
 
@@ -191,6 +206,12 @@ class Writer:
             or not self.assignment.asks(section)
         ):
             raise Refused(_("That cell is not part of this assignment."))
+        if answer.seen is not None and _code(self.before.get((column.pk, question.pk))) not in {
+            answer.seen,
+            answer.code,
+        }:
+            self.recorded.conflicts.add((column.pk, question.pk))
+            return
         if option is None and not answer.skip:
             self.after[column.pk, question.pk] = None
             return
@@ -218,6 +239,7 @@ class Writer:
             option=option,
             scores=answer.scores,
             note=(label.note if label else "") if answer.note is None else answer.note,
+            preset=answer.preset and self.specs[section.pk].presets(column.facets).get(question.key) == option.key,
             # What was chosen before its rater saw the others' labels stays so when it is chosen again.
             exposed=label.exposed if label and label.option_id == option.pk else self.exposed,
         )

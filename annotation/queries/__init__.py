@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from annotation.queries.grid import Cell, Grid, Line, OpenCell, Table, cells_of_columns, grid, open_cells
+from annotation.queries.grid import (
+    Cell,
+    Grid,
+    Line,
+    OpenCell,
+    Table,
+    cell_values,
+    cells_of_columns,
+    grid,
+    open_cells,
+    skip_code,
+)
 from annotation.queries.people import free_code, roles
 from annotation.queries.planning import free_rows, labels_a_row, sheets_to_plan, unfinished
 from annotation.queries.progress import (
@@ -27,6 +38,7 @@ __all__ = [
     "SheetProgress",
     "Table",
     "active_time",
+    "cell_values",
     "cells_of_columns",
     "free_code",
     "free_rows",
@@ -38,5 +50,6 @@ __all__ = [
     "roles",
     "sheets_to_plan",
     "sheets_with_counts",
+    "skip_code",
     "unfinished",
 ]

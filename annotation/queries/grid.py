@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Case, CharField, QuerySet, Value, When
+from django.db.models import BooleanField, Case, CharField, QuerySet, Value, When
 
 from annotation.models import (
     Assignment,
@@ -33,6 +33,7 @@ class Cell:
     asked: bool
     preset: OptionSpec | None  # what the cell will say by itself once the column is answered
     locked: bool
+    by_itself: bool = False  # the option is such a preset: nobody chose it
     skip: str = ""  # why the rater cannot tell; empty where they do not say so
     note: str = ""  # of what the rater asked about it: "open", "answered" (and not read yet), "read"
 
@@ -78,6 +79,7 @@ class Grid:
         return (cell for table in self.tables for line in table.lines for cell in line.cells)
 
 
+Standing = dict[tuple[int, int], tuple[str, bool]]  # (column, question) -> option key, and whether it is a preset
 Mark = tuple[str, str]  # the `skip` and the `note` of a cell
 _UNMARKED: Mark = ("", "")
 _NOTE_STATES = ("open", "answered", "read", "")  # of several notes on a cell the first of these is shown
@@ -105,17 +107,39 @@ def _marks(assignment_ids: Sequence[int], columns: Sequence[Column] | None = Non
     return marks
 
 
+def skip_code(reason: str) -> str:
+    """How the grid's script is told of a skipped cell; "" for no skip. An option is told by its key."""
+    return f"!{reason}" if reason else ""
+
+
+def cell_values(assignments: Iterable[int], columns: Iterable[int]) -> dict[tuple[int, int], dict[int, str]]:
+    """{(assignment, column): {question: value}} of the cells that are answered, in the script's words. One query.
+
+    A value is the key of an option, with "=" before it where it is a preset that nobody chose, or a skip's code.
+    """
+    within = {"assignment__in": assignments, "column__in": columns}
+    cell = ("assignment_id", "column_id", "question_id")
+    labels = Label.objects.filter(**within).order_by().values_list(*cell, "preset", "option__key")
+    skips = Skip.objects.filter(**within).order_by().values_list(*cell, Value(None, BooleanField()), "reason")
+    values: dict[tuple[int, int], dict[int, str]] = defaultdict(dict)
+    for assignment_id, column_id, question_id, preset, word in labels.union(skips, all=True):
+        values[assignment_id, column_id][question_id] = (
+            skip_code(word) if preset is None else f"={word}" if preset else word
+        )
+    return values
+
+
 def grid(sheet: Sheet, assignments: QuerySet[Assignment]) -> Grid:
     """All cells of some assignments of one sheet. Six queries, however many cells."""
     mine = tuple(
         assignments.filter(row__sheet=sheet).select_related("row", "rater").order_by("row__position", "repeat")
     )
-    by_assignment: dict[int, dict[tuple[int, int], str]] = defaultdict(dict)
+    by_assignment: dict[int, Standing] = defaultdict(dict)
     labels = Label.objects.filter(assignment__in=[a.pk for a in mine])
-    for assignment_id, column_id, question_id, option_key in labels.values_list(
-        "assignment_id", "column_id", "question_id", "option__key"
+    for assignment_id, column_id, question_id, option_key, preset in labels.values_list(
+        "assignment_id", "column_id", "question_id", "option__key", "preset"
     ):
-        by_assignment[assignment_id][column_id, question_id] = option_key
+        by_assignment[assignment_id][column_id, question_id] = option_key, preset
     marks = _marks([a.pk for a in mine])
     columns: dict[int, list[Column]] = defaultdict(list)
     for column in sheet.columns.order_by("position"):
@@ -142,11 +166,11 @@ def grid(sheet: Sheet, assignments: QuerySet[Assignment]) -> Grid:
 
 def cells_of_columns(assignment: Assignment, columns: Sequence[Column]) -> list[Cell]:
     """All cells of one assignment in some columns. Four queries."""
-    labels: dict[int, dict[tuple[int, int], str]] = defaultdict(dict)
-    for column_id, question_id, option_key in Label.objects.filter(
+    labels: dict[int, Standing] = defaultdict(dict)
+    for column_id, question_id, option_key, preset in Label.objects.filter(
         assignment=assignment, column__in=columns
-    ).values_list("column_id", "question_id", "option__key"):
-        labels[column_id][column_id, question_id] = option_key
+    ).values_list("column_id", "question_id", "option__key", "preset"):
+        labels[column_id][column_id, question_id] = option_key, preset
     marks = _marks([assignment.pk], columns)
     closed = assignment.row.sheet.closed_at is not None
     sections = (
@@ -177,7 +201,7 @@ def _lines(
     columns: Sequence[Column],
     questions: Sequence[Question],
     spec: SectionSpec,
-    labels: dict[tuple[int, int], str],
+    labels: Standing,
     marks: dict[tuple[int, int, int], Mark],
     *,
     closed: bool,
@@ -185,7 +209,7 @@ def _lines(
     locked = closed or assignment.state == Assignment.State.SUBMITTED
     by_question: dict[str, list[Cell]] = {question.key: [] for question in questions}
     for column in columns:
-        answers = {q.key: labels[column.pk, q.pk] for q in questions if (column.pk, q.pk) in labels}
+        answers = {q.key: labels[column.pk, q.pk][0] for q in questions if (column.pk, q.pk) in labels}
         asked = {question.key for question in spec.asked(answers)}
         presets = spec.presets(column.facets)
         for question in questions:
@@ -201,6 +225,7 @@ def _lines(
                     asked=question.key in asked,
                     preset=question_spec.option(preset) if preset and not answer and not skip else None,
                     locked=locked,
+                    by_itself=bool(answer) and labels[column.pk, question.pk][1],
                     skip=skip,
                     note=note,
                 )

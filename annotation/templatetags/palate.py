@@ -10,34 +10,34 @@ from django.utils.translation import gettext as _
 
 from annotation import tabs
 from annotation.models import Study
-from annotation.queries import Cell
+from annotation.queries import Cell, Line
 
 register = template.Library()
 
 
 @register.simple_tag
-def cell(cell: Cell, oob: bool = False) -> SafeString:
-    """A gridcell. Drawn by hand, since a page has thousands: a template for each would cost most of its time."""
-    classes, sign, words = "cell", "", _("empty")
-    extra = ""
+def cells(line: Line) -> SafeString:
+    """The gridcells of a line. Drawn by hand, since a page has thousands: a template for each would cost most of its time.
+
+    The word of the answer is what a screen reader reads; `data-sign` is what stands there to be seen.
+    """
+    return mark_safe("".join(map(_cell, line.cells)))  # noqa: S308 (every text that comes from a file is escaped)
+
+
+def _cell(cell: Cell) -> str:
+    locked = ' aria-readonly="true"' if cell.locked else ""
     if cell.option is not None:
-        classes += f" t-{cell.option.colour}"
-        sign, words = escape(cell.option.sign), escape(cell.option.label)
-        extra = f' data-option="{cell.option.key}"'
-    elif not cell.asked:
-        classes += " off"
-        words = _("not asked")
-        extra = ' aria-disabled="true"'
-    elif cell.preset is not None:
-        sign, words = escape(cell.preset.sign), escape(cell.preset.label)
-        classes += " preset"
-    if cell.locked:
-        extra += ' aria-readonly="true"'
-    swap = ' hx-swap-oob="true"' if oob else ""
-    return mark_safe(  # noqa: S308 (every text that comes from a file is escaped above)
-        f'<td role="gridcell" tabindex="-1" id="{cell.id}" class="{classes}"{extra}{swap}>'
-        f'<span aria-hidden="true">{sign}</span><span class="vh">{words}</span></td>'
-    )
+        preset = " data-preset" if cell.by_itself else ""
+        sign, word = escape(cell.option.sign), escape(cell.option.label)
+        return (
+            f'<td class="t-{cell.option.colour}" data-option="{cell.option.key}" data-sign="{sign}"{preset}{locked}>'
+            f"{word}</td>"
+        )
+    if not cell.asked:
+        return f'<td class="off" aria-disabled="true"{locked}>{_("not asked")}</td>'
+    if cell.preset is not None:
+        return f'<td class="preset" data-sign="{escape(cell.preset.sign)}"{locked}>{escape(cell.preset.label)}</td>'
+    return f"<td{locked}>{_('empty')}</td>"
 
 
 @register.inclusion_tag("annotation/_tabs.html", takes_context=True)
