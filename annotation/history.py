@@ -140,5 +140,5 @@ def _cell(of: Label | Skip | LabelEvent) -> CellKey:
 def _is_same(now: Label | Skip | None, then: LabelEvent | None) -> bool:
     if isinstance(now, Label):
         return then is not None and (now.option_id, now.note) == (then.after_id, then.note)
-    skipped = now.reason if now else ""
-    return then is None and not skipped or then is not None and then.after_id is None and then.skip_after == skipped
+    was = (None, "") if then is None else (then.after_id, then.skip_after)
+    return was == (None, now.reason if now else "")

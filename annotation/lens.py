@@ -91,7 +91,7 @@ class LensCell:
                 (Kind.PEOPLE, len(self.by_people) > 1),
                 (Kind.JUDGE, bool(self.differing_judges)),
                 (Kind.UNSURE, any(said.unsure for said in self.judges)),
-                (Kind.NOTED, self.noted),
+                (Kind.NOTED, self.noted or any(said.skipped for said in self.people)),
                 (Kind.DECIDED, self.gold is not None),
             )
             if holds
