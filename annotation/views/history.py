@@ -62,9 +62,7 @@ def page(request: AppRequest, pk: int) -> HttpResponse:
     form = HistoryForm(request.GET, sheet=sheet)
     events = history.events(sheet)
     events = events.filter(**form.conditions()) if form.is_valid() else events.none()
-    part = Paginator(events, _PAGE, count=events.select_related(None).order_by().count()).get_page(
-        request.GET.get("page")
-    )
+    part = Paginator(events, _PAGE).get_page(request.GET.get("page"))
     asked = request.GET.copy()
     asked.pop("page", None)
     context = {
