@@ -1,22 +1,14 @@
 from __future__ import annotations
 
-import hashlib
-import json
-from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 from django import forms
-from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
-from annotation import queries
 from annotation.actions import Answer
-from annotation.models import Assignment, Column, Question, Rater, Role, Scheme, Sheet, Study
-from annotation.overlap import OverlapRequest
-from annotation.scheme import SchemeError, SchemeSpec, Words, load_scheme
+from annotation.models import Assignment, Column, Question, Scheme, Study
+from annotation.scheme import SchemeError, SchemeSpec, load_scheme
 
 
 class ChangeForm(forms.Form):
@@ -91,6 +83,30 @@ def _answer(column: Column, question: Question, value: str, seen: str) -> Answer
     return Answer(column=column, question=question, option=option, preset=value.startswith("="), seen=seen)
 
 
+class BeatForm(forms.Form):
+    """What a page of the grid has counted: {assignment: seconds of active time since it was opened}."""
+
+    page = forms.UUIDField()
+    seconds = forms.JSONField()
+
+    MOST = 10_000_000
+
+    def clean_seconds(self) -> dict[int, int]:
+        seconds = self.cleaned_data["seconds"]
+        if not isinstance(seconds, dict) or not all(
+            key.isdecimal() and len(key) < 19 and type(n) is int and 0 <= n <= self.MOST for key, n in seconds.items()
+        ):
+            raise forms.ValidationError(_("These are no seconds of documents."))
+        return {int(key): n for key, n in seconds.items()}
+
+
+class PayForm(forms.Form):
+    hourly_rate = forms.DecimalField(
+        label=_("Pay an hour"), required=False, min_value=0, max_digits=9, decimal_places=2, localize=True
+    )
+    currency = forms.CharField(label=_("Currency"), required=False, max_length=8)
+
+
 class SchemeFileField(forms.FileField):
     """A YAML file, turned into a checked scheme: `cleaned_data` holds (spec, source text)."""
 
@@ -137,84 +153,3 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg]
         if not self.errors and bool(cleaned.get("scheme")) == bool(cleaned.get("scheme_file")):
             raise forms.ValidationError(_("Choose a scheme from the list or give a file: one of the two."))
         return cleaned
-
-
-class InviteForm(forms.Form):
-    username = forms.CharField(label=_("User name"), max_length=150, validators=[UnicodeUsernameValidator()])
-    email = forms.EmailField(label=_("E-mail"), required=False)
-    role = forms.ChoiceField(label=_("Role"), choices=Role.choices)
-
-
-class SheetsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
-    """Sheets with the number of their rows that are free, as `queries.sheets_to_plan` counts them."""
-
-    words = Words()
-
-    def label_from_instance(self, sheet: Sheet) -> str:
-        free, n = sheet.n_free, sheet.n_rows  # type: ignore[attr-defined]  # of the query
-        sentence = ngettext(
-            "%(title)s · %(free)s of %(n)s %(row)s free", "%(title)s · %(free)s of %(n)s %(rows)s free", n
-        )
-        return sentence % {"title": sheet.title, "free": free, "n": n, **self.words.model_dump()}
-
-
-class PlanForm(forms.Form):
-    """What the planner is asked for. Offers active people with a login, and sheets that have rows without one."""
-
-    raters = forms.ModelMultipleChoiceField(
-        Rater.objects.none(), label=_("Raters"), widget=forms.CheckboxSelectMultiple
-    )
-    sheets = SheetsField(Sheet.objects.none(), label=_("Sheets"), widget=forms.CheckboxSelectMultiple)
-    raters_per_sheet = forms.IntegerField(label=_("Raters a sheet"), min_value=1, max_value=100)
-    share_twice = forms.IntegerField(label=_("Labelled twice (%)"), min_value=0, max_value=100)
-    seed = forms.IntegerField(
-        label=_("Seed"), min_value=0, max_value=2**31 - 1, initial=1, help_text=_("The same seed gives the same plan.")
-    )
-
-    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        raters = study.raters.people().filter(active=True, simulated=False, user__isnull=False)
-        sheets = queries.sheets_to_plan(study)
-        self.fields["raters"].queryset = raters  # type: ignore[attr-defined]
-        self.fields["sheets"].queryset = sheets  # type: ignore[attr-defined]
-        words = study.scheme.parsed.words
-        self.fields["sheets"].label = words.sheets.capitalize()
-        self.fields["sheets"].words = words  # type: ignore[attr-defined]
-        self.fields["raters_per_sheet"].label = _("Raters a %(sheet)s") % {"sheet": words.sheet}
-        # A plan that can be drawn to begin with: one rater alone can label nothing twice.
-        alone = len(raters) < 2
-        self.initial = {
-            "raters": list(raters),
-            "sheets": list(sheets),
-            "raters_per_sheet": 1 if alone else 2,
-            "share_twice": 0 if alone else 50,
-            **self.initial,
-        }
-
-    @cached_property
-    def rows(self) -> list[list[int]]:
-        """The numbers of the free rows of each sheet that was chosen. Two queries."""
-        sheets = self.cleaned_data["sheets"]
-        free = queries.free_rows(sheets)
-        return [free.get(sheet.pk, []) for sheet in sheets]
-
-    @property
-    def digest(self) -> str:
-        """Stands for all that the design follows from: the same digest is the same plan."""
-        request = self.overlap_request()
-        drawn = [
-            [rater.pk for rater in self.cleaned_data["raters"]],
-            self.rows,
-            [request.raters_per_sheet, str(request.share_twice), request.seed],
-        ]
-        return hashlib.sha256(json.dumps(drawn).encode()).hexdigest()
-
-    def overlap_request(self) -> OverlapRequest:
-        data = self.cleaned_data
-        return OverlapRequest(
-            raters=len(data["raters"]),
-            sheets=tuple(map(len, self.rows)),
-            raters_per_sheet=data["raters_per_sheet"],
-            share_twice=Fraction(data["share_twice"], 100),
-            seed=data["seed"],
-        )

@@ -487,6 +487,8 @@ class NoteQuerySet(QuerySet["Note"]):
 class Note(models.Model):
     """What a rater asks the manager about a cell, and the answer. A cell has one open note at most."""
 
+    MOST = 4000  # characters of a text or an answer
+
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="notes")
     column = models.ForeignKey(Column, models.CASCADE, related_name="+")
     question = models.ForeignKey(Question, models.PROTECT, related_name="+")

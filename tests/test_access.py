@@ -26,7 +26,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from annotation.models import Assignment, Label, LabelEvent, Row, User
+from annotation import actions
+from annotation.models import Assignment, Invite, Label, LabelEvent, Role, Row, User
 from judges import actions as judging
 from judges.models import Judge, Run
 from tests import builders
@@ -104,6 +105,14 @@ def run(world: World) -> Sequence[object]:
     return (world.leases.study.slug, world.run.pk)
 
 
+def rater(world: World) -> Sequence[object]:
+    return (world.leases.study.slug, world.mine.rater_id)
+
+
+def an_invite(world: World) -> tuple[Invite, str]:
+    return actions.invite(study=world.leases.study, role=Role.ANNOTATOR, by=world.leases.manager)
+
+
 def no_data(world: World) -> dict[str, Any]:
     return {}
 
@@ -137,7 +146,6 @@ TABLE = {
     "login": Url(ANYBODY, ANYBODY),
     "logout": Posted(LOGGED_IN),
     "password_change": Url(LOGGED_IN, LOGGED_IN),
-    "password_reset_confirm": Url(ANYBODY, ANYBODY, args=lambda world: ("MQ", "wrong-token")),
     # annotation: my work
     "annotation:my-work": Url(LOGGED_IN),
     "annotation:sheet": Url(ANNA, args=sheet),
@@ -151,9 +159,18 @@ TABLE = {
     "annotation:study": Url(MEMBERS, args=slug),
     "annotation:plan": Url(MANAGERS, MANAGERS, args=slug),
     "annotation:people": Url(MANAGERS, MANAGERS, args=slug),
-    "annotation:new-link": Posted(
-        MANAGERS, args=lambda world: (world.leases.study.slug, world.leases.anna.memberships.get().pk)
+    "annotation:replan": Url(MANAGERS, MANAGERS, args=slug),
+    "annotation:withdraw-row": Posted(
+        MANAGERS, args=slug, data=lambda world: {"row": world.mine.row_id, "reason": "gone"}
     ),
+    "annotation:restore-row": Posted(MANAGERS, args=lambda world: (world.leases.study.slug, world.mine.row_id)),
+    "annotation:board": Url(MANAGERS, args=slug),
+    "annotation:remind": Posted(MANAGERS, args=rater),
+    "annotation:pause": Posted(MANAGERS, args=rater),
+    "annotation:go-on": Posted(MANAGERS, args=rater),
+    "annotation:revoke-invite": Posted(MANAGERS, args=lambda world: (world.leases.study.slug, an_invite(world)[0].pk)),
+    # An invitation lets in whoever has it, also who has another role already; the annotator is one already.
+    "annotation:join": Url(ANYBODY, ANYBODY, args=lambda world: (an_invite(world)[1],)),
     "annotation:remove-member": Posted(
         MANAGERS, args=lambda world: (world.leases.study.slug, world.leases.anna.memberships.get().pk)
     ),
@@ -168,6 +185,7 @@ TABLE = {
     "recipes:import-documents": Posted(MANAGERS, args=slug),
     # judges
     "judges:runs": Url(READERS, args=slug),
+    "judges:board": Url(MANAGERS, args=slug),
     "judges:new-judge": Url(SUPERUSERS, SUPERUSERS, args=slug),
     "judges:start": Posted(MANAGERS, args=judge),
     "judges:run": Url(READERS, args=run),
@@ -175,6 +193,7 @@ TABLE = {
     "judges:resume": Posted(MANAGERS, args=run),
     # reports
     "reports:report": Url(READERS, args=slug),
+    "reports:board": Url(READERS, args=slug),
     "reports:csv": Url(READERS, args=slug),
     "reports:xlsx": Url(READERS, args=slug),
     "reports:labels": Url(READERS, args=slug),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from annotation.queries.board import Board, BoardLine, board
 from annotation.queries.grid import (
     Cell,
     Grid,
@@ -14,8 +15,20 @@ from annotation.queries.grid import (
     open_cells,
     skip_code,
 )
+from annotation.queries.notes import Asked, notes
 from annotation.queries.people import free_code, roles
-from annotation.queries.planning import free_rows, labels_a_row, sheets_to_plan, unfinished
+from annotation.queries.planning import (
+    Given,
+    SheetToPlan,
+    asks,
+    columns_by_section,
+    free_rows,
+    rows_of_judges,
+    rows_to_label,
+    seats,
+    sheets_to_plan,
+    unfinished,
+)
 from annotation.queries.progress import (
     ActiveTime,
     RaterProgress,
@@ -26,30 +39,48 @@ from annotation.queries.progress import (
     rater_progress,
     sheets_with_counts,
 )
+from annotation.queries.replanning import DrawnReplan, Move, ReplanRequest, Vacancies, draw_replan, vacancies
 
 __all__ = [
     "ActiveTime",
+    "Asked",
+    "Board",
+    "BoardLine",
     "Cell",
+    "DrawnReplan",
+    "Given",
     "Grid",
     "Line",
+    "Move",
     "OpenCell",
     "RaterProgress",
     "RaterTime",
+    "ReplanRequest",
     "SheetProgress",
+    "SheetToPlan",
     "Table",
+    "Vacancies",
     "active_time",
+    "asks",
+    "board",
     "cell_values",
     "cells_of_columns",
+    "columns_by_section",
+    "draw_replan",
     "free_code",
     "free_rows",
     "grid",
-    "labels_a_row",
     "my_sheets",
+    "notes",
     "open_cells",
     "rater_progress",
     "roles",
+    "rows_of_judges",
+    "rows_to_label",
+    "seats",
     "sheets_to_plan",
     "sheets_with_counts",
     "skip_code",
     "unfinished",
+    "vacancies",
 ]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import BooleanField, Case, CharField, QuerySet, Value, When
+from django.db.models import BooleanField, Case, CharField, F, QuerySet, Value, When
 
 from annotation.models import (
     Assignment,
@@ -132,7 +132,9 @@ def cell_values(assignments: Iterable[int], columns: Iterable[int]) -> dict[tupl
 def grid(sheet: Sheet, assignments: QuerySet[Assignment]) -> Grid:
     """All cells of some assignments of one sheet. Six queries, however many cells."""
     mine = tuple(
-        assignments.filter(row__sheet=sheet).select_related("row", "rater").order_by("row__position", "repeat")
+        assignments.filter(row__sheet=sheet)
+        .select_related("row", "rater")
+        .order_by(F("order").asc(nulls_first=True), "row__position", "repeat")
     )
     by_assignment: dict[int, Standing] = defaultdict(dict)
     labels = Label.objects.filter(assignment__in=[a.pk for a in mine])

@@ -31,7 +31,7 @@ ORDER = ("attempts", "assignment__row__sheet__position", "assignment__row__posit
 def start_run(
     *, study: Study, judge: Judge, by: User | None, sheets: Iterable[Sheet] | None = None, enqueue: bool = True
 ) -> Run:
-    """Let a judge label all rows of the study, or of some sheets, that it has not labelled yet.
+    """Let a judge label what a plan gave it, or else all rows of the study, or of some sheets, not labelled yet.
 
     `enqueue` False leaves the work to the caller (`take_up`); workers take it over if that goes silent.
 
@@ -47,14 +47,17 @@ def start_run(
     except (prompting.PromptError, BackendError) as error:
         raise Refused(str(error)) from error
     rater = _only_run_of(_rater_of(study, judge))
-    rows = Row.objects.filter(sheet__study=study)
+    rows = Row.objects.filter(sheet__study=study, withdrawn_at=None)
     if sheets is not None:
-        rows = rows.filter(sheet__in=list(sheets))
+        sheets = list(sheets)
+        rows = rows.filter(sheet__in=sheets)
     if not rows.exists():
         raise Refused(_("There is nothing to label here yet. Import documents first."))
     rows = rows.exclude(assignments__in=rater.assignments.filter(state=Assignment.State.SUBMITTED))
-    # Without the evidence, which is large.
-    assignments = annotation.assign(rater=rater, rows=rows.only("pk"), sections=labelling.sections_of(judge))
+    assignments = _planned(rater).filter(row__in=rows)
+    if not assignments:
+        # Without the evidence, which is large.
+        assignments = annotation.assign(rater=rater, rows=rows.only("pk"), sections=labelling.sections_of(judge))
     if not assignments:
         raise Refused(_("“%(judge)s” has labelled everything already.") % {"judge": judge.name})
     _forget_failures(assignments)
@@ -84,7 +87,7 @@ def _rater_of(study: Study, judge: Judge) -> Rater:
         if study.raters.filter(code=judge.name).exists():
             raise Refused(_("Another rater of this study has the code “%(code)s”.") % {"code": judge.name})
         rater = Rater.objects.create(study=study, kind=Rater.Kind.JUDGE, code=judge.name)
-    elif rater.assignments.exists() and not rater.runs.exists():
+    elif rater.assignments.filter(plan=None).exists() and not rater.runs.exists():
         # Reports would take labels of two origins for one judge's.
         raise Refused(
             _(
@@ -94,6 +97,13 @@ def _rater_of(study: Study, judge: Judge) -> Rater:
             % {"judge": judge.name}
         )
     return rater
+
+
+def _planned(rater: Rater) -> QuerySet[Assignment]:
+    """What a plan gave the judge, and it has not labelled."""
+    return rater.assignments.filter(plan__isnull=False, repeat=1).exclude(
+        state__in=[Assignment.State.SUBMITTED, Assignment.State.WITHDRAWN]
+    )
 
 
 def _only_run_of(rater: Rater) -> Rater:

@@ -38,6 +38,7 @@ def numbers(leases: Leases, *sheets: Sheet, raters: Sequence[Rater] = (), **chan
     data: dict[str, Any] = {
         "raters": [rater.pk for rater in chosen],
         "sheets": [sheet.pk for sheet in sheets],
+        "sections": ["duties", "acts"],
         "raters_per_sheet": 2,
         "share_twice": 50,
         "seed": 1,
