@@ -34,8 +34,8 @@ class Kind(StrEnum):
 
 TITLES: Mapping[Kind, Promise] = {
     Kind.PEOPLE: _("People differ"),
-    Kind.JUDGE: _("People agree, a judge differs"),
-    Kind.UNSURE: _("A judge is unsure"),
+    Kind.JUDGE: _("Judge differs"),
+    Kind.UNSURE: _("Judge unsure"),
     Kind.NOTED: pgettext_lazy("cells", "Noted"),
     Kind.DECIDED: pgettext_lazy("cells", "Decided"),
 }

@@ -128,6 +128,12 @@ def a_cell(world: World) -> dict[str, Any]:
     }
 
 
+def a_decision(world: World) -> dict[str, Any]:
+    answer = builders.answer(world.leases.sheet, "Pay rent", "stated", "absent")
+    question = answer.question.pk
+    return {"row": world.mine.row_id, "column": answer.column.pk, "question": question, "option": "absent", "reason": "!"}
+
+
 @dataclass(frozen=True)
 class Url:
     """Who may GET and POST a URL; `args` makes its address, `data` what is posted. A failing form counts as let in."""
@@ -153,6 +159,14 @@ TABLE = {
     "annotation:evidence": Url(ANNA, args=mine),
     "annotation:submit": Posted(ANNA, args=mine),
     "annotation:reopen": Posted(ANNA, args=mine),
+    # annotation: everybody's labels of a sheet
+    "annotation:lens": Url(READERS, args=sheet),
+    "annotation:lens-cell": Url(READERS, args=sheet, data=a_decision),
+    "annotation:lens-decide": Posted(MANAGERS, args=sheet, data=a_decision),
+    "annotation:lens-accept": Url(MANAGERS, MANAGERS, args=sheet),
+    "annotation:row-evidence": Url(READERS, args=row),
+    "annotation:history": Url(READERS, args=sheet),
+    "annotation:restore": Url(MANAGERS, MANAGERS, args=sheet),
     # annotation: studies
     "annotation:studies": Url(LOGGED_IN),
     "annotation:new-study": Url(SUPERUSERS, SUPERUSERS),
@@ -205,6 +219,9 @@ TABLE = {
     "api:sheets": Url(MEMBERS, args=slug),
     "api:sheet": Url(MEMBERS, args=sheet),
     "api:row": Url(MEMBERS, args=row),
+    "api:lens": Url(READERS, args=sheet),
+    "api:decisions": Url(READERS, MANAGERS, args=sheet),
+    "api:history": Url(READERS, args=sheet),
     "api:raters": Url(READERS, args=slug),
     "api:labels": Url(READERS, args=slug),
     "api:my-assignments": Url(LOGGED_IN),

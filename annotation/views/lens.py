@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import Http404, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -108,7 +108,7 @@ def cell(request: AppRequest, pk: int) -> HttpResponse:
     sheet = sheet_for(request.user, pk, *READERS)
     form = LensCellForm(request.GET, sheet=sheet)
     if not form.is_valid():
-        raise Http404(_("There is no such cell."))
+        return HttpResponse(_("There is no such cell."), status=400)
     if not Look.objects.filter(sheet=sheet, user=request.user).exists():
         actions.note_look(sheet=sheet, user=request.user)
     return render(request, "annotation/_lens_cell.html", _detail(sheet, form))
