@@ -8,7 +8,7 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
-        from annotation import tabs
+        from annotation import panels, tabs
         from annotation.models import Role
 
         tabs.register(position=10, label=_("Overview"), url_name="annotation:study", roles=set(Role))
@@ -17,3 +17,4 @@ class AnnotationConfig(AppConfig):
         tabs.register(position=40, label=_("People"), url_name="annotation:people", roles={Role.MANAGER})
         tabs.register(position=45, label=_("Notes"), url_name="annotation:notes", roles={Role.MANAGER})
         tabs.register(position=60, label=_("Import"), url_name="annotation:import", roles={Role.MANAGER})
+        panels.register(position=5, title=_("Time and pay"), url_name="annotation:time")

@@ -101,6 +101,10 @@ class BeatForm(forms.Form):
 
 
 class PayForm(forms.Form):
+    """What an hour of active work is paid; nothing shows hours alone."""
+
+    use_required_attribute = False
+
     hourly_rate = forms.DecimalField(
         label=_("Pay an hour"), required=False, min_value=0, max_digits=9, decimal_places=2, localize=True
     )

@@ -48,6 +48,7 @@ urlpatterns = [
     path("studies/<slug:slug>/notes/<int:pk>/answer/", notes.answer, name="answer-note"),
     path("studies/<slug:slug>/sheets/<int:pk>/close/", time.close_sheet, name="close-sheet"),
     path("studies/<slug:slug>/sheets/<int:pk>/open/", time.open_sheet, name="open-sheet"),
+    path("studies/<slug:slug>/time/", time.panel, name="time"),
     path("studies/<slug:slug>/pay/", time.pay, name="pay"),
     path("studies/<slug:slug>/import/", imports.page, name="import"),
     path("studies/<slug:slug>/import/rows/", imports.rows, name="import-rows"),

@@ -31,6 +31,14 @@ from annotation.models import (
 )
 
 
+class Unanswered(Refused):
+    """A row cannot be submitted yet: `cells` are still open."""
+
+    def __init__(self, cells: Sequence[queries.OpenCell], sentence: str) -> None:
+        self.cells = tuple(cells)
+        super().__init__(sentence)
+
+
 @dataclass(frozen=True)
 class Answer:
     """What a rater says of one cell: an option, or that they cannot tell and why (`skip`), or nothing, which clears it.
@@ -100,20 +108,6 @@ def record(*, assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID,
         assignment.started_at = assignment.started_at or timezone.now()
         assignment.save(update_fields=["state", "started_at"])
     return writer.recorded
-
-
-@transaction.atomic
-def skip_rest(*, assignment: Assignment, reason: str, key: uuid.UUID) -> Recorded:
-    """Skip what is still open of a document. What a column presets is filled in, as by any other answer.
-
-    Raises:
-        Refused: as from `record`.
-    """
-    # The lock first: a choice that comes at the same time must not be skipped over.
-    Assignment.objects.select_for_update().values_list("pk").get(pk=assignment.pk)
-    cells = [cell for cell in queries.open_cells(assignment) if not cell.has_preset]
-    answers = [Answer(cell.column, cell.question, None, skip=reason) for cell in cells]
-    return record(assignment=assignment, answers=answers, key=key)
 
 
 def _refuse_withdrawn(assignment: Assignment) -> None:
@@ -337,8 +331,8 @@ def submit(*, assignment: Assignment, allow_open: bool = False) -> Assignment:
     """Close the work on a row.
 
     Raises:
-        Refused: cells are still open; the sentence says how many. Judges pass `allow_open`: what their prompt does not
-            ask stays open.
+        Unanswered: cells are still open; the sentence says how many. Judges pass `allow_open`: what their prompt does
+            not ask stays open.
     """
     assignment = (
         Assignment.objects.select_for_update(of=("self",)).select_related("row__sheet", "rater").get(pk=assignment.pk)
@@ -348,13 +342,14 @@ def submit(*, assignment: Assignment, allow_open: bool = False) -> Assignment:
     _refuse_withdrawn(assignment)
     _refuse_closed(assignment)
     if not allow_open and (left := queries.open_cells(assignment)):
-        raise Refused(
+        raise Unanswered(
+            left,
             ngettext(
                 "%(count)s cell of “%(row)s” is still open: %(cells)s.",
                 "%(count)s cells of “%(row)s” are still open, first %(cells)s.",
                 len(left),
             )
-            % {"count": len(left), "row": assignment.row.name, "cells": ", ".join(cell.name for cell in left[:3])}
+            % {"count": len(left), "row": assignment.row.name, "cells": ", ".join(cell.name for cell in left[:3])},
         )
     assignment.state = Assignment.State.SUBMITTED
     assignment.submitted_at = timezone.now()

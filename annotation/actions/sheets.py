@@ -1,11 +1,13 @@
-"""Closing a sheet, and opening it again."""
+"""What a manager settles about the work: when a sheet is finished, and what an hour is paid."""
 
 from __future__ import annotations
+
+from decimal import Decimal
 
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import Sheet, User
+from annotation.models import Sheet, Study, User
 
 
 @transaction.atomic
@@ -22,3 +24,11 @@ def open_sheet(*, sheet: Sheet) -> Sheet:
     Sheet.objects.filter(pk=sheet.pk).update(closed_at=None, closed_by=None)
     sheet.refresh_from_db()
     return sheet
+
+
+@transaction.atomic
+def set_pay(*, study: Study, hourly_rate: Decimal | None, currency: str) -> Study:
+    """What an hour of active work is paid; None shows hours alone."""
+    study.hourly_rate, study.currency = hourly_rate, currency if hourly_rate is not None else ""
+    study.save(update_fields=["hourly_rate", "currency"])
+    return study

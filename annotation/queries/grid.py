@@ -65,6 +65,14 @@ class Table:
     questions: tuple[Question, ...]
     lines: tuple[Line, ...]
 
+    # Lines that a browser lays out together, or not at all while they are out of sight; whole rows of the sheet.
+    LINES_A_CHUNK = 24
+
+    @property
+    def chunks(self) -> list[tuple[Line, ...]]:
+        size = len(self.questions) * max(1, self.LINES_A_CHUNK // len(self.questions))
+        return [self.lines[start : start + size] for start in range(0, len(self.lines), size)]
+
 
 @dataclass(frozen=True)
 class Grid:

@@ -172,6 +172,10 @@ class RaterTime:
     rows: int  # on which any time was spent
     pay: Decimal | None
 
+    @property
+    def seconds_a_row(self) -> float:
+        return self.seconds / self.rows
+
 
 @dataclass(frozen=True)
 class ActiveTime:
@@ -183,8 +187,9 @@ class ActiveTime:
     seconds: int
     pay: Decimal | None
 
-    def of(self, rater: Rater) -> RaterTime | None:
-        return next((time for time in self.raters if time.rater == rater), None)
+    @property
+    def seconds_a_row(self) -> float:
+        return self.seconds / sum(time.rows for time in self.raters)
 
 
 def active_time(study: Study) -> ActiveTime:

@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotation import tabs
 from annotation.models import Rater, Study, User
@@ -14,36 +15,44 @@ from annotation.queries import Cell, Line
 
 register = template.Library()
 
+# What a screen reader says of the corner of a cell.
+NOTE_WORDS = {
+    "open": gettext_lazy("you asked about it, not answered yet"),
+    "answered": gettext_lazy("the manager has answered"),
+    "read": gettext_lazy("the manager has answered"),
+}
+
 
 @register.simple_tag
 def cells(line: Line) -> SafeString:
-    """The gridcells of a line. Drawn by hand, since a page has thousands: a template for each would cost most of its time.
+    """The gridcells of a line, drawn by hand: a page has thousands, and a template would take most of its time.
 
     The word of the answer is what a screen reader reads; `data-sign` is what stands there to be seen.
     """
-    return mark_safe("".join(map(_cell, line.cells)))  # noqa: S308 (every text that comes from a file is escaped)
+    empty, off = _("empty"), _("not asked")
+    # Every text that comes from a file is escaped.
+    return mark_safe("".join([f'<td role="gridcell"{_drawn(cell, empty, off)}</td>' for cell in line.cells]))  # noqa: S308
 
 
-def _cell(cell: Cell) -> str:
-    locked = ' aria-readonly="true"' if cell.locked else ""
+def _drawn(cell: Cell, empty: str, off: str) -> str:
+    """The other attributes of a cell and its word, with the ">" between them."""
+    more = ' aria-readonly="true"' if cell.locked else ""
     if cell.note:
-        locked += f' data-note="{cell.note}"'
-    if cell.option is not None:
+        more += f' data-note="{cell.note}" aria-description="{escape(NOTE_WORDS[cell.note])}"'
+    if (option := cell.option) is not None:
         preset = " data-preset" if cell.by_itself else ""
-        sign, word = escape(cell.option.sign), escape(cell.option.label)
-        return (
-            f'<td class="t-{cell.option.colour}" data-option="{cell.option.key}" data-sign="{sign}"{preset}{locked}>'
-            f"{word}</td>"
-        )
+        shown = f' class="t-{option.colour}" data-option="{option.key}" data-sign="{escape(option.sign)}"'
+        return f"{shown}{preset}{more}>{escape(option.label)}"
     if cell.skip:
         reason = escape(cell.skip)
         word = _("cannot tell: %(reason)s") % {"reason": reason}
-        return f'<td class="skip" data-skip="{reason}" data-sign="?" title="{reason}"{locked}>{word}</td>'
+        return f' class="cannot-tell" data-skip="{reason}" data-sign="?" title="{reason}"{more}>{word}'
     if not cell.asked:
-        return f'<td class="off" aria-disabled="true"{locked}>{_("not asked")}</td>'
-    if cell.preset is not None:
-        return f'<td class="preset" data-sign="{escape(cell.preset.sign)}"{locked}>{escape(cell.preset.label)}</td>'
-    return f"<td{locked}>{_('empty')}</td>"
+        return f' class="off" aria-disabled="true"{more}>{off}'
+    if (preset_option := cell.preset) is not None:
+        sign, word = escape(preset_option.sign), escape(preset_option.label)
+        return f' class="preset" data-sign="{sign}"{more}>{word}'
+    return f"{more}>{empty}"
 
 
 @register.inclusion_tag("annotation/_tabs.html", takes_context=True)

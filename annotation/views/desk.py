@@ -48,6 +48,7 @@ def study(request: AppRequest, study: Study) -> HttpResponse:
         "study": study,
         "scheme": study.scheme.parsed,
         "sheets": queries.sheets_with_counts(study),
+        "may_close": Role.MANAGER in study.roles,
         "raters": queries.rater_progress(study) if study.roles & {Role.MANAGER, Role.RESEARCHER} else None,
     }
     return render(request, "annotation/study.html", context)

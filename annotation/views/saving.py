@@ -16,9 +16,9 @@ def is_of_another(request: HttpRequest) -> bool:
     return request.headers.get("X-Palate-User", str(request.user.pk)) != str(request.user.pk)
 
 
-def refusal(sentence: str) -> JsonResponse:
+def refusal(sentence: str, **more: object) -> JsonResponse:
     """409: the request was understood, and sending it again would not help."""
-    return JsonResponse({"message": sentence}, status=409)
+    return JsonResponse({"message": sentence, **more}, status=409)
 
 
 @require_POST

@@ -9,20 +9,23 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation import actions, queries
+from annotation import actions, originals, queries
 from annotation.access import AppRequest
 from annotation.matching import WordIndex
 from annotation.models import Assignment, Row, Sheet
+from annotation.templatetags.palate import NOTE_WORDS
 from annotation.views.saving import refusal
 
 # In the order in which the browser needs them.
 SCRIPTS = ("queue", "cells", "moving", "selecting", "saving", "undo", "editing", "choosing", "clipboard", "finding")
-SCRIPTS += ("submitting", "evidence", "grid")
+SCRIPTS += ("still_open", "submitting", "skipping", "notes", "guide", "working_time", "evidence", "grid")
 
 
 @require_GET
 def my_work(request: AppRequest) -> HttpResponse:
-    return render(request, "annotation/my_work.html", {"progress": queries.my_sheets(request.user)})
+    progress = queries.my_sheets(request.user)
+    several = len({item.sheet.study_id for item in progress}) > 1
+    return render(request, "annotation/my_work.html", {"progress": progress, "several_studies": several})
 
 
 @require_GET
@@ -36,9 +39,10 @@ def sheet(request: AppRequest, pk: int) -> HttpResponse:
         "study": sheet.study,
         "scheme": sheet.study.scheme.parsed,
         "grid": grid,
+        "seconds": sum(a.active_seconds for a in grid.assignments),
         "n_submitted": sum(a.state == Assignment.State.SUBMITTED for a in grid.assignments),
         "palette": _palette(grid),
-        "messages_for_script": _messages_for_script(),
+        "messages_for_script": _messages_for_script(closed=sheet.closed_at is not None),
         "scripts": [f"palate/{name}.js" for name in SCRIPTS],
     }
     return render(request, "annotation/sheet.html", context)
@@ -63,7 +67,7 @@ def evidence_of(row: Row) -> dict[str, Any]:
             facet: [(hit.block, hit.start, hit.end, hit.kind.value, round(hit.share, 2)) for hit in index.find(text)]
             for facet, text in column.facets.items()
         }
-    return {"row": row, "blocks": blocks, "hits": hits}
+    return {"row": row, "blocks": blocks, "hits": hits, "original": originals.address(row)}
 
 
 @require_POST
@@ -71,6 +75,8 @@ def submit(request: AppRequest, pk: int) -> HttpResponse:
     assignment = _my_assignment(request, pk)
     try:
         assignment = actions.submit(assignment=assignment)
+    except actions.Unanswered as error:
+        return refusal(str(error), open=[[cell.id, cell.name] for cell in error.cells])
     except actions.Refused as error:
         return refusal(str(error))
     return JsonResponse({"state": assignment.state})
@@ -118,7 +124,12 @@ def _palette(grid: queries.Grid) -> dict[int, dict[str, object]]:
     }
 
 
-def _messages_for_script() -> dict[str, str]:
+def _messages_for_script(*, closed: bool) -> dict[str, Any]:
+    locked = (
+        _("This sheet is closed: its work is finished. The manager can open it again.")
+        if closed
+        else _("Submitted. Take it back to change it.")
+    )
     return {
         "saved": _("Saved"),
         "saving": _("Saving…"),
@@ -131,7 +142,23 @@ def _messages_for_script() -> dict[str, str]:
         "loggedOut": _("You are logged out. Log in again in another tab; your last choices are kept here."),
         "clear": _("clear"),
         "notAsked": _("Not asked: the answer above switches this off."),
-        "locked": _("Submitted. Take it back to change it."),
+        "locked": locked,
+        "skipped": _("cannot tell: {reason}"),
+        "skipRange": _("The open cells of the range: {n}"),
+        "skipRest": _("All that is still open in “{row}”: {n} cells"),
+        "stillOpen": _("Still open in “{row}”: {n}"),
+        "noteOpen": _("You asked: “{asked}” · not answered yet"),
+        "noteAnswered": _("The manager: “{answer}”"),
+        "noteStates": {state: str(words) for state, words in NOTE_WORDS.items()},
+        "noAnswer": _("The server did not answer. Your words stand here still; try again."),
+        "minutes": _("{min} min"),
+        "hours": _("{h} h {min} min"),
+        "matches": {
+            "exact": _("same words"),
+            "synonym": _("synonym"),
+            "part": _("part"),
+            "near": _("near spelling"),
+        },
         "selected": _("Cells selected: {n}"),
         "filled": _("Cells filled: {n}."),
         "leftOff": _("Left out, not asked: {n}."),

@@ -1,7 +1,10 @@
 // The cells of a sheet: where each one stands, what is in it, and what follows from it by the scheme's rules.
 //
-// A value is the key of an option, "=" before it when the option follows from the column and nobody chose it, or "".
+// A value is the key of an option, "=" before it when the option follows from the column and nobody chose it, "!" and the
+// reason where the rater cannot tell, or "".
 class Cells {
+  static LINE = 32; // the height of a line in pixels, as in the style sheet
+
   constructor(tables, palette, words) {
     this.tables = tables;
     this.palette = palette;
@@ -9,7 +12,7 @@ class Cells {
     this.byId = new Map();
     this.lines = []; // the lines of all tables in the order of the page: {y, tr, table, assignment, question, cells}
     this.order = []; // reading order: a section after the other, in it the documents, in them column by column
-    this.columns = new Map(); // column -> {name, head, col}
+    this.columns = new Map(); // column -> {name, head}
     this.documents = []; // assignments in the order of the page
     this.groups = new Map(); // "assignment-column" -> the cells of that column in that document, question by question
     this.names = new Map(); // assignment -> name of its document
@@ -22,13 +25,17 @@ class Cells {
   }
 
   read(table) {
-    const columns = [...table.querySelectorAll("col[data-column]")].map((col) => {
-      const head = document.getElementById(`h-${col.dataset.column}`);
-      this.columns.set(col.dataset.column, { name: head.title, head, col, section: table.dataset.section });
-      return col.dataset.column;
+    const columns = [...table.tHead.querySelectorAll("th[data-column]")].map((head) => {
+      this.columns.set(head.dataset.column, { name: head.title, head });
+      return head.dataset.column;
     });
     let groups, document_;
-    for (const tr of table.tBodies[0].rows) {
+    const rows = [...table.tBodies].flatMap((body) => {
+      // What is out of sight is not laid out, but has its size.
+      body.style.containIntrinsicBlockSize = `${body.rows.length * Cells.LINE}px`;
+      return [...body.rows];
+    });
+    for (const [n, tr] of rows.entries()) {
       const { a: assignment, q: question } = tr.dataset;
       const cells = [];
       const line = { y: this.lines.length, tr, table, assignment, question, cells };
@@ -40,7 +47,7 @@ class Cells {
         columns.forEach((column, x) => this.groups.set(`${assignment}-${column}`, groups[x]));
         if (!this.names.has(assignment)) {
           this.documents.push(assignment);
-          this.names.set(assignment, head.dataset.name);
+          this.names.set(assignment, head.querySelector(".name").textContent);
           this.left.set(assignment, 0);
           if ("locked" in tr.dataset) this.locked.add(assignment);
         }
@@ -51,7 +58,7 @@ class Cells {
         const td = tr.cells[first + x];
         const id = `c-${assignment}-${column}-${question}`;
         td.id = id;
-        const value = ("preset" in td.dataset ? "=" : "") + (td.dataset.option || "");
+        const value = "skip" in td.dataset ? `!${td.dataset.skip}` : ("preset" in td.dataset ? "=" : "") + (td.dataset.option || "");
         const cell = { id, td, line, x, assignment, column, question, group: groups[x], value, off: td.hasAttribute("aria-disabled") };
         groups[x].push(cell);
         cells.push(cell);
@@ -59,8 +66,7 @@ class Cells {
         td.cell = cell;
         this.tally(cell, 1);
       });
-      const following = tr.nextElementSibling;
-      if (!following || following.dataset.a !== assignment) for (const group of groups) this.order.push(...group);
+      if (rows[n + 1]?.dataset.a !== assignment) for (const group of groups) this.order.push(...group);
     }
   }
 
@@ -116,17 +122,24 @@ class Cells {
 
   paint(cell) {
     const { td } = cell;
+    const reason = reasonOf(cell.value);
     const chosen = this.option(cell);
-    const faint = !chosen && !cell.off && this.option(cell, this.presetOf(cell));
+    const faint = !cell.value && !cell.off && this.option(cell, this.presetOf(cell));
     const shown = chosen || faint;
-    td.className = chosen ? `t-${chosen.colour}` : cell.off ? "off" : faint ? "preset" : "";
+    td.className = chosen ? `t-${chosen.colour}` : reason ? "cannot-tell" : cell.off ? "off" : faint ? "preset" : "";
+    if (reason) td.dataset.skip = td.title = reason;
+    else if ("skip" in td.dataset) {
+      delete td.dataset.skip;
+      td.removeAttribute("title");
+    }
     if (chosen) td.dataset.option = chosen.key;
     else delete td.dataset.option;
-    if (shown) td.dataset.sign = shown.sign;
+    if (shown || reason) td.dataset.sign = shown ? shown.sign : "?";
     else delete td.dataset.sign;
     if (cell.off) td.setAttribute("aria-disabled", "true");
     else td.removeAttribute("aria-disabled");
-    td.firstChild.data = shown ? shown.label : cell.off ? this.words.off : this.words.empty;
+    const { off, empty, skipped } = this.words;
+    td.firstChild.data = shown ? shown.label : reason ? skipped.replace("{reason}", reason) : cell.off ? off : empty;
   }
 
   // How far the cell's value is from the database: "saving", "failed", "conflict" or "".
@@ -198,4 +211,5 @@ class Cells {
   }
 }
 
+const reasonOf = (value) => (value.startsWith("!") ? value.slice(1) : "");
 const optionOf = (value) => (value.startsWith("=") ? value.slice(1) : value);

@@ -84,11 +84,13 @@ class Choosing {
     }
     const chosen = optionOf(cell.value);
     for (const button of this.choices.children) button.setAttribute("aria-pressed", chosen !== "" && button.dataset.choose === chosen);
+    if (reasonOf(cell.value)) this.where.append(` · ${this.words.skipped.replace("{reason}", reasonOf(cell.value))}`);
     if (mine !== undefined) this.where.append(" ", this.bothValues(cell, mine));
   }
 
   bothValues(cell, mine) {
-    const label = (value) => this.cells.option(cell, value)?.label || this.words.empty;
+    const { skipped, empty } = this.words;
+    const label = (value) => this.cells.option(cell, value)?.label || (reasonOf(value) ? skipped.replace("{reason}", reasonOf(value)) : empty);
     const sentence = document.createElement("strong");
     sentence.className = "both";
     sentence.textContent = this.words.conflict.replace("{theirs}", label(cell.value)).replace("{mine}", label(mine));

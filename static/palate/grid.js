@@ -45,7 +45,11 @@ window.palate = (() => {
   const choosing = new Choosing({ cells, focus, range, editing, words, where: $("where"), choices: $("choices") });
   new CellClipboard({ cells, focus, range, choosing, editing, words, refused });
   const finder = new Finder({ cells, focus, words, box: $("find") });
-  const submitting = new Submitting({ cells, focus, saving, config, words, refuse, panel: $("evidence") });
+  const stillOpen = new StillOpen({ tables, focus, cells, saving, words });
+  const submitting = new Submitting({ cells, focus, saving, stillOpen, config, words, refuse, panel: $("evidence") });
+  new Skipping({ focus, cells, range, editing, choosing, keys, words });
+  new Notes({ tables, focus, cells, keys, config, words, refuse, headers: () => saving.headers() });
+  new Guide({ tables, focus, cells, keys });
   for (const part of [focus, range, choosing, finder, submitting]) part.keys(keys);
   range.mouse(tables);
 
@@ -75,15 +79,8 @@ window.palate = (() => {
     if (next) panel.fetch(next).catch(() => {});
   });
 
-  function openGuide() {
-    $("guide").showModal();
-    const { section, key } = cells.spec(focus.cell);
-    $(`guide-${section}-${key}`)?.scrollIntoView();
-  }
-  keys.add("g", openGuide);
   keys.add("?", () => $("help").showModal());
   keys.add("o", () => $("original")?.click());
-  $("open-guide").addEventListener("click", openGuide);
   $("open-help").addEventListener("click", () => $("help").showModal());
   document.querySelectorAll("dialog").forEach((dialog) => dialog.addEventListener("close", () => focus.go(focus.cell)));
 
@@ -121,6 +118,8 @@ window.palate = (() => {
   submitting.draw();
   choosing.reserve();
   window.addEventListener("resize", () => choosing.reserve());
-  focus.go(cells.order.find((cell) => cells.isOpen(cell)) || cells.order[0]);
+  // An address may name a cell: what a link on another page is about.
+  focus.go(cells.get(location.hash.slice(1)) || cells.order.find((cell) => cells.isOpen(cell)) || cells.order[0]);
+  new WorkingTime({ focus, config, words, shown: $("active-time"), before: Number(config.seconds) });
   return { keys, focus, cells, refuse, headers: () => saving.headers(), saving, range };
 })();

@@ -6,6 +6,7 @@ class Focus {
     this.cells = cells;
     this.cell = null;
     this.told = null;
+    this.low = matchMedia("(max-height: 560px)");
     this.listeners = []; // called at once, before the paint: keep them quick
   }
 
@@ -47,11 +48,15 @@ class Focus {
   // Softly light the focused line and column.
   light(before, now) {
     const lit = (cell, on) => {
-      const { col, head } = this.cells.columns.get(cell.column);
-      for (const element of [cell.line.tr, cell.line.head, col, head]) element.classList.toggle("lit", on);
+      for (const element of [cell.line.tr, cell.line.head, this.cells.columns.get(cell.column).head])
+        element.classList.toggle("lit", on);
     };
     if (before) lit(before, false);
     lit(now, true);
+    this.beam ??= Object.assign(document.createElement("div"), { className: "beam", ariaHidden: "true" });
+    const { table } = now.line;
+    if (this.beam.parentNode !== table) table.append(this.beam);
+    this.beam.style.left = `calc(var(--doc) + var(--q) + ${now.x} * var(--cell))`;
   }
 
   // Scroll the cell clear of the headings that stay in place.
@@ -60,13 +65,14 @@ class Focus {
     const box = td.getBoundingClientRect();
     const view = tables.getBoundingClientRect();
     // On a low window only the first line of the headings stays.
-    const staying = getComputedStyle(table.tHead).position === "sticky" ? table.tHead : table.tHead.rows[0];
+    const staying = this.low.matches ? table.tHead.rows[0] : table.tHead;
     const top = view.top + staying.offsetHeight;
-    const left = view.left + [...table.tHead.rows[0].querySelectorAll(".corner")].reduce((sum, th) => sum + th.offsetWidth, 0);
+    const bottom = view.top + tables.clientHeight;
+    const corner = table.querySelector(".corner").offsetWidth;
     if (box.top < top) tables.scrollTop -= top - box.top;
-    else if (box.bottom > view.bottom) tables.scrollTop += box.bottom - view.bottom + 2;
-    if (box.left < left) tables.scrollLeft -= left - box.left;
-    else if (box.right > view.right) tables.scrollLeft += box.right - view.right + 16;
+    else if (box.bottom > bottom) tables.scrollTop += box.bottom - bottom + 2;
+    if (box.left < view.left + corner) tables.scrollLeft -= view.left + corner - box.left;
+    else if (box.right > view.left + tables.clientWidth) tables.scrollLeft += box.right - view.left - tables.clientWidth + 16;
   }
 
   // --- where keys lead ------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // Submitting a document and taking it back; how much is left of each and of the sheet.
 class Submitting {
-  constructor({ cells, focus, saving, config, words, refuse, panel }) {
-    Object.assign(this, { cells, focus, saving, config, words, refuse, panel });
+  constructor({ cells, focus, saving, stillOpen, config, words, refuse, panel }) {
+    Object.assign(this, { cells, focus, saving, stillOpen, config, words, refuse, panel });
     this.marks = new Map();
     for (const mark of cells.tables.querySelectorAll(".mark")) {
       const { mark: assignment, state } = mark.dataset;
@@ -59,7 +59,10 @@ class Submitting {
     const answer = response?.headers.get("Content-Type")?.startsWith("application/json") ? await response.json() : null;
     if (response && isLoggedOut(response, this.config)) return this.refuse(this.words.loggedOut);
     if (!answer) return this.refuse(this.words.notSubmitted);
-    if (response.status === 409) return this.refuse(answer.message);
+    if (response.status === 409) {
+      if (answer.open) this.stillOpen.show(assignment, answer.open);
+      return this.refuse(answer.message);
+    }
     this.refuse("");
     this.set(assignment, answer.state);
     this.saving.others?.postMessage({ columns: [], states: { [assignment]: answer.state } });

@@ -190,7 +190,7 @@ def test_evidence_shows_the_text_and_finds_the_words(leases: Leases, client_of: 
     assert "The tenant pays the rent monthly" in response.content.decode()
     rent = leases.sheet.columns.get(name="Pay rent")
     # Block 1 is the paragraph, "The tenant pays the rent …": "pays" stands at 11 to 15, "rent" at 20 to 24.
-    assert response.context["hits"][rent.pk]["duty"] == [(1, 11, 15, 1.0), (1, 20, 24, 1.0)]
+    assert response.context["hits"][rent.pk]["duty"] == [(1, 11, 15, "exact", 1.0), (1, 20, 24, "exact", 1.0)]
 
 
 def test_evidence_of_another_persons_assignment_does_not_exist(leases: Leases, client_of: ClientOf) -> None:
