@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -218,11 +218,10 @@ class _Work:
             elif self.gold and rater.pk == self.gold.pk:
                 self.golds[assignment.row_id] = assignment
         self.judge_codes = tuple(codes)
-        # assignment -> column -> question -> (option key, margin in nats)
-        self.labels: dict[int, dict[int, dict[int, tuple[str, float | None]]]] = {}
-        self.skips: set[tuple[int, int, int]] = set()  # assignment, column, question
+        # assignment -> column -> question -> option key, or None for a skip; and whether a judge was unsure
+        self.answers: dict[int, dict[int, dict[int, tuple[str | None, bool]]]] = {}
         self.noted: set[tuple[int, int, int]] = set()  # row, column, question
-        self._asked: dict[tuple[str, tuple[tuple[str, str], ...]], frozenset[str]] = {}
+        self._seen: dict[tuple[object, ...], list[Said]] = {}
 
     def read(self, cells: Q) -> None:
         labels = Label.objects.filter(cells).annotate(
@@ -231,15 +230,16 @@ class _Work:
         for assignment, row, column, question, option, margin, note, kind in labels.values_list(
             "assignment_id", "assignment__row_id", "column_id", "question_id", "option__key", "margin", "note", "rater"
         ).order_by():
-            of_column = self.labels.setdefault(assignment, {}).setdefault(column, {})
-            of_column[question] = (option, None if margin is None else float(margin))
+            unsure = margin is not None and float(margin) < UNSURE_BELOW_NATS
+            self.answers.setdefault(assignment, {}).setdefault(column, {})[question] = (option, unsure)
             # A judge gives its grounds with every label; what stands out is that a person had something to say.
             if note and kind == Rater.Kind.PERSON:
                 self.noted.add((row, column, question))
         notes = Note.objects.filter(cells).order_by()
         self.noted |= set(notes.values_list("assignment__row_id", "column_id", "question_id"))
         skips = Skip.objects.filter(cells).order_by()
-        self.skips |= set(skips.values_list("assignment_id", "column_id", "question_id"))
+        for assignment, column, question in skips.values_list("assignment_id", "column_id", "question_id"):
+            self.answers.setdefault(assignment, {}).setdefault(column, {})[question] = (None, False)
 
     def lines(
         self,
@@ -256,63 +256,60 @@ class _Work:
             for code in self.judge_codes
             for assignment in [self.judges[row.pk].get(code)]
         ]
-        of_question: dict[int, list[LensCell]] = {question.pk: [] for question in questions}
-        options = {question.pk: {o.key: o for o in spec.question(question.key).options} for question in questions}
+        ids = [question.pk for question in questions]
+        of_question: list[list[LensCell]] = [[] for _question in questions]
         gold = self.golds.get(row.pk)
         for column in columns[section.pk]:
-            said_by_people = [
-                self._said(c, a, column.pk, spec, questions, options) for c, a in zip(codes, people, strict=True)
-            ]
-            said_by_judges = [self._said(c, a, column.pk, spec, questions, options) for c, a in judges]
-            decided = self.labels.get(gold.pk, {}).get(column.pk, {}) if gold else {}
-            for place, question in enumerate(questions):
-                right = decided.get(question.pk)
-                of_question[question.pk].append(
+            column_id = column.pk
+            of_people = [self._said(c, a, column_id, spec, ids) for c, a in zip(codes, people, strict=True)]
+            of_judges = [self._said(c, a, column_id, spec, ids) for c, a in judges]
+            decided = self._said("", gold, column_id, spec, ids)
+            for place, question_id in enumerate(ids):
+                of_question[place].append(
                     LensCell(
                         row_id=row.pk,
-                        column_id=column.pk,
-                        question_id=question.pk,
-                        people=tuple(said[place] for said in said_by_people),
-                        judges=tuple(said[place] for said in said_by_judges),
-                        gold=options[question.pk][right[0]] if right else None,
-                        noted=(row.pk, column.pk, question.pk) in self.noted,
+                        column_id=column_id,
+                        question_id=question_id,
+                        people=tuple([said[place] for said in of_people]),
+                        judges=tuple([said[place] for said in of_judges]),
+                        gold=decided[place].option,
+                        noted=(row.pk, column_id, question_id) in self.noted,
                     )
                 )
         for place, question in enumerate(questions):
-            yield Line(row, question, codes, tuple(of_question[question.pk]), place == 0)
+            yield Line(row, question, codes, tuple(of_question[place]), place == 0)
 
     def _said(
-        self,
-        code: str,
-        assignment: Assignment | None,
-        column_id: int,
-        spec: SectionSpec,
-        questions: tuple[Question, ...],
-        options: Mapping[int, Mapping[str, OptionSpec]],
+        self, code: str, assignment: Assignment | None, column_id: int, spec: SectionSpec, ids: Sequence[int]
     ) -> list[Said]:
-        """What an assignment says of a column, a `Said` a question. None is asked nothing."""
-        if assignment is None:
-            return [Said(code, None, asked=False, unsure=False, skipped=False) for _question in questions]
-        labels = self.labels.get(assignment.pk, {}).get(column_id, {})
-        answers = tuple((question.key, labels[question.pk][0]) for question in questions if question.pk in labels)
+        """What an assignment says of a column, a `Said` a question; `ids` are of the questions."""
+        answers = self.answers.get(assignment.pk, {}).get(column_id, {}) if assignment else {}
         # The same few combinations of answers come thousands of times.
-        asked = self._asked.get((spec.key, answers))
-        if asked is None:
-            asked = frozenset(question.key for question in spec.asked(dict(answers)))
-            self._asked[spec.key, answers] = asked
-        said = []
-        for question in questions:
-            option, margin = labels.get(question.pk, (None, None))
-            said.append(
-                Said(
-                    code,
-                    options[question.pk][option] if option else None,
-                    asked=question.key in asked,
-                    unsure=margin is not None and margin < UNSURE_BELOW_NATS,
-                    skipped=(assignment.pk, column_id, question.pk) in self.skips,
-                )
-            )
-        return said
+        key = (code, spec.key, assignment is None, *map(answers.get, ids))
+        if key not in self._seen:
+            self._seen[key] = _said(code, spec, [answers.get(pk) for pk in ids], asked=assignment is not None)
+        return self._seen[key]
+
+
+def _said(
+    code: str, spec: SectionSpec, answers: Sequence[tuple[str | None, bool] | None], *, asked: bool
+) -> list[Said]:
+    chosen = {
+        question.key: answer[0]
+        for question, answer in zip(spec.questions, answers, strict=True)
+        if answer and answer[0]
+    }
+    of_rules = {question.key for question in spec.asked(chosen)} if asked else set()
+    return [
+        Said(
+            code,
+            question.option(chosen[question.key]) if question.key in chosen else None,
+            asked=question.key in of_rules,
+            unsure=answer is not None and answer[1],
+            skipped=answer is not None and answer[0] is None,
+        )
+        for question, answer in zip(spec.questions, answers, strict=True)
+    ]
 
 
 # --- what everybody agrees on ---------------------------------------------------------------------------------------

@@ -257,9 +257,15 @@ def _palette(whole: lens.Lens) -> dict[int, dict[str, object]]:
     }
 
 
-def _messages_for_script() -> dict[str, str]:
+def _messages_for_script() -> dict[str, Any]:
     return {
         "noMatch": _("No match found on this page."),
+        "matches": {
+            "exact": _("same words"),
+            "synonym": _("synonym"),
+            "part": _("part"),
+            "near": _("near spelling"),
+        },
         "evidenceFailed": _("The document could not be loaded. It is tried again when you come back to it."),
         "detailFailed": _("What is said of this cell could not be loaded. It is tried again when you come back to it."),
         "loggedOut": _("You are logged out. Log in again in another tab, then try again; nothing was decided."),
