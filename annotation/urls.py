@@ -2,7 +2,20 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.views import board, desk, history, imports, lens, notes, people, plan, saving, time, work
+from annotation.views import (
+    board,
+    desk,
+    history,
+    imports,
+    lens,
+    notes,
+    people,
+    plan,
+    saving,
+    spreadsheet,
+    time,
+    work,
+)
 
 app_name = "annotation"
 
@@ -11,6 +24,8 @@ urlpatterns = [
     # /sheets/<pk>/
     path("sheets/<int:pk>/", work.sheet, name="sheet"),
     path("sheets/<int:pk>/record/", saving.record_cells, name="record-cells"),
+    path("sheets/<int:pk>/spreadsheet/", spreadsheet.page, name="spreadsheet"),
+    path("sheets/<int:pk>/spreadsheet/file/", spreadsheet.download, name="spreadsheet-file"),
     path("sheets/<int:pk>/beat/", time.beat, name="beat"),
     path("sheets/<int:pk>/lens/", lens.page, name="lens"),
     path("sheets/<int:pk>/lens/cell/", lens.cell, name="lens-cell"),

@@ -155,6 +155,8 @@ TABLE = {
     # annotation: my work
     "annotation:my-work": Url(LOGGED_IN),
     "annotation:sheet": Url(ANNA, args=sheet),
+    "annotation:spreadsheet": Url(ANNA, args=sheet),
+    "annotation:spreadsheet-file": Url(ANNA, args=sheet),
     "annotation:record-cell": Posted(Who(LOGIN, REFUSED, YES, REFUSED, REFUSED, REFUSED), args=sheet, data=a_cell),
     "annotation:evidence": Url(ANNA, args=mine),
     "annotation:submit": Posted(ANNA, args=mine),
