@@ -6,6 +6,7 @@ from django import forms
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
+from annotation import queries
 from annotation.actions import Answer
 from annotation.models import Assignment, Column, Question, Scheme, Study
 from annotation.scheme import SchemeError, SchemeSpec, load_scheme
@@ -43,10 +44,16 @@ class ChangeForm(forms.Form):
         return cleaned
 
     def _resolve(self, changes: list[tuple[int, int, int, str, str]]) -> dict[Assignment, list[Answer]]:
-        """The answers of each assignment, a question before those that depend on it. Four queries."""
-        assignments = {a.pk: a for a in self.mine.filter(pk__in={change[0] for change in changes})}
-        columns = Column.objects.filter(sheet_id=self.sheet_id).in_bulk({change[1] for change in changes})
-        questions = Question.objects.prefetch_related("options").in_bulk({change[2] for change in changes})
+        """The answers of each assignment, a question before those that depend on it. Two queries."""
+        mine = self.mine.filter(pk__in={change[0] for change in changes})
+        assignments = {assignment.pk: assignment for assignment in mine.order_by()}
+        of_sheet = Column.objects.filter(sheet_id=self.sheet_id, pk__in={change[1] for change in changes}).order_by()
+        with_scheme = of_sheet.select_related("section__scheme").defer(
+            "section__scheme__spec", "section__scheme__source"
+        )
+        columns = {column.pk: column for column in with_scheme}
+        sections = queries.whole_sections(columns.values()).values()
+        questions = {question.pk: question for section in sections for question in section.questions.all()}
         answers: dict[Assignment, list[Answer]] = {}
         for assignment_id, column_id, question_id, value, seen in changes:
             assignment, column = assignments.get(assignment_id), columns.get(column_id)

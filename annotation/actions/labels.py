@@ -25,7 +25,6 @@ from annotation.models import (
     Option,
     Question,
     Rater,
-    Section,
     Skip,
     User,
 )
@@ -68,6 +67,9 @@ class Recorded:
 
     changed: set[tuple[int, int]] = field(default_factory=set)
     conflicts: set[tuple[int, int]] = field(default_factory=set)
+    # What stands in the touched columns, as `queries.cell_values` says it; None after a resend, which looks at nothing.
+    values: dict[int, dict[int, str]] | None = None
+    state: str = ""
 
 
 @transaction.atomic
@@ -87,11 +89,12 @@ def record(*, assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID,
     assignment = (
         Assignment.objects.select_for_update(of=("self",))
         .select_related("row__sheet", "rater")
+        .defer("row__evidence")
         .annotate(exposed=Exists(looks), has_skips=Exists(Skip.objects.filter(assignment=OuterRef("pk"))))
         .get(pk=assignment.pk)
     )
     if LabelEvent.objects.filter(assignment=assignment, key=key).exists():
-        return Recorded()
+        return Recorded(state=assignment.state)
     if assignment.state == Assignment.State.SUBMITTED:
         raise Refused(_("“%(row)s” is submitted; take it back first to change it.") % {"row": assignment.row.name})
     _refuse_withdrawn(assignment)
@@ -107,6 +110,8 @@ def record(*, assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID,
         assignment.state = Assignment.State.STARTED
         assignment.started_at = assignment.started_at or timezone.now()
         assignment.save(update_fields=["state", "started_at"])
+    writer.recorded.state = assignment.state
+    writer.recorded.values = writer.values()
     return writer.recorded
 
 
@@ -156,13 +161,7 @@ class Writer:
         self.recorded = Recorded()
         self.columns = {answer.column.pk: answer.column for answer in answers}
         self.spoken_of = {(answer.column.pk, answer.question.pk) for answer in answers}
-        section_ids = {column.section_id for column in self.columns.values()}
-        self.sections = {
-            section.pk: section
-            for section in Section.objects.filter(pk__in=section_ids)
-            .select_related("scheme")
-            .prefetch_related("questions__options")
-        }
+        self.sections = queries.whole_sections(self.columns.values())
         self.specs = {pk: section.spec for pk, section in self.sections.items()}
         self.questions = {
             section.pk: {question.key: question for question in section.questions.all()}
@@ -262,6 +261,14 @@ class Writer:
                 if key not in asked and self.standing(column.pk, question.pk) is not None:
                     self.after[column.pk, question.pk] = None
 
+    def values(self) -> dict[int, dict[int, str]]:
+        values: dict[int, dict[int, str]] = {column_id: {} for column_id in self.columns}
+        for (column_id, question_id), standing in (self.before | self.after).items():
+            if standing is not None:
+                preset = isinstance(standing, Label) and standing.preset
+                values[column_id][question_id] = ("=" if preset else "") + _code(standing)
+        return values
+
     def _is_preset(self, column: Column, question: Question) -> bool:
         label = self.standing(column.pk, question.pk)
         return isinstance(label, Label) and label.preset
@@ -313,9 +320,11 @@ class Writer:
             elif isinstance(old, Label):
                 deletes.append(old.pk)
         Label.objects.bulk_create(inserts)
-        Label.objects.bulk_update(
-            updates, ["option", "scores", "note", "preset", "exposed", "revision", "updated_at"], batch_size=200
-        )
+        fields = ["option", "scores", "note", "preset", "exposed", "revision", "updated_at"]
+        if len(updates) == 1:
+            updates[0].save(force_update=True, update_fields=fields)  # a third of the work of an update of many
+        else:
+            Label.objects.bulk_update(updates, fields, batch_size=200)
         if deletes:
             Label.objects.filter(pk__in=deletes).delete()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_POST
 
-from annotation import actions, queries
+from annotation import actions
 from annotation.access import AppRequest
 from annotation.forms import ChangeForm
 from annotation.models import Assignment
@@ -37,15 +37,14 @@ def record_cells(request: AppRequest, pk: int) -> HttpResponse:
         for assignment, of_one in answers.items()
         for answer in of_one
     }
-    touched = dict.fromkeys((assignment, column) for assignment, column, _ in wanted)
-    values = queries.cell_values({cell[0] for cell in touched}, {cell[1] for cell in touched})
-    states = Assignment.objects.filter(pk__in=[assignment.pk for assignment in answers]).order_by()
     return JsonResponse(
         {
-            # The script takes a change for saved when it sees its key here, and not from a login page that came instead.
+            # The script takes a change for saved when it sees its key here; a login page that came instead has none.
             "key": str(key),
-            "columns": [[*cell, values.get(cell, {})] for cell in touched],
-            "states": dict(states.values_list("pk", "state")),
+            "columns": [
+                [pk, column, values] for pk, columns in changed.columns.items() for column, values in columns.items()
+            ],
+            "states": changed.states,
             "refused": changed.refused,
             "conflicts": [["c-{}-{}-{}".format(*cell), wanted[cell]] for cell in changed.conflicts],
         }
