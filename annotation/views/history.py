@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -88,7 +89,6 @@ class RestoreForm(forms.Form):
         Rater.objects.none(), label=gettext_lazy("Whose labels"), required=False, empty_label=gettext_lazy("all people")
     )
     submitted = forms.BooleanField(
-        label=gettext_lazy("Rows that are submitted too"),
         required=False,
         help_text=gettext_lazy("They are taken back, so that their raters see them and submit them again."),
     )
@@ -98,6 +98,8 @@ class RestoreForm(forms.Form):
         super().__init__(*args, **kwargs)
         people = sheet.study.raters.people().filter(assignments__row__sheet=sheet)
         self.fields["rater"].queryset = people.distinct().order_by("code")  # type: ignore[attr-defined]
+        words = sheet.study.scheme.parsed.words.model_dump()
+        self.fields["submitted"].label = _("Also in %(rows)s that are submitted") % words
 
 
 @require_http_methods(["GET", "POST"])

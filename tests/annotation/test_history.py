@@ -206,7 +206,9 @@ def test_the_history_tells_who_changed_what_and_is_filtered(leases: Leases, clie
     client, url = client_of(leases.researcher), reverse("annotation:history", args=[leases.sheet.pk])
 
     page = client.get(url)
-    assert [(s.event.assignment.rater.code, str(s.event.before), str(s.event.after)) for s in page.context["steps"]] == [
+    assert [
+        (s.event.assignment.rater.code, str(s.event.before), str(s.event.after)) for s in page.context["steps"]
+    ] == [
         ("A2", "None", "Implied"),
         ("A1", "Stated", "Not stated"),
         ("A1", "None", "Stated"),
