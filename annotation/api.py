@@ -259,7 +259,8 @@ def _resolved(assignment: Assignment, asked_for: list[dict[str, Any]]) -> list[A
             sentence = _("“%(option)s” is no answer to “%(question)s”.")
             problem = {"option": [sentence % {"option": asked["option"], "question": question.title}]}
         else:
-            answers.append(Answer(column=column, question=question, option=option, note=asked["note"]))
+            note, skip = asked["note"], asked["skip"]
+            answers.append(Answer(column=column, question=question, option=option, note=note, skip=skip))
         problems.append(problem)
     if any(problems):
         raise serializers.ValidationError({"answers": problems})
@@ -275,6 +276,7 @@ def _cells(assignment: Assignment, columns: list[Column]) -> list[dict[str, Any]
             "question": keys[cell.question_id],
             "option": cell.option.key if cell.option else None,
             "asked": cell.asked,
+            "skip": cell.skip,
         }
         for cell in cells
     ]

@@ -12,6 +12,8 @@ What each outcome means, and how a page and the API say it:
 
 from __future__ import annotations
 
+import gzip
+import json
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -27,9 +29,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotation import actions
-from annotation.models import Assignment, Invite, Label, LabelEvent, Role, Row, User
+from annotation.models import Assignment, Invite, Label, LabelEvent, Note, Role, Row, User
 from judges import actions as judging
 from judges.models import Judge, Run
+from recipes.models import Document
 from tests import builders
 from tests.builders import Leases
 
@@ -93,6 +96,30 @@ def row(world: World) -> Sequence[object]:
     return (world.mine.row_id,)
 
 
+def sheet_of_study(world: World) -> Sequence[object]:
+    return (world.leases.study.slug, world.leases.sheet.pk)
+
+
+def a_note(world: World) -> Note:
+    """A question of Anna's that nobody has answered."""
+    cell = builders.answer(world.leases.sheet, "Pay rent", "stated", None)
+    return actions.ask(
+        assignment=world.mine, column=cell.column, question=cell.question, text="Is it?", by=world.leases.anna
+    )
+
+
+def a_noted_cell(world: World) -> Sequence[object]:
+    note = a_note(world)
+    return (world.mine.pk, note.column_id, note.question_id)
+
+
+def a_stored_page(world: World) -> Sequence[object]:
+    Document.objects.get_or_create(
+        row=world.mine.row, defaults={"html_gz": gzip.compress(b"<p>Stir.</p>"), "source": "a.html", "sha256": "0"}
+    )
+    return (world.mine.row_id,)
+
+
 def mine(world: World) -> Sequence[object]:
     return (world.mine.pk,)
 
@@ -119,19 +146,20 @@ def no_data(world: World) -> dict[str, Any]:
 
 def a_cell(world: World) -> dict[str, Any]:
     answer = builders.answer(world.leases.sheet, "Pay rent", "stated", "absent")
-    return {
-        "assignment": world.mine.pk,
-        "column": answer.column.pk,
-        "question": answer.question.pk,
-        "option": "absent",
-        "key": uuid.uuid4(),
-    }
+    cell = [world.mine.pk, answer.column.pk, answer.question.pk, "absent", "stated"]
+    return {"key": uuid.uuid4(), "changes": json.dumps([cell])}
 
 
 def a_decision(world: World) -> dict[str, Any]:
     answer = builders.answer(world.leases.sheet, "Pay rent", "stated", "absent")
     question = answer.question.pk
-    return {"row": world.mine.row_id, "column": answer.column.pk, "question": question, "option": "absent", "reason": "!"}
+    return {
+        "row": world.mine.row_id,
+        "column": answer.column.pk,
+        "question": question,
+        "option": "absent",
+        "reason": "!",
+    }
 
 
 @dataclass(frozen=True)
@@ -157,10 +185,14 @@ TABLE = {
     "annotation:sheet": Url(ANNA, args=sheet),
     "annotation:spreadsheet": Url(ANNA, args=sheet),
     "annotation:spreadsheet-file": Url(ANNA, args=sheet),
-    "annotation:record-cell": Posted(Who(LOGIN, REFUSED, YES, REFUSED, REFUSED, REFUSED), args=sheet, data=a_cell),
+    "annotation:record-cells": Posted(Who(LOGIN, REFUSED, YES, REFUSED, REFUSED, REFUSED), args=sheet, data=a_cell),
     "annotation:evidence": Url(ANNA, args=mine),
     "annotation:submit": Posted(ANNA, args=mine),
     "annotation:reopen": Posted(ANNA, args=mine),
+    "annotation:beat": Posted(ANNA, args=sheet, data=lambda world: {"page": uuid.uuid4(), "seconds": "{}"}),
+    "annotation:notes-of-cell": Url(ANNA, ANNA, args=a_noted_cell, data=lambda world: {"text": "Is it?"}),
+    "annotation:read-notes": Posted(ANNA, args=a_noted_cell),
+    "annotation:withdraw-note": Posted(ANNA, args=lambda world: (a_note(world).pk,)),
     # annotation: everybody's labels of a sheet
     "annotation:lens": Url(READERS, args=sheet),
     "annotation:lens-cell": Url(READERS, args=sheet, data=a_decision),
@@ -190,11 +222,22 @@ TABLE = {
     "annotation:remove-member": Posted(
         MANAGERS, args=lambda world: (world.leases.study.slug, world.leases.anna.memberships.get().pk)
     ),
+    "annotation:notes": Url(MANAGERS, args=slug),
+    "annotation:answer-note": Posted(
+        MANAGERS,
+        args=lambda world: (world.leases.study.slug, a_note(world).pk),
+        data=lambda world: {"answer": "Yes."},
+    ),
+    "annotation:close-sheet": Posted(MANAGERS, args=sheet_of_study),
+    "annotation:open-sheet": Posted(MANAGERS, args=sheet_of_study),
+    "annotation:time": Url(MANAGERS, args=slug),
+    "annotation:pay": Posted(MANAGERS, args=slug, data=lambda world: {"hourly_rate": "10"}),
     # annotation: tables in
     "annotation:import": Url(MANAGERS, args=slug),
     "annotation:import-rows": Posted(MANAGERS, args=slug),
     "annotation:import-labels": Posted(MANAGERS, args=slug),
     # recipes
+    "recipes:stored-page": Url(MEMBERS, args=a_stored_page),
     "recipes:documents": Url(READERS, args=slug),
     "recipes:document": Url(READERS, args=lambda world: (world.leases.study.slug, world.mine.row_id)),
     "recipes:add-recipe": Posted(MANAGERS, args=slug),

@@ -67,6 +67,8 @@ def study_tabs(context: dict[str, Any], study: Study) -> dict[str, Any]:
 def duration(seconds: int) -> str:
     """Seconds of active time, in the words of the grid's script."""
     hours, minutes = divmod(round(seconds / 60), 60)
+    if seconds and not hours + minutes:
+        return _("under 1 min")
     if hours:
         return _("%(hours)s h %(minutes)s min") % {"hours": hours, "minutes": minutes}
     return _("%(minutes)s min") % {"minutes": minutes}

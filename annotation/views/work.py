@@ -151,6 +151,7 @@ def _messages_for_script(*, closed: bool) -> dict[str, Any]:
         "noteAnswered": _("The manager: “{answer}”"),
         "noteStates": {state: str(words) for state, words in NOTE_WORDS.items()},
         "noAnswer": _("The server did not answer. Your words stand here still; try again."),
+        "underAMinute": _("under 1 min"),
         "minutes": _("{min} min"),
         "hours": _("{h} h {min} min"),
         "matches": {

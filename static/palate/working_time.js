@@ -55,7 +55,7 @@ class WorkingTime {
 
   say() {
     const minutes = Math.round((this.before + this.seconds) / 60);
-    const sentence = minutes < 60 ? this.words.minutes : this.words.hours;
+    const sentence = !minutes ? this.words.underAMinute : minutes < 60 ? this.words.minutes : this.words.hours;
     const text = sentence.replace("{h}", Math.floor(minutes / 60)).replace("{min}", minutes % 60);
     if (this.shown.textContent !== text) this.shown.textContent = text;
   }
