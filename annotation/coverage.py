@@ -96,6 +96,22 @@ class Coverage:
     kappa: float
     clustering: float
 
+    @property
+    def rows_a_rater(self) -> tuple[int, int]:
+        """The fewest and the most rows that anybody has."""
+        rows = [load.times.rows for load in self.loads]
+        return min(rows, default=0), max(rows, default=0)
+
+    @property
+    def rows_a_pair(self) -> tuple[int, int] | None:
+        """The fewest and the most rows that two raters share; None for one rater."""
+        shared = [n for _rater, counts in self.pairs for n in counts if n is not None]
+        return (min(shared), max(shared)) if shared else None
+
+    @property
+    def widest(self) -> Interval | None:
+        return max(self.intervals, key=lambda interval: interval.all_pairs, default=None)
+
 
 def coverage(
     study: Study,

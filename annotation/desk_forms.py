@@ -120,6 +120,8 @@ class PlanForm(forms.Form):
             "sections": self.sections,
             "raters_per_sheet": 1 if alone else 2,
             "share_twice": 0 if alone else 50,
+            # Where there are no people to plan for, the judges are who is left.
+            **{f"judge_{n}": "" if raters else self.Judged.ALL for n in range(len(self.judges))},
             **self.initial,
         }
 
@@ -220,7 +222,7 @@ class ReplanForm(forms.Form):
         self.fields["takers"].queryset = takers  # type: ignore[attr-defined]
         self.fields["make_up"].help_text = (
             _(
-                "For each withdrawn %(row)s that several people had, another of the same %(sheet)s is labelled by one more."
+                "For each withdrawn %(row)s that several people had, another one of its %(sheet)s is labelled by one more."
             )
             % words.model_dump()
         )

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 
 Document = tuple[int, int]  # sheet, document in it
 
-# What a rater new to a sheet costs, in units of the squared load: worth it once the loads differ by six documents.
-_NEW_ON_SHEET = 12.0
+# What a rater new to a sheet costs, in units of the squared load and for each document that a rater has on a sheet on
+# average: worth it once the loads differ by two thirds of such a part.
+_NEW_ON_SHEET = 1.3
 # The weight of level pairs beside that of level loads.
 _PAIRS = 0.2
 # A seat that somebody has moves only if that levels the loads by more than one document.
@@ -90,6 +91,7 @@ class _State:
         for seat in seats:
             if seat.rater is not None:
                 self._count(seat, seat.rater, 1)
+        self.new_on_sheet = _NEW_ON_SHEET * self.load.total() / max(len(self.on_sheet), 1)
 
     def _count(self, seat: Seat, rater: int, by: int) -> None:
         there = self.at[seat.document]
@@ -129,7 +131,7 @@ class _State:
         pairs = sum(2 * self.together[min(rater, other), max(rater, other)] + 1 for other in others)
         cost = 2 * self.load[rater] + 1 + _PAIRS * pairs
         if not self.on_sheet[seat.document[0], rater]:
-            cost += _NEW_ON_SHEET
+            cost += self.new_on_sheet
         if seat.rater in self.takers and rater != seat.rater:
             cost += _MOVED
         return cost

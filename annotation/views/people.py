@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
-from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -33,7 +32,7 @@ def people(request: AppRequest, study: Study) -> HttpResponse:
         # Shown by the next page, and by no other.
         request.session["invite"] = {"url": link, "role": invite.get_role_display()}
         if invite.email and mail.is_set_up():
-            transaction.on_commit(lambda: _send_link(request, invite, link))
+            _send_link(request, invite, link)
         return redirect("annotation:people", study.slug)
     members = study.memberships.select_related("user").order_by("user__username", "role")
     raters = {rater.user_id: rater for rater in study.raters.filter(user__isnull=False)}

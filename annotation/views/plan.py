@@ -34,6 +34,7 @@ def plan(request: AppRequest, study: Study) -> HttpResponse:
     context: dict[str, Any] = {"study": study, "form": form, "scheme": study.scheme.parsed}
     if form.is_valid():
         overlap = form.overlap_request()
+        context["left_out"] = _left_out(form)
         try:
             design = _design(form, overlap)
         except ImpossibleDesign as impossible:
@@ -47,7 +48,6 @@ def plan(request: AppRequest, study: Study) -> HttpResponse:
             context["preview"] = {
                 "coverage": coverage(study, new, kappa=_kappa(form)) if design else None,
                 "documents": sum(overlap.sheets),
-                "left_out": _left_out(form),
                 "own_order": form.cleaned_data["own_order"],
                 "judges": {judge: len(row_ids) for judge, row_ids in judges.items()},
                 "notes": [in_words_of(study, note) for note in design.notes] if design else [],
