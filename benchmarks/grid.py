@@ -19,12 +19,13 @@ import sys
 import tempfile
 import time
 import urllib.request
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -40,20 +41,24 @@ PAUSE_MS = 40  # between two presses: 25 keys a second, more than anybody types
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured number. `target` is the most that it may be; None is not held to anything."""
+    """One measured number. `target` is the most that it may be, `least` the least; None is not held to anything."""
 
     section: str
     name: str
     value: float
     unit: str
     target: float | None = None
+    least: float | None = None
 
     @property
     def missed(self) -> bool:
-        return self.target is not None and self.value > self.target
+        too_much = self.target is not None and self.value > self.target
+        return too_much or (self.least is not None and self.value < self.least)
 
     def __str__(self) -> str:
-        bound = "" if self.target is None else f"{'MISSED, ' if self.missed else ''}at most {self.target:g}"
+        bounds = [f"at most {self.target:g}"] if self.target is not None else []
+        bounds += [f"at least {self.least:g}"] if self.least is not None else []
+        bound = ", ".join((["MISSED"] if self.missed else []) + bounds)
         return f"{self.section:<8} {self.name:<58} {self.value:>10,.1f} {self.unit:<8} {bound}"
 
 
@@ -91,14 +96,21 @@ def main() -> int:
 
 def prepare(folder: Path, database: str | None) -> None:
     """Point this process, and the servers that it starts, at a fresh database."""
-    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
-    os.environ["PALATE_ENV"] = "demo"
-    os.environ["PALATE_VAR"] = str(folder)
-    os.environ["DATABASE_URL"] = database or f"sqlite:///{folder / 'grid.sqlite3'}"
+    os.environ |= {
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "PALATE_ENV": "production",
+        "SECRET_KEY": uuid.uuid4().hex,
+        "ALLOWED_HOSTS": "127.0.0.1,testserver",
+        "HTTPS": "false",
+        "LOG_LEVEL": "ERROR",
+        "PALATE_VAR": str(folder),
+        "DATABASE_URL": database or f"sqlite:///{folder / 'grid.sqlite3'}",
+    }
     import django
     from django.core.management import call_command
 
     django.setup()
+    call_command("collectstatic", verbosity=0, interactive=False)
     call_command("migrate", verbosity=0)
 
 
@@ -138,20 +150,14 @@ def make_sheets() -> dict[str, int]:
         for n, assignment in enumerate(actions.assign(rater=rater, rows=sheet.rows.all())):
             if n % 2 and n < n_documents - 1:
                 answers = [Answer(column, question, options[question.pk]) for column, question in cells]
-                actions.record(assignment=assignment, answers=answers, key=_uuid())
+                actions.record(assignment=assignment, answers=answers, key=uuid.uuid4())
         made[title] = sheet.pk
     return made
 
 
-def _uuid() -> Any:
-    import uuid
-
-    return uuid.uuid4()
-
-
 @contextmanager
 def served(sheets: dict[str, int]) -> Iterator[Site]:
-    """gunicorn with two workers, as many as the machine that the figures are from has cores."""
+    """gunicorn as it is deployed, with two workers: as many as the machine of the figures has cores."""
     from django.conf import settings
     from django.db import connections
     from django.test import Client
@@ -167,6 +173,7 @@ def served(sheets: dict[str, int]) -> Iterator[Site]:
         port = free.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
     command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", "2"]
+    command += ["--threads", "4"]
     server = subprocess.Popen([*command, "--log-level", "warning"], cwd=ROOT)
     try:
         for _attempt in range(300):
@@ -240,7 +247,7 @@ def _a_save(sheet: int) -> Callable[[], dict[str, str]]:
         value = values[seen[0] == values[0]]
         change = [assignment.pk, column.pk, options[0].question_id, value, seen[0]]
         seen[0] = value
-        return {"key": str(_uuid()), "changes": json.dumps([change])}
+        return {"key": str(uuid.uuid4()), "changes": json.dumps([change])}
 
     return change
 
