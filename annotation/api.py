@@ -165,7 +165,10 @@ def raters(request: Request, slug: str) -> Response:
 @extend_schema(parameters=[LabelFilterSerializer], responses=LabelPageSerializer)
 @api_view(["GET"])
 def labels(request: Request, slug: str) -> Response:
-    """All labels of a study in long form, in the order in which they were first given. Four queries a page."""
+    """All labels of a study in long form, in the order in which they were first given. Five queries a page.
+
+    If you label in this study too, that is recorded as a look at the sheets that the page has labels of.
+    """
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
     chosen = LabelFilterSerializer(data=request.query_params)
     chosen.is_valid(raise_exception=True)
@@ -181,6 +184,9 @@ def labels(request: Request, slug: str) -> Response:
             found = found.filter(question__section__key=section)
     pages = LabelPagination()
     page = pages.paginate_queryset(found, request)
+    if study.raters.filter(user=user_of(request)).exists():
+        for sheet in study.sheets.filter(pk__in={label.column.sheet_id for label in page or ()}):
+            actions.note_look(sheet=sheet, user=user_of(request))
     return pages.get_paginated_response(LabelSerializer(page, many=True).data)
 
 

@@ -16,7 +16,7 @@ from annotation import actions, history, lens
 from annotation.access import sheet_for
 from annotation.api import Conflict, LabelPagination, user_of
 from annotation.lens import Kind, LensCell
-from annotation.models import Decision, LabelEvent, Option, Question, Role, Sheet
+from annotation.models import Decision, Option, Question, Role, Sheet
 from annotation.serializers import MAX_ID, MAX_LABELS_A_PAGE, RefusalSerializer
 
 READERS = (Role.MANAGER, Role.RESEARCHER)
@@ -181,7 +181,7 @@ def _resolved(sheet: Sheet, asked: dict[str, Any]) -> dict[str, Any]:
 # --- history --------------------------------------------------------------------------------------------------------
 
 
-class EventSerializer(serializers.Serializer[LabelEvent]):
+class EventSerializer(serializers.Serializer[Any]):
     at = serializers.DateTimeField()
     rater = serializers.CharField(source="assignment.rater.code")
     row = serializers.IntegerField(source="assignment.row_id")

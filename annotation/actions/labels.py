@@ -86,13 +86,14 @@ def record(*, assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID,
     answers = list(answers)
     # The row's lock orders writers of one assignment; on SQLite the transaction itself is the lock.
     looks = Look.objects.filter(sheet=OuterRef("row__sheet"), user=OuterRef("rater__user"))
-    assignment = (
+    locked = (
         Assignment.objects.select_for_update(of=("self",))
         .select_related("row__sheet", "rater")
         .defer("row__evidence")
         .annotate(exposed=Exists(looks), has_skips=Exists(Skip.objects.filter(assignment=OuterRef("pk"))))
         .get(pk=assignment.pk)
     )
+    assignment = locked
     if LabelEvent.objects.filter(assignment=assignment, key=key).exists():
         return Recorded(state=assignment.state)
     if assignment.state == Assignment.State.SUBMITTED:
@@ -100,7 +101,7 @@ def record(*, assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID,
     _refuse_withdrawn(assignment)
     _refuse_closed(assignment)
 
-    writer = Writer(assignment, answers, key, by=by, exposed=assignment.exposed, has_skips=assignment.has_skips)
+    writer = Writer(assignment, answers, key, by=by, exposed=locked.exposed, has_skips=locked.has_skips)
     for answer in answers:
         writer.write(answer)
     writer.settle()

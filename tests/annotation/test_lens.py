@@ -10,6 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from rest_framework.test import APIClient
 
 from annotation import actions, lens
 from annotation.actions import Answer, Refused
@@ -20,6 +21,7 @@ from tests import builders
 from tests.builders import COMPLETE, Leases, label
 
 ClientOf = Callable[[User], Client]
+ApiOf = Callable[[User], APIClient]
 RENT, INSURE = ("Pay rent", "stated"), ("Insure", "stated")
 NOTICE, PARTY = ("Give notice · tenant", "act"), ("Give notice · tenant", "party")
 
@@ -460,3 +462,77 @@ def test_accepting_shows_the_number_first(leases: Leases, client_of: ClientOf) -
     assert (with_judges["n"], without["n"]) == (1, 2)
     assert "Accept 1 cell<" in page.content.decode()
     assert gold(leases) == {("Clause 1", *INSURE): "stated"}
+
+
+# --- the API --------------------------------------------------------------------------------------------------------
+
+
+def test_the_api_has_the_lens_and_its_filters(leases: Leases, api_of: ApiOf) -> None:
+    label(leases.annas[0], {RENT: "stated", INSURE: "stated"})
+    label(leases.boriss[0], {RENT: "stated", INSURE: "absent"})
+    judged(leases, {RENT: "absent"}, margin=0.2)
+    client, url = api_of(leases.researcher), reverse("api:lens", args=[leases.sheet.pk])
+
+    def found(**asked: str) -> list[tuple[int, str]]:
+        return [(found["row"], found["kinds"]) for found in client.get(url, asked).json()["cells"]]
+
+    row = leases.annas[0].row_id
+    assert found(kind="people") == [(row, ["people"])]
+    assert found(judge="J1") == found(kind="unsure") == [(row, ["judge", "unsure"])]
+    assert found(judge="J2") == found(kind="people", question="acts.act") == []
+    assert len(found(question="stated")) == 4
+    (cell,) = client.get(url, {"kind": "judge"}).json()["cells"]
+    assert (cell["people"], cell["judges"], cell["gold"]) == ({"A1": "stated", "A2": "stated"}, {"J1": "absent"}, None)
+    assert client.get(url, {"kind": "strange"}).status_code == 400
+    assert Look.objects.filter(user=leases.researcher).exists()
+
+
+def test_the_api_decides_and_tells_decisions_and_history(leases: Leases, api_of: ApiOf) -> None:
+    label(leases.annas[0], {RENT: "stated"})
+    client = api_of(leases.manager)
+    url = reverse("api:decisions", args=[leases.sheet.pk])
+    asked = {
+        "row": leases.annas[0].row_id,
+        "column": leases.sheet.columns.get(name="Pay rent").pk,
+        "question": "stated",
+        "option": "absent",
+    }
+
+    assert client.post(url, asked, format="json").status_code == 409  # it overrules all people: no reason is given
+    made = client.post(url, {**asked, "reason": "the annex"}, format="json")
+    assert made.status_code == 201
+    client.post(url, {**asked, "option": None}, format="json")
+
+    assert [(d["option"], d["reason"], d["by"], d["seen"]) for d in client.get(url).json()] == [
+        (None, "", "mara", {"A1": "stated"}),
+        ("absent", "the annex", "mara", {"A1": "stated"}),
+    ]
+    events = client.get(reverse("api:history", args=[leases.sheet.pk]), {"rater": "gold"}).json()
+    assert [(e["before"], e["after"], e["by"]) for e in events["results"]] == [
+        ("absent", None, "mara"),
+        (None, "absent", "mara"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("row", 999), ("column", 999), ("question", "act"), ("option", "found")], ids=str
+)
+def test_the_api_says_what_is_wrong_with_a_decision(
+    leases: Leases, api_of: ApiOf, field: str, value: int | str
+) -> None:
+    column = leases.sheet.columns.get(name="Pay rent").pk
+    asked = {"row": leases.annas[0].row_id, "column": column, "question": "stated", "option": "absent", field: value}
+
+    response = api_of(leases.manager).post(reverse("api:decisions", args=[leases.sheet.pk]), asked, format="json")
+
+    assert (response.status_code, list(response.json())) == (400, [field])
+
+
+def test_who_labels_too_is_exposed_by_the_labels_of_the_api(leases: Leases, api_of: ApiOf) -> None:
+    actions.add_member(study=leases.study, user=leases.anna, role=Role.RESEARCHER)
+    label(leases.boriss[0], {RENT: "stated"})
+
+    for user in (leases.anna, leases.researcher):
+        api_of(user).get(reverse("api:labels", args=[leases.study.slug]))
+
+    assert list(Look.objects.values_list("sheet", "user")) == [(leases.sheet.pk, leases.anna.pk)]
