@@ -225,7 +225,7 @@ class WordIndex:
         for place, kind in places:
             last = hits[-1] if hits else None
             between = self._texts[place.block][last.end : place.start] if last and last.block == place.block else "."
-            if last and last.kind == kind and not between.strip(" -\u00a0"):
+            if last and last.kind == kind and not between.strip(" -'’\u00a0"):
                 hits[-1] = last._replace(end=place.end)
             else:
                 hits.append(Hit(place.block, place.start, place.end, kind, share[place.block]))

@@ -94,8 +94,8 @@ class EvidencePanel {
     line.replaceChildren(
       ...kinds.map((kind) => {
         const item = document.createElement("span");
-        const mark = document.createElement("mark");
-        mark.className = `strong m-${kind}`;
+        const mark = document.createElement("span");
+        mark.className = `mark-like strong m-${kind}`;
         mark.textContent = this.messages.matches[kind];
         item.append(mark, ` ${counts.get(kind)}`);
         return item;
