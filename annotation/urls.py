@@ -12,6 +12,7 @@ from annotation.views import (
     people,
     plan,
     saving,
+    scripts,
     spreadsheet,
     time,
     work,
@@ -21,6 +22,7 @@ app_name = "annotation"
 
 urlpatterns = [
     path("", work.my_work, name="my-work"),
+    path("scripts/grid-<slug:digest>.js", scripts.grid, name="grid-script"),
     # /sheets/<pk>/
     path("sheets/<int:pk>/", work.sheet, name="sheet"),
     path("sheets/<int:pk>/record/", saving.record_cells, name="record-cells"),

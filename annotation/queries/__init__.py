@@ -40,7 +40,7 @@ from annotation.queries.progress import (
     sheets_with_counts,
 )
 from annotation.queries.replanning import DrawnReplan, Move, ReplanRequest, Vacancies, draw_replan, vacancies
-from annotation.queries.schemes import whole_sections
+from annotation.queries.schemes import whole_scheme, whole_sections
 
 __all__ = [
     "ActiveTime",
@@ -84,5 +84,6 @@ __all__ = [
     "skip_code",
     "unfinished",
     "vacancies",
+    "whole_scheme",
     "whole_sections",
 ]

@@ -19,6 +19,7 @@ from annotation.models import (
     Sheet,
     Skip,
 )
+from annotation.queries.schemes import whole_scheme
 from annotation.scheme import OptionSpec, QuestionSpec, SectionSpec
 
 
@@ -138,10 +139,11 @@ def cell_values(assignments: Iterable[int], columns: Iterable[int]) -> dict[tupl
 
 
 def grid(sheet: Sheet, assignments: QuerySet[Assignment]) -> Grid:
-    """All cells of some assignments of one sheet. Six queries, however many cells."""
+    """All cells of some assignments of one sheet. Four queries, however many cells."""
     mine = tuple(
         assignments.filter(row__sheet=sheet)
         .select_related("row", "rater")
+        .defer("row__evidence")
         .order_by(F("order").asc(nulls_first=True), "row__position", "repeat")
     )
     by_assignment: dict[int, Standing] = defaultdict(dict)
@@ -154,10 +156,10 @@ def grid(sheet: Sheet, assignments: QuerySet[Assignment]) -> Grid:
     columns: dict[int, list[Column]] = defaultdict(list)
     for column in sheet.columns.order_by("position"):
         columns[column.section_id].append(column)
-    scheme = sheet.study.scheme
+    scheme = whole_scheme(sheet.study.scheme)
     closed = sheet.closed_at is not None
     tables = []
-    for section in scheme.sections.prefetch_related("questions"):
+    for section in scheme.sections.all():
         spec = scheme.parsed.section(section.key)
         questions = tuple(section.questions.all())
         of_section = tuple(columns[section.pk])
@@ -217,25 +219,30 @@ def _lines(
     closed: bool,
 ) -> list[Line]:
     locked = closed or assignment.state == Assignment.State.SUBMITTED
+    # A page has thousands of cells: what is the same for all of them is looked up before.
+    specs = [(question.pk, question.key, spec.question(question.key)) for question in questions]
     by_question: dict[str, list[Cell]] = {question.key: [] for question in questions}
+    assignment_id = assignment.pk
     for column in columns:
-        answers = {q.key: labels[column.pk, q.pk][0] for q in questions if (column.pk, q.pk) in labels}
+        column_id = column.pk
+        standing = {key: labels[column_id, pk] for pk, key, _ in specs if (column_id, pk) in labels}
+        answers = {key: option for key, (option, _) in standing.items()}
         asked = {question.key for question in spec.asked(answers)}
         presets = spec.presets(column.facets)
-        for question in questions:
-            question_spec = spec.question(question.key)
-            answer, preset = answers.get(question.key), presets.get(question.key)
-            skip, note = marks.get((assignment.pk, column.pk, question.pk), _UNMARKED)
-            by_question[question.key].append(
+        for question_id, key, question_spec in specs:
+            answer, by_itself = standing.get(key, (None, False))
+            preset = presets.get(key)
+            skip, note = marks.get((assignment_id, column_id, question_id), _UNMARKED)
+            by_question[key].append(
                 Cell(
-                    assignment_id=assignment.pk,
-                    column_id=column.pk,
-                    question_id=question.pk,
+                    assignment_id=assignment_id,
+                    column_id=column_id,
+                    question_id=question_id,
                     option=question_spec.option(answer) if answer else None,
-                    asked=question.key in asked,
+                    asked=key in asked,
                     preset=question_spec.option(preset) if preset and not answer and not skip else None,
                     locked=locked,
-                    by_itself=bool(answer) and labels[column.pk, question.pk][1],
+                    by_itself=by_itself,
                     skip=skip,
                     note=note,
                 )

@@ -19,7 +19,12 @@ def whole_sections(columns: Collection[Column]) -> dict[int, Section]:
     else:
         ids = {column.section_id for column in columns}
         schemes = set(Section.objects.filter(pk__in=ids).order_by().values_list("scheme_id", "scheme__created_at"))
-    return {pk: section for scheme in schemes for pk, section in _sections(*scheme).items()}
+    return {section.pk: section for scheme in schemes for section in _read(*scheme).sections.all()}
+
+
+def whole_scheme(scheme: Scheme) -> Scheme:
+    """A scheme with its sections, questions and options; its number and the time of its creation are all it needs."""
+    return _read(scheme.pk, scheme.created_at)
 
 
 def _comes_with_scheme(column: Column) -> bool:
@@ -27,7 +32,6 @@ def _comes_with_scheme(column: Column) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _sections(scheme_id: int, created_at: datetime) -> dict[int, Section]:
+def _read(scheme_id: int, created_at: datetime) -> Scheme:
     """Its time of creation tells a scheme from another one that gets its number in a database that is made anew."""
-    scheme = Scheme.objects.get(pk=scheme_id)
-    return {section.pk: section for section in scheme.sections.prefetch_related("questions__options")}
+    return Scheme.objects.prefetch_related("sections__questions__options").get(pk=scheme_id)

@@ -7,18 +7,15 @@ from typing import Any
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
+from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation import actions, originals, queries
+from annotation import actions, originals, queries, scripts
 from annotation.access import AppRequest
 from annotation.matching import WordIndex
 from annotation.models import Assignment, Row, Sheet
 from annotation.templatetags.palate import NOTE_WORDS
 from annotation.views.saving import refusal
-
-# In the order in which the browser needs them.
-SCRIPTS = ("queue", "cells", "moving", "selecting", "saving", "undo", "editing", "choosing", "clipboard", "finding")
-SCRIPTS += ("still_open", "submitting", "skipping", "notes", "guide", "working_time", "evidence", "grid")
 
 
 @require_GET
@@ -28,9 +25,12 @@ def my_work(request: AppRequest) -> HttpResponse:
     return render(request, "annotation/my_work.html", {"progress": progress, "several_studies": several})
 
 
+@gzip_page
 @require_GET
 def sheet(request: AppRequest, pk: int) -> HttpResponse:
-    sheet = get_object_or_404(Sheet.objects.select_related("study__scheme"), pk=pk)
+    with_scheme = Sheet.objects.select_related("study__scheme")
+    sheet = get_object_or_404(with_scheme.defer("study__scheme__spec", "study__scheme__source"), pk=pk)
+    sheet.study.scheme = queries.whole_scheme(sheet.study.scheme)
     grid = queries.grid(sheet, Assignment.objects.of_user(request.user))
     if not grid.assignments:
         raise Http404(_("You have no work on this sheet."))
@@ -43,7 +43,7 @@ def sheet(request: AppRequest, pk: int) -> HttpResponse:
         "n_submitted": sum(a.state == Assignment.State.SUBMITTED for a in grid.assignments),
         "palette": _palette(grid),
         "messages_for_script": _messages_for_script(closed=sheet.closed_at is not None),
-        "scripts": [f"palate/{name}.js" for name in SCRIPTS],
+        "script": scripts.grid_bundle().digest,
     }
     return render(request, "annotation/sheet.html", context)
 

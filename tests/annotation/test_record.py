@@ -377,7 +377,7 @@ def test_grid_costs_six_queries_whatever_its_size(leases: Leases) -> None:
         counts.append((cells, len(captured)))
 
     # 2 rows × (2 + 2 × 3) cells; 9 rows × (30 + 2 × 3) cells
-    assert counts == [(16, 6), (324, 6)]
+    assert counts == [(16, 4), (324, 4)]
 
 
 def test_grid_shows_what_is_asked_preset_and_locked(leases: Leases) -> None:
