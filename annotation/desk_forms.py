@@ -62,7 +62,7 @@ class PlanForm(forms.Form):
     kappa = forms.DecimalField(
         label=_("Agreement to expect (κ)"),
         min_value=0,
-        max_value=0.98,  # type: ignore[arg-type]  # it is only compared
+        max_value=0.98,
         decimal_places=2,
         initial="0.70",
         required=False,
@@ -94,8 +94,8 @@ class PlanForm(forms.Form):
         self.fields["sheets"].label = words.sheets.capitalize()
         self.fields["sheets"].words, self.fields["sheets"].counts = words, self.counts  # type: ignore[attr-defined]
         self.fields["raters_per_sheet"].label = _("Raters a %(sheet)s") % {"sheet": words.sheet}
-        self.sections = [section.key for section in scheme.sections]
-        if len(self.sections) > 1:
+        self.section_keys = [section.key for section in scheme.sections]
+        if len(self.section_keys) > 1:
             self.fields["sections"].choices = [  # type: ignore[attr-defined]
                 (section.key, section.title) for section in scheme.sections
             ]
@@ -117,7 +117,7 @@ class PlanForm(forms.Form):
         self.initial = {
             "raters": list(raters),
             "sheets": [sheet for sheet in sheets if self.counts[sheet.pk].free],
-            "sections": self.sections,
+            "sections": self.section_keys,
             "raters_per_sheet": 1 if alone else 2,
             "share_twice": 0 if alone else 50,
             # Where there are no people to plan for, the judges are who is left.
@@ -134,8 +134,8 @@ class PlanForm(forms.Form):
     @property
     def chosen_sections(self) -> list[str]:
         """Keys as assignments store them: none means all."""
-        chosen = self.cleaned_data.get("sections", self.sections)
-        return [] if len(chosen) == len(self.sections) else list(chosen)
+        chosen = self.cleaned_data.get("sections", self.section_keys)
+        return [] if len(chosen) == len(self.section_keys) else list(chosen)
 
     @cached_property
     def rows(self) -> list[list[int]]:
@@ -181,7 +181,7 @@ class PlanForm(forms.Form):
 
         `standing`, `new`: the seats of people before the plan, and those that it adds.
         """
-        sections = self.chosen_sections or self.sections
+        sections = self.chosen_sections or self.section_keys
         people: dict[int, set[int]] = {}
         for seat in [*standing, *new]:
             if any(queries.asks(seat.sections, section) for section in sections):
@@ -220,12 +220,10 @@ class ReplanForm(forms.Form):
         takers = study.raters.plannable()
         self.fields["leaving"].queryset = people  # type: ignore[attr-defined]
         self.fields["takers"].queryset = takers  # type: ignore[attr-defined]
-        self.fields["make_up"].help_text = (
-            _(
-                "For each withdrawn %(row)s that several people had, another one of its %(sheet)s is labelled by one more."
-            )
-            % words.model_dump()
+        help_text = _(
+            "For each withdrawn %(row)s that several people had, one more person labels another one of its %(sheet)s."
         )
+        self.fields["make_up"].help_text = help_text % words.model_dump()
         self.initial = {"takers": list(takers), **self.initial}
 
     def request(self) -> ReplanRequest:

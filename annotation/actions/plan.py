@@ -78,19 +78,19 @@ def apply_design(
             "rater_codes": [rater.code for rater in raters],
         }
     plan.save()
-    for place, of_sheet in given.items():
+    for place, by_sheet in given.items():
         orders: dict[int, int] = {}
-        for sheet, row_ids in of_sheet.items():
+        for sheet, of_one in by_sheet.items():
             if own_order and request is not None:
-                orders |= _own_order(raters[place], sheets[sheet].pk, row_ids, seed=request.seed)
-        row_ids = [row_id for of_one in of_sheet.values() for row_id in of_one]
+                orders |= _own_order(raters[place], sheets[sheet].pk, of_one, seed=request.seed)
+        row_ids = [row_id for of_one in by_sheet.values() for row_id in of_one]
         _give(raters[place], row_ids, sections=sections, plan=plan, orders=orders)
         # Whose rows these were before does not lack a successor any more.
         Assignment.objects.filter(
             row__in=row_ids, rater__kind=Rater.Kind.PERSON, state=State.WITHDRAWN, handed_to=None
         ).update(handed_to=raters[place])
-    for code, row_ids in (judges or {}).items():
-        _give(_judges_rater(study, code), row_ids, sections=sections, plan=plan)
+    for code, for_judge in (judges or {}).items():
+        _give(_judges_rater(study, code), for_judge, sections=sections, plan=plan)
     return plan
 
 
@@ -176,22 +176,23 @@ def apply_replan(*, study: Study, request: queries.ReplanRequest, drawn: str, by
             _("The study has changed since this was drawn. Nothing was moved: look at it and apply it again.")
         )
     raters = study.raters.in_bulk()
-    moves = [move for move in replan.moves if move.after is not None]
+    moves = [(move, move.after) for move in replan.moves if move.after is not None]
     plan = Plan.objects.create(
         study=study,
         applied_by=by,
         request={
             "replan": asdict(request),
-            "moves": [[m.row_id, raters[m.before].code if m.before else "", raters[m.after].code] for m in moves],
+            "moves": [[m.row_id, raters[m.before].code if m.before else "", raters[to].code] for m, to in moves],
         },
     )
-    was = Assignment.objects.in_bulk([move.assignment_id for move in moves])
-    sheet_of = dict(Row.objects.filter(pk__in=[move.row_id for move in moves]).values_list("pk", "sheet_id"))
+    was = Assignment.objects.in_bulk([move.assignment_id for move, _to in moves])
+    sheet_of = dict(Row.objects.filter(pk__in=[move.row_id for move, _to in moves]).values_list("pk", "sheet_id"))
     given: dict[tuple[int, int, tuple[str, ...]], list[queries.Move]] = {}
-    for move in moves:
-        given.setdefault((move.after, sheet_of[move.row_id], move.sections), []).append(move)
+    for move, rater_id in moves:
+        given.setdefault((rater_id, sheet_of[move.row_id], move.sections), []).append(move)
     for (rater_id, sheet_id, sections), of_sheet in given.items():
-        to, orders = raters[rater_id], {}
+        to = raters[rater_id]
+        orders: dict[int, int] = {}
         if _has_own_order(to, sheet_id, [was[move.assignment_id] for move in of_sheet]):
             row_ids = [move.row_id for move in of_sheet]
             orders = _own_order(to, sheet_id, row_ids, seed=request.seed)

@@ -243,7 +243,7 @@ def _spread(
     shared = sorted(_one_of_each_part(documents, len(triples) + len(pairs), rng))
     tripled = {shared[place] for place in _one_of_each_part(len(shared), len(triples), rng)}
     doubled = set(shared) - tripled
-    next_triple, next_pair, next_single = (_in_rounds(groups, rng) for groups in (triples, pairs, singles))
+    next_triple, next_pair, next_single = _in_rounds(triples, rng), _in_rounds(pairs, rng), _in_rounds(singles, rng)
     for document in range(documents):
         if document in tripled:
             yield next(next_triple)

@@ -91,11 +91,14 @@ class _Stored(NamedTuple):
 def _stored(study: Study) -> tuple[list[_Stored], list[_Stored], list[_Stored]]:
     """Live seats; seats of rows that can be labelled which lost their rater; the same of withdrawn rows. One query."""
     given = Assignment.objects.filter(rater__study=study, rater__kind=Rater.Kind.PERSON, repeat=1, handed_to=None)
-    live, vacant, lost = [], [], []
-    for *fields, withdrawn_at, closed_at in given.order_by("row__sheet__position", "row__position", "pk").values_list(
+    live: list[_Stored] = []
+    vacant: list[_Stored] = []
+    lost: list[_Stored] = []
+    stored = given.order_by("row__sheet__position", "row__position", "pk").values_list(
         "pk", "row__sheet_id", "row_id", "rater_id", "sections", "state", "row__withdrawn_at", "row__sheet__closed_at"
-    ):
-        seat = _Stored(*fields, closed=bool(withdrawn_at or closed_at))
+    )
+    for pk, sheet_id, row_id, rater_id, sections, state, withdrawn_at, closed_at in stored:
+        seat = _Stored(pk, sheet_id, row_id, rater_id, sections, state, bool(withdrawn_at or closed_at))
         if seat.state != State.WITHDRAWN:
             live.append(seat)
         elif closed_at is None:
@@ -121,9 +124,9 @@ def draw_replan(study: Study, asked: ReplanRequest) -> DrawnReplan:
     seats = [Seat((seat.sheet_id, seat.row_id), seat.rater_id, open=seat.open) for seat in live]
     seats += [Seat((seat.sheet_id, seat.row_id), None) for seat in vacant]
     if asked.make_up:
-        for seat, row_id in _made_up(live, _lost_seats(live, lost)):
-            stored.append(seat)
-            seats.append(Seat((seat.sheet_id, row_id), None))
+        for was, row_id in _made_up(live, _lost_seats(live, lost)):
+            stored.append(was)
+            seats.append(Seat((was.sheet_id, row_id), None))
     after = replan(seats, takers=asked.takers, leaving=asked.leaving, level=asked.level, seed=asked.seed).after
     moves, end = [], []
     for seat, was, rater_id in zip(seats, stored, after, strict=True):

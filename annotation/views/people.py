@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation import actions, mail, queries
 from annotation.access import AppRequest, for_roles
 from annotation.desk_forms import InviteForm, JoinForm
-from annotation.models import Invite, Membership, Role, Study
+from annotation.models import Invite, Membership, Role, Study, User
 
 
 @require_http_methods(["GET", "POST"])
@@ -88,15 +88,15 @@ def revoke_invite(request: AppRequest, study: Study, pk: int) -> HttpResponse:
 @login_not_required
 @never_cache
 @require_http_methods(["GET", "POST"])
-def join(request: AppRequest, token: str) -> HttpResponse:
+def join(request: HttpRequest, token: str) -> HttpResponse:
     """Where an invitation leads: join with the account that is logged in, or make one."""
     invite = get_object_or_404(Invite.objects.select_related("study"), digest=actions.token_digest(token))
     context = {"invite": invite, "here": request.path}
     if invite.state != "open":
         return render(request, "annotation/join.html", context | {"problem": _problem(invite)}, status=410)
-    form = None if request.user.is_authenticated else JoinForm(request.POST or None)
+    form = None if isinstance(request.user, User) else JoinForm(request.POST or None)
     try:
-        if request.method == "POST" and form is None:
+        if request.method == "POST" and isinstance(request.user, User):
             actions.join(invite=invite, user=request.user)
             return _welcome(request, invite)
         if request.method == "POST" and form is not None and form.is_valid():
@@ -117,7 +117,7 @@ def _problem(invite: Invite) -> str:
     return _("This link is too old. Ask for a new one.")
 
 
-def _welcome(request: AppRequest, invite: Invite) -> HttpResponse:
+def _welcome(request: HttpRequest, invite: Invite) -> HttpResponse:
     messages.success(
         request,
         _("You are in “%(study)s” as %(role)s.") % {"study": invite.study.title, "role": invite.get_role_display()},

@@ -54,7 +54,7 @@ def start_run(
     if not rows.exists():
         raise Refused(_("There is nothing to label here yet. Import documents first."))
     rows = rows.exclude(assignments__in=rater.assignments.filter(state=Assignment.State.SUBMITTED))
-    assignments = _planned(rater).filter(row__in=rows)
+    assignments = list(_planned(rater).filter(row__in=rows))
     if not assignments:
         # Without the evidence, which is large.
         assignments = annotation.assign(rater=rater, rows=rows.only("pk"), sections=labelling.sections_of(judge))

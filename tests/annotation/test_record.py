@@ -363,7 +363,7 @@ def test_reopen_leaves_a_row_alone_that_is_not_submitted(leases: Leases) -> None
 # --- the grid's reads -----------------------------------------------------------------------------------------------
 
 
-def test_grid_costs_six_queries_whatever_its_size(leases: Leases) -> None:
+def test_grid_costs_four_queries_whatever_its_size(leases: Leases) -> None:
     wide = builders.sheet(leases.study, "Wide", duties=[f"Duty {n}" for n in range(30)], n_rows=9)
     for assignment in builders.assignments(leases.annas[0].rater, wide):
         label(assignment, {(f"Duty {n}", "stated"): "stated" for n in range(30)})
