@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
 
 from annotation import queries
-from annotation.models import Role, Study, User
+from annotation.models import Role, Sheet, Study, User
 
 P = ParamSpec("P")
 
@@ -49,6 +49,13 @@ def check_role(user: User, study: Study, *allowed: Role) -> set[Role]:
             _("This page of “%(study)s” is for: %(roles)s.") % {"study": study.title, "roles": needed}
         )
     return roles
+
+
+def sheet_for(user: User, pk: int, *allowed: Role) -> Sheet:
+    """A sheet with its study and scheme, for members of the study with one of the roles; raises as `check_role`."""
+    sheet = get_object_or_404(Sheet.objects.select_related("study__scheme"), pk=pk)
+    sheet.study.roles = check_role(user, sheet.study, *allowed)
+    return sheet
 
 
 def for_roles(*allowed: Role) -> Callable[[StudyView[P]], SlugView[P]]:

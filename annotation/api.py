@@ -165,7 +165,10 @@ def raters(request: Request, slug: str) -> Response:
 @extend_schema(parameters=[LabelFilterSerializer], responses=LabelPageSerializer)
 @api_view(["GET"])
 def labels(request: Request, slug: str) -> Response:
-    """All labels of a study in long form, in the order in which they were first given. Four queries a page."""
+    """All labels of a study in long form, in the order in which they were first given. Five queries a page.
+
+    If you label in this study too, that is recorded as a look at the sheets that the page has labels of.
+    """
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
     chosen = LabelFilterSerializer(data=request.query_params)
     chosen.is_valid(raise_exception=True)
@@ -181,6 +184,9 @@ def labels(request: Request, slug: str) -> Response:
             found = found.filter(question__section__key=section)
     pages = LabelPagination()
     page = pages.paginate_queryset(found, request)
+    if study.raters.filter(user=user_of(request)).exists():
+        for sheet in study.sheets.filter(pk__in={label.column.sheet_id for label in page or ()}):
+            actions.note_look(sheet=sheet, user=user_of(request))
     return pages.get_paginated_response(LabelSerializer(page, many=True).data)
 
 
@@ -259,7 +265,8 @@ def _resolved(assignment: Assignment, asked_for: list[dict[str, Any]]) -> list[A
             sentence = _("“%(option)s” is no answer to “%(question)s”.")
             problem = {"option": [sentence % {"option": asked["option"], "question": question.title}]}
         else:
-            answers.append(Answer(column=column, question=question, option=option, note=asked["note"]))
+            note, skip = asked["note"], asked["skip"]
+            answers.append(Answer(column=column, question=question, option=option, note=note, skip=skip))
         problems.append(problem)
     if any(problems):
         raise serializers.ValidationError({"answers": problems})
@@ -275,6 +282,7 @@ def _cells(assignment: Assignment, columns: list[Column]) -> list[dict[str, Any]
             "question": keys[cell.question_id],
             "option": cell.option.key if cell.option else None,
             "asked": cell.asked,
+            "skip": cell.skip,
         }
         for cell in cells
     ]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation import api
+from annotation import api, lens_api
 
 urlpatterns = [
     # /studies/
@@ -13,6 +13,9 @@ urlpatterns = [
     path("studies/<slug:slug>/labels/", api.labels, name="labels"),
     # /sheets/<pk>/, /rows/<pk>/
     path("sheets/<int:pk>/", api.sheet, name="sheet"),
+    path("sheets/<int:pk>/lens/", lens_api.lens_of_sheet, name="lens"),
+    path("sheets/<int:pk>/decisions/", lens_api.decisions, name="decisions"),
+    path("sheets/<int:pk>/history/", lens_api.history_of_sheet, name="history"),
     path("rows/<int:pk>/", api.row, name="row"),
     # my own work
     path("my/assignments/", api.my_assignments, name="my-assignments"),

@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import itertools
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import Any
 
-from annotation.models import Assignment, Label, Study
+from django.db.models import QuerySet
+
+from annotation.models import Assignment, Label, Skip, Study
 from annotation.tables import safe_cell
 
 COLUMNS = (
@@ -27,6 +30,8 @@ COLUMNS = (
     "note",
     "state",
     "updated_at",
+    "exposed",
+    "skipped",
 )
 _CHUNK = 2000
 
@@ -42,14 +47,47 @@ def label_header(study: Study) -> tuple[str, ...]:
 
 
 def exported_labels(study: Study) -> Iterator[tuple[str, ...]]:
-    """All labels of a study, withdrawn work left out, in the order of the sheets. One query, read in parts.
+    """All labels of a study in the order of the sheets, then its skipped cells, which have a reason and no answer.
+
+    Withdrawn work is left out. Two queries, read in parts.
 
     Raters go by their codes; who the person behind one is stands nowhere. The cells are not yet made harmless for
     spreadsheets: `safe_lines` does that.
     """
     facets = facet_names(study)
-    labels = (
-        Label.objects.filter(assignment__row__sheet__study=study)
+    record: Any  # values of many types
+    labels = _in_order(Label.objects.all(), study).values_list(
+        *_CELL, "option__key", "option__label", "preset", "note", "updated_at", "exposed"
+    )
+    for record in labels.iterator(chunk_size=_CHUNK):
+        cell, (option, label, preset, note, at, exposed) = record[: len(_CELL)], record[len(_CELL) :]
+        answer = (option, label, _yes(preset), note)
+        yield _line(cell, answer, at=at, exposed=exposed, skipped="", facets=facets)
+    skips = _in_order(Skip.objects.all(), study).values_list(*_CELL, "reason", "at")
+    for record in skips.iterator(chunk_size=_CHUNK):
+        cell, (reason, at) = record[: len(_CELL)], record[len(_CELL) :]
+        yield _line(cell, ("", "", _yes(False), ""), at=at, exposed=False, skipped=reason, facets=facets)
+
+
+_CELL = (
+    "assignment__row__sheet__title",
+    "assignment__row__name",
+    "assignment__rater__code",
+    "assignment__rater__kind",
+    "assignment__rater__simulated",
+    "assignment__repeat",
+    "column__section__key",
+    "column__name",
+    "column__position",
+    "question__key",
+    "assignment__state",
+    "column__facets",
+)
+
+
+def _in_order(cells: QuerySet[Any], study: Study) -> QuerySet[Any]:
+    return (
+        cells.filter(assignment__row__sheet__study=study)
         .exclude(assignment__state=Assignment.State.WITHDRAWN)
         .order_by(
             "assignment__row__sheet__position",
@@ -60,36 +98,19 @@ def exported_labels(study: Study) -> Iterator[tuple[str, ...]]:
             "column__position",
             "question__position",
         )
-        .values_list(
-            "assignment__row__sheet__title",
-            "assignment__row__name",
-            "assignment__rater__code",
-            "assignment__rater__kind",
-            "assignment__rater__simulated",
-            "assignment__repeat",
-            "column__section__key",
-            "column__name",
-            "column__position",
-            "question__key",
-            "option__key",
-            "option__label",
-            "preset",
-            "note",
-            "assignment__state",
-            "updated_at",
-            "column__facets",
-        )
     )
-    record: Any  # seventeen values of as many types
-    for record in labels.iterator(chunk_size=_CHUNK):
-        sheet, row, rater, kind, simulated, repeat, section, column, position, *answer, at, said = record
-        question, option, label, preset, note, state = answer
-        yield (
-            *(sheet, row, rater, kind, _yes(simulated), str(repeat)),
-            *(section, column, str(position + 1), question, option, label, _yes(preset), note),
-            *(state, at.isoformat(timespec="seconds")),
-            *(str(said.get(name, "")) for name in facets),
-        )
+
+
+def _line(
+    cell: Any, answer: tuple[str, str, str, str], *, at: datetime, exposed: bool, skipped: str, facets: Iterable[str]
+) -> tuple[str, ...]:
+    sheet, row, rater, kind, simulated, repeat, section, column, position, question, state, said = cell
+    return (
+        *(sheet, row, rater, kind, _yes(simulated), str(repeat)),
+        *(section, column, str(position + 1), question, *answer),
+        *(state, at.isoformat(timespec="seconds"), _yes(exposed), skipped),
+        *(str(said.get(name, "")) for name in facets),
+    )
 
 
 def _yes(flag: bool) -> str:

@@ -10,6 +10,7 @@ import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple
 
@@ -330,9 +331,9 @@ class _Importer:
             label.revision, label.updated_at = label.revision + 1, now
         LabelEvent.objects.bulk_create(
             [
-                *(_event(label, None, label.option_id, key) for label in inserts),
-                *(_event(label, before, label.option_id, key) for before, label in updates),
-                *(_event(label, label.option_id, None, key) for label in clears),
+                *(_event(label, None, label.option_id, key, now) for label in inserts),
+                *(_event(label, before, label.option_id, key, now) for before, label in updates),
+                *(_event(label, label.option_id, None, key, now) for label in clears),
             ]
         )
         Label.objects.bulk_create(inserts)
@@ -352,12 +353,15 @@ def _is_protected(answers: Answers, rater: Rater) -> bool:
     return rater.pk in answers.known_raters and (rater.user_id is not None or rater.kind == Rater.Kind.JUDGE)
 
 
-def _event(label: Label, before: int | None, after: int | None, key: uuid.UUID) -> LabelEvent:
+def _event(label: Label, before: int | None, after: int | None, key: uuid.UUID, at: datetime) -> LabelEvent:
     return LabelEvent(
         assignment=label.assignment,
         column_id=label.column_id,
         question_id=label.question_id,
         before_id=before,
         after_id=after,
+        note="" if after is None else label.note,
+        preset=after is not None and label.preset,
         key=key,
+        at=at,
     )

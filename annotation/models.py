@@ -18,6 +18,7 @@ from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from annotation.evidence import Block, blocks_from_json
@@ -126,6 +127,10 @@ class Study(models.Model):
     title = models.CharField(max_length=200)
     scheme = models.ForeignKey(Scheme, models.PROTECT, related_name="studies")
     guideline = models.TextField(blank=True, help_text=_("Shown to raters before the guideline of the scheme."))
+    hourly_rate = models.DecimalField(
+        max_digits=9, decimal_places=2, null=True, blank=True, help_text=_("What an hour of active work is paid.")
+    )
+    currency = models.CharField(max_length=8, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = StudyQuerySet.as_manager()
@@ -174,6 +179,8 @@ class Sheet(models.Model):
     study = models.ForeignKey(Study, models.CASCADE, related_name="sheets")
     position = models.PositiveIntegerField()
     title = models.CharField(max_length=200)
+    closed_at = models.DateTimeField(null=True, blank=True, help_text=_("Since then its people change nothing."))
+    closed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+")
 
     class Meta:
         ordering = ["study", "position"]
@@ -196,6 +203,9 @@ class Row(models.Model):
     url = models.URLField(max_length=2000, blank=True)
     language = models.CharField(max_length=12, blank=True)
     evidence = models.JSONField(default=list)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    withdrawn_reason = models.TextField(blank=True, help_text=_("Why nobody else is asked to label it."))
 
     class Meta:
         ordering = ["sheet", "position"]
@@ -238,6 +248,10 @@ class RaterQuerySet(QuerySet["Rater"]):
     def judges(self) -> RaterQuerySet:
         return self.filter(kind=Rater.Kind.JUDGE)
 
+    def plannable(self) -> RaterQuerySet:
+        """People who can be given work: here, with a login, not paused."""
+        return self.people().filter(active=True, simulated=False, user__isnull=False, paused_at=None)
+
 
 class Rater(models.Model):
     """Who labels. Exports and reports name a rater by `code`, never by the user behind it."""
@@ -253,6 +267,10 @@ class Rater(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="raters")
     simulated = models.BooleanField(default=False, help_text=_("A program made these labels up."))
     active = models.BooleanField(default=True, help_text=_("Gets new assignments."))
+    paused_at = models.DateTimeField(
+        null=True, blank=True, help_text=_("Keeps the work it has and gets none until it goes on.")
+    )
+    paused_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
 
     objects = RaterQuerySet.as_manager()
 
@@ -292,6 +310,14 @@ class Assignment(models.Model):
     started_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
     failure = models.TextField(blank=True, help_text=_("Why a judge could not label this row."))
+    active_seconds = models.PositiveIntegerField(default=0, help_text=_("Time at work on it, pauses left out."))
+    plan = models.ForeignKey("Plan", models.SET_NULL, null=True, blank=True, related_name="assignments")
+    order = models.PositiveIntegerField(
+        null=True, blank=True, help_text=_("Place in the rater's own order of a sheet; empty means the sheet's order.")
+    )
+    handed_to = models.ForeignKey(
+        Rater, models.SET_NULL, null=True, blank=True, related_name="+", help_text=_("Who has it instead.")
+    )
 
     objects = AssignmentQuerySet.as_manager()
 
@@ -308,13 +334,19 @@ class Assignment(models.Model):
                 condition=(Q(state="failed") & ~Q(failure="")) | (~Q(state="failed") & Q(failure="")),
                 name="assignment_failed_says_why",
             ),
+            models.CheckConstraint(
+                condition=Q(handed_to=None) | Q(state="withdrawn"), name="assignment_handed_on_is_withdrawn"
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.rater} · {self.row}"
 
     def asks(self, section: Section) -> bool:
-        return not self.sections or section.key in self.sections
+        return self.asks_key(section.key)
+
+    def asks_key(self, section_key: str) -> bool:
+        return not self.sections or section_key in self.sections
 
 
 class Label(models.Model):
@@ -327,6 +359,9 @@ class Label(models.Model):
     scores = models.JSONField(null=True, blank=True, help_text=_("A judge's log-probabilities of all options."))
     note = models.TextField(blank=True)
     preset = models.BooleanField(default=False, help_text=_("Follows from the column; nobody chose it."))
+    exposed = models.BooleanField(
+        default=False, help_text=_("Its rater had seen other raters' labels of this sheet before.")
+    )
     revision = models.PositiveIntegerField(default=1)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -345,7 +380,7 @@ class LabelEvent(models.Model):
     """The append-only history of labels, written in the transaction that changes them.
 
     `key` is made by whoever sends the change; the same key for the same assignment a second time is a resend and
-    changes nothing.
+    changes nothing. `note` and `preset` are those of the label after it, so that the cell can be restored.
     """
 
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="events")
@@ -353,7 +388,21 @@ class LabelEvent(models.Model):
     question = models.ForeignKey(Question, models.PROTECT, related_name="+")
     before = models.ForeignKey(Option, models.PROTECT, null=True, related_name="+")
     after = models.ForeignKey(Option, models.PROTECT, null=True, related_name="+")
-    at = models.DateTimeField(auto_now_add=True)
+    skip_before = models.CharField(max_length=500, blank=True, help_text=_("Reason of the skip; empty means none."))
+    skip_after = models.CharField(max_length=500, blank=True)
+    note = models.TextField(blank=True)
+    preset = models.BooleanField(default=False)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.PROTECT,
+        null=True,
+        related_name="+",
+        help_text=_("Who changed it, where that was somebody other than the rater."),
+    )
+    restored_to = models.DateTimeField(
+        null=True, help_text=_("The moment that was restored, where the change was a restore.")
+    )
+    at = models.DateTimeField(default=timezone.now)
     key = models.UUIDField()
 
     class Meta:
@@ -364,6 +413,131 @@ class LabelEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.column} · {self.question}: {self.before} → {self.after}"
+
+
+class Look(models.Model):
+    """Somebody saw other raters' labels of a sheet. What they label there themselves from then on is `exposed`."""
+
+    sheet = models.ForeignKey(Sheet, models.CASCADE, related_name="looks")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="looks")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["sheet", "user", "at"], name="look_by_user")]
+
+    def __str__(self) -> str:
+        return f"{self.user} · {self.sheet} · {self.at:%Y-%m-%d %H:%M}"
+
+
+class Decision(models.Model):
+    """What somebody decided about a cell, and what they saw. The latest counts; the earlier ones are kept.
+
+    The gold label itself is a `Label` of `assignment`, which is one of the study's gold rater.
+    """
+
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="decisions")
+    column = models.ForeignKey(Column, models.CASCADE, related_name="+")
+    question = models.ForeignKey(Question, models.PROTECT, related_name="+")
+    option = models.ForeignKey(
+        Option, models.PROTECT, null=True, related_name="+", help_text=_("Empty where a decision was withdrawn.")
+    )
+    reason = models.TextField(blank=True)
+    seen = models.JSONField(default=dict, help_text=_("Rater → option key of all labels of the cell at that time."))
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="decisions")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["assignment", "column", "question"], name="decision_by_cell")]
+
+    def __str__(self) -> str:
+        return f"{self.column} · {self.question}: {self.option}"
+
+
+class Skip(models.Model):
+    """The rater cannot tell, and says why. A cell has a label or a skip or neither; the history is in `LabelEvent`."""
+
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="skips")
+    column = models.ForeignKey(Column, models.CASCADE, related_name="+")
+    question = models.ForeignKey(Question, models.PROTECT, related_name="+")
+    reason = models.CharField(max_length=500)
+    at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["assignment", "column", "question"]
+        constraints = [
+            models.UniqueConstraint(fields=["assignment", "column", "question"], name="skip_once_a_cell"),
+            models.CheckConstraint(condition=~Q(reason=""), name="skip_has_a_reason"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.column} · {self.question}: {self.reason}"
+
+
+class NoteQuerySet(QuerySet["Note"]):
+    def unanswered(self) -> NoteQuerySet:
+        return self.filter(answered_at=None)
+
+    def unread(self) -> NoteQuerySet:
+        """Answered, and whoever asked has not looked at the answer yet."""
+        return self.filter(answered_at__isnull=False, read_at=None)
+
+
+class Note(models.Model):
+    """What a rater asks the manager about a cell, and the answer. A cell has one open note at most."""
+
+    MOST = 4000  # characters of a text or an answer
+
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="notes")
+    column = models.ForeignKey(Column, models.CASCADE, related_name="+")
+    question = models.ForeignKey(Question, models.PROTECT, related_name="+")
+    text = models.TextField()
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    at = models.DateTimeField(auto_now=True)
+    answer = models.TextField(blank=True)
+    answered_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+")
+    answered_at = models.DateTimeField(null=True, blank=True)
+    read_at = models.DateTimeField(null=True, blank=True)
+
+    objects = NoteQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["at"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["assignment", "column", "question"], condition=Q(answered_at=None), name="note_open_once_a_cell"
+            ),
+            models.CheckConstraint(condition=~Q(text=""), name="note_says_something"),
+            models.CheckConstraint(
+                condition=Q(answer="", answered_at=None, answered_by=None, read_at=None)
+                | (~Q(answer="") & Q(answered_at__isnull=False, answered_by__isnull=False)),
+                name="note_answer_has_its_time_and_author",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.column} · {self.question}: {self.text}"
+
+
+class Sitting(models.Model):
+    """One document in one opened page of the grid: what the page has counted of active time so far.
+
+    The page sends the whole count each time, so a count that comes twice or late does no harm.
+    """
+
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="sittings")
+    page = models.UUIDField(help_text=_("Made by the browser when it opens the page."))
+    seconds = models.PositiveIntegerField(default=0)
+    beat_at = models.DateTimeField(help_text=_("When the page was last heard of."))
+    credited_at = models.DateTimeField(null=True, help_text=_("When time was last added for it."))
+
+    class Meta:
+        ordering = ["assignment", "beat_at"]
+        constraints = [models.UniqueConstraint(fields=["assignment", "page"], name="sitting_once_a_page")]
+
+    def __str__(self) -> str:
+        return f"{self.assignment}: {self.seconds} s"
 
 
 class Plan(models.Model):
@@ -379,3 +553,44 @@ class Plan(models.Model):
 
     def __str__(self) -> str:
         return f"{self.study} · {self.applied_at:%Y-%m-%d %H:%M}"
+
+
+class InviteQuerySet(QuerySet["Invite"]):
+    def open(self) -> InviteQuerySet:
+        return self.filter(used_at=None, revoked_at=None, expires_at__gt=timezone.now())
+
+
+class Invite(models.Model):
+    """A link that lets one person into a study. Only the digest of its secret is stored; it is shown once."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="invites")
+    role = models.CharField(max_length=12, choices=Role.choices)
+    digest = models.CharField(max_length=64, unique=True)
+    email = models.EmailField(blank=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    used_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    used_at = models.DateTimeField(null=True, blank=True)
+    revoked_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    objects = InviteQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(condition=Q(role__in=Role.values), name="invite_role_known"),
+            models.CheckConstraint(condition=Q(used_at=None) | Q(revoked_at=None), name="invite_used_or_revoked"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.study} · {self.get_role_display()} · {self.created_at:%Y-%m-%d}"
+
+    @property
+    def state(self) -> str:
+        if self.used_at:
+            return "used"
+        if self.revoked_at:
+            return "revoked"
+        return "open" if self.expires_at > timezone.now() else "expired"

@@ -25,7 +25,7 @@ LABEL_FIELDS = (
     "answer", "preset", "note", "gold",
 )  # fmt: skip
 # Columns of our own exports that say the same a second time, or what no import can set.
-_SAID_OTHERWISE = frozenset({"answer_label", "state", "updated_at"})
+_SAID_OTHERWISE = frozenset({"answer_label", "state", "updated_at", "exposed", "skipped"})
 _FACET = "facet_"
 _ALIASES: Mapping[str, frozenset[str]] = {
     "rater": frozenset({"rater", "worker", "annotator", "coder", "labeler", "labeller", "user", "participant"}),

@@ -30,7 +30,7 @@ from enum import StrEnum
 from typing import Annotated, Any, NamedTuple
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from annotation import yaml_reading
 from annotation.sentences import gettext as _
@@ -39,6 +39,15 @@ from annotation.yaml_reading import YamlRefused
 Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=60)]
 Facet = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
 Text = Annotated[str, Field(min_length=1, max_length=4000)]
+
+
+def _with_a_letter(phrase: str) -> str:
+    if not any(character.isalpha() for character in phrase):
+        raise ValueError(f"“{phrase}” has no letter that could be looked for")
+    return phrase
+
+
+Phrase = Annotated[str, Field(max_length=120), AfterValidator(_with_a_letter)]
 
 MAX_OPTIONS = 10  # one number key each
 _HOTKEYS = "1234567890"  # in the order of the keyboard; 0 is the tenth
@@ -270,7 +279,16 @@ class SchemeSpec(_Spec):
     source: str = ""
     words: Words = Words()
     guideline: str = ""
+    # Groups of phrases that mean the same: where an item has one of them, the others are marked in the evidence too.
+    synonyms: Annotated[tuple[Annotated[tuple[Phrase, ...], Field(min_length=2)], ...], Field(max_length=2000)] = ()
     sections: Annotated[tuple[SectionSpec, ...], Field(min_length=1, max_length=12)]
+
+    @field_validator("synonyms")
+    @classmethod
+    def _check_synonyms(cls, groups: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+        if twice := _first_repeated([phrase.casefold() for group in groups for phrase in group]):
+            raise ValueError(f"“{twice}” stands here twice; put what means the same into one group")
+        return groups
 
     @model_validator(mode="after")
     def _check_sections(self) -> SchemeSpec:
@@ -387,6 +405,8 @@ def _sentence(details: Any) -> str:
             return _("YAML reads this word as yes or no; put it in quotes")
         case "string_type":
             return _("this should be text")
+        case "tuple_type":
+            return _("this should be a list")
         case "string_pattern_mismatch":
             return _("“%(text)s” should match %(pattern)s") % {"text": given, "pattern": details["ctx"]["pattern"]}
         case "value_error":

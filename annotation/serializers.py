@@ -155,6 +155,7 @@ class LabelSerializer(serializers.Serializer[Any]):
     scores = serializers.JSONField(allow_null=True, help_text=_("A judge's log-probabilities of all options."))
     note = serializers.CharField()
     preset = serializers.BooleanField(help_text=_("Follows from the column; nobody chose it."))
+    exposed = serializers.BooleanField(help_text=_("Its rater had seen other raters' labels of the sheet before."))
     updated_at = serializers.DateTimeField()
 
 
@@ -182,6 +183,18 @@ class AnswerSerializer(serializers.Serializer[Any]):
     question = serializers.SlugField(max_length=60, help_text=_("Key of a question of the column's section."))
     option = serializers.SlugField(max_length=60, allow_null=True, help_text=_("Key of an option; null clears."))
     note = serializers.CharField(required=False, default=None, allow_null=True, allow_blank=True, max_length=4000)
+    skip = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=500,
+        help_text=_("Why you cannot tell, with option null: the cell is skipped."),
+    )
+
+    def validate(self, answer: dict[str, Any]) -> dict[str, Any]:
+        if answer["skip"] and answer["option"] is not None:
+            raise serializers.ValidationError({"skip": [_("A cell is answered or skipped, not both.")]})
+        return answer
 
 
 class ChangeSerializer(serializers.Serializer[Any]):
@@ -202,6 +215,7 @@ class CellSerializer(serializers.Serializer[Any]):
     question = serializers.CharField()
     option = serializers.CharField(allow_null=True)
     asked = serializers.BooleanField(help_text=_("False where another answer switched the question off."))
+    skip = serializers.CharField(help_text=_("Why the rater cannot tell; empty where they do not say so."))
 
 
 class RecordedSerializer(serializers.Serializer[Any]):

@@ -21,11 +21,6 @@ urlpatterns = [
     path("login/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
     path("password/", auth.PasswordChangeView.as_view(success_url="/"), name="password_change"),
-    path(
-        "invited/<uidb64>/<token>/",
-        auth.PasswordResetConfirmView.as_view(success_url="/login/"),
-        name="password_reset_confirm",
-    ),
     path("admin/", admin.site.urls),
     path("api/v1/", include("config.api_urls")),
     path("", include("annotation.urls")),

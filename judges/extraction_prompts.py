@@ -27,7 +27,8 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from annotation import yaml_reading
-from annotation.evidence import Block, BlockKind, stem
+from annotation.evidence import Block, BlockKind
+from annotation.matching import stem
 from annotation.yaml_reading import YamlRefused
 from judges import neutralising
 from judges.engine.extraction import Item, Shape

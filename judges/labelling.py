@@ -183,7 +183,7 @@ def cells_asked(judge: Judge, assignment: Assignment) -> list[Asked]:
         for question in questions[column.section_id]:
             of_question = asked_of.get(f"{section.key}.{question.key}")
             spec = section.question(question.key)
-            if of_question and prompting.is_asked(section, spec, column.facets):
+            if of_question and assignment.asks(column.section) and prompting.is_asked(section, spec, column.facets):
                 options = {option.key: option for option in question.options.all()}
                 asked.append(Asked(column, question, section, spec, of_question, options))
     return asked

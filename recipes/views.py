@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import gzip
 import logging
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
+from csp.constants import NONE, SELF
+from csp.decorators import csp
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
+from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.access import AppRequest, for_roles
+from annotation.access import AppRequest, check_role, for_roles
 from annotation.actions import Refused
 from annotation.models import Assignment, Rater, Role, Row, Sheet, Study
 from recipes import actions
-from recipes.documents import Page, PageRefused, read_files
+from recipes.documents import Page, PageRefused, read_files, readable
 from recipes.forms import DocumentsForm, RecipeForm
+from recipes.models import Document
 
 logger = logging.getLogger(__name__)
 
@@ -81,6 +87,23 @@ def document(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     """What was taken out of a page: the text that people are shown and judges are prompted with."""
     row = get_object_or_404(Row.objects.select_related("sheet", "document"), sheet__study=study, pk=pk)
     return render(request, "recipes/document.html", {"study": study, "row": row, "blocks": row.blocks})
+
+
+# Nothing runs and nothing is loaded in a stored page, even when its address is opened by itself.
+_SANDBOX = {"default-src": [NONE], "style-src": [SELF], "frame-ancestors": [SELF], "base-uri": [NONE], "sandbox": True}
+
+
+@require_GET
+@csp(_SANDBOX)
+@xframe_options_sameorigin
+def stored_page(request: AppRequest, pk: int) -> HttpResponse:
+    """The page behind a row as it was imported, for those who label it and for the desk."""
+    row = get_object_or_404(Row.objects.select_related("sheet__study"), pk=pk)
+    if not Assignment.objects.of_user(request.user).filter(row=row).exists():
+        check_role(request.user, row.sheet.study, Role.MANAGER, Role.RESEARCHER)
+    stored = get_object_or_404(Document, row=row)
+    page = readable(stored.source, gzip.decompress(bytes(stored.html_gz)))
+    return render(request, "recipes/stored_page.html", {"row": row, "page": mark_safe(page)})  # noqa: S308
 
 
 def _pages(files: Iterable[tuple[str, BinaryIO]]) -> Iterator[Page | PageRefused]:

@@ -8,7 +8,8 @@ class ReportsConfig(AppConfig):
     name = "reports"
 
     def ready(self) -> None:
-        from annotation import tabs
+        from annotation import panels, tabs
         from annotation.models import Role
 
         tabs.register(position=90, label=_("Report"), url_name="reports:report", roles={Role.MANAGER, Role.RESEARCHER})
+        panels.register(position=10, title=_("Agreement so far"), url_name="reports:board")

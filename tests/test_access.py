@@ -12,6 +12,8 @@ What each outcome means, and how a page and the API say it:
 
 from __future__ import annotations
 
+import gzip
+import json
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,9 +28,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from annotation.models import Assignment, Label, LabelEvent, Row, User
+from annotation import actions
+from annotation.models import Assignment, Invite, Label, LabelEvent, Note, Role, Row, User
 from judges import actions as judging
 from judges.models import ExtractionRun, Judge, Run
+from recipes.models import Document
 from tests import builders
 from tests.builders import Leases
 
@@ -93,6 +97,30 @@ def row(world: World) -> Sequence[object]:
     return (world.mine.row_id,)
 
 
+def sheet_of_study(world: World) -> Sequence[object]:
+    return (world.leases.study.slug, world.leases.sheet.pk)
+
+
+def a_note(world: World) -> Note:
+    """A question of Anna's that nobody has answered."""
+    cell = builders.answer(world.leases.sheet, "Pay rent", "stated", None)
+    return actions.ask(
+        assignment=world.mine, column=cell.column, question=cell.question, text="Is it?", by=world.leases.anna
+    )
+
+
+def a_noted_cell(world: World) -> Sequence[object]:
+    note = a_note(world)
+    return (world.mine.pk, note.column_id, note.question_id)
+
+
+def a_stored_page(world: World) -> Sequence[object]:
+    Document.objects.get_or_create(
+        row=world.mine.row, defaults={"html_gz": gzip.compress(b"<p>Stir.</p>"), "source": "a.html", "sha256": "0"}
+    )
+    return (world.mine.row_id,)
+
+
 def mine(world: World) -> Sequence[object]:
     return (world.mine.pk,)
 
@@ -113,18 +141,33 @@ def extraction(world: World) -> Sequence[object]:
     return (world.leases.study.slug, world.extraction.pk)
 
 
+def rater(world: World) -> Sequence[object]:
+    return (world.leases.study.slug, world.mine.rater_id)
+
+
+def an_invite(world: World) -> tuple[Invite, str]:
+    return actions.invite(study=world.leases.study, role=Role.ANNOTATOR, by=world.leases.manager)
+
+
 def no_data(world: World) -> dict[str, Any]:
     return {}
 
 
 def a_cell(world: World) -> dict[str, Any]:
     answer = builders.answer(world.leases.sheet, "Pay rent", "stated", "absent")
+    cell = [world.mine.pk, answer.column.pk, answer.question.pk, "absent", "stated"]
+    return {"key": uuid.uuid4(), "changes": json.dumps([cell])}
+
+
+def a_decision(world: World) -> dict[str, Any]:
+    answer = builders.answer(world.leases.sheet, "Pay rent", "stated", "absent")
+    question = answer.question.pk
     return {
-        "assignment": world.mine.pk,
+        "row": world.mine.row_id,
         "column": answer.column.pk,
-        "question": answer.question.pk,
+        "question": question,
         "option": "absent",
-        "key": uuid.uuid4(),
+        "reason": "!",
     }
 
 
@@ -146,37 +189,72 @@ TABLE = {
     "login": Url(ANYBODY, ANYBODY),
     "logout": Posted(LOGGED_IN),
     "password_change": Url(LOGGED_IN, LOGGED_IN),
-    "password_reset_confirm": Url(ANYBODY, ANYBODY, args=lambda world: ("MQ", "wrong-token")),
     # annotation: my work
     "annotation:my-work": Url(LOGGED_IN),
     "annotation:sheet": Url(ANNA, args=sheet),
-    "annotation:record-cell": Posted(Who(LOGIN, REFUSED, YES, REFUSED, REFUSED, REFUSED), args=sheet, data=a_cell),
+    "annotation:spreadsheet": Url(ANNA, args=sheet),
+    "annotation:spreadsheet-file": Url(ANNA, args=sheet),
+    "annotation:grid-script": Url(ANYBODY, Who(*[METHOD] * 6), args=lambda world: ("any",)),
+    "annotation:record-cells": Posted(Who(LOGIN, REFUSED, YES, REFUSED, REFUSED, REFUSED), args=sheet, data=a_cell),
     "annotation:evidence": Url(ANNA, args=mine),
     "annotation:submit": Posted(ANNA, args=mine),
     "annotation:reopen": Posted(ANNA, args=mine),
+    "annotation:beat": Posted(ANNA, args=sheet, data=lambda world: {"page": uuid.uuid4(), "seconds": "{}"}),
+    "annotation:notes-of-cell": Url(ANNA, ANNA, args=a_noted_cell, data=lambda world: {"text": "Is it?"}),
+    "annotation:read-notes": Posted(ANNA, args=a_noted_cell),
+    "annotation:withdraw-note": Posted(ANNA, args=lambda world: (a_note(world).pk,)),
+    # annotation: everybody's labels of a sheet
+    "annotation:lens": Url(READERS, args=sheet),
+    "annotation:lens-cell": Url(READERS, args=sheet, data=a_decision),
+    "annotation:lens-decide": Posted(MANAGERS, args=sheet, data=a_decision),
+    "annotation:lens-accept": Url(MANAGERS, MANAGERS, args=sheet),
+    "annotation:row-evidence": Url(READERS, args=row),
+    "annotation:history": Url(READERS, args=sheet),
+    "annotation:restore": Url(MANAGERS, MANAGERS, args=sheet),
     # annotation: studies
     "annotation:studies": Url(LOGGED_IN),
     "annotation:new-study": Url(SUPERUSERS, SUPERUSERS),
     "annotation:study": Url(MEMBERS, args=slug),
     "annotation:plan": Url(MANAGERS, MANAGERS, args=slug),
     "annotation:people": Url(MANAGERS, MANAGERS, args=slug),
-    "annotation:new-link": Posted(
-        MANAGERS, args=lambda world: (world.leases.study.slug, world.leases.anna.memberships.get().pk)
+    "annotation:replan": Url(MANAGERS, MANAGERS, args=slug),
+    "annotation:withdraw-row": Posted(
+        MANAGERS, args=slug, data=lambda world: {"row": world.mine.row_id, "reason": "gone"}
     ),
+    "annotation:restore-row": Posted(MANAGERS, args=lambda world: (world.leases.study.slug, world.mine.row_id)),
+    "annotation:board": Url(MANAGERS, args=slug),
+    "annotation:remind": Posted(MANAGERS, args=rater),
+    "annotation:pause": Posted(MANAGERS, args=rater),
+    "annotation:go-on": Posted(MANAGERS, args=rater),
+    "annotation:revoke-invite": Posted(MANAGERS, args=lambda world: (world.leases.study.slug, an_invite(world)[0].pk)),
+    # An invitation lets in whoever has it, also who has another role already; the annotator is one already.
+    "annotation:join": Url(ANYBODY, ANYBODY, args=lambda world: (an_invite(world)[1],)),
     "annotation:remove-member": Posted(
         MANAGERS, args=lambda world: (world.leases.study.slug, world.leases.anna.memberships.get().pk)
     ),
+    "annotation:notes": Url(MANAGERS, args=slug),
+    "annotation:answer-note": Posted(
+        MANAGERS,
+        args=lambda world: (world.leases.study.slug, a_note(world).pk),
+        data=lambda world: {"answer": "Yes."},
+    ),
+    "annotation:close-sheet": Posted(MANAGERS, args=sheet_of_study),
+    "annotation:open-sheet": Posted(MANAGERS, args=sheet_of_study),
+    "annotation:time": Url(MANAGERS, args=slug),
+    "annotation:pay": Posted(MANAGERS, args=slug, data=lambda world: {"hourly_rate": "10"}),
     # annotation: tables in
     "annotation:import": Url(MANAGERS, args=slug),
     "annotation:import-rows": Posted(MANAGERS, args=slug),
     "annotation:import-labels": Posted(MANAGERS, args=slug),
     # recipes
+    "recipes:stored-page": Url(MEMBERS, args=a_stored_page),
     "recipes:documents": Url(READERS, args=slug),
     "recipes:document": Url(READERS, args=lambda world: (world.leases.study.slug, world.mine.row_id)),
     "recipes:add-recipe": Posted(MANAGERS, args=slug),
     "recipes:import-documents": Posted(MANAGERS, args=slug),
     # judges
     "judges:runs": Url(READERS, args=slug),
+    "judges:board": Url(MANAGERS, args=slug),
     "judges:new-judge": Url(SUPERUSERS, SUPERUSERS, args=slug),
     "judges:start": Posted(MANAGERS, args=judge),
     "judges:run": Url(READERS, args=run),
@@ -190,6 +268,7 @@ TABLE = {
     "judges:extracted": Url(READERS, args=lambda world: (*extraction(world), world.mine.row_id)),
     # reports
     "reports:report": Url(READERS, args=slug),
+    "reports:board": Url(READERS, args=slug),
     "reports:csv": Url(READERS, args=slug),
     "reports:xlsx": Url(READERS, args=slug),
     "reports:labels": Url(READERS, args=slug),
@@ -201,6 +280,9 @@ TABLE = {
     "api:sheets": Url(MEMBERS, args=slug),
     "api:sheet": Url(MEMBERS, args=sheet),
     "api:row": Url(MEMBERS, args=row),
+    "api:lens": Url(READERS, args=sheet),
+    "api:decisions": Url(READERS, MANAGERS, args=sheet),
+    "api:history": Url(READERS, args=sheet),
     "api:raters": Url(READERS, args=slug),
     "api:labels": Url(READERS, args=slug),
     "api:my-assignments": Url(LOGGED_IN),

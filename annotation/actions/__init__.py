@@ -2,29 +2,77 @@
 
 from __future__ import annotations
 
+from annotation.actions.adjudication import accept_agreed, adjudicate
 from annotation.actions.base import Refused, lock_study
-from annotation.actions.labels import Answer, Recorded, record, reopen, submit
-from annotation.actions.people import add_member, invite, remove_member
-from annotation.actions.plan import apply_design, assign, withdraw
+from annotation.actions.changes import Changed, change
+from annotation.actions.labels import Answer, Recorded, Unanswered, record, reopen, submit
+from annotation.actions.looks import note_look
+from annotation.actions.notes import answer_note, ask, read_answers, withdraw_note
+from annotation.actions.people import (
+    add_member,
+    invite,
+    join,
+    remove_member,
+    revoke_invite,
+    sign_up,
+    token_digest,
+)
+from annotation.actions.plan import (
+    apply_design,
+    apply_replan,
+    assign,
+    go_on,
+    pause,
+    restore_row,
+    withdraw,
+    withdraw_row,
+)
+from annotation.actions.restoring import restore
+from annotation.actions.sheets import close_sheet, open_sheet, set_pay
 from annotation.actions.studies import add_column, add_row, add_sheet, create_study, store_scheme
+from annotation.actions.time import beat
 
 __all__ = [
     "Answer",
+    "Changed",
     "Recorded",
     "Refused",
+    "Unanswered",
+    "accept_agreed",
     "add_column",
     "add_member",
     "add_row",
     "add_sheet",
+    "adjudicate",
+    "answer_note",
     "apply_design",
+    "apply_replan",
+    "ask",
     "assign",
+    "beat",
+    "change",
+    "close_sheet",
     "create_study",
+    "go_on",
     "invite",
+    "join",
     "lock_study",
+    "note_look",
+    "open_sheet",
+    "pause",
+    "read_answers",
     "record",
     "remove_member",
     "reopen",
+    "restore",
+    "restore_row",
+    "revoke_invite",
+    "set_pay",
+    "sign_up",
     "store_scheme",
     "submit",
+    "token_digest",
     "withdraw",
+    "withdraw_note",
+    "withdraw_row",
 ]

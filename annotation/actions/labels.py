@@ -5,9 +5,11 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -19,50 +21,87 @@ from annotation.models import (
     Column,
     Label,
     LabelEvent,
+    Look,
     Option,
     Question,
-    Section,
+    Rater,
+    Skip,
+    User,
 )
+
+
+class Unanswered(Refused):
+    """A row cannot be submitted yet: `cells` are still open."""
+
+    def __init__(self, cells: Sequence[queries.OpenCell], sentence: str) -> None:
+        self.cells = tuple(cells)
+        super().__init__(sentence)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a rater says of one cell. `option` None clears it; `note` None leaves the note that stands there."""
+    """What a rater says of one cell: an option, or that they cannot tell and why (`skip`), or nothing, which clears it.
+
+    `note` None leaves the note that stands there. `preset`: the option is what the column presets, and nobody chose it.
+    `seen` is the `code` that the writer saw in the cell; where another stands there by now, the answer is left out and
+    reported as a conflict. None does not look.
+    """
 
     column: Column
     question: Question
     option: Option | None
     scores: Any = None
     note: str | None = None
+    skip: str = ""
+    preset: bool = False
+    seen: str | None = None
+
+    @property
+    def code(self) -> str:
+        return self.option.key if self.option else queries.skip_code(self.skip)
 
 
 @dataclass
 class Recorded:
-    """What `record` did: the labels that now stand in the touched columns, and the cells that changed."""
+    """What `record` did: the cells (column, question) that changed, and those left out because of what stood there."""
 
-    changed: set[tuple[int, int]] = field(default_factory=set)  # (column, question)
+    changed: set[tuple[int, int]] = field(default_factory=set)
+    conflicts: set[tuple[int, int]] = field(default_factory=set)
+    # What stands in the touched columns, as `queries.cell_values` says it; None after a resend, which looks at nothing.
+    values: dict[int, dict[int, str]] | None = None
+    state: str = ""
 
 
 @transaction.atomic
-def record(*, assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID) -> Recorded:
+def record(*, assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID, by: User | None = None) -> Recorded:
     """Write answers, the rules' consequences and the history, all or nothing.
 
-    An answer that switches questions off clears their labels; a question that a column presets is filled in as soon as
+    An answer that switches questions off clears their cells; a question that a column presets is filled in as soon as
     one of its column is answered. `key` names this change: the same change sent again is acknowledged and does nothing.
+    `by` is who acts where that is somebody other than the rater.
 
     Raises:
         Refused: the assignment is closed, or a cell is not one of its cells or not asked.
     """
     answers = list(answers)
     # The row's lock orders writers of one assignment; on SQLite the transaction itself is the lock.
-    assignment = Assignment.objects.select_for_update(of=("self",)).select_related("row").get(pk=assignment.pk)
+    looks = Look.objects.filter(sheet=OuterRef("row__sheet"), user=OuterRef("rater__user"))
+    locked = (
+        Assignment.objects.select_for_update(of=("self",))
+        .select_related("row__sheet", "rater")
+        .defer("row__evidence")
+        .annotate(exposed=Exists(looks), has_skips=Exists(Skip.objects.filter(assignment=OuterRef("pk"))))
+        .get(pk=assignment.pk)
+    )
+    assignment = locked
     if LabelEvent.objects.filter(assignment=assignment, key=key).exists():
-        return Recorded()
+        return Recorded(state=assignment.state)
     if assignment.state == Assignment.State.SUBMITTED:
         raise Refused(_("“%(row)s” is submitted; take it back first to change it.") % {"row": assignment.row.name})
     _refuse_withdrawn(assignment)
+    _refuse_closed(assignment)
 
-    writer = _Writer(assignment, answers, key)
+    writer = Writer(assignment, answers, key, by=by, exposed=locked.exposed, has_skips=locked.has_skips)
     for answer in answers:
         writer.write(answer)
     writer.settle()
@@ -72,6 +111,8 @@ def record(*, assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID)
         assignment.state = Assignment.State.STARTED
         assignment.started_at = assignment.started_at or timezone.now()
         assignment.save(update_fields=["state", "started_at"])
+    writer.recorded.state = assignment.state
+    writer.recorded.values = writer.values()
     return writer.recorded
 
 
@@ -80,48 +121,75 @@ def _refuse_withdrawn(assignment: Assignment) -> None:
         raise Refused(_("“%(row)s” is no longer assigned to this rater.") % {"row": assignment.row.name})
 
 
-class _Writer:
+def _refuse_closed(assignment: Assignment) -> None:
+    """People change nothing on a closed sheet. Judges do, and the gold of an adjudication: their work comes after."""
+    sheet = assignment.row.sheet
+    if sheet.closed_at is not None and assignment.rater.kind == Rater.Kind.PERSON:
+        raise Refused(
+            _("“%(sheet)s” is closed: its work is finished. What you saved is safe; ask the manager to open it again.")
+            % {"sheet": sheet.title}
+        )
+
+
+def _code(standing: Label | Skip | None) -> str:
+    return (
+        standing.option.key if isinstance(standing, Label) else queries.skip_code(standing.reason if standing else "")
+    )
+
+
+class Writer:
     """One transaction's worth of changes to the labels of one assignment.
 
     Holds the labels of the touched columns in memory, applies answers and rules to them, and writes the difference
     with a fixed number of statements, however many cells there are.
     """
 
-    def __init__(self, assignment: Assignment, answers: Sequence[Answer], key: uuid.UUID) -> None:
+    def __init__(
+        self,
+        assignment: Assignment,
+        answers: Sequence[Answer],
+        key: uuid.UUID,
+        *,
+        by: User | None,
+        exposed: bool,
+        has_skips: bool,
+    ) -> None:
         self.assignment = assignment
         self.key = key
+        self.by = by
+        self.exposed = exposed
+        self.restored_to: datetime | None = None
         self.recorded = Recorded()
         self.columns = {answer.column.pk: answer.column for answer in answers}
         self.spoken_of = {(answer.column.pk, answer.question.pk) for answer in answers}
-        section_ids = {column.section_id for column in self.columns.values()}
-        self.sections = {
-            section.pk: section
-            for section in Section.objects.filter(pk__in=section_ids)
-            .select_related("scheme")
-            .prefetch_related("questions__options")
-        }
+        self.sections = queries.whole_sections(self.columns.values())
         self.specs = {pk: section.spec for pk, section in self.sections.items()}
         self.questions = {
             section.pk: {question.key: question for question in section.questions.all()}
             for section in self.sections.values()
         }
-        self.before: dict[tuple[int, int], Label] = {
+        here = {"assignment": assignment, "column_id__in": self.columns}
+        self.before: dict[tuple[int, int], Label | Skip] = {
             (label.column_id, label.question_id): label
-            for label in Label.objects.filter(assignment=assignment, column_id__in=self.columns).select_related(
-                "option"
-            )
+            for label in Label.objects.filter(**here).select_related("option")
         }
-        self.after: dict[tuple[int, int], Label | None] = {}
+        if has_skips:
+            self.before |= {(skip.column_id, skip.question_id): skip for skip in Skip.objects.filter(**here)}
+        self.after: dict[tuple[int, int], Label | Skip | None] = {}
 
-    def standing(self, column_id: int, question_id: int) -> Label | None:
+    def standing(self, column_id: int, question_id: int) -> Label | Skip | None:
         cell = (column_id, question_id)
         return self.after[cell] if cell in self.after else self.before.get(cell)
 
     def answers_of(self, column: Column) -> dict[str, str]:
-        labels = (
+        answers = (
             (key, self.standing(column.pk, question.pk)) for key, question in self.questions[column.section_id].items()
         )
-        return {key: label.option.key for key, label in labels if label is not None}
+        return {key: label.option.key for key, label in answers if isinstance(label, Label)}
+
+    def skipped_in(self, column: Column) -> set[str]:
+        questions = self.questions[column.section_id]
+        return {key for key, q in questions.items() if isinstance(self.standing(column.pk, q.pk), Skip)}
 
     def write(self, answer: Answer) -> None:
         column, question, option = answer.column, answer.question, answer.option
@@ -132,10 +200,16 @@ class _Writer:
             or not self.assignment.asks(section)
         ):
             raise Refused(_("That cell is not part of this assignment."))
-        if option is None:
+        if answer.seen is not None and _code(self.before.get((column.pk, question.pk))) not in {
+            answer.seen,
+            answer.code,
+        }:
+            self.recorded.conflicts.add((column.pk, question.pk))
+            return
+        if option is None and not answer.skip:
             self.after[column.pk, question.pk] = None
             return
-        if option.question_id != question.pk:
+        if option is not None and option.question_id != question.pk:
             raise Refused(
                 _("“%(option)s” is no answer to “%(question)s”.") % {"option": option.label, "question": question.title}
             )
@@ -145,14 +219,23 @@ class _Writer:
                 _("“%(question)s” is not asked of “%(column)s” here.")
                 % {"question": question.title, "column": column.name}
             )
+        if option is None:
+            self.after[column.pk, question.pk] = Skip(
+                assignment=self.assignment, column=column, question=question, reason=answer.skip
+            )
+            return
         standing = self.standing(column.pk, question.pk)
+        label = standing if isinstance(standing, Label) else None
         self.after[column.pk, question.pk] = Label(
             assignment=self.assignment,
             column=column,
             question=question,
             option=option,
             scores=answer.scores,
-            note=(standing.note if standing else "") if answer.note is None else answer.note,
+            note=(label.note if label else "") if answer.note is None else answer.note,
+            preset=answer.preset and self.specs[section.pk].presets(column.facets).get(question.key) == option.key,
+            # What was chosen before its rater saw the others' labels stays so when it is chosen again.
+            exposed=label.exposed if label and label.option_id == option.pk else self.exposed,
         )
 
     def settle(self) -> None:
@@ -162,13 +245,13 @@ class _Writer:
             cleared = {
                 key for key, question in questions.items() if self.after.get((column.pk, question.pk), 0) is None
             }
-            answers = self.answers_of(column)
+            answers, skipped = self.answers_of(column), self.skipped_in(column)
             presets = spec.presets(column.facets)
-            if all(self._is_preset(column, questions[key]) for key in answers):
+            if not skipped and all(self._is_preset(column, questions[key]) for key in answers):
                 # Nobody has answered this column, or nobody any more: what follows from answering it goes too.
                 self.after |= {(column.pk, questions[key].pk): None for key in answers}
                 presets = {}
-            for key in presets.keys() - answers.keys() - cleared:
+            for key in presets.keys() - answers.keys() - skipped - cleared:
                 question = questions[key]
                 option = next(option for option in question.options.all() if option.key == presets[key])
                 self.after[column.pk, question.pk] = Label(
@@ -179,9 +262,17 @@ class _Writer:
                 if key not in asked and self.standing(column.pk, question.pk) is not None:
                     self.after[column.pk, question.pk] = None
 
+    def values(self) -> dict[int, dict[int, str]]:
+        values: dict[int, dict[int, str]] = {column_id: {} for column_id in self.columns}
+        for (column_id, question_id), standing in (self.before | self.after).items():
+            if standing is not None:
+                preset = isinstance(standing, Label) and standing.preset
+                values[column_id][question_id] = ("=" if preset else "") + _code(standing)
+        return values
+
     def _is_preset(self, column: Column, question: Question) -> bool:
         label = self.standing(column.pk, question.pk)
-        return label is not None and label.preset
+        return isinstance(label, Label) and label.preset
 
     def flush(self) -> None:
         """Write what differs from before, and an event for each cell that was spoken of.
@@ -189,38 +280,60 @@ class _Writer:
         Also for a choice of what stood there already, and for a clear of what was clear: the event's key is what makes
         a resend harmless.
         """
-        inserts, updates, deletes, events = [], [], [], []
-        for cell, label in self.after.items():
+        events, now = [], timezone.now()  # one moment for all of it: what belongs together is restored together
+        for cell, new in self.after.items():
             old = self.before.get(cell)
-            if old is None and label is None and cell not in self.spoken_of:
+            if old is None and new is None and cell not in self.spoken_of:
                 continue  # a preset that a rule took back in the same breath
+            label = new if isinstance(new, Label) else None
             events.append(
                 LabelEvent(
                     assignment=self.assignment,
                     column_id=cell[0],
                     question_id=cell[1],
-                    before=old.option if old else None,
+                    before=old.option if isinstance(old, Label) else None,
                     after=label.option if label else None,
+                    skip_before=old.reason if isinstance(old, Skip) else "",
+                    skip_after=new.reason if isinstance(new, Skip) else "",
+                    note=label.note if label else "",
+                    preset=label.preset if label else False,
+                    by=self.by,
+                    restored_to=self.restored_to,
+                    at=now,
                     key=self.key,
                 )
             )
-            if old is None and label is None:
-                continue
-            self.recorded.changed.add(cell)
-            if label is None:
-                assert old is not None
-                deletes.append(old.pk)
-            elif old is None:
-                inserts.append(label)
-            else:
-                label.pk, label.revision, label.updated_at = old.pk, old.revision + 1, timezone.now()
-                updates.append(label)
-        Label.objects.bulk_create(inserts)
-        Label.objects.bulk_update(
-            updates, ["option", "scores", "note", "preset", "revision", "updated_at"], batch_size=200
-        )
-        Label.objects.filter(pk__in=deletes).delete()
+            if old is not None or new is not None:
+                self.recorded.changed.add(cell)
+        self._flush_labels()
+        self._flush_skips()
         LabelEvent.objects.bulk_create(events)
+
+    def _flush_labels(self) -> None:
+        inserts, updates, deletes = [], [], []
+        for cell, new in self.after.items():
+            old = self.before.get(cell)
+            if isinstance(old, Label) and isinstance(new, Label):
+                new.pk, new.revision, new.updated_at = old.pk, old.revision + 1, timezone.now()
+                updates.append(new)
+            elif isinstance(new, Label):
+                inserts.append(new)
+            elif isinstance(old, Label):
+                deletes.append(old.pk)
+        Label.objects.bulk_create(inserts)
+        fields = ["option", "scores", "note", "preset", "exposed", "revision", "updated_at"]
+        if len(updates) == 1:
+            updates[0].save(force_update=True, update_fields=fields)  # a third of the work of an update of many
+        else:
+            Label.objects.bulk_update(updates, fields, batch_size=200)
+        if deletes:
+            Label.objects.filter(pk__in=deletes).delete()
+
+    def _flush_skips(self) -> None:
+        gone = [old.pk for cell in self.after if isinstance(old := self.before.get(cell), Skip)]
+        if gone:
+            Skip.objects.filter(pk__in=gone).delete()
+        Skip.objects.bulk_create(new for new in self.after.values() if isinstance(new, Skip))
 
 
 @transaction.atomic
@@ -228,21 +341,25 @@ def submit(*, assignment: Assignment, allow_open: bool = False) -> Assignment:
     """Close the work on a row.
 
     Raises:
-        Refused: cells are still open; the sentence says how many. Judges pass `allow_open`: what their prompt does not
-            ask stays open.
+        Unanswered: cells are still open; the sentence says how many. Judges pass `allow_open`: what their prompt does
+            not ask stays open.
     """
-    assignment = Assignment.objects.select_for_update(of=("self",)).select_related("row").get(pk=assignment.pk)
+    assignment = (
+        Assignment.objects.select_for_update(of=("self",)).select_related("row__sheet", "rater").get(pk=assignment.pk)
+    )
     if assignment.state == Assignment.State.SUBMITTED:
         return assignment
     _refuse_withdrawn(assignment)
+    _refuse_closed(assignment)
     if not allow_open and (left := queries.open_cells(assignment)):
-        raise Refused(
+        raise Unanswered(
+            left,
             ngettext(
                 "%(count)s cell of “%(row)s” is still open: %(cells)s.",
                 "%(count)s cells of “%(row)s” are still open, first %(cells)s.",
                 len(left),
             )
-            % {"count": len(left), "row": assignment.row.name, "cells": ", ".join(left[:3])}
+            % {"count": len(left), "row": assignment.row.name, "cells": ", ".join(cell.name for cell in left[:3])},
         )
     assignment.state = Assignment.State.SUBMITTED
     assignment.submitted_at = timezone.now()
@@ -253,7 +370,13 @@ def submit(*, assignment: Assignment, allow_open: bool = False) -> Assignment:
 
 @transaction.atomic
 def reopen(*, assignment: Assignment) -> Assignment:
-    """Take a submission back."""
+    """Take a submission back.
+
+    Raises:
+        Refused: the manager has closed the sheet.
+    """
+    assignment = Assignment.objects.select_related("row__sheet", "rater").get(pk=assignment.pk)
+    _refuse_closed(assignment)
     Assignment.objects.filter(pk=assignment.pk, state=Assignment.State.SUBMITTED).update(
         state=Assignment.State.STARTED, submitted_at=None
     )

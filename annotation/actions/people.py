@@ -1,14 +1,20 @@
-"""Who is in a study, and as what."""
+"""Who is in a study, with which role, and how somebody new comes in."""
 
 from __future__ import annotations
 
+import hashlib
+import secrets
+from datetime import timedelta
+
 from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation import queries
 from annotation.actions.base import Refused, lock_study
 from annotation.actions.plan import withdraw
 from annotation.models import (
+    Invite,
     Membership,
     Rater,
     Role,
@@ -25,7 +31,9 @@ def add_member(*, study: Study, user: User, role: Role) -> Membership:
     """
     lock_study(study.pk)
     membership, _created = Membership.objects.get_or_create(study=study, user=user, role=role)
-    if role == Role.ANNOTATOR and not study.raters.filter(user=user).update(active=True):
+    if role == Role.ANNOTATOR and not study.raters.filter(user=user).update(
+        active=True, paused_at=None, paused_by=None
+    ):
         Rater.objects.create(study=study, kind=Rater.Kind.PERSON, user=user, code=queries.free_code(study, prefix="A"))
     return membership
 
@@ -53,14 +61,49 @@ def remove_member(*, membership: Membership) -> int:
 
 
 @transaction.atomic
-def invite(*, study: Study, username: str, email: str, role: Role) -> tuple[User, bool]:
-    """Give a role to an account, or to a new one without a password. Returns it and whether it is new."""
-    username = User.normalize_username(username)
-    user, created = User.objects.get_or_create(username=username, defaults={"email": email})
-    if created:
-        user.set_unusable_password()
-        user.save(update_fields=["password"])
-    if Membership.objects.filter(study=study, user=user, role=role).exists():
-        raise Refused(_("%(name)s has that role in this study already.") % {"name": username})
-    add_member(study=study, user=user, role=role)
-    return user, created
+def invite(*, study: Study, role: Role, by: User | None, email: str = "", days: int = 7) -> tuple[Invite, str]:
+    """Make a link that lets one person in. Returns it and its secret, which is stored nowhere."""
+    token = secrets.token_urlsafe(32)
+    made = Invite.objects.create(
+        study=study,
+        role=role,
+        digest=token_digest(token),
+        email=email,
+        created_by=by,
+        expires_at=timezone.now() + timedelta(days=days),
+    )
+    return made, token
+
+
+def token_digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+@transaction.atomic
+def join(*, invite: Invite, user: User) -> Membership:
+    """Let `user` in by an invitation, which is used up by that.
+
+    Raises:
+        Refused: it was used, revoked or is too old, or gives a role that the user has.
+    """
+    if Membership.objects.filter(study=invite.study, user=user, role=invite.role).exists():
+        raise Refused(_("You have that role in this study already. The link can still let somebody else in."))
+    # Of two who follow the link at once, one changes the row, and the other none.
+    if not Invite.objects.open().filter(pk=invite.pk).update(used_at=timezone.now(), used_by=user):
+        raise Refused(_("This link was used already, taken back, or is too old. Ask for a new one."))
+    return add_member(study=invite.study, user=user, role=Role(invite.role))
+
+
+@transaction.atomic
+def sign_up(*, invite: Invite, username: str, password: str) -> User:
+    """Make an account for somebody who was invited, and let it in; raises what `join` does, and then makes none."""
+    user = User.objects.create_user(username, email=invite.email, password=password)
+    join(invite=invite, user=user)
+    return user
+
+
+@transaction.atomic
+def revoke_invite(*, invite: Invite, by: User | None) -> bool:
+    """Take a link back that nobody has used. Returns whether it was there to be taken back."""
+    open_ones = Invite.objects.filter(pk=invite.pk, used_at=None, revoked_at=None)
+    return bool(open_ones.update(revoked_at=timezone.now(), revoked_by=by))

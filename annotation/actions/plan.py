@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import random
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, Max, OuterRef
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation import queries
@@ -23,44 +25,90 @@ from annotation.models import (
 )
 from annotation.overlap import Design, OverlapRequest
 
+State = Assignment.State
+
 
 @transaction.atomic
 def apply_design(
     *,
     study: Study,
-    design: Design,
-    request: OverlapRequest,
+    design: Design | None,
+    request: OverlapRequest | None,
     raters: Sequence[Rater],
     sheets: Sequence[Sheet],
     by: User | None,
     rows: Sequence[Sequence[int]] | None = None,
+    sections: Sequence[str] = (),
+    own_order: bool = False,
+    judges: Mapping[str, Sequence[int]] | None = None,
 ) -> Plan:
     """Assign rows as the design says: its numbers are places in `sheets`, in a sheet's free rows, and in `raters`.
 
     `rows` are the numbers of the rows of each sheet that the design was drawn for; without them, those free now.
+    `sections`: which are asked, by key; none means all. `own_order`: each rater sees the rows of a sheet in an order of
+    their own, which the seed gives. `judges`: code -> the numbers of the rows that this judge is to label.
 
     Raises:
         Refused: other rows are free by now, or somebody is no rater any more. Nothing is changed then.
     """
     lock_study(study.pk)
-    free = queries.free_rows(sheets)
-    of_sheets = [free.get(sheet.pk, []) for sheet in sheets]
-    drawn = of_sheets if rows is None else [list(of_sheet) for of_sheet in rows]
-    present = study.raters.filter(pk__in=[rater.pk for rater in raters], active=True).count()
-    if drawn != of_sheets or tuple(map(len, drawn)) != tuple(request.sheets) or present != len(raters):
-        raise Refused(
-            _("The study has changed since this plan was drawn. Nothing was assigned: look at it and apply it again.")
-        )
-    given: dict[int, list[int]] = {}
-    for sheet, row, rater in design.assignments:
-        given.setdefault(rater, []).append(drawn[sheet][row])
-    for place, row_ids in given.items():
-        _give(raters[place], row_ids)
-    stored = {**asdict(request), "share_twice": str(request.share_twice)}
-    stored["sheet_ids"] = [sheet.pk for sheet in sheets]
-    stored["row_ids"] = drawn
-    stored["rater_codes"] = [rater.code for rater in raters]
-    return Plan.objects.create(study=study, request=stored, applied_by=by)
+    plan = Plan(study=study, applied_by=by, request={"sections": list(sections), "own_order": own_order})
+    plan.request["judges"] = {code: list(row_ids) for code, row_ids in (judges or {}).items()}
+    given: dict[int, dict[int, list[int]]] = {}
+    if design is not None and request is not None:
+        free = queries.free_rows(sheets, sections)
+        of_sheets = [free.get(sheet.pk, []) for sheet in sheets]
+        drawn = of_sheets if rows is None else [list(of_sheet) for of_sheet in rows]
+        present = study.raters.filter(pk__in=[rater.pk for rater in raters], active=True, paused_at=None).count()
+        if drawn != of_sheets or tuple(map(len, drawn)) != tuple(request.sheets) or present != len(raters):
+            raise Refused(
+                _(
+                    "The study has changed since this plan was drawn. Nothing was assigned: look at it and apply it "
+                    "again."
+                )
+            )
+        for sheet, row, rater in design.assignments:
+            given.setdefault(rater, {}).setdefault(sheet, []).append(drawn[sheet][row])
+        plan.request |= asdict(request)
+        plan.request |= {
+            "share_twice": str(request.share_twice),
+            "share_thrice": str(request.share_thrice),
+            "sheet_ids": [sheet.pk for sheet in sheets],
+            "row_ids": drawn,
+            "rater_codes": [rater.code for rater in raters],
+        }
+    plan.save()
+    for place, by_sheet in given.items():
+        orders: dict[int, int] = {}
+        for sheet, of_one in by_sheet.items():
+            if own_order and request is not None:
+                orders |= _own_order(raters[place], sheets[sheet].pk, of_one, seed=request.seed)
+        row_ids = [row_id for of_one in by_sheet.values() for row_id in of_one]
+        _give(raters[place], row_ids, sections=sections, plan=plan, orders=orders)
+        # Whose rows these were before does not lack a successor any more.
+        Assignment.objects.filter(
+            row__in=row_ids, rater__kind=Rater.Kind.PERSON, state=State.WITHDRAWN, handed_to=None
+        ).update(handed_to=raters[place])
+    for code, for_judge in (judges or {}).items():
+        _give(_judges_rater(study, code), for_judge, sections=sections, plan=plan)
+    return plan
+
+
+def _own_order(rater: Rater, sheet_id: int, row_ids: Sequence[int], *, seed: int) -> dict[int, int]:
+    """Row -> its place among those that the rater has on this sheet; the new ones come after the old ones."""
+    rng = random.Random(f"{seed}:{rater.code}:{sheet_id}")  # noqa: S311  an order, not a secret
+    places = list(row_ids)
+    rng.shuffle(places)
+    last = rater.assignments.filter(row__sheet=sheet_id).aggregate(last=Max("order"))["last"]
+    first = 0 if last is None else last + 1
+    return {row_id: first + place for place, row_id in enumerate(places)}
+
+
+def _judges_rater(study: Study, code: str) -> Rater:
+    rater, _created = Rater.objects.get_or_create(study=study, code=code, defaults={"kind": Rater.Kind.JUDGE})
+    if rater.kind != Rater.Kind.JUDGE:
+        raise Refused(_("Another rater of this study has the code “%(code)s”.") % {"code": code})
+    return rater
 
 
 @transaction.atomic
@@ -71,20 +119,131 @@ def assign(*, rater: Rater, rows: Iterable[Row], sections: Sequence[str] = (), r
     return list(rater.assignments.filter(repeat=repeat, row__in=rows))
 
 
-def _give(rater: Rater, row_ids: Sequence[int], *, sections: Sequence[str] = (), repeat: int = 1) -> None:
+def _give(
+    rater: Rater,
+    row_ids: Sequence[int],
+    *,
+    sections: Sequence[str] = (),
+    repeat: int = 1,
+    plan: Plan | None = None,
+    orders: Mapping[int, int] | None = None,
+) -> None:
     mine = rater.assignments.filter(repeat=repeat)
-    withdrawn = mine.filter(row__in=row_ids, state=Assignment.State.WITHDRAWN)
+    withdrawn = mine.filter(row__in=row_ids, state=State.WITHDRAWN)
+    again = {"sections": list(sections), "handed_to": None, "plan": plan}
     labelled = Exists(Label.objects.filter(assignment=OuterRef("pk")))
-    withdrawn.filter(labelled).update(state=Assignment.State.STARTED, sections=list(sections))
-    withdrawn.update(state=Assignment.State.OPEN, sections=list(sections))
-    have = set(mine.filter(row__in=row_ids).values_list("row_id", flat=True))
+    withdrawn.filter(labelled).update(state=State.STARTED, **again)
+    withdrawn.update(state=State.OPEN, **again)
+    have = {assignment.row_id: assignment for assignment in mine.filter(row__in=row_ids)}
     Assignment.objects.bulk_create(
-        Assignment(rater=rater, row_id=pk, repeat=repeat, sections=list(sections)) for pk in row_ids if pk not in have
+        Assignment(
+            rater=rater,
+            row_id=pk,
+            repeat=repeat,
+            sections=list(sections),
+            plan=plan,
+            order=(orders or {}).get(pk),
+        )
+        for pk in row_ids
+        if pk not in have
     )
+    if plan is not None:
+        _ask_more(have.values(), sections)
+
+
+def _ask_more(assignments: Iterable[Assignment], sections: Sequence[str]) -> None:
+    """Add sections to what is given already. What was submitted is open again then; its labels stay."""
+    for assignment in assignments:
+        if not assignment.sections or (sections and set(sections) <= set(assignment.sections)):
+            continue
+        assignment.sections = sorted({*assignment.sections, *sections}) if sections else []
+        if assignment.state == State.SUBMITTED:
+            assignment.state, assignment.submitted_at = State.STARTED, None
+        assignment.save(update_fields=["sections", "state", "submitted_at"])
+
+
+@transaction.atomic
+def apply_replan(*, study: Study, request: queries.ReplanRequest, drawn: str, by: User | None) -> Plan:
+    """Hand open work on as `queries.draw_replan` says. `drawn` is the digest of what was shown.
+
+    Raises:
+        Refused: it would move something else by now. Nothing is changed then.
+    """
+    lock_study(study.pk)
+    replan = queries.draw_replan(study, request)
+    if replan.digest != drawn:
+        raise Refused(
+            _("The study has changed since this was drawn. Nothing was moved: look at it and apply it again.")
+        )
+    raters = study.raters.in_bulk()
+    moves = [(move, move.after) for move in replan.moves if move.after is not None]
+    plan = Plan.objects.create(
+        study=study,
+        applied_by=by,
+        request={
+            "replan": asdict(request),
+            "moves": [[m.row_id, raters[m.before].code if m.before else "", raters[to].code] for m, to in moves],
+        },
+    )
+    was = Assignment.objects.in_bulk([move.assignment_id for move, _to in moves])
+    sheet_of = dict(Row.objects.filter(pk__in=[move.row_id for move, _to in moves]).values_list("pk", "sheet_id"))
+    given: dict[tuple[int, int, tuple[str, ...]], list[queries.Move]] = {}
+    for move, rater_id in moves:
+        given.setdefault((rater_id, sheet_of[move.row_id], move.sections), []).append(move)
+    for (rater_id, sheet_id, sections), of_sheet in given.items():
+        to = raters[rater_id]
+        orders: dict[int, int] = {}
+        if _has_own_order(to, sheet_id, [was[move.assignment_id] for move in of_sheet]):
+            row_ids = [move.row_id for move in of_sheet]
+            orders = _own_order(to, sheet_id, row_ids, seed=request.seed)
+        Assignment.objects.filter(pk__in=[move.assignment_id for move in of_sheet]).update(
+            state=State.WITHDRAWN, handed_to=to
+        )
+        _give(to, [move.row_id for move in of_sheet], sections=sections, plan=plan, orders=orders)
+    return plan
+
+
+def _has_own_order(rater: Rater, sheet_id: int, handed_on: Sequence[Assignment]) -> bool:
+    there = rater.assignments.filter(row__sheet=sheet_id).exclude(state=State.WITHDRAWN)
+    if there.exists():
+        return there.filter(order__isnull=False).exists()
+    return any(assignment.order is not None for assignment in handed_on)
 
 
 @transaction.atomic
 def withdraw(*, rater: Rater) -> int:
     """Take back what a rater has not submitted; its labels stay stored. Returns how many assignments that were."""
-    unfinished = rater.assignments.filter(state__in=[Assignment.State.OPEN, Assignment.State.STARTED])
-    return unfinished.update(state=Assignment.State.WITHDRAWN)
+    unfinished = rater.assignments.filter(state__in=[State.OPEN, State.STARTED])
+    return unfinished.update(state=State.WITHDRAWN)
+
+
+@transaction.atomic
+def withdraw_row(*, row: Row, reason: str, by: User | None) -> int:
+    """Ask nobody else to label a row: its page is gone, say. What is begun stays, with its labels.
+
+    Returns:
+        How many assignments were withdrawn.
+    """
+    lock_study(row.sheet.study_id)
+    Row.objects.filter(pk=row.pk, withdrawn_at=None).update(
+        withdrawn_at=timezone.now(), withdrawn_by=by, withdrawn_reason=reason
+    )
+    return row.assignments.filter(state=State.OPEN).update(state=State.WITHDRAWN)
+
+
+@transaction.atomic
+def restore_row(*, row: Row) -> None:
+    """Let a row be labelled again. Who had it before gets it back by planning or replanning."""
+    lock_study(row.sheet.study_id)
+    Row.objects.filter(pk=row.pk).update(withdrawn_at=None, withdrawn_by=None, withdrawn_reason="")
+
+
+@transaction.atomic
+def pause(*, rater: Rater, by: User | None) -> None:
+    """Give a person no new work until `go_on`; what they have stays theirs, and they read that they are paused."""
+    Rater.objects.filter(pk=rater.pk, paused_at=None).update(paused_at=timezone.now(), paused_by=by)
+
+
+@transaction.atomic
+def go_on(*, rater: Rater) -> None:
+    Rater.objects.filter(pk=rater.pk).update(paused_at=None, paused_by=None)

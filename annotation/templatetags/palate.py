@@ -7,37 +7,52 @@ from django.urls import reverse
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotation import tabs
-from annotation.models import Study
-from annotation.queries import Cell
+from annotation.models import Rater, Study, User
+from annotation.queries import Cell, Line
 
 register = template.Library()
 
+# What a screen reader says of the corner of a cell.
+NOTE_WORDS = {
+    "open": gettext_lazy("you asked about it, not answered yet"),
+    "answered": gettext_lazy("the manager has answered"),
+    "read": gettext_lazy("the manager has answered"),
+}
+
 
 @register.simple_tag
-def cell(cell: Cell, oob: bool = False) -> SafeString:
-    """A gridcell. Drawn by hand, since a page has thousands: a template for each would cost most of its time."""
-    classes, sign, words = "cell", "", _("empty")
-    extra = ""
-    if cell.option is not None:
-        classes += f" t-{cell.option.colour}"
-        sign, words = escape(cell.option.sign), escape(cell.option.label)
-        extra = f' data-option="{cell.option.key}"'
-    elif not cell.asked:
-        classes += " off"
-        words = _("not asked")
-        extra = ' aria-disabled="true"'
-    elif cell.preset is not None:
-        sign, words = escape(cell.preset.sign), escape(cell.preset.label)
-        classes += " preset"
-    if cell.locked:
-        extra += ' aria-readonly="true"'
-    swap = ' hx-swap-oob="true"' if oob else ""
-    return mark_safe(  # noqa: S308 (every text that comes from a file is escaped above)
-        f'<td role="gridcell" tabindex="-1" id="{cell.id}" class="{classes}"{extra}{swap}>'
-        f'<span aria-hidden="true">{sign}</span><span class="vh">{words}</span></td>'
-    )
+def cells(line: Line) -> SafeString:
+    """The gridcells of a line, drawn by hand: a page has thousands, and a template would take most of its time.
+
+    The word of the answer is what a screen reader reads; `data-sign` is what stands there to be seen.
+    """
+    empty, off = _("empty"), _("not asked")
+    # Every text that comes from a file is escaped.
+    return mark_safe("".join([f'<td role="gridcell"{_drawn(cell, empty, off)}</td>' for cell in line.cells]))  # noqa: S308
+
+
+def _drawn(cell: Cell, empty: str, off: str) -> str:
+    """The other attributes of a cell and its word, with the ">" between them."""
+    more = ' aria-readonly="true"' if cell.locked else ""
+    if cell.note:
+        more += f' data-note="{cell.note}" aria-description="{escape(NOTE_WORDS[cell.note])}"'
+    if (option := cell.option) is not None:
+        preset = " data-preset" if cell.by_itself else ""
+        shown = f' class="t-{option.colour}" data-option="{option.key}" data-sign="{escape(option.sign)}"'
+        return f"{shown}{preset}{more}>{escape(option.label)}"
+    if cell.skip:
+        reason = escape(cell.skip)
+        word = _("cannot tell: %(reason)s") % {"reason": reason}
+        return f' class="cannot-tell" data-skip="{reason}" data-sign="?" title="{reason}"{more}>{word}'
+    if not cell.asked:
+        return f' class="off" aria-disabled="true"{more}>{off}'
+    if (preset_option := cell.preset) is not None:
+        sign, word = escape(preset_option.sign), escape(preset_option.label)
+        return f' class="preset" data-sign="{sign}"{more}>{word}'
+    return f"{more}>{empty}"
 
 
 @register.inclusion_tag("annotation/_tabs.html", takes_context=True)
@@ -49,5 +64,23 @@ def study_tabs(context: dict[str, Any], study: Study) -> dict[str, Any]:
 
 
 @register.filter
+def duration(seconds: int) -> str:
+    """Seconds of active time, in the words of the grid's script."""
+    hours, minutes = divmod(round(seconds / 60), 60)
+    if seconds and not hours + minutes:
+        return _("under 1 min")
+    if hours:
+        return _("%(hours)s h %(minutes)s min") % {"hours": hours, "minutes": minutes}
+    return _("%(minutes)s min") % {"minutes": minutes}
+
+
+@register.filter
 def facet(facets: dict[str, str], name: str) -> str:
     return facets.get(name, "")
+
+
+@register.inclusion_tag("annotation/_paused.html")
+def paused(user: User, study: Study | None = None) -> dict[str, Any]:
+    """Tells a person in which studies they are paused. One query."""
+    raters = Rater.objects.filter(user=user.pk, active=True, paused_at__isnull=False).select_related("study")
+    return {"raters": raters if study is None else raters.filter(study=study)}

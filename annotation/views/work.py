@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
+from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_POST
-from django_htmx.http import trigger_client_event
 
-from annotation import actions, queries
+from annotation import actions, originals, queries, scripts
 from annotation.access import AppRequest
-from annotation.evidence import find_items
-from annotation.forms import CellForm
-from annotation.models import Assignment, Column, Sheet
+from annotation.matching import WordIndex
+from annotation.models import Assignment, Row, Sheet
+from annotation.templatetags.palate import NOTE_WORDS
+from annotation.views.saving import refusal
 
 
 @require_GET
 def my_work(request: AppRequest) -> HttpResponse:
-    return render(request, "annotation/my_work.html", {"progress": queries.my_sheets(request.user)})
+    progress = queries.my_sheets(request.user)
+    several = len({item.sheet.study_id for item in progress}) > 1
+    return render(request, "annotation/my_work.html", {"progress": progress, "several_studies": several})
 
 
+@gzip_page
 @require_GET
 def sheet(request: AppRequest, pk: int) -> HttpResponse:
-    sheet = get_object_or_404(Sheet.objects.select_related("study__scheme"), pk=pk)
+    with_scheme = Sheet.objects.select_related("study__scheme")
+    sheet = get_object_or_404(with_scheme.defer("study__scheme__spec", "study__scheme__source"), pk=pk)
+    sheet.study.scheme = queries.whole_scheme(sheet.study.scheme)
     grid = queries.grid(sheet, Assignment.objects.of_user(request.user))
     if not grid.assignments:
         raise Http404(_("You have no work on this sheet."))
@@ -33,56 +39,35 @@ def sheet(request: AppRequest, pk: int) -> HttpResponse:
         "study": sheet.study,
         "scheme": sheet.study.scheme.parsed,
         "grid": grid,
+        "seconds": sum(a.active_seconds for a in grid.assignments),
         "n_submitted": sum(a.state == Assignment.State.SUBMITTED for a in grid.assignments),
         "palette": _palette(grid),
-        "messages_for_script": _messages_for_script(),
+        "messages_for_script": _messages_for_script(closed=sheet.closed_at is not None),
+        "script": scripts.grid_bundle().digest,
     }
     return render(request, "annotation/sheet.html", context)
 
 
-@require_POST
-def record_cell(request: AppRequest, pk: int) -> HttpResponse:
-    """Save one choice. The answer is what changed on the page: the cells of the column, and the counts."""
-    if request.headers.get("X-Palate-User", str(request.user.pk)) != str(request.user.pk):
-        # Somebody else has logged in in this browser. The script keeps the choice; after a 409 it would drop it.
-        return HttpResponse(status=403)
-    form = CellForm(request.POST, assignments=Assignment.objects.of_user(request.user).filter(row__sheet_id=pk))
-    if not form.is_valid():
-        return _refusal(" ".join(str(e) for errors in form.errors.values() for e in errors))
-    assignment: Assignment = form.cleaned_data["assignment"]
-    answer = form.answer()
-    try:
-        actions.record(assignment=assignment, answers=[answer], key=form.cleaned_data["key"])
-    except actions.Refused as refusal:
-        return _refusal(str(refusal))
-    response = _drawn_again(request, assignment, [answer.column])
-    # The script takes an edit for saved when it sees its key here, and not from a login page that came instead.
-    response["X-Palate-Saved"] = str(form.cleaned_data["key"])
-    return response
-
-
 @require_GET
 def evidence(request: AppRequest, pk: int) -> HttpResponse:
+    return render(request, "annotation/_evidence.html", evidence_of(_my_assignment(request, pk).row))
+
+
+def evidence_of(row: Row) -> dict[str, Any]:
     """The row's text, and where each column's words stand in it."""
-    assignment = _my_assignment(request, pk)
-    row, blocks = assignment.row, assignment.row.blocks
-    hits: dict[int, dict[str, list[tuple[int, int, int, float]]]] = {}
-    columns = list(row.sheet.columns.select_related("section"))
-    sections = {section.key: section for section in row.sheet.study.scheme.parsed.sections}
-    for section in sections.values():
-        of_section = [column for column in columns if column.section.key == section.key]
-        for facet in section.column.facets:
-            found = find_items(
-                blocks,
-                [column.facets.get(facet, "") for column in of_section],
-                language=row.language or "en",
-                kinds=section.evidence,
-            )
-            for column, places in zip(of_section, found, strict=True):
-                hits.setdefault(column.pk, {})[facet] = [
-                    (hit.block, hit.start, hit.end, round(hit.share, 2)) for hit in places
-                ]
-    return render(request, "annotation/_evidence.html", {"row": row, "blocks": blocks, "hits": hits})
+    blocks, scheme = row.blocks, row.sheet.study.scheme.parsed
+    indexes = {
+        section.key: WordIndex(blocks, language=row.language or "en", kinds=section.evidence, synonyms=scheme.synonyms)
+        for section in scheme.sections
+    }
+    hits: dict[int, dict[str, list[tuple[int, int, int, str, float]]]] = {}
+    for column in row.sheet.columns.select_related("section"):
+        index = indexes[column.section.key]
+        hits[column.pk] = {
+            facet: [(hit.block, hit.start, hit.end, hit.kind.value, round(hit.share, 2)) for hit in index.find(text)]
+            for facet, text in column.facets.items()
+        }
+    return {"row": row, "blocks": blocks, "hits": hits, "original": originals.address(row)}
 
 
 @require_POST
@@ -90,32 +75,25 @@ def submit(request: AppRequest, pk: int) -> HttpResponse:
     assignment = _my_assignment(request, pk)
     try:
         assignment = actions.submit(assignment=assignment)
-    except actions.Refused as refusal:
-        return _refusal(str(refusal))
-    return _drawn_again(request, assignment, list(assignment.row.sheet.columns.all()))
+    except actions.Unanswered as error:
+        return refusal(str(error), open=[[cell.id, cell.name] for cell in error.cells])
+    except actions.Refused as error:
+        return refusal(str(error))
+    return JsonResponse({"state": assignment.state})
 
 
 @require_POST
 def reopen(request: AppRequest, pk: int) -> HttpResponse:
-    assignment = actions.reopen(assignment=_my_assignment(request, pk))
-    return _drawn_again(request, assignment, list(assignment.row.sheet.columns.all()))
+    try:
+        assignment = actions.reopen(assignment=_my_assignment(request, pk))
+    except actions.Refused as error:
+        return refusal(str(error))
+    return JsonResponse({"state": assignment.state})
 
 
 def _my_assignment(request: AppRequest, pk: int) -> Assignment:
     mine = Assignment.objects.of_user(request.user).select_related("row__sheet__study__scheme")
     return get_object_or_404(mine, pk=pk)
-
-
-def _drawn_again(request: HttpRequest, assignment: Assignment, columns: Sequence[Column]) -> HttpResponse:
-    """The cells of some columns as they are now, each of which finds its own place on the page."""
-    cells = queries.cells_of_columns(assignment, columns)
-    response = render(request, "annotation/_saved.html", {"cells": cells})
-    return trigger_client_event(response, "assignment", {"id": assignment.pk, "state": assignment.state})
-
-
-def _refusal(sentence: str) -> JsonResponse:
-    """409: the request was understood, and sending it again would not help."""
-    return JsonResponse({"message": sentence}, status=409)
 
 
 def _palette(grid: queries.Grid) -> dict[int, dict[str, object]]:
@@ -146,18 +124,55 @@ def _palette(grid: queries.Grid) -> dict[int, dict[str, object]]:
     }
 
 
-def _messages_for_script() -> dict[str, str]:
+def _messages_for_script(*, closed: bool) -> dict[str, Any]:
+    locked = (
+        _("This sheet is closed: its work is finished. The manager can open it again.")
+        if closed
+        else _("Submitted. Take it back to change it.")
+    )
     return {
         "saved": _("Saved"),
         "saving": _("Saving…"),
+        "retrying": _("Not saved yet: retrying"),
+        "conflicts": _("Two answers: {n}"),
+        "conflict": _("Two answers: “{theirs}” was saved elsewhere meanwhile, “{mine}” was chosen here. Choose one."),
+        "decideFirst": _("Some cells have two answers. Choose one in each of them, then submit."),
         "waiting": _("Some choices are still on their way to the server. Submit when they are saved."),
         "notSubmitted": _("The server did not answer. Nothing was submitted; your labels are safe. Try again."),
-        "retrying": _("Not saved yet: retrying"),
+        "loggedOut": _("You are logged out. Log in again in another tab; your last choices are kept here."),
         "clear": _("clear"),
         "notAsked": _("Not asked: the answer above switches this off."),
-        "locked": _("Submitted. Take it back to change it."),
+        "locked": locked,
+        "skipped": _("cannot tell: {reason}"),
+        "skipRange": _("The open cells of the range: {n}"),
+        "skipRest": _("All that is still open in “{row}”: {n} cells"),
+        "stillOpen": _("Still open in “{row}”: {n}"),
+        "noteOpen": _("You asked: “{asked}” · not answered yet"),
+        "noteAnswered": _("The manager: “{answer}”"),
+        "noteStates": {state: str(words) for state, words in NOTE_WORDS.items()},
+        "noAnswer": _("The server did not answer. Your words stand here still; try again."),
+        "underAMinute": _("under 1 min"),
+        "minutes": _("{min} min"),
+        "hours": _("{h} h {min} min"),
+        "matches": {
+            "exact": _("same words"),
+            "synonym": _("synonym"),
+            "part": _("part"),
+            "near": _("near spelling"),
+        },
+        "selected": _("Cells selected: {n}"),
+        "filled": _("Cells filled: {n}."),
+        "leftOff": _("Left out, not asked: {n}."),
+        "leftLocked": _("Left out, submitted: {n}."),
+        "leftForeign": _("Left out, “{option}” is no answer there: {n}."),
+        "leftOutside": _("Left out, beyond the end of the table: {n}."),
+        "unknownWord": _("“{word}” is no answer here"),
+        "nothingToUndo": _("There is nothing to undo."),
+        "nothingToRedo": _("There is nothing to do again."),
+        "stepIsGone": _("That step was left as it is: its cells were changed elsewhere since, or are submitted."),
+        "found": _("{n} of {all}"),
+        "notFound": _("not found"),
         "noMatch": _("No match found on this page."),
-        "loggedOut": _("You are logged out. Log in again in another tab; your last choices are kept here."),
         "left": _("{open} of {all} cells left"),
         "ready": _("complete, not submitted"),
         "submitted": _("submitted"),

@@ -38,7 +38,7 @@ def start_run(
     repeats: int = 1,
     enqueue: bool = True,
 ) -> Run:
-    """Let a judge label all rows of the study, or of some sheets, that it has not labelled yet.
+    """Let a judge label what a plan gave it, or else all rows of the study, or of some sheets, not labelled yet.
 
     `repeats`: how often each row shall be labelled in all; what is there already counts. `enqueue` False leaves the
     work to the caller (`take_up`); workers take it over if that goes silent.
@@ -57,13 +57,20 @@ def start_run(
     except (prompting.PromptError, BackendError) as error:
         raise Refused(str(error)) from error
     rater = _only_run_of(_rater_of(study, judge))
-    rows = Row.objects.filter(sheet__study=study)
+    rows = Row.objects.filter(sheet__study=study, withdrawn_at=None)
     if sheets is not None:
-        rows = rows.filter(sheet__in=list(sheets))
+        sheets = list(sheets)
+        rows = rows.filter(sheet__in=sheets)
     if not rows.exists():
         raise Refused(_("There is nothing to label here yet. Import documents first."))
+    planned = list(_planned(rater).filter(row__in=rows))
+    if planned:
+        rows = rows.filter(assignments__in=planned)
     assignments: list[Assignment] = []
     for repeat in range(1, repeats + 1):
+        if repeat == 1 and planned:
+            assignments += planned
+            continue
         done = rater.assignments.filter(repeat=repeat, state=Assignment.State.SUBMITTED)
         # Without the evidence, which is large.
         left = rows.exclude(assignments__in=done).only("pk")
@@ -128,7 +135,7 @@ def _rater_of(study: Study, judge: Judge) -> Rater:
         if study.raters.filter(code=judge.name).exists():
             raise Refused(_("Another rater of this study has the code “%(code)s”.") % {"code": judge.name})
         rater = Rater.objects.create(study=study, kind=Rater.Kind.JUDGE, code=judge.name)
-    elif rater.assignments.exists() and not rater.runs.exists():
+    elif rater.assignments.filter(plan=None).exists() and not rater.runs.exists():
         # Reports would take labels of two origins for one judge's.
         raise Refused(
             _(
@@ -138,6 +145,13 @@ def _rater_of(study: Study, judge: Judge) -> Rater:
             % {"judge": judge.name}
         )
     return rater
+
+
+def _planned(rater: Rater) -> QuerySet[Assignment]:
+    """What a plan gave the judge, and it has not labelled."""
+    return rater.assignments.filter(plan__isnull=False, repeat=1).exclude(
+        state__in=[Assignment.State.SUBMITTED, Assignment.State.WITHDRAWN]
+    )
 
 
 def _only_run_of(rater: Rater) -> Rater:

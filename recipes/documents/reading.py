@@ -148,7 +148,7 @@ def read_page(name: str, data: bytes, *, url: str = "", max_bytes: int = MAX_PAG
         PageRefused: empty, too large, not HTML, or without one recipe.
     """
     data = _unpacked(name, data, max_bytes)
-    text = _text_of(name, data)
+    text = text_of(name, data)
     root = outline.parse(text)
     if root is None:
         raise PageRefused(name, _("is not HTML: nothing in it could be read as markup."))
@@ -355,7 +355,7 @@ def _megabytes(count: int) -> str:
     return f"{count / 2**20:g} MB" if count >= 2**20 else f"{count} bytes"
 
 
-def _text_of(name: str, data: bytes) -> str:
+def text_of(name: str, data: bytes) -> str:
     """The page as text, or its refusal as no HTML."""
     if not data.strip():
         raise PageRefused(name, _("is empty."))

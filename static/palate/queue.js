@@ -40,11 +40,7 @@ class EditQueue {
     }
     if (this.timer) this.set(this.state); // the server did not answer just now; the timer tries it again
     else this.run();
-  }
-
-  // The newest edit of a cell that is behind `edit` in the queue.
-  newer(edit) {
-    return this.edits.findLast((other) => other !== edit && other.cell === edit.cell);
+    return whole.key;
   }
 
   hurry() {

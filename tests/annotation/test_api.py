@@ -223,6 +223,7 @@ def test_labels_are_in_long_form(leases: Leases, api_of: ApiOf) -> None:
         "scores": None,
         "note": "see line 2",
         "preset": False,
+        "exposed": False,
     }
 
 
@@ -310,8 +311,8 @@ def test_labels_cost_the_same_for_few_and_many(leases: Leases, api_of: ApiOf) ->
             page = get(client, "labels", "leases", limit=limit)
         costs.append((len(page["results"]), len(captured)))
 
-    # Token with user, study, roles, count, labels.
-    assert costs == [(2, 5), (24, 5)]
+    # Token with user, study, roles, count, labels, whether they label here too.
+    assert costs == [(2, 6), (24, 6)]
 
 
 def test_labels_of_another_study_are_not_among_them(leases: Leases, api_of: ApiOf) -> None:

@@ -168,6 +168,34 @@ def test_pairs_that_share_nothing_in_a_sheet_are_noted() -> None:
     ]
 
 
+def test_a_sample_is_labelled_three_times_by_level_groups() -> None:
+    # 360 documents: 30 % twice = 108, 20 % three times = 72, 180 once. 180 + 2 × 108 + 3 × 72 = 612 seats for 7.
+    design = balanced_design(replace(PAPER, raters_per_sheet=4, share_twice=0.3, share_thrice=0.2))
+
+    assert (design.labelled_once, design.labelled_twice, design.labelled_thrice) == (180, 108, 72)
+    assert spread(design.documents_of_rater) <= 1
+    assert spread(design.shared_in_sheet.values()) <= 1
+    # 108 + 3 × 72 = 324 pairs of seats for 21 pairs of raters: 15.4 each
+    assert spread(design.documents_shared.values()) <= 6
+
+
+def test_every_document_three_times_in_a_block_of_three_is_everybody() -> None:
+    design = balanced_design(OverlapRequest(3, (5, 4), 3, 0, seed=1, share_thrice=1))
+
+    assert set(design.raters_of.values()) == {(0, 1, 2)}
+
+
+def test_shares_that_do_not_divide_are_rounded_and_noted_together() -> None:
+    design = balanced_design(OverlapRequest(4, (7, 7), 3, 0.25, seed=1, share_thrice=0.25))
+
+    # Half of 7 is 3.5: four documents of the first sheet are shared, three of the second.
+    assert (design.labelled_twice, design.labelled_thrice) == (3, 4)
+    assert str(design.notes[0]) == (
+        "The shares do not give a whole number of documents in every sheet; they were rounded: 3 of 14 documents are "
+        "labelled twice, 4 three times."
+    )
+
+
 @pytest.mark.parametrize(
     ("request_", "sentence"),
     [
@@ -186,6 +214,19 @@ def test_pairs_that_share_nothing_in_a_sheet_are_noted() -> None:
             replace(PAPER, raters_per_sheet=1),
             "A document labelled twice needs two different raters, but only 1 rater a sheet is asked for: "
             "ask for at least 2, or for a share of 0.",
+        ),
+        (
+            replace(PAPER, share_thrice=-0.1),
+            "The share of documents labelled three times is -0.1, but it must lie between 0 and 1.",
+        ),
+        (
+            replace(PAPER, share_thrice=0.75),
+            "The shares of documents labelled twice and three times are 1.25 together, and there is no more than 1.",
+        ),
+        (
+            replace(PAPER, raters_per_sheet=2, share_thrice=0.1),
+            "A document labelled three times needs three different raters, but only 2 raters a sheet are asked for: "
+            "ask for at least 3, or for a share of 0.",
         ),
         (replace(PAPER, sheets=()), "There is nothing to plan: the study has 0 sheets."),
         (replace(PAPER, sheets=(0, 0)), "There is nothing to plan: the sheets have 0 documents."),
@@ -233,6 +274,28 @@ def requests(draw: st.DrawFn) -> OverlapRequest:
         share_twice=draw(st.fractions(0, 1, max_denominator=12)) if size > 1 else 0,
         seed=draw(st.integers(0, 3)),
     )
+
+
+@st.composite
+def requests_with_triples(draw: st.DrawFn) -> OverlapRequest:
+    request = draw(requests().filter(lambda request: request.raters_per_sheet > 2))
+    share = draw(st.fractions(0, 1 - Fraction(request.share_twice), max_denominator=12))
+    return replace(request, share_thrice=share)
+
+
+@settings(max_examples=40, deadline=None)
+@given(requests_with_triples())
+def test_three_times_is_by_three_different_raters_and_as_often_as_asked(request: OverlapRequest) -> None:
+    design = balanced_design(request)
+
+    documents = sum(request.sheets)
+    assert set(design.raters_of) == {(s, d) for s, size in enumerate(request.sheets) for d in range(size)}
+    assert all(1 <= len(raters) <= 3 and len(set(raters)) == len(raters) for raters in design.raters_of.values())
+    several = design.labelled_twice + design.labelled_thrice
+    assert abs(several - (Fraction(request.share_twice) + Fraction(request.share_thrice)) * documents) <= Fraction(1, 2)
+    assert abs(design.labelled_thrice - Fraction(request.share_thrice) * documents) <= 1
+    for sheet in range(len(request.sheets)):
+        assert spread([n for (s, _rater), n in design.documents_in_sheet.items() if s == sheet]) <= 2
 
 
 @settings(max_examples=40, deadline=None)

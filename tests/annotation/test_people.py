@@ -1,116 +1,253 @@
-"""Inviting people, their first login, and taking roles away."""
+"""Invitations by a link that works once, joining by it, and taking roles away."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.core import mail
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from pytest_django import Settings
 
 from annotation import actions
 from annotation.actions import Refused
-from annotation.models import Assignment, Membership, Role, User
+from annotation.models import Assignment, Invite, Membership, Role, User
 from tests import builders
 from tests.builders import Leases
 
 ClientOf = Callable[[User], Client]
+PASSWORD = "a-long-phrase-of-ninas"
 
 
-def invite(client: Client, leases: Leases, username: str, role: Role = Role.ANNOTATOR) -> str:
-    """The page that a manager sees after inviting."""
-    url = reverse("annotation:people", args=[leases.study.slug])
-    response = client.post(url, {"username": username, "email": "", "role": role.value}, follow=True)
+def people_url(leases: Leases) -> str:
+    return reverse("annotation:people", args=[leases.study.slug])
+
+
+def link_from(client: Client, leases: Leases, role: Role = Role.ANNOTATOR, email: str = "") -> str:
+    """The address that a manager's page shows after an invitation."""
+    data = {"role": role.value, "email": email, "days": 7}
+    response = client.post(people_url(leases), data, follow=True)
     assert response.status_code == 200
-    return response.content.decode()
+    link = str(response.context["link"]["url"])
+    assert link in response.content.decode()
+    return link.removeprefix("http://testserver")
 
 
-def link_in(client: Client, leases: Leases, username: str) -> str:
-    url = reverse("annotation:people", args=[leases.study.slug])
-    response = client.post(url, {"username": username, "email": "", "role": "annotator"}, follow=True)
-    link = response.context["link"]
-    assert link["username"] == username
-    return str(link["url"])
+def made(leases: Leases, role: Role = Role.ANNOTATOR) -> tuple[Invite, str]:
+    invite, token = actions.invite(study=leases.study, role=role, by=leases.manager)
+    return invite, reverse("annotation:join", args=[token])
 
 
-def test_inviting_somebody_new_makes_an_account_and_a_rater(leases: Leases, client_of: ClientOf) -> None:
-    invite(client_of(leases.manager), leases, "nina")
+def sign_up(link: str, name: str = "nina", client: Client | None = None) -> str:
+    """What somebody new sees at last who follows the link and makes an account."""
+    data = {"username": name, "password1": PASSWORD, "password2": PASSWORD}
+    return (client or Client()).post(link, data, follow=True).content.decode()
+
+
+# --- inviting -------------------------------------------------------------------------------------------------------
+
+
+def test_somebody_new_makes_an_account_by_the_link_and_is_a_rater(leases: Leases, client_of: ClientOf) -> None:
+    link = link_from(client_of(leases.manager), leases)
+    browser = Client()
+
+    assert "You are invited as <strong>annotator</strong>." in browser.get(link).content.decode()
+    page = sign_up(link, client=browser)
 
     nina = User.objects.get(username="nina")
-    assert not nina.has_usable_password()
+    assert "You are in “Leases” as annotator." in page
     assert leases.study.raters.get(user=nina).code == "A3"  # after Anna and Boris
     assert nina.memberships.get().role == Role.ANNOTATOR
+    assert Client().login(username="nina", password=PASSWORD)
+    # She is logged in already.
+    assert browser.get(reverse("annotation:my-work")).status_code == 200
 
 
-def test_the_link_lets_a_new_account_choose_its_password(leases: Leases, client_of: ClientOf) -> None:
-    link = link_in(client_of(leases.manager), leases, "nina")
-    browser = Client()
+def test_somebody_with_an_account_joins_with_it(leases: Leases, client_of: ClientOf) -> None:
+    link = link_from(client_of(leases.manager), leases, Role.RESEARCHER)
+    sam = client_of(leases.stranger)
 
-    form = browser.get(link, follow=True)
-    password = "a-long-phrase-of-ninas"
-    browser.post(form.redirect_chain[-1][0], {"new_password1": password, "new_password2": password})
+    assert "Join as sam" in sam.get(link).content.decode()
+    response = sam.post(link, follow=True)
 
-    assert Client().login(username="nina", password=password)
-
-
-def test_the_link_works_once(leases: Leases, client_of: ClientOf) -> None:
-    link = link_in(client_of(leases.manager), leases, "nina")
-    browser = Client()
-    form = browser.get(link, follow=True)
-    password = "a-long-phrase-of-ninas"
-    browser.post(form.redirect_chain[-1][0], {"new_password1": password, "new_password2": password})
-
-    again = Client().get(link, follow=True)
-
-    assert "was used already" in again.content.decode()
+    assert response.redirect_chain == [(reverse("annotation:study", args=[leases.study.slug]), 302)]
+    assert leases.stranger.memberships.get().role == Role.RESEARCHER
+    assert not leases.study.raters.filter(user=leases.stranger).exists()
 
 
-def test_the_link_is_shown_once(leases: Leases, client_of: ClientOf) -> None:
+def test_looking_at_the_link_uses_nothing_up(leases: Leases, client_of: ClientOf) -> None:
+    invite, link = made(leases)
+
+    client_of(leases.stranger).get(link)
+    Client().get(link)
+
+    assert Invite.objects.get(pk=invite.pk).state == "open"
+
+
+def test_who_has_an_account_finds_the_way_to_the_login_and_back(leases: Leases) -> None:
+    _invite, link = made(leases)
+
+    page = Client().get(link).content.decode()
+
+    assert f'href="/login/?next={link}"' in page
+
+
+def test_the_link_works_once(leases: Leases) -> None:
+    invite, link = made(leases)
+    sign_up(link)
+
+    again = Client().get(link)
+    page = sign_up(link, "otto")
+
+    assert again.status_code == 410
+    assert "This link was used already." in page
+    assert not User.objects.filter(username="otto").exists()
+    invite.refresh_from_db()
+    assert invite.used_by == User.objects.get(username="nina")
+
+
+def test_of_two_who_follow_it_at_once_one_is_refused(leases: Leases) -> None:
+    invite, _link = made(leases)
+    actions.join(invite=invite, user=leases.stranger)
+
+    # `invite` still says that it is open, as the second request has read it.
+    with pytest.raises(Refused, match="used already"):
+        actions.sign_up(invite=invite, username="nina", password=PASSWORD)
+    assert not User.objects.filter(username="nina").exists()
+
+
+def test_a_link_that_is_too_old_lets_nobody_in(leases: Leases) -> None:
+    _invite, link = made(leases)
+    Invite.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+
+    assert "This link is too old." in sign_up(link)
+    assert not User.objects.filter(username="nina").exists()
+
+
+def test_a_link_that_was_taken_back_lets_nobody_in(leases: Leases, client_of: ClientOf) -> None:
+    invite, link = made(leases)
     manager = client_of(leases.manager)
-    assert "/invited/" in invite(manager, leases, "nina")
 
-    page = manager.get(reverse("annotation:people", args=[leases.study.slug])).content.decode()
+    said = manager.post(reverse("annotation:revoke-invite", args=[leases.study.slug, invite.pk]), follow=True)
 
-    assert "/invited/" not in page
-
-
-def test_no_link_is_shown_for_an_account_that_exists(leases: Leases, client_of: ClientOf) -> None:
-    """Else the manager of any study could take over any account by inviting it."""
-    page = invite(client_of(leases.manager), leases, "sam")
-
-    assert "“sam” has an account already (sam@example.org) and is in now." in page
-    assert "/invited/" not in page
-    leases.stranger.refresh_from_db()
-    assert leases.stranger.has_usable_password()
+    assert "The link does not work any more." in said.content.decode()
+    assert "This link was taken back." in sign_up(link)
+    invite.refresh_from_db()
+    assert invite.revoked_by == leases.manager
 
 
-def test_inviting_does_not_change_the_email_of_an_account_that_exists(leases: Leases) -> None:
-    actions.invite(study=leases.study, username="sam", email="thief@example.org", role=Role.ANNOTATOR)
+def test_a_link_that_was_used_cannot_be_taken_back(leases: Leases, client_of: ClientOf) -> None:
+    invite, link = made(leases)
+    sign_up(link)
+    url = reverse("annotation:revoke-invite", args=[leases.study.slug, invite.pk])
 
-    leases.stranger.refresh_from_db()
-    assert leases.stranger.email == "sam@example.org"
+    page = client_of(leases.manager).post(url, follow=True).content.decode()
+
+    assert "Somebody has used the link already" in page
+    assert "nina joined on" in page
 
 
-def test_inviting_a_member_again_says_so(leases: Leases, client_of: ClientOf) -> None:
-    page = invite(client_of(leases.manager), leases, "anna")
+def test_a_wrong_link_is_none(leases: Leases) -> None:
+    assert Client().get(reverse("annotation:join", args=["made-up"])).status_code == 404
 
-    assert "anna has that role in this study already." in page
+
+def test_the_link_is_shown_once_and_stored_nowhere(leases: Leases, client_of: ClientOf) -> None:
+    manager = client_of(leases.manager)
+    link = link_from(manager, leases)
+    token = link.split("/")[-2]
+
+    page = manager.get(people_url(leases)).content.decode()
+
+    assert token not in page
+    assert token not in str(Invite.objects.values())
+    assert "open until" in page
+
+
+def test_a_member_does_not_use_up_a_link_for_a_role_they_have(leases: Leases, client_of: ClientOf) -> None:
+    invite, link = made(leases)
+
+    page = client_of(leases.anna).post(link, follow=True).content.decode()
+
+    assert "You have that role in this study already." in page
     assert Membership.objects.filter(user=leases.anna).count() == 1
+    assert Invite.objects.get(pk=invite.pk).state == "open"
 
 
-def test_inviting_a_member_to_a_second_role_keeps_the_first(leases: Leases, client_of: ClientOf) -> None:
-    invite(client_of(leases.manager), leases, "anna", Role.RESEARCHER)
+def test_a_member_joins_in_a_second_role_and_keeps_the_first(leases: Leases, client_of: ClientOf) -> None:
+    _invite, link = made(leases, Role.RESEARCHER)
+
+    client_of(leases.anna).post(link)
 
     assert set(leases.anna.memberships.values_list("role", flat=True)) == {"annotator", "researcher"}
 
 
-def test_inviting_under_a_name_that_cannot_be_one_is_refused(leases: Leases, client_of: ClientOf) -> None:
-    page = invite(client_of(leases.manager), leases, "no spaces please")
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        ({"username": "no spaces please"}, "Enter a valid username"),
+        ({"username": "Anna"}, "A user with that username already exists."),
+        ({"password1": "12345678", "password2": "12345678"}, "This password is too common."),
+        ({"password2": "another"}, "The two password fields didn’t match."),
+    ],
+    ids=["name", "taken in other capitals", "weak", "mistyped"],
+)
+def test_an_account_that_cannot_be_is_told_why_and_the_link_stays(
+    leases: Leases, data: dict[str, str], sentence: str
+) -> None:
+    invite, link = made(leases)
 
-    assert "Enter a valid username" in page
-    assert not User.objects.filter(username="no spaces please").exists()
+    page = Client().post(link, {"username": "nina", "password1": PASSWORD, "password2": PASSWORD} | data)
+
+    assert sentence in page.content.decode()
+    assert Invite.objects.get(pk=invite.pk).state == "open"
+
+
+# --- by mail --------------------------------------------------------------------------------------------------------
+
+
+def test_the_link_is_sent_to_a_known_address(leases: Leases, client_of: ClientOf) -> None:
+    data = {"role": "annotator", "email": "nina@example.org", "days": 7}
+
+    page = client_of(leases.manager).post(people_url(leases), data, follow=True).content.decode()
+
+    [sent] = mail.outbox
+    assert sent.to == ["nina@example.org"]
+    [link] = re.findall(r"http://testserver(/join/\S+)", sent.body)
+    assert "The link was sent to nina@example.org too." in page
+    sign_up(link)
+    assert User.objects.get(username="nina").email == "nina@example.org"
+
+
+def test_a_link_that_cannot_be_sent_is_shown_all_the_same(
+    leases: Leases, client_of: ClientOf, settings: Settings
+) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1  # where nobody listens
+    data = {"role": "annotator", "email": "nina@example.org", "days": 7}
+
+    page = client_of(leases.manager).post(people_url(leases), data, follow=True).content.decode()
+
+    assert "The e-mail to nina@example.org could not be sent." in page
+    assert "/join/" in page
+
+
+def test_no_link_is_printed_where_no_mail_is_set_up(
+    leases: Leases, client_of: ClientOf, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+    data = {"role": "annotator", "email": "nina@example.org", "days": 7}
+
+    page = client_of(leases.manager).post(people_url(leases), data, follow=True).content.decode()
+
+    assert "was sent" not in page
+    assert "/join/" not in capsys.readouterr().out
+
+
+# --- leaving --------------------------------------------------------------------------------------------------------
 
 
 def test_a_removed_annotator_loses_the_work_and_keeps_the_labels(leases: Leases, client_of: ClientOf) -> None:
@@ -139,7 +276,7 @@ def test_removing_an_annotator_withdraws_what_is_not_submitted(leases: Leases, c
 
     # Clause 2 is open, Clause 3 started.
     assert "Labels stay. 2 clauses that were not submitted are taken back." in asked
-    assert "anna lost that role; the labels stay. 2 clauses that were not submitted are taken back." in said
+    assert "anna lost that role; the labels stay. 2 clauses that were not submitted are taken back. Hand them" in said
     assert sorted(leases.annas[0].rater.assignments.values_list("row__name", "state")) == [
         ("Clause 1", "submitted"),
         ("Clause 2", "withdrawn"),
@@ -190,7 +327,8 @@ def test_an_annotator_who_is_added_again_by_the_action_is_active(leases: Leases)
 def test_an_annotator_who_is_invited_again_goes_on_as_the_same_rater(leases: Leases) -> None:
     actions.remove_member(membership=leases.anna.memberships.get())
 
-    actions.invite(study=leases.study, username="anna", email="", role=Role.ANNOTATOR)
+    invite, _token = made(leases)
+    actions.join(invite=invite, user=leases.anna)
 
     rater = leases.study.raters.get(user=leases.anna)
     assert (rater.code, rater.active) == ("A1", True)
@@ -225,133 +363,3 @@ def test_a_member_of_another_study_cannot_be_removed_from_here(leases: Leases, c
 
     assert response.status_code == 404
     assert Membership.objects.filter(pk=membership.pk).exists()
-
-
-# --- who it is ------------------------------------------------------------------------------------------------------
-
-
-def test_a_manager_sees_whom_a_known_name_let_in(leases: Leases, client_of: ClientOf) -> None:
-    User.objects.filter(username="sam").update(first_name="Sam", last_name="Stone")
-
-    page = invite(client_of(leases.manager), leases, "sam")
-
-    assert "“sam” has an account already (Sam Stone, sam@example.org) and is in now." in page
-
-
-def test_names_are_compared_as_accounts_store_them(leases: Leases) -> None:
-    stored = User.objects.create_user("andré")  # one sign for the é
-
-    user, created = actions.invite(study=leases.study, username="andre\u0301", email="", role=Role.ANNOTATOR)
-
-    assert (user.pk, created) == (stored.pk, False)
-
-
-# --- a new link -----------------------------------------------------------------------------------------------------
-
-
-def ask_for_link(client: Client, leases: Leases, user: User) -> tuple[str, str | None]:
-    """The page that a manager sees after asking for a new link, and the link."""
-    membership = user.memberships.get(study=leases.study)
-    url = reverse("annotation:new-link", args=[leases.study.slug, membership.pk])
-    response = client.post(url, follow=True)
-    link = response.context["link"]
-    return response.content.decode(), link and link["url"]
-
-
-def newcomer(leases: Leases, email: str = "") -> User:
-    return actions.invite(study=leases.study, username="nina", email=email, role=Role.ANNOTATOR)[0]
-
-
-def test_a_lost_link_is_made_again(leases: Leases, client_of: ClientOf) -> None:
-    nina = newcomer(leases)
-
-    page, link = ask_for_link(client_of(leases.manager), leases, nina)
-
-    assert link is not None
-    assert link in page
-    assert "Choose a password" in Client().get(link, follow=True).content.decode()
-
-
-def test_the_button_is_there_for_accounts_without_a_password(leases: Leases, client_of: ClientOf) -> None:
-    newcomer(leases)
-
-    page = client_of(leases.manager).get(reverse("annotation:people", args=[leases.study.slug])).content.decode()
-
-    assert page.count("New link") == 1  # not for Anna, Boris, Mara and Rene
-
-
-def test_no_link_into_an_account_with_a_password(leases: Leases, client_of: ClientOf) -> None:
-    page, link = ask_for_link(client_of(leases.manager), leases, leases.anna)
-
-    assert link is None
-    assert "anna has a password already." in page
-
-
-def test_no_link_into_an_account_of_another_study_too(leases: Leases, client_of: ClientOf) -> None:
-    """Else the manager of any study could take over an account that another one just made."""
-    nina = newcomer(leases)
-    other = builders.study("other", of=leases.study.scheme)
-    actions.add_member(study=other, user=nina, role=Role.RESEARCHER)
-
-    page, link = ask_for_link(client_of(leases.manager), leases, nina)
-
-    assert link is None
-    assert "nina is let into more than this study." in page
-
-
-@pytest.mark.parametrize("power", ["is_staff", "is_superuser"])
-def test_no_link_into_an_account_of_an_administrator(leases: Leases, client_of: ClientOf, power: str) -> None:
-    nina = newcomer(leases)
-    User.objects.filter(pk=nina.pk).update(**{power: True})
-
-    assert ask_for_link(client_of(leases.manager), leases, nina)[1] is None
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_link_is_sent_to_a_known_address(leases: Leases, client_of: ClientOf) -> None:
-    nina = newcomer(leases, "nina@example.org")
-
-    page, _link = ask_for_link(client_of(leases.manager), leases, nina)
-
-    [sent] = mail.outbox
-    assert sent.to == ["nina@example.org"]
-    [link] = [line for line in sent.body.splitlines() if line.startswith("http")]
-    assert "Choose a password" in Client().get(link, follow=True).content.decode()
-    assert "The link was sent to nina@example.org too." in page
-
-
-@pytest.mark.django_db(transaction=True)
-def test_an_invitation_is_sent(leases: Leases, client_of: ClientOf) -> None:
-    url = reverse("annotation:people", args=[leases.study.slug])
-
-    client_of(leases.manager).post(url, {"username": "nina", "email": "nina@example.org", "role": "annotator"})
-
-    assert [sent.to for sent in mail.outbox] == [["nina@example.org"]]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_link_that_cannot_be_sent_is_shown_all_the_same(
-    leases: Leases, client_of: ClientOf, settings: Settings
-) -> None:
-    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1  # where nobody listens
-    nina = newcomer(leases, "nina@example.org")
-
-    page, link = ask_for_link(client_of(leases.manager), leases, nina)
-
-    assert "The e-mail to nina@example.org could not be sent." in page
-    assert link is not None
-
-
-@pytest.mark.django_db(transaction=True)
-def test_no_link_is_printed_where_no_mail_is_set_up(
-    leases: Leases, client_of: ClientOf, settings: Settings, capsys: pytest.CaptureFixture[str]
-) -> None:
-    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
-    nina = newcomer(leases, "nina@example.org")
-
-    page, link = ask_for_link(client_of(leases.manager), leases, nina)
-
-    assert link is not None
-    assert "was sent" not in page
-    assert "/invited/" not in capsys.readouterr().out

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,7 +13,7 @@ from django.db import connection, transaction
 from django.test import Client
 from django.urls import reverse
 
-from annotation import actions, queries
+from annotation import actions, judging, queries
 from annotation.actions import Refused
 from annotation.models import Assignment, Plan, Rater, Role, Sheet, Study, User
 from annotation.overlap import OverlapRequest, balanced_design
@@ -38,6 +40,7 @@ def numbers(leases: Leases, *sheets: Sheet, raters: Sequence[Rater] = (), **chan
     data: dict[str, Any] = {
         "raters": [rater.pk for rater in chosen],
         "sheets": [sheet.pk for sheet in sheets],
+        "sections": ["duties", "acts"],
         "raters_per_sheet": 2,
         "share_twice": 50,
         "seed": 1,
@@ -135,6 +138,235 @@ def test_the_design_is_drawn_over_the_free_rows(leases: Leases, loan: Sheet, cli
     of_loan = Assignment.objects.filter(row__sheet=loan)
     assert set(of_loan.filter(rater=boris).values_list("row", flat=True)) == {row.pk for row in free}
     assert list(of_loan.filter(rater=anna).values_list("row", flat=True)) == [taken.pk]
+
+
+# --- sections -------------------------------------------------------------------------------------------------------
+
+
+def apply_sections(leases: Leases, sheet: Sheet, rater: Rater, sections: list[str]) -> None:
+    rows = queries.free_rows([sheet], sections).get(sheet.pk, [])
+    request = OverlapRequest(raters=1, sheets=(len(rows),), raters_per_sheet=1, share_twice=0, seed=1)
+    actions.apply_design(
+        study=leases.study,
+        design=balanced_design(request),
+        request=request,
+        raters=[rater],
+        sheets=[sheet],
+        by=None,
+        sections=sections,
+    )
+
+
+def test_one_section_is_planned_by_itself(leases: Leases, loan: Sheet, client_of: ClientOf) -> None:
+    manager = client_of(leases.manager)
+
+    manager.post(plan_url(leases), draw(manager, leases, numbers(leases, loan, sections=["duties"])))
+
+    planned = Assignment.objects.filter(row__sheet=loan)
+    assert {tuple(assignment.sections) for assignment in planned} == {("duties",)}
+    # The acts of all four clauses have nobody; the duties of none.
+    assert offered(manager, leases) == ["Loan · 4 of 4 clauses free"]
+    page = manager.get(plan_url(leases), numbers(leases, loan), headers={"HX-Request": "true"}).content.decode()
+    assert "4 clauses are left out: somebody has them for one of these sections already." in page
+
+
+def test_labels_of_a_plan_are_those_of_its_sections(leases: Leases, loan: Sheet, client_of: ClientOf) -> None:
+    manager = client_of(leases.manager)
+    data = numbers(leases, loan, sections=["duties"])
+
+    preview = manager.get(plan_url(leases), data, headers={"HX-Request": "true"}).context["preview"]
+
+    # Two duties with one question; four clauses, two of them twice.
+    assert preview["coverage"].labels == 2 * 6
+
+
+def test_the_other_section_goes_to_the_same_rater_as_one_assignment(leases: Leases, loan: Sheet) -> None:
+    anna = leases.annas[0].rater
+    apply_sections(leases, loan, anna, ["duties"])
+
+    apply_sections(leases, loan, anna, ["acts"])
+
+    assert {tuple(a.sections) for a in anna.assignments.filter(row__sheet=loan)} == {("acts", "duties")}
+
+
+def test_the_other_section_goes_to_somebody_else(leases: Leases, loan: Sheet) -> None:
+    anna, boris = leases.annas[0].rater, leases.boriss[0].rater
+    apply_sections(leases, loan, anna, ["duties"])
+
+    apply_sections(leases, loan, boris, ["acts"])
+
+    assert {tuple(a.sections) for a in boris.assignments.filter(row__sheet=loan)} == {("acts",)}
+    assert queries.free_rows([loan]) == {}
+
+
+def test_a_submitted_row_that_is_asked_more_is_open_again_with_its_labels(leases: Leases, loan: Sheet) -> None:
+    anna = leases.annas[0].rater
+    apply_sections(leases, loan, anna, ["duties"])
+    first = anna.assignments.filter(row__sheet=loan).order_by("row__position")[0]
+    builders.label(first, {("Pay rent", "stated"): "stated", ("Insure", "stated"): "absent"})
+    actions.submit(assignment=first)
+
+    apply_sections(leases, loan, anna, ["acts"])
+
+    first.refresh_from_db()
+    assert (first.state, first.submitted_at, first.labels.count()) == (Assignment.State.STARTED, None, 2)
+
+
+# --- orders ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def long_loan(leases: Leases) -> Sheet:
+    return builders.sheet(leases.study, "Long loan", n_rows=12)
+
+
+def test_each_rater_sees_a_sheet_in_an_order_of_their_own(
+    leases: Leases, long_loan: Sheet, client_of: ClientOf
+) -> None:
+    manager = client_of(leases.manager)
+    data = numbers(leases, long_loan, share_twice=100, own_order="on")
+
+    manager.post(plan_url(leases), draw(manager, leases, data))
+
+    def seen(user: User) -> list[str]:
+        mine = Assignment.objects.of_user(user)
+        return [assignment.row.name for assignment in queries.grid(long_loan, mine).assignments]
+
+    sheets_order = list(long_loan.rows.values_list("name", flat=True))
+    annas, boriss = seen(leases.anna), seen(leases.boris)
+    assert sorted(annas) == sorted(boriss) == sorted(sheets_order)
+    assert len({tuple(annas), tuple(boriss), tuple(sheets_order)}) == 3
+    assert Plan.objects.get().request["own_order"] is True
+    # What the page shows is that order.
+    page = client_of(leases.anna).get(reverse("annotation:sheet", args=[long_loan.pk])).content.decode()
+    assert list(dict.fromkeys(re.findall(r'<span class="name[^"]*">(Clause \d+)</span>', page))) == annas
+
+
+def test_without_that_everybody_sees_the_order_of_the_sheet(
+    leases: Leases, long_loan: Sheet, client_of: ClientOf
+) -> None:
+    manager = client_of(leases.manager)
+
+    manager.post(plan_url(leases), draw(manager, leases, numbers(leases, long_loan)))
+
+    assert set(Assignment.objects.filter(row__sheet=long_loan).values_list("order", flat=True)) == {None}
+
+
+def test_rows_that_come_later_come_later_in_the_order(leases: Leases, loan: Sheet) -> None:
+    anna = leases.annas[0].rater
+    for _ in range(2):
+        rows = queries.free_rows([loan])[loan.pk]
+        request = OverlapRequest(1, (len(rows),), 1, 0, seed=7)
+        actions.apply_design(
+            study=leases.study,
+            design=balanced_design(request),
+            request=request,
+            raters=[anna],
+            sheets=[loan],
+            by=None,
+            own_order=True,
+        )
+        if loan.rows.count() == 4:
+            builders.row(loan, "Clause 5")
+
+    orders = dict(anna.assignments.filter(row__sheet=loan).values_list("row__name", "order"))
+    assert sorted(orders.values()) == [0, 1, 2, 3, 4]
+    assert orders["Clause 5"] == 4
+
+
+# --- judges ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def judge_j9(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A judge that can work in every study, as an app above announces one."""
+    monkeypatch.setattr(judging, "_providers", [lambda study: ["J9"]])
+    return "J9"
+
+
+def test_a_judge_labels_what_several_people_label(
+    leases: Leases, loan: Sheet, client_of: ClientOf, judge_j9: str
+) -> None:
+    manager = client_of(leases.manager)
+
+    drawn = draw(manager, leases, numbers(leases, loan, judge_0="shared"))
+    page = manager.post(plan_url(leases), drawn, follow=True).content.decode()
+
+    assert "“J9” has 2 clauses to label" in page
+    rater = leases.study.raters.get(code="J9")
+    people = Counter(Assignment.objects.filter(row__sheet=loan, rater__kind="person").values_list("row", flat=True))
+    assert rater.kind == Rater.Kind.JUDGE
+    assert set(rater.assignments.values_list("row", flat=True)) == {row for row, n in people.items() if n == 2}
+    assert {assignment.plan for assignment in rater.assignments.all()} == {Plan.objects.get()}
+
+
+def test_a_judge_labels_everything_that_people_have_already(leases: Leases, client_of: ClientOf, judge_j9: str) -> None:
+    manager = client_of(leases.manager)
+    assert offered(manager, leases) == ["Lease · 0 of 2 clauses free"]
+
+    data = numbers(leases, leases.sheet, judge_0="all", sections=["acts"]) | {"raters": []}
+    manager.post(plan_url(leases), draw(manager, leases, data))
+
+    given = leases.study.raters.get(code="J9").assignments.all()
+    assert [assignment.sections for assignment in given] == [["acts"], ["acts"]]
+    assert Assignment.objects.filter(rater__kind="person").count() == 4
+
+
+def test_a_plan_for_nobody_is_told_so(leases: Leases, loan: Sheet, client_of: ClientOf, judge_j9: str) -> None:
+    data = numbers(leases, loan) | {"raters": []}
+
+    page = client_of(leases.manager).get(plan_url(leases), data, headers={"HX-Request": "true"}).content.decode()
+
+    assert "Choose somebody who labels: people, a judge, or both." in page
+
+
+# --- rows that are withdrawn ----------------------------------------------------------------------------------------
+
+
+def test_a_withdrawn_row_is_asked_of_nobody_else_and_keeps_what_is_begun(leases: Leases, client_of: ClientOf) -> None:
+    builders.label(leases.annas[0])
+    manager = client_of(leases.manager)
+    row = leases.annas[0].row
+
+    page = manager.post(
+        reverse("annotation:withdraw-row", args=[leases.study.slug]),
+        {"row": row.pk, "reason": "The page is gone"},
+        follow=True,
+    ).content.decode()
+
+    # Boris and the judge had not begun it.
+    assert "“Clause 1” is withdrawn; its labels stay. 2 raters who had not begun it do not have it any more." in page
+    assert "The page is gone" in page
+    states = dict(row.assignments.values_list("rater__code", "state"))
+    assert states == {"A1": "started", "A2": "withdrawn", "J1": "withdrawn"}
+    row.refresh_from_db()
+    assert (row.withdrawn_by, row.withdrawn_reason) == (leases.manager, "The page is gone")
+    assert leases.annas[0].labels.count() == len(builders.COMPLETE)
+
+
+def test_a_withdrawn_row_is_not_planned(leases: Leases, loan: Sheet, client_of: ClientOf) -> None:
+    actions.withdraw_row(row=loan.rows.all()[0], reason="gone", by=leases.manager)
+
+    assert offered(client_of(leases.manager), leases) == ["Loan · 3 of 3 clauses free"]
+
+
+def test_a_row_is_withdrawn_with_a_reason(leases: Leases, client_of: ClientOf) -> None:
+    url = reverse("annotation:withdraw-row", args=[leases.study.slug])
+
+    page = client_of(leases.manager).post(url, {"row": leases.annas[0].row_id}, follow=True).content.decode()
+
+    assert "This field is required." in page
+    assert not Assignment.objects.filter(state="withdrawn").exists()
+
+
+def test_a_row_that_is_brought_back_is_planned_again(leases: Leases, loan: Sheet, client_of: ClientOf) -> None:
+    row = loan.rows.all()[0]
+    actions.withdraw_row(row=row, reason="gone", by=leases.manager)
+    manager = client_of(leases.manager)
+
+    manager.post(reverse("annotation:restore-row", args=[leases.study.slug, row.pk]))
+
+    assert offered(manager, leases) == ["Loan · 4 of 4 clauses free"]
 
 
 # --- mending --------------------------------------------------------------------------------------------------------

@@ -363,7 +363,7 @@ def test_reopen_leaves_a_row_alone_that_is_not_submitted(leases: Leases) -> None
 # --- the grid's reads -----------------------------------------------------------------------------------------------
 
 
-def test_grid_costs_five_queries_whatever_its_size(leases: Leases) -> None:
+def test_grid_costs_four_queries_whatever_its_size(leases: Leases) -> None:
     wide = builders.sheet(leases.study, "Wide", duties=[f"Duty {n}" for n in range(30)], n_rows=9)
     for assignment in builders.assignments(leases.annas[0].rater, wide):
         label(assignment, {(f"Duty {n}", "stated"): "stated" for n in range(30)})
@@ -377,7 +377,7 @@ def test_grid_costs_five_queries_whatever_its_size(leases: Leases) -> None:
         counts.append((cells, len(captured)))
 
     # 2 rows × (2 + 2 × 3) cells; 9 rows × (30 + 2 × 3) cells
-    assert counts == [(16, 5), (324, 5)]
+    assert counts == [(16, 4), (324, 4)]
 
 
 def test_grid_shows_what_is_asked_preset_and_locked(leases: Leases) -> None:

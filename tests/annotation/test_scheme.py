@@ -30,6 +30,12 @@ def test_load_scheme_reads_a_valid_file() -> None:
     assert spec.section("duties").question("stated").option("implied").label == "Implied"
 
 
+def test_synonyms_are_read() -> None:
+    text = SCHEME.replace("sections:\n", "synonyms: [[rent, lease money], [notice, warning, word]]\nsections:\n", 1)
+
+    assert load_scheme(text).synonyms == (("rent", "lease money"), ("notice", "warning", "word"))
+
+
 def test_options_get_hotkeys_signs_and_colours_by_position() -> None:
     options = load_scheme(SCHEME).section("duties").question("stated").options
 
@@ -163,6 +169,34 @@ MISTAKES = {
     "scale upside down": ("max: 3", "max: 0", "- key: strictness", "strictness", "whole numbers min and max"),
     "scale of eleven steps": ("max: 3", "max: 11", "- key: strictness", "strictness", "at most 10 steps"),
     "unknown kind": ("kind: scale", "kind: number", "kind: number", "strictness.kind", "'scale'"),
+    "a synonym of nothing": (
+        "sections:\n",
+        "synonyms:\n  - [rent, lease money]\n  - [notice]\nsections:\n",
+        "  - [notice]",
+        "synonyms.1",
+        "at least 2",
+    ),
+    "a synonym without letters": (
+        "sections:\n",
+        "synonyms:\n  - [rent, lease money]\n  - [notice, '14']\nsections:\n",
+        "  - [notice, '14']",
+        "synonyms.1.1",
+        "“14” has no letter",
+    ),
+    "a synonym in two groups": (
+        "sections:\n",
+        "synonyms:\n  - [rent, lease money]\n  - [Rent, payment]\nsections:\n",
+        "synonyms:",
+        "synonyms",
+        "“rent” stands here twice",
+    ),
+    "a list of synonyms that is no list": (
+        "sections:\n",
+        "synonyms: rent\nsections:\n",
+        "synonyms:",
+        "synonyms",
+        "a list",
+    ),
     "bad YAML": ("title: Contract clauses", "title: [Contract", "words:", "", "not valid YAML"),
 }  # fmt: skip
 

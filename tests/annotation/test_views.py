@@ -1,8 +1,7 @@
-"""The annotator's pages: the grid, saving a cell, the evidence, submitting; and that they show nobody else's labels."""
+"""The annotator's pages: the grid, the evidence, submitting; and that they show nobody else's labels."""
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable
 
 from django.db import connection
@@ -10,33 +9,16 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation.models import Assignment, Label, Option, Question, User
+from annotation.models import Assignment, Label, Option, User
 from tests import builders
-from tests.builders import Leases, label, standing
+from tests.annotation.test_saving import change, save
+from tests.builders import Leases, label
 
 ClientOf = Callable[[User], Client]
 RENT = ("Pay rent", "stated")
 # Words that stand nowhere else: whoever finds them has seen another rater's label.
 NOTE_OF_BORIS = "zebra-note-of-boris"
 NOTE_OF_JUDGE = "walrus-note-of-judge"
-
-
-def cell_data(
-    leases: Leases, assignment: Assignment, cell: tuple[str, str], option: str, *, key: uuid.UUID | None = None
-) -> dict[str, str]:
-    column = leases.sheet.columns.get(name=cell[0])
-    question = Question.objects.get(section=column.section_id, key=cell[1])
-    return {
-        "assignment": str(assignment.pk),
-        "column": str(column.pk),
-        "question": str(question.pk),
-        "option": option,
-        "key": str(key or uuid.uuid4()),
-    }
-
-
-def record_url(leases: Leases) -> str:
-    return reverse("annotation:record-cell", args=[leases.sheet.pk])
 
 
 # --- the grid -------------------------------------------------------------------------------------------------------
@@ -71,8 +53,8 @@ def test_sheet_costs_the_same_for_few_cells_and_many(leases: Leases, client_of: 
         costs.append((page.content.count(b'role="gridcell"'), len(captured)))
 
     # 2 rows × (2 + 2 × 3) cells; 9 rows × (30 + 2 × 3) cells.
-    # Session, user, sheet with scheme, the five of the grid, whether anything is simulated.
-    assert costs == [(16, 9), (324, 9)]
+    # Session, user, sheet with scheme, the four of the grid, whether anything is simulated.
+    assert costs == [(16, 8), (324, 8)]
 
 
 def test_my_work_counts_my_rows(leases: Leases, client_of: ClientOf) -> None:
@@ -84,103 +66,6 @@ def test_my_work_counts_my_rows(leases: Leases, client_of: ClientOf) -> None:
     assert (progress.rows, progress.started, progress.labels) == (2, 0, 0)
 
 
-# --- saving a cell --------------------------------------------------------------------------------------------------
-
-
-def test_record_cell_saves_and_acknowledges_by_key(leases: Leases, client_of: ClientOf) -> None:
-    data = cell_data(leases, leases.annas[0], RENT, "stated")
-
-    response = client_of(leases.anna).post(record_url(leases), data)
-
-    assert response.status_code == 200
-    assert response["X-Palate-Saved"] == data["key"]
-    assert 'data-option="stated"' in response.content.decode()
-    assert standing(leases.annas[0]) == {RENT: "stated"}
-
-
-def test_record_cell_draws_the_whole_column_again(leases: Leases, client_of: ClientOf) -> None:
-    """A choice can switch other questions of its column off, and fill a preset in."""
-    response = client_of(leases.anna).post(
-        record_url(leases), cell_data(leases, leases.annas[0], ("Inspect", "act"), "found")
-    )
-
-    assert response.content.decode().count('role="gridcell"') == 3
-    assert 'data-option="no-party"' in response.content.decode()
-
-
-def test_record_cell_clears(leases: Leases, client_of: ClientOf) -> None:
-    label(leases.annas[0], {RENT: "stated"})
-
-    client_of(leases.anna).post(record_url(leases), cell_data(leases, leases.annas[0], RENT, ""))
-
-    assert standing(leases.annas[0]) == {}
-
-
-def test_record_cell_twice_with_one_key_is_one_change(leases: Leases, client_of: ClientOf) -> None:
-    data = cell_data(leases, leases.annas[0], RENT, "stated")
-    client = client_of(leases.anna)
-    client.post(record_url(leases), data)
-
-    again = client.post(record_url(leases), data)
-
-    assert again["X-Palate-Saved"] == data["key"]
-    assert leases.annas[0].events.count() == 1
-
-
-def test_record_cell_answers_a_refusal_with_its_sentence(leases: Leases, client_of: ClientOf) -> None:
-    label(leases.annas[0], {("Give notice · tenant", "act"): "absent"})
-
-    response = client_of(leases.anna).post(
-        record_url(leases), cell_data(leases, leases.annas[0], ("Give notice · tenant", "party"), "same")
-    )
-
-    assert response.status_code == 409
-    assert response.json() == {"message": "“Party” is not asked of “Give notice · tenant” here."}
-    assert "X-Palate-Saved" not in response
-
-
-def test_record_cell_refuses_an_option_of_another_question(leases: Leases, client_of: ClientOf) -> None:
-    response = client_of(leases.anna).post(record_url(leases), cell_data(leases, leases.annas[0], RENT, "found"))
-
-    assert response.status_code == 409
-    assert response.json() == {"message": "“found” is no answer to “Stated”."}
-
-
-def test_record_cell_refuses_another_persons_assignment(leases: Leases, client_of: ClientOf) -> None:
-    response = client_of(leases.anna).post(record_url(leases), cell_data(leases, leases.boriss[0], RENT, "stated"))
-
-    assert response.status_code == 409
-    assert standing(leases.boriss[0]) == {}
-
-
-def test_record_cell_refuses_a_request_without_key(leases: Leases, client_of: ClientOf) -> None:
-    data = cell_data(leases, leases.annas[0], RENT, "stated")
-    del data["key"]
-
-    assert client_of(leases.anna).post(record_url(leases), data).status_code == 409
-    assert standing(leases.annas[0]) == {}
-
-
-def test_record_cell_costs_the_same_on_a_wide_sheet(leases: Leases, client_of: ClientOf) -> None:
-    wide = builders.sheet(leases.study, "Wide", duties=[f"Duty {n}" for n in range(30)], n_rows=1)
-    [assignment] = builders.assignments(leases.annas[0].rater, wide)
-    label(assignment, {(f"Duty {n}", "stated"): "stated" for n in range(29)})
-    label(leases.annas[0], {("Insure", "stated"): "stated"})  # both are started then
-    client = client_of(leases.anna)
-    small = cell_data(leases, leases.annas[0], RENT, "stated")
-    column = wide.columns.get(name="Duty 29")
-    large = small | {"assignment": str(assignment.pk), "column": str(column.pk), "key": str(uuid.uuid4())}
-
-    costs = []
-    for sheet, data in ((leases.sheet, small), (wide, large)):
-        with CaptureQueriesContext(connection) as captured:
-            response = client.post(reverse("annotation:record-cell", args=[sheet.pk]), data)
-        assert response.status_code == 200
-        costs.append(len(captured))
-
-    assert costs[0] == costs[1]
-
-
 # --- evidence, submitting -------------------------------------------------------------------------------------------
 
 
@@ -190,7 +75,7 @@ def test_evidence_shows_the_text_and_finds_the_words(leases: Leases, client_of: 
     assert "The tenant pays the rent monthly" in response.content.decode()
     rent = leases.sheet.columns.get(name="Pay rent")
     # Block 1 is the paragraph, "The tenant pays the rent …": "pays" stands at 11 to 15, "rent" at 20 to 24.
-    assert response.context["hits"][rent.pk]["duty"] == [(1, 11, 15, 1.0), (1, 20, 24, 1.0)]
+    assert response.context["hits"][rent.pk]["duty"] == [(1, 11, 15, "exact", 1.0), (1, 20, 24, "exact", 1.0)]
 
 
 def test_evidence_of_another_persons_assignment_does_not_exist(leases: Leases, client_of: ClientOf) -> None:
@@ -206,7 +91,9 @@ def test_submit_and_reopen(leases: Leases, client_of: ClientOf) -> None:
     submitted = client.post(reverse("annotation:submit", args=[assignment.pk]))
     assignment.refresh_from_db()
     assert assignment.state == Assignment.State.SUBMITTED
-    assert 'aria-readonly="true"' in submitted.content.decode()
+    assert submitted.json() == {"state": "submitted"}
+    page = client.get(reverse("annotation:sheet", args=[leases.sheet.pk])).content.decode()
+    assert page.count('aria-readonly="true"') == 8  # the cells of one row of two
 
     client.post(reverse("annotation:reopen", args=[assignment.pk]))
     assignment.refresh_from_db()
@@ -246,7 +133,7 @@ def test_an_annotator_sees_no_label_of_others_on_any_page(leases: Leases, client
         client.get(reverse("annotation:study", args=[leases.study.slug])),
         client.get(reverse("annotation:sheet", args=[leases.sheet.pk])),
         client.get(reverse("annotation:evidence", args=[leases.annas[0].pk])),
-        client.post(record_url(leases), cell_data(leases, leases.annas[0], ("Insure", "stated"), "absent")),
+        save(client, leases.sheet, change((leases.annas[0], ("Insure", "stated"), "absent", ""))),
         client.post(reverse("annotation:submit", args=[leases.annas[0].pk])),
     ]
 

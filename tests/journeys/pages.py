@@ -166,7 +166,7 @@ class Grid:
         return str(self.page.evaluate("document.activeElement.id"))
 
     def sign(self, row: str, column: str, question: str = "presence") -> str:
-        return self.page.locator(f"#{self.id(row, column, question)} > [aria-hidden]").inner_text()
+        return self.page.locator(f"#{self.id(row, column, question)}").get_attribute("data-sign") or ""
 
     def where(self) -> str:
         return self.page.locator("#where").inner_text()
@@ -174,7 +174,7 @@ class Grid:
     def settle(self) -> None:
         """Wait until the server has everything."""
         # As a function: a bare expression would be evaluated by the page, which its security policy forbids.
-        self.page.wait_for_function("() => Object.keys(localStorage).every((name) => name === 'palate:evidence-width')")
+        self.page.wait_for_function("() => !Object.keys(localStorage).some((name) => name.startsWith('palate:edit:'))")
 
     def expect_refusal(self, sentence: str) -> None:
         expect(self.page.locator("#refusal")).to_contain_text(sentence)

@@ -143,7 +143,10 @@ def test_the_document_follows_the_focus_and_shows_its_words(slaw: Coleslaw, brow
     grid = Grid(page, slaw.sheet).open()
     panel = page.locator("#evidence")
     expect(panel.get_by_role("heading", name="Slaw of Google 1")).to_be_visible()
-    expect(panel.locator("mark.strong")).to_have_text(["white", "cabbage", "cabbage"])
+    # All its words in the list, one of them in a step: told apart, and said in the line above.
+    expect(panel.locator("mark.strong")).to_have_text(["white cabbage", "cabbage"])
+    expect(panel.locator("mark.m-part")).to_have_text(["cabbage"])
+    expect(panel.locator(".matches")).to_have_text("same words 1part 1")
     expect(panel.locator(".best")).to_have_text("1 white cabbage")
     grid.keys("ArrowRight")
     expect(panel.locator("mark.strong")).to_have_text(["carrots", "carrots"])

@@ -14,11 +14,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation import actions
-from annotation.models import Assignment, Label, Role, Row, Sheet, Study
+from annotation.models import Assignment, Label, Row, Sheet, Study
 from judges.actions import score_items
 from judges.models import Run, WorkItem
 from recipes import actions as recipes
 from recipes import demo_study
+from tests import builders
 from tests.journeys.conftest import WIDE, Browsing
 from tests.journeys.pages import Coleslaw, Grid, add_document
 
@@ -97,7 +98,7 @@ def lively(demo: Study) -> Study:
     sheet = recipes.add_recipe(study=demo, recipe=demo_study.demo_recipe("tacos"))
     for n in range(5):
         add_document(sheet, f"Google {n + 1}", ["8 corn tortillas"], ["Warm the tortillas."])
-    actions.invite(study=demo, username="boris", email="", role=Role.ANNOTATOR)
+    builders.rater(demo, builders.user("boris"))
     return demo
 
 
@@ -124,6 +125,8 @@ def addresses(study: Study) -> dict[str, dict[str, str]]:
             "documents": f"{at}documents/",
             "document": f"{at}documents/{row.pk}/",
             "plan": f"{at}plan/",
+            "replan": f"{at}plan/replan/?leaving={study.raters.get(user__username='annotator').pk}",
+            "board": f"{at}board/",
             "people": f"{at}people/",
             "import": f"{at}import/",
             "judges": f"{at}judges/",
@@ -154,8 +157,10 @@ def test_every_page(lively: Study, browsing: Browsing) -> None:
             if title == "sheet":
                 page.wait_for_selector("td:focus")
                 page.wait_for_selector("#evidence h2")
-            if title == "plan":
-                page.wait_for_selector(".matrix")
+            if title in ("plan", "replan"):
+                page.wait_for_selector("#preview .matrix")
+            if title == "board":
+                page.get_by_text("Cohen’s κ over").wait_for()
             look(page, title)
             assert page.evaluate(UNSEEN_FOCUS) == [], title
             page.set_viewport_size({"width": 1024, "height": 800})

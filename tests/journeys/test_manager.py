@@ -11,12 +11,13 @@ from django.contrib.auth.models import Permission
 from playwright.sync_api import Dialog, FilePayload, Page, expect
 
 from annotation import actions
-from annotation.models import Assignment, Role, Row, Sheet, Study, User
+from annotation.models import Assignment, Row, Sheet, Study, User
 from judges.actions import score_items
 from judges.models import Run, WorkItem
 from recipes import actions as recipes
 from recipes import demo_study
 from recipes.documents import read_folder
+from tests import builders
 from tests.journeys import pages
 from tests.journeys.conftest import Browsing
 from tests.journeys.pages import COLESLAW, PASSWORD, Coleslaw
@@ -79,24 +80,31 @@ def test_from_a_scheme_file_to_a_sheet_on_somebodys_desk(manager: Page, browsing
     page.get_by_role("link", name="Plan").click()
     page.get_by_role("link", name="Invite people").click()
     links = []
-    for name in ("anna", "boris"):
-        page.get_by_label("User name").fill(name)
-        page.get_by_role("button", name="Invite").click()
-        message(page, f"{name} is in.")
+    for _name in ("anna", "boris"):
+        page.get_by_role("button", name="Make a link").click()
+        expect(page.get_by_text("Send this link to one person")).to_be_visible()
         links.append(page.locator("[data-copy]").get_attribute("data-copy") or "")
     anna = browsing.person()
     anna.goto(links[0])
-    anna.locator("#id_new_password1").fill(PASSWORD)
-    anna.locator("#id_new_password2").fill(PASSWORD)
-    anna.get_by_role("button", name="Keep it").click()
-    anna.get_by_label("Username").fill("anna")
-    anna.get_by_label("Password").fill(PASSWORD)
-    anna.get_by_role("button", name="Log in").click()
+    anna.get_by_label("User name").fill("anna")
+    anna.get_by_label("Password", exact=False).first.fill(PASSWORD)
+    anna.get_by_label("Password confirmation").fill(PASSWORD)
+    anna.get_by_role("button", name="Make it and join").click()
+    message(anna, "You are in “Salads” as annotator.")
     expect(anna.get_by_text("Nothing is assigned to you yet.")).to_be_visible()
-    anna.context.clear_cookies()
+    browsing.expect("status of 410")
     anna.goto(links[0])
-    expect(anna.get_by_text("This link was used already or is too old.")).to_be_visible()
-    browsing.log_in(anna.context, "anna")
+    expect(anna.get_by_text("This link was used already.")).to_be_visible()
+    # Boris has an account: he logs in on the way, and joins with it.
+    pages.person("boris")
+    boris = browsing.person()
+    boris.goto(links[1])
+    boris.get_by_role("link", name="I have an account: log in").click()
+    boris.get_by_label("Username").fill("boris")
+    boris.get_by_label("Password").fill(PASSWORD)
+    boris.get_by_role("button", name="Log in").click()
+    boris.get_by_role("button", name="Join as boris").click()
+    message(boris, "You are in “Salads” as annotator.")
 
     page.get_by_role("link", name="Plan").click()
     expect(page.locator("#preview")).to_contain_text("1 of 2 documents are labelled twice")
@@ -153,7 +161,7 @@ def test_a_bad_page_in_a_zip_is_refused_by_name_and_the_others_go_in(study: Stud
 
 def test_the_plan_is_drawn_again_with_every_number(study: Study, manager: Page) -> None:
     for name in ("anna", "boris"):
-        actions.invite(study=study, username=name, email="", role=Role.ANNOTATOR)
+        builders.rater(study, pages.person(name))
     manager.goto("/studies/dishes/plan/")
     preview = manager.locator("#preview")
     # 24 columns, of which 12 are ingredients with one question and 12 are tasks with three: 48 labels a document.
@@ -181,7 +189,7 @@ def test_the_plan_is_drawn_again_with_every_number(study: Study, manager: Page) 
 def test_enter_does_not_apply_a_plan_that_was_not_seen(study: Study, manager: Page, browsing: Browsing) -> None:
     browsing.expect("htmx:", "ERR_FAILED")  # of the drawing that is cut off
     for name in ("anna", "boris"):
-        actions.invite(study=study, username=name, email="", role=Role.ANNOTATOR)
+        builders.rater(study, pages.person(name))
     manager.goto("/studies/dishes/plan/")
     expect(manager.locator("#preview")).to_contain_text("2 of 4 documents are labelled twice")
     manager.route(lambda url: "share_twice=100" in url, lambda route: route.abort())  # the new drawing does not come
@@ -197,7 +205,7 @@ def test_enter_does_not_apply_a_plan_that_was_not_seen(study: Study, manager: Pa
 
 def test_what_somebody_left_undone_is_given_to_another(study: Study, manager: Page) -> None:
     for name in ("anna", "boris"):
-        actions.invite(study=study, username=name, email="", role=Role.ANNOTATOR)
+        builders.rater(study, pages.person(name))
     rows = list(Row.objects.filter(sheet__study=study))
     actions.assign(rater=study.raters.get(user__username="anna"), rows=rows)
     asked = []
@@ -224,11 +232,10 @@ def test_what_somebody_left_undone_is_given_to_another(study: Study, manager: Pa
     assert Assignment.objects.filter(rater__user__username="boris", state="open").count() == 4
 
 
-def test_a_new_link_is_copied_and_without_a_clipboard_selected(study: Study, manager: Page, browsing: Browsing) -> None:
-    actions.invite(study=study, username="anna", email="", role=Role.ANNOTATOR)
+def test_a_link_is_copied_and_without_a_clipboard_selected(study: Study, manager: Page, browsing: Browsing) -> None:
     manager.context.grant_permissions(["clipboard-read", "clipboard-write"])
     manager.goto("/studies/dishes/people/")
-    manager.get_by_role("button", name="New link").click()
+    manager.get_by_role("button", name="Make a link").click()
     manager.get_by_role("button", name="Copy").click()
     expect(manager.get_by_role("button", name="Copied")).to_be_visible()
     link = manager.locator("[data-copy]").get_attribute("data-copy")
@@ -237,15 +244,59 @@ def test_a_new_link_is_copied_and_without_a_clipboard_selected(study: Study, man
     plain = browsing.person("mara")
     plain.add_init_script("Object.defineProperty(Navigator.prototype, 'clipboard', {value: undefined})")
     plain.goto("/studies/dishes/people/")
-    plain.get_by_role("button", name="New link").click()
+    plain.get_by_role("button", name="Make a link").click()
     plain.get_by_role("button", name="Copy").click()
     plain.wait_for_function("getSelection().toString() !== ''")
     assert plain.evaluate("getSelection().toString()") == plain.locator("[data-copy]").get_attribute("data-copy")
     expect(plain.get_by_role("button", name="Copied")).to_have_count(0)
 
 
+def test_work_is_handed_on_from_the_board(study: Study, manager: Page) -> None:
+    """Anna is slow: she is reminded, and what she has not begun goes to Clara; Boris is paused and gets nothing."""
+    anna, boris, clara = (builders.rater(study, pages.person(name)) for name in ("anna", "boris", "clara"))
+    rows = list(Row.objects.filter(sheet__study=study))
+    for rater in (anna, boris):
+        actions.assign(rater=rater, rows=rows)
+    begun = anna.assignments.order_by("row__position")[0]
+    column = begun.row.sheet.columns.filter(section__key="ingredients")[0]
+    builders.label(begun, {(column.name, "presence"): "found"})
+
+    manager.goto("/studies/dishes/board/")
+    expect(manager.get_by_text("0 of 8 documents are submitted, 1 are begun.")).to_be_visible()
+    expect(manager.get_by_text("No two people have answered the same cell yet.")).to_be_visible()
+    expect(manager.get_by_text("No judge has worked here yet.")).to_be_visible()
+    manager.get_by_role("row", name="A1 anna").get_by_role("button", name="Remind").click()
+    expect(manager.locator("pre")).to_contain_text("4 documents of “Dishes” wait for you.")
+    manager.get_by_role("row", name="A2 boris").get_by_role("button", name="Pause").click()
+    message(manager, "A2 is paused")
+
+    manager.get_by_role("row", name="A1 anna").get_by_role("link", name="Reassign").click()
+    preview = manager.locator("#preview")
+    expect(preview).to_contain_text("3 documents change hands.")
+    expect(manager.get_by_role("group", name="Take the open work of").get_by_label("A1")).to_be_checked()
+    expect(manager.get_by_role("group", name="Give it to").get_by_label("A2")).to_have_count(0)
+    expect(preview.get_by_role("row", name="A1 A3 3")).to_be_visible()
+    expect(preview).to_contain_text("Labelled twice: 4 → 4 documents")
+    expect(preview.locator(".places .new")).to_have_count(3)
+    manager.get_by_label("Level the open work of all of them too").check()
+    expect(preview).to_contain_text("3 documents change hands.")
+    assert not clara.assignments.exists()
+    manager.get_by_role("button", name="Hand it on").click()
+    message(manager, "3 documents moved.")
+    assert clara.assignments.filter(state="open").count() == 3
+
+    manager.get_by_text("Withdraw a document").click()
+    manager.locator("#id_row").select_option(index=1)
+    manager.get_by_label("Reason").fill("The page is gone")
+    manager.get_by_role("button", name="Withdraw", exact=True).click()
+    message(manager, "is withdrawn; its labels stay.")
+    expect(manager.get_by_role("cell", name="The page is gone")).to_be_visible()
+    manager.get_by_role("button", name="Bring back").click()
+    message(manager, "can be labelled again.")
+
+
 def test_an_impossible_plan_is_not_applied(study: Study, manager: Page) -> None:
-    actions.invite(study=study, username="anna", email="", role=Role.ANNOTATOR)
+    builders.rater(study, pages.person("anna"))
     manager.goto("/studies/dishes/plan/")
     manager.get_by_label("Raters a recipe").fill("2")
     sentence = "2 raters a sheet are asked for, but the study has only 1."

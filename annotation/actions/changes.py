@@ -1,0 +1,71 @@
+"""A change of cells of several rows at once, as a person makes it in the grid."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+
+from django.db import transaction
+
+from annotation import queries
+from annotation.actions.base import Refused
+from annotation.actions.labels import Answer, record
+from annotation.models import Assignment
+
+
+@dataclass
+class Changed:
+    """What came of `change`: the columns of the assignments as they are now, and what was left out and why.
+
+    `columns`: {assignment: {column: {question: value}}}, values as `queries.cell_values` says them; `states`:
+    {assignment: state}; `conflicts`: the cells (assignment, column, question) in which something else stood.
+    """
+
+    columns: dict[int, dict[int, dict[int, str]]] = field(default_factory=dict)
+    states: dict[int, str] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
+    conflicts: list[tuple[int, int, int]] = field(default_factory=list)
+
+
+def change(*, answers: Mapping[Assignment, Sequence[Answer]], key: uuid.UUID, whole: bool = False) -> Changed:
+    """Record the answers of each assignment: all of one or none of it, but for cells in which something else stood.
+
+    `whole`: where one part does not go in, nothing does.
+    """
+    changed = Changed()
+    unknown = []
+    with transaction.atomic() if whole or len(answers) > 1 else nullcontext():
+        for assignment in sorted(answers, key=lambda assignment: assignment.pk):  # in one order, for the locks
+            try:
+                recorded = record(assignment=assignment, answers=answers[assignment], key=key)
+            except Refused as refusal:
+                changed.refused.append(str(refusal))
+                unknown.append(assignment.pk)
+                continue
+            changed.conflicts += [(assignment.pk, *cell) for cell in sorted(recorded.conflicts)]
+            changed.states[assignment.pk] = recorded.state
+            if recorded.values is None:
+                unknown.append(assignment.pk)
+            else:
+                changed.columns[assignment.pk] = recorded.values
+        if whole and (changed.refused or changed.conflicts):
+            transaction.set_rollback(True)
+            unknown = [assignment.pk for assignment in answers]
+    if unknown:
+        _look_again(changed, answers, unknown)
+    return changed
+
+
+def _look_again(changed: Changed, answers: Mapping[Assignment, Sequence[Answer]], unknown: Sequence[int]) -> None:
+    """What the database has of the assignments that were not written just now. Two queries."""
+    touched = {
+        assignment.pk: {answer.column.pk for answer in of_one}
+        for assignment, of_one in answers.items()
+        if assignment.pk in unknown
+    }
+    values = queries.cell_values(touched, set().union(*touched.values()))
+    for pk, columns in touched.items():
+        changed.columns[pk] = {column: values.get((pk, column), {}) for column in columns}
+    changed.states |= dict(Assignment.objects.filter(pk__in=unknown).order_by().values_list("pk", "state"))

@@ -1,0 +1,68 @@
+"""Bringing the labels of a sheet back to how they were at a moment."""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+from operator import attrgetter
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotation import history, lens
+from annotation.actions.base import Refused
+from annotation.actions.labels import Answer, Writer
+from annotation.history import Change
+from annotation.models import Assignment, Label, Look, Rater, Sheet, Skip, User
+
+
+@transaction.atomic
+def restore(
+    *, sheet: Sheet, to: datetime, rater: Rater | None = None, submitted: bool = False, shown: str, by: User
+) -> int:
+    """Make people's labels of a sheet what they were at a moment, of one rater or of all, by new events of the history.
+
+    Rows that are submitted stay as they are, unless `submitted`: then those that change are taken back first, so that
+    their rater sees them and submits them again. `shown` is the digest of the changes that `by` was shown. Returns how
+    many cells were changed.
+
+    Raises:
+        Refused: the labels have changed since; the sheet is closed.
+    """
+    if Sheet.objects.select_for_update().get(pk=sheet.pk).closed_at is not None:
+        raise Refused(_("“%(sheet)s” is closed. Open it again to restore labels of it.") % {"sheet": sheet.title})
+    work = Assignment.objects.select_for_update().filter(row__sheet=sheet, rater__kind=Rater.Kind.PERSON)
+    list(work.order_by("pk").values_list("pk"))  # writers of these rows wait until all is restored
+    changes = history.changes(sheet, to=to, rater=rater)
+    if lens.digest(changes) != shown:
+        raise Refused(_("The labels have changed since you looked. Nothing was restored: look again."))
+    todo = [change for change in changes if submitted or not change.is_submitted]
+    key = uuid.uuid4()
+    for _pk, of_row in itertools.groupby(todo, key=attrgetter("assignment.pk")):
+        _restore_row(list(of_row), to, by, key)
+    return len(todo)
+
+
+def _restore_row(changes: Sequence[Change], to: datetime, by: User, key: uuid.UUID) -> None:
+    assignment = changes[0].assignment
+    answers = [Answer(change.column, change.question, None) for change in changes]
+    writer = Writer(assignment, answers, key, by=by, exposed=False, has_skips=True)
+    writer.restored_to = to
+    looks = Look.objects.filter(sheet=assignment.row.sheet_id, user=assignment.rater.user_id)
+    first_look = looks.order_by("pk").values_list("at", flat=True).first()
+    writer.after = {(change.column.pk, change.question.pk): _as_it_was(change, first_look) for change in changes}
+    writer.flush()
+    if changes[0].is_submitted:
+        assignment.state, assignment.submitted_at = Assignment.State.STARTED, None
+        assignment.save(update_fields=["state", "submitted_at"])
+
+
+def _as_it_was(change: Change, first_look: datetime | None) -> Label | Skip | None:
+    then = change.then
+    here = {"assignment": change.assignment, "column": change.column, "question": change.question}
+    if then is not None and then.after is not None:
+        exposed = first_look is not None and first_look < then.at
+        return Label(**here, option=then.after, note=then.note, preset=then.preset, exposed=exposed)
+    return Skip(**here, reason=then.skip_after) if then is not None and then.skip_after else None

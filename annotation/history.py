@@ -1,0 +1,144 @@
+"""The history of a sheet's labels, and what restoring a moment of it would change. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+
+from django.db.models import QuerySet
+
+from annotation.models import Assignment, Column, Label, LabelEvent, Question, Rater, Sheet, Skip
+from annotation.scheme import OptionSpec
+
+CellKey: TypeAlias = tuple[int, int, int]  # assignment, column, question
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of the history, with the options as they are drawn."""
+
+    event: LabelEvent
+    before: OptionSpec | None
+    after: OptionSpec | None
+
+    @property
+    def is_same(self) -> bool:
+        """Whether what stood there was said again, perhaps with another note."""
+        event = self.event
+        return (event.before_id, event.skip_before) == (event.after_id, event.skip_after)
+
+
+def events(sheet: Sheet) -> QuerySet[LabelEvent]:
+    """The history of a sheet, the last change first."""
+    return (
+        LabelEvent.objects.filter(assignment__row__sheet=sheet)
+        .select_related("assignment__rater", "assignment__row", "column", "question__section", "before", "after", "by")
+        .defer("assignment__row__evidence")
+        .order_by("-pk")
+    )
+
+
+def steps(sheet: Sheet, of: Iterable[LabelEvent]) -> list[Step]:
+    specs = {
+        (section.key, question.key, option.key): option
+        for section in sheet.study.scheme.parsed.sections
+        for question in section.questions
+        for option in question.options
+    }
+
+    def drawn(event: LabelEvent, key: str | None) -> OptionSpec | None:
+        return specs[event.question.section.key, event.question.key, key] if key else None
+
+    return [
+        Step(
+            event,
+            drawn(event, event.before.key if event.before else None),
+            drawn(event, event.after.key if event.after else None),
+        )
+        for event in of
+    ]
+
+
+# --- restoring ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Change:
+    """A cell that is not now as it was `then`: an event, or None where there was nothing yet."""
+
+    assignment: Assignment
+    column: Column
+    question: Question
+    now: Label | Skip | None
+    then: LabelEvent | None
+
+    @property
+    def is_submitted(self) -> bool:
+        return self.assignment.state == Assignment.State.SUBMITTED
+
+    def __str__(self) -> str:
+        """What it is about and what changes, for a digest."""
+        now = self.now.option_id if isinstance(self.now, Label) else self.now and self.now.reason
+        then = self.then.pk if self.then else None
+        submitted = self.is_submitted
+        return f"{self.assignment.pk} {self.column.pk} {self.question.pk} {submitted} {now!r} {then!r}"
+
+
+def changes(sheet: Sheet, *, to: datetime, rater: Rater | None = None) -> list[Change]:
+    """What differs from how people's labels of a sheet were at a moment, row by row. Five queries.
+
+    Withdrawn work is left out, and so are judges, whose labels are made again by a run, and the gold, whose decisions
+    are withdrawn one by one.
+    """
+    work = Assignment.objects.filter(row__sheet=sheet, rater__kind=Rater.Kind.PERSON).exclude(
+        state=Assignment.State.WITHDRAWN
+    )
+    if rater is not None:
+        work = work.filter(rater=rater)
+    since = LabelEvent.objects.filter(assignment__in=work, at__gt=to)
+    touched = set(since.order_by().values_list("assignment_id", "column_id", "question_id").distinct())
+    assignments = {
+        assignment.pk: assignment
+        for assignment in work.filter(pk__in={cell[0] for cell in touched})
+        .select_related("rater", "row")
+        .defer("row__evidence")
+    }
+    before = LabelEvent.objects.filter(assignment__in=assignments, at__lte=to).order_by("pk")
+    then = {
+        cell: event for event in before.select_related("after") if (cell := _cell(event)) in touched
+    }  # the last of each cell stays
+    now: dict[CellKey, Label | Skip] = {
+        _cell(label): label for label in Label.objects.filter(assignment__in=assignments).select_related("option")
+    }
+    now |= {_cell(skip): skip for skip in Skip.objects.filter(assignment__in=assignments)}
+    columns = sheet.columns.in_bulk()
+    questions = Question.objects.in_bulk({cell[2] for cell in touched})
+    found = [
+        Change(assignments[cell[0]], columns[cell[1]], questions[cell[2]], now.get(cell), then.get(cell))
+        for cell in touched
+        if not _is_same(now.get(cell), then.get(cell))
+    ]
+    return sorted(
+        found,
+        key=lambda change: (
+            change.assignment.rater.code,
+            change.assignment.row.position,
+            change.assignment.repeat,
+            change.column.section_id,
+            change.column.position,
+            change.question.position,
+        ),
+    )
+
+
+def _cell(of: Label | Skip | LabelEvent) -> CellKey:
+    return of.assignment_id, of.column_id, of.question_id
+
+
+def _is_same(now: Label | Skip | None, then: LabelEvent | None) -> bool:
+    if isinstance(now, Label):
+        return then is not None and (now.option_id, now.note) == (then.after_id, then.note)
+    was = (None, "") if then is None else (then.after_id, then.skip_after)
+    return was == (None, now.reason if now else "")

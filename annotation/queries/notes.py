@@ -1,0 +1,46 @@
+"""What raters ask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import F
+
+from annotation.models import Label, Note, Skip, Study, User
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A note with what stands in its cell by now: the label's option, or the reason of a skip, or neither."""
+
+    note: Note
+    label: Label | None
+    skip: str
+
+    def is_of(self, user: User) -> bool:
+        return self.note.assignment.rater.user_id == user.pk
+
+
+def notes(study: Study) -> list[Asked]:
+    """All that was asked in a study. Three queries.
+
+    What is not answered comes first, the oldest at the top; then the answered, the newest at the top.
+    """
+    found = list(
+        Note.objects.filter(assignment__rater__study=study)
+        .select_related(
+            "assignment__row__sheet", "assignment__rater", "column__sheet", "question__section", "answered_by"
+        )
+        .order_by(F("answered_at").desc(nulls_first=True), "at")
+    )
+    cells = {"assignment__in": {note.assignment_id for note in found}, "column__in": {note.column_id for note in found}}
+    labels = {
+        (label.assignment_id, label.column_id, label.question_id): label
+        for label in Label.objects.filter(**cells).select_related("option__question__section__scheme")
+    }
+    skips = {(s.assignment_id, s.column_id, s.question_id): s.reason for s in Skip.objects.filter(**cells)}
+    return [
+        Asked(note, labels.get(cell), skips.get(cell, ""))
+        for note in found
+        for cell in [(note.assignment_id, note.column_id, note.question_id)]
+    ]

@@ -1,0 +1,127 @@
+"""What can be given to whom, and what is given. A *seat* is one person's place at a row, for some sections or all."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from django.db.models import Count, QuerySet
+
+from annotation.models import Assignment, Column, Rater, Row, Sheet, Study
+
+State = Assignment.State
+
+
+def asks(sections: Collection[str], section: str) -> bool:
+    """Whether an assignment of these sections asks one; none named means all."""
+    return not sections or section in sections
+
+
+def _at_work() -> QuerySet[Assignment]:
+    """Work of active people with a login."""
+    work = Assignment.objects.filter(rater__kind=Rater.Kind.PERSON, rater__active=True, rater__user__isnull=False)
+    return work.exclude(state=State.WITHDRAWN)
+
+
+def _to_label(study: Study) -> QuerySet[Row]:
+    """Rows that can still be labelled: not withdrawn, and not of a sheet that is closed."""
+    return Row.objects.filter(sheet__study=study, withdrawn_at=None, sheet__closed_at=None)
+
+
+def free_rows(sheets: Iterable[Sheet], sections: Collection[str] = ()) -> dict[int, list[int]]:
+    """Sheet -> its rows that nobody at work has for any of the sections, in their order, for sheets that have any.
+
+    Two queries.
+    """
+    ids = [sheet.pk for sheet in sheets]
+    taken = {
+        row_id
+        for row_id, has in _at_work().filter(row__sheet__in=ids).values_list("row_id", "sections")
+        if not has or not sections or set(has) & set(sections)
+    }
+    rows: dict[int, list[int]] = defaultdict(list)
+    of_sheets = Row.objects.filter(sheet__in=ids, withdrawn_at=None, sheet__closed_at=None)
+    for sheet_id, pk in of_sheets.order_by("sheet_id", "position").values_list("sheet_id", "pk"):
+        if pk not in taken:
+            rows[sheet_id].append(pk)
+    return dict(rows)
+
+
+@dataclass(frozen=True)
+class SheetToPlan:
+    """`free`: rows of which at least one section has nobody at work."""
+
+    sheet: Sheet
+    rows: int
+    free: int
+
+
+def sheets_to_plan(study: Study) -> list[SheetToPlan]:
+    """All sheets with rows that can still be labelled. Three queries."""
+    every = {section.key for section in study.scheme.parsed.sections}
+    covered: dict[int, set[str]] = defaultdict(set)
+    for row_id, sections in _at_work().filter(rater__study=study).values_list("row_id", "sections"):
+        covered[row_id] |= set(sections) or every
+    rows: Counter[int] = Counter()
+    free: Counter[int] = Counter()
+    for sheet_id, pk in _to_label(study).values_list("sheet_id", "pk"):
+        rows[sheet_id] += 1
+        free[sheet_id] += bool(every - covered[pk])
+    return [
+        SheetToPlan(sheet, rows[sheet.pk], free[sheet.pk])
+        for sheet in study.sheets.order_by("position")
+        if rows[sheet.pk]
+    ]
+
+
+def rows_of_judges(study: Study) -> dict[str, int]:
+    """Code -> how many rows that can still be labelled the judge has, done or not. One query."""
+    given = Assignment.objects.filter(
+        rater__study=study, rater__kind=Rater.Kind.JUDGE, row__withdrawn_at=None, repeat=1
+    ).exclude(state=State.WITHDRAWN)
+    return Counter(given.values_list("rater__code", flat=True))
+
+
+def columns_by_section(sheets: Iterable[Sheet]) -> dict[int, Counter[str]]:
+    """Sheet -> section key -> how many columns. One query."""
+    found: dict[int, Counter[str]] = defaultdict(Counter)
+    of_sheets = Column.objects.filter(sheet__in=[sheet.pk for sheet in sheets])
+    for sheet_id, section in of_sheets.order_by().values_list("sheet_id", "section__key"):
+        found[sheet_id][section] += 1
+    return found
+
+
+@dataclass(frozen=True)
+class Given:
+    """A seat as it is stored, or as a plan would make it. `began`: started or submitted."""
+
+    row_id: int
+    rater_id: int
+    sections: tuple[str, ...] = ()
+    began: bool = False
+
+
+def seats(study: Study) -> list[Given]:
+    """The live seats of all people, simulated ones and those who left included. One query."""
+    given = Assignment.objects.filter(rater__study=study, rater__kind=Rater.Kind.PERSON, repeat=1)
+    return [
+        Given(row_id, rater_id, tuple(sections), began=state != State.OPEN)
+        for row_id, rater_id, sections, state in given.exclude(state=State.WITHDRAWN).values_list(
+            "row_id", "rater_id", "sections", "state"
+        )
+    ]
+
+
+def unfinished(study: Study) -> dict[int, int]:
+    """User -> how many assignments removing them from the study withdraws. One query."""
+    counts = Assignment.objects.filter(
+        rater__study=study, rater__user__isnull=False, state__in=[State.OPEN, State.STARTED]
+    )
+    return dict(counts.values_list("rater__user").annotate(n=Count("pk")).order_by())
+
+
+def rows_to_label(sheets: Iterable[Sheet]) -> list[int]:
+    """The rows of some sheets that can still be labelled, in their order. One query."""
+    rows = Row.objects.filter(sheet__in=[sheet.pk for sheet in sheets], withdrawn_at=None, sheet__closed_at=None)
+    return list(rows.order_by("sheet__position", "position").values_list("pk", flat=True))

@@ -1,0 +1,235 @@
+"""How far people are, and how long they were at work."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+
+from annotation.models import (
+    Assignment,
+    Column,
+    Label,
+    Note,
+    Rater,
+    Row,
+    Sheet,
+    Sitting,
+    Skip,
+    Study,
+    User,
+)
+
+
+@dataclass(frozen=True)
+class SheetProgress:
+    """How far a person is with a sheet. `cells` are those asked of them so far, `left` those of them still open."""
+
+    sheet: Sheet
+    rows: int
+    submitted: int
+    started: int
+    labels: int
+    cells: int
+    left: int
+    seconds: int  # of active work
+    touched_at: datetime | None
+    new_answers: tuple[Note, ...]  # to what the person asked, not read yet
+    waiting: int  # questions that nobody has answered yet
+
+
+def my_sheets(user: User) -> list[SheetProgress]:
+    """The sheets on which `user` has work, by study and position. Nine queries."""
+    assignments = Assignment.objects.of_user(user)
+    mine: dict[int, list[Assignment]] = defaultdict(list)
+    for assignment in assignments.order_by().annotate(sheet_id=F("row__sheet")):
+        mine[assignment.sheet_id].append(assignment)
+    sheets = list(Sheet.objects.filter(pk__in=mine).order_by("study__title", "position"))
+    # One object a study, so that its scheme is read and checked once, however many sheets it has.
+    studies = Study.objects.select_related("scheme").in_bulk({sheet.study_id for sheet in sheets})
+    for sheet in sheets:
+        sheet.study = studies[sheet.study_id]
+    labels = {
+        sheet_id: (n, last)
+        for sheet_id, n, last in Label.objects.filter(assignment__in=assignments)
+        .values_list("assignment__row__sheet")
+        .annotate(n=Count("pk"), last=Max("updated_at"))
+        .order_by()
+    }
+    beats = dict(
+        Sitting.objects.filter(assignment__in=assignments)
+        .values_list("assignment__row__sheet")
+        .annotate(last=Max("beat_at"))
+        .order_by()
+    )
+    notes: dict[int, list[Note]] = defaultdict(list)
+    for note in Note.objects.filter(assignment__in=assignments, read_at=None).select_related("column"):
+        notes[note.column.sheet_id].append(note)
+    counts = _cells_and_left(sheets, mine)
+    return [
+        SheetProgress(
+            sheet=sheet,
+            rows=len(mine[sheet.pk]),
+            submitted=sum(a.state == Assignment.State.SUBMITTED for a in mine[sheet.pk]),
+            started=sum(a.state == Assignment.State.STARTED for a in mine[sheet.pk]),
+            labels=labels.get(sheet.pk, (0, None))[0],
+            cells=counts[sheet.pk][0],
+            left=counts[sheet.pk][1],
+            seconds=sum(a.active_seconds for a in mine[sheet.pk]),
+            touched_at=max(
+                (at for at in (labels.get(sheet.pk, (0, None))[1], beats.get(sheet.pk)) if at is not None), default=None
+            ),
+            new_answers=tuple(note for note in notes[sheet.pk] if note.answered_at is not None),
+            waiting=sum(note.answered_at is None for note in notes[sheet.pk]),
+        )
+        for sheet in sheets
+    ]
+
+
+def _cells_and_left(sheets: Sequence[Sheet], mine: dict[int, list[Assignment]]) -> dict[int, tuple[int, int]]:
+    """Sheet -> the cells that its assignments ask, and those of them that are open. Three queries.
+
+    Only what was touched is looked at cell by cell: an untouched column asks what it asks of an empty one.
+    """
+    n_columns: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    counted = Column.objects.filter(sheet__in=sheets).values_list("sheet", "section__key").annotate(n=Count("pk"))
+    for sheet_id, section, n in counted.order_by():
+        n_columns[sheet_id].append((section, n))
+    # {assignment: {(column, section): {question: option, or None where it is skipped}}}
+    touched: dict[int, dict[tuple[int, str], dict[str, str | None]]] = defaultdict(lambda: defaultdict(dict))
+    cell = ("assignment_id", "column_id", "column__section__key", "question__key")
+    at_work = [a.pk for of_sheet in mine.values() for a in of_sheet if a.state != Assignment.State.OPEN]
+    labels, skips = Label.objects.filter(assignment__in=at_work), Skip.objects.filter(assignment__in=at_work)
+    for assignment_id, column_id, section, question, option in labels.order_by().values_list(*cell, "option__key"):
+        touched[assignment_id][column_id, section][question] = option
+    for assignment_id, column_id, section, question in skips.order_by().values_list(*cell):
+        touched[assignment_id][column_id, section][question] = None
+    counts: dict[int, tuple[int, int]] = {}
+    for sheet in sheets:
+        specs = {section.key: section for section in sheet.study.scheme.parsed.sections}
+        untouched = {key: len(spec.asked({})) for key, spec in specs.items()}
+        cells = left = 0
+        for assignment in mine[sheet.pk]:
+            asked = sum(n * untouched[key] for key, n in n_columns[sheet.pk] if assignment.asks_key(key))
+            done = 0
+            for (_column, key), answers in touched[assignment.pk].items():
+                standing = {question: option for question, option in answers.items() if option is not None}
+                asks = {question.key for question in specs[key].asked(standing)}
+                asked += len(asks) - untouched[key]
+                done += len(asks & answers.keys())
+            cells += asked
+            left += asked - done
+        counts[sheet.pk] = (cells, left)
+    return counts
+
+
+@dataclass(frozen=True)
+class RaterProgress:
+    rater: Rater
+    rows: int
+    submitted: int
+    failed: int
+    labels: int
+
+
+def rater_progress(study: Study) -> list[RaterProgress]:
+    """How far each rater is, people first. Three queries."""
+    labels = dict(
+        Label.objects.filter(assignment__rater__study=study)
+        .values_list("assignment__rater")
+        .annotate(n=Count("pk"))
+        .order_by()
+    )
+    states: dict[int, Counter[str]] = defaultdict(Counter)
+    given = Assignment.objects.filter(rater__study=study).exclude(state=Assignment.State.WITHDRAWN)
+    counted = given.values_list("rater", "state").annotate(n=Count("pk"))
+    for rater_id, state, n in counted.order_by():
+        states[rater_id][state] = n
+    return [
+        RaterProgress(
+            rater=rater,
+            rows=states[rater.pk].total(),
+            submitted=states[rater.pk][Assignment.State.SUBMITTED],
+            failed=states[rater.pk][Assignment.State.FAILED],
+            labels=labels.get(rater.pk, 0),
+        )
+        for rater in study.raters.order_by("-kind", "code")
+    ]
+
+
+@dataclass(frozen=True)
+class RaterTime:
+    """A person's active time, in seconds, by sheet in the order of the sheets, and what it is paid."""
+
+    rater: Rater
+    by_sheet: tuple[int, ...]
+    seconds: int
+    rows: int  # on which any time was spent
+    pay: Decimal | None
+
+    @property
+    def seconds_a_row(self) -> float:
+        return self.seconds / self.rows
+
+
+@dataclass(frozen=True)
+class ActiveTime:
+    """The active time of a study's people: `by_sheet` and `seconds` are sums over the raters."""
+
+    sheets: tuple[Sheet, ...]
+    raters: tuple[RaterTime, ...]
+    by_sheet: tuple[int, ...]
+    seconds: int
+    pay: Decimal | None
+
+    @property
+    def seconds_a_row(self) -> float:
+        return self.seconds / sum(time.rows for time in self.raters)
+
+
+def active_time(study: Study) -> ActiveTime:
+    """How long whom was at work on which sheet; withdrawn work counts, since it was done. Three queries."""
+    sheets = tuple(study.sheets.order_by("position"))
+    spent: dict[tuple[int, int], int] = {}
+    rows: Counter[int] = Counter()
+    timed = Assignment.objects.filter(rater__study=study, active_seconds__gt=0).values_list("rater", "row__sheet")
+    for rater_id, sheet_id, seconds, n in timed.annotate(s=Sum("active_seconds"), n=Count("pk")).order_by():
+        spent[rater_id, sheet_id] = seconds
+        rows[rater_id] += n
+
+    def pay(seconds: int) -> Decimal | None:
+        if study.hourly_rate is None:
+            return None
+        return (study.hourly_rate * seconds / 3600).quantize(Decimal("0.01"))
+
+    raters = []
+    for rater in study.raters.people().filter(pk__in=rows).order_by("code"):
+        by_sheet = tuple(spent.get((rater.pk, sheet.pk), 0) for sheet in sheets)
+        raters.append(RaterTime(rater, by_sheet, sum(by_sheet), rows[rater.pk], pay(sum(by_sheet))))
+    sums = tuple(sum(time.by_sheet[i] for time in raters) for i in range(len(sheets)))
+    return ActiveTime(sheets, tuple(raters), sums, sum(sums), pay(sum(sums)))
+
+
+def sheets_with_counts(study: Study) -> QuerySet[Sheet]:
+    """Sheets with `n_rows`, `n_columns` and `n_people` (raters assigned). One query."""
+
+    def counted(queryset: QuerySet[Row] | QuerySet[Column]) -> Coalesce:
+        of_sheet = queryset.filter(sheet=OuterRef("pk")).order_by().values("sheet").annotate(n=Count("pk"))
+        return Coalesce(Subquery(of_sheet.values("n")), 0)
+
+    people = Count(
+        "rows__assignments__rater",
+        distinct=True,
+        filter=Q(rows__assignments__rater__kind=Rater.Kind.PERSON)
+        & ~Q(rows__assignments__state=Assignment.State.WITHDRAWN),
+    )
+    return (
+        study.sheets.annotate(n_people=people)
+        .annotate(n_rows=counted(Row.objects.all()), n_columns=counted(Column.objects.all()))
+        .order_by("position")
+    )

@@ -1,0 +1,160 @@
+"""What replanning would move: read from what stands, drawn by `annotation.overlap.replanning`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from annotation.models import Assignment, Rater, Study
+from annotation.overlap.replanning import Seat, replan
+from annotation.queries.planning import Given
+
+State = Assignment.State
+
+
+@dataclass(frozen=True)
+class ReplanRequest:
+    """Raters by primary key.
+
+    `make_up`: for each seat of a withdrawn row beyond its first, add one to another row of the same sheet that one
+    rater has alone.
+    """
+
+    takers: tuple[int, ...]
+    leaving: tuple[int, ...] = ()
+    level: bool = False
+    make_up: bool = True
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Move:
+    """A seat that changes hands. `assignment_id`: what is withdrawn, or was before; `before` None: nobody has it now.
+
+    `after` None: nobody can take it.
+    """
+
+    assignment_id: int
+    row_id: int
+    sections: tuple[str, ...]
+    before: int | None
+    after: int | None
+
+
+@dataclass(frozen=True)
+class DrawnReplan:
+    """`before`, `after`: all live seats; `digest` stands for all that the moves follow from."""
+
+    moves: tuple[Move, ...]
+    before: tuple[Given, ...]
+    after: tuple[Given, ...]
+    digest: str
+
+    @property
+    def stuck(self) -> int:
+        return sum(move.after is None for move in self.moves)
+
+
+@dataclass(frozen=True)
+class Vacancies:
+    """Seats that lost their rater and have no other yet."""
+
+    seats: int  # at rows that can be labelled
+    made_up: int  # of withdrawn rows that several raters had
+
+
+def vacancies(study: Study) -> Vacancies:
+    """One query."""
+    live, vacant, lost = _stored(study)
+    return Vacancies(len(vacant), len(_lost_seats(live, lost)))
+
+
+class _Stored(NamedTuple):
+    pk: int
+    sheet_id: int
+    row_id: int
+    rater_id: int
+    sections: list[str]
+    state: str
+    closed: bool
+
+    @property
+    def open(self) -> bool:
+        """Whether it can still move."""
+        return self.state == State.OPEN and not self.closed
+
+
+def _stored(study: Study) -> tuple[list[_Stored], list[_Stored], list[_Stored]]:
+    """Live seats; seats of rows that can be labelled which lost their rater; the same of withdrawn rows. One query."""
+    given = Assignment.objects.filter(rater__study=study, rater__kind=Rater.Kind.PERSON, repeat=1, handed_to=None)
+    live: list[_Stored] = []
+    vacant: list[_Stored] = []
+    lost: list[_Stored] = []
+    stored = given.order_by("row__sheet__position", "row__position", "pk").values_list(
+        "pk", "row__sheet_id", "row_id", "rater_id", "sections", "state", "row__withdrawn_at", "row__sheet__closed_at"
+    )
+    for pk, sheet_id, row_id, rater_id, sections, state, withdrawn_at, closed_at in stored:
+        seat = _Stored(pk, sheet_id, row_id, rater_id, sections, state, bool(withdrawn_at or closed_at))
+        if seat.state != State.WITHDRAWN:
+            live.append(seat)
+        elif closed_at is None:
+            (vacant if withdrawn_at is None else lost).append(seat)
+    return live, vacant, lost
+
+
+def _lost_seats(live: Sequence[_Stored], lost: Sequence[_Stored]) -> list[_Stored]:
+    """Of the seats of withdrawn rows those beyond the first of each row: what was to be labelled several times."""
+    there = Counter(seat.row_id for seat in live)
+    again = []
+    for seat in lost:
+        there[seat.row_id] += 1
+        if there[seat.row_id] > 1:
+            again.append(seat)
+    return again
+
+
+def draw_replan(study: Study, asked: ReplanRequest) -> DrawnReplan:
+    """What replanning would do now. One query."""
+    live, vacant, lost = _stored(study)
+    stored = [*live, *vacant]
+    seats = [Seat((seat.sheet_id, seat.row_id), seat.rater_id, open=seat.open) for seat in live]
+    seats += [Seat((seat.sheet_id, seat.row_id), None) for seat in vacant]
+    if asked.make_up:
+        for was, row_id in _made_up(live, _lost_seats(live, lost)):
+            stored.append(was)
+            seats.append(Seat((was.sheet_id, row_id), None))
+    after = replan(seats, takers=asked.takers, leaving=asked.leaving, level=asked.level, seed=asked.seed).after
+    moves, end = [], []
+    for seat, was, rater_id in zip(seats, stored, after, strict=True):
+        row_id, sections = seat.document[1], tuple(was.sections)
+        if rater_id != seat.rater or rater_id is None:
+            moves.append(Move(was.pk, row_id, sections, seat.rater, rater_id))
+        if (stays := seat.rater if rater_id is None else rater_id) is not None:
+            end.append(Given(row_id, stays, sections, began=not seat.open))
+    before = tuple(
+        Given(seat.row_id, seat.rater_id, tuple(seat.sections), began=seat.state != State.OPEN) for seat in live
+    )
+    follows_from = [list(asked.takers), list(asked.leaving), stored, after]
+    digest = hashlib.sha256(json.dumps(follows_from).encode()).hexdigest()
+    return DrawnReplan(tuple(moves), before, tuple(end), digest)
+
+
+def _made_up(live: Sequence[_Stored], lost: Sequence[_Stored]) -> Iterator[tuple[_Stored, int]]:
+    """For each lost seat another row of its sheet that one rater has alone: preferably one that is not begun, and that
+    whoever lost the seat can take."""
+    raters_of: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    begun = {seat.row_id for seat in live if not seat.open}
+    gone = {seat.row_id for seat in lost}
+    for seat in live:
+        raters_of[seat.sheet_id][seat.row_id].append(seat.rater_id)
+    for seat in lost:
+        here = raters_of[seat.sheet_id]
+        alone = [row_id for row_id, raters in here.items() if len(raters) == 1 and row_id not in gone]
+        if alone:
+            row_id = min(alone, key=lambda row_id: (row_id in begun, seat.rater_id in here[row_id], row_id))
+            here[row_id].append(0)  # whoever will have it
+            yield seat, row_id

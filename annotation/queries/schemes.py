@@ -1,0 +1,37 @@
+"""The sections of a scheme with their questions and options, read once a process: a stored scheme never changes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from functools import lru_cache
+
+from annotation.models import Column, Scheme, Section
+
+
+def whole_sections(columns: Collection[Column]) -> dict[int, Section]:
+    """{id: section} of some columns, each with its scheme, questions and options.
+
+    One query for what is new to this process, and none where the columns come with section and scheme.
+    """
+    if all(map(_comes_with_scheme, columns)):
+        schemes = {(column.section.scheme_id, column.section.scheme.created_at) for column in columns}
+    else:
+        ids = {column.section_id for column in columns}
+        schemes = set(Section.objects.filter(pk__in=ids).order_by().values_list("scheme_id", "scheme__created_at"))
+    return {section.pk: section for scheme in schemes for section in _read(*scheme).sections.all()}
+
+
+def whole_scheme(scheme: Scheme) -> Scheme:
+    """A scheme with its sections, questions and options; its number and the time of its creation are all it needs."""
+    return _read(scheme.pk, scheme.created_at)
+
+
+def _comes_with_scheme(column: Column) -> bool:
+    return "section" in column._state.fields_cache and "scheme" in column.section._state.fields_cache
+
+
+@lru_cache(maxsize=64)
+def _read(scheme_id: int, created_at: datetime) -> Scheme:
+    """Its time of creation tells a scheme from another one that gets its number in a database that is made anew."""
+    return Scheme.objects.prefetch_related("sections__questions__options").get(pk=scheme_id)

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django import template
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from annotation.lens import Kind, LensCell, Line, Said
+
+register = template.Library()
+
+
+@register.simple_tag
+def lens_cells(line: Line, judges: tuple[str, ...]) -> SafeString:
+    return mark_safe("".join(draw(cell, judges) for cell in line.cells))  # noqa: S308 (texts are escaped by `draw`)
+
+
+def draw(cell: LensCell, judges: tuple[str, ...]) -> str:
+    """A cell of the lens. Drawn by hand, since a page has thousands; `data-f` says for which filters it stands out.
+
+    People's letters, a hairline, judges' letters; before them, where there is a decision, the letter of the gold.
+    """
+    kinds = cell.kinds
+    flags = [str(kind) for kind in kinds if kind != Kind.JUDGE]
+    flags += [f"judge-{judges.index(code)}" for code in cell.differing_judges]
+    attributes, gold = "", ""
+    if cell.gold is not None:
+        attributes = f' class="t-{cell.gold.colour}"'
+        gold = f"<b>{escape(cell.gold.sign)}</b>"
+    elif not cell.asked:
+        attributes = ' class="off"'
+    if flags:
+        attributes += f' data-f="{" ".join(flags)}"'
+    judged = f"<s></s>{_letters(cell.judges, stand_out=cell.differing_judges)}" if cell.judges else ""
+    return f"<td{attributes}>{gold}{_letters(cell.people, stand_out=Kind.PEOPLE in kinds)}{judged}</td>"
+
+
+def _letters(said: Iterable[Said], *, stand_out: bool | tuple[str, ...]) -> str:
+    """Quiet letters are bare text, since tens of thousands of elements would make a page slow."""
+    letters = []
+    for one in said:
+        if one.option is None:
+            letters.append("?" if one.skipped else "·" if one.asked else "\u2002")
+        elif stand_out is True or (stand_out and one.code in stand_out):
+            letters.append(f'<i class="t-{one.option.colour}">{escape(one.option.sign)}</i>')
+        else:
+            letters.append(escape(one.option.sign))
+    return " ".join(letters)
+
+
+@register.filter
+def count(counts: dict[str, int], kind: str) -> int:
+    return counts.get(kind, 0)

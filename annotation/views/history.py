@@ -1,0 +1,172 @@
+"""The history of a sheet, and bringing its labels back to a moment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_GET, require_http_methods
+
+from annotation import actions, history, lens
+from annotation.access import AppRequest, sheet_for
+from annotation.models import Column, LabelEvent, Question, Rater, Role, Row, Sheet
+
+READERS = (Role.MANAGER, Role.RESEARCHER)
+_PAGE = 100
+_SHOWN = 200
+
+
+class HistoryForm(forms.Form):
+    """Whose changes of what; all of it when nothing is chosen."""
+
+    rater = forms.ModelChoiceField(
+        Rater.objects.none(), label=gettext_lazy("Rater"), required=False, empty_label=gettext_lazy("everybody")
+    )
+    row = forms.ModelChoiceField(
+        Row.objects.none(), label=gettext_lazy("Row"), required=False, empty_label=gettext_lazy("all")
+    )
+    column = forms.ModelChoiceField(
+        Column.objects.none(), label=gettext_lazy("Column"), required=False, empty_label=gettext_lazy("all")
+    )
+    question = forms.ModelChoiceField(
+        Question.objects.none(), label=gettext_lazy("Question"), required=False, empty_label=gettext_lazy("all")
+    )
+
+    def __init__(self, *args: Any, sheet: Sheet, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choices: dict[str, Any] = {
+            "rater": sheet.study.raters.filter(assignments__row__sheet=sheet).distinct().order_by("-kind", "code"),
+            "row": sheet.rows.defer("evidence"),
+            "column": sheet.columns.all(),
+            "question": Question.objects.filter(section__scheme=sheet.study.scheme_id),
+        }
+        for name, queryset in choices.items():
+            self.fields[name].queryset = queryset  # type: ignore[attr-defined]
+        self.fields["row"].label = sheet.study.scheme.parsed.words.row.capitalize()
+
+    def conditions(self) -> dict[str, Any]:
+        named = {"rater": "assignment__rater", "row": "assignment__row", "column": "column", "question": "question"}
+        return {lookup: self.cleaned_data[name] for name, lookup in named.items() if self.cleaned_data[name]}
+
+
+@require_GET
+def page(request: AppRequest, pk: int) -> HttpResponse:
+    sheet = sheet_for(request.user, pk, *READERS)
+    actions.note_look(sheet=sheet, user=request.user)  # what people chose stands here as it does in the lens
+    form = HistoryForm(request.GET, sheet=sheet)
+    events = history.events(sheet)
+    events = events.filter(**form.conditions()) if form.is_valid() else events.none()
+    part = Paginator(events, _PAGE).get_page(request.GET.get("page"))
+    asked = request.GET.copy()
+    asked.pop("page", None)
+    context = {
+        "sheet": sheet,
+        "study": sheet.study,
+        "scheme": sheet.study.scheme.parsed,
+        "form": form,
+        "page": part,
+        "steps": history.steps(sheet, part.object_list),
+        "asked": asked.urlencode(),
+        "is_manager": Role.MANAGER in sheet.study.roles,
+        "Kind": Rater.Kind,
+    }
+    return render(request, "annotation/history.html", context)
+
+
+class RestoreForm(forms.Form):
+    moment = forms.DateTimeField(
+        label=gettext_lazy("How it was at"),
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"}, format="%Y-%m-%dT%H:%M:%S"),
+    )
+    rater = forms.ModelChoiceField(
+        Rater.objects.none(), label=gettext_lazy("Whose labels"), required=False, empty_label=gettext_lazy("all people")
+    )
+    submitted = forms.BooleanField(
+        required=False,
+        help_text=gettext_lazy("They are taken back, so that their raters see them and submit them again."),
+    )
+    shown = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, sheet: Sheet, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        people = sheet.study.raters.people().filter(assignments__row__sheet=sheet)
+        self.fields["rater"].queryset = people.distinct().order_by("code")  # type: ignore[attr-defined]
+        words = sheet.study.scheme.parsed.words.model_dump()
+        self.fields["submitted"].label = _("Also in %(rows)s that are submitted") % words
+
+
+@require_http_methods(["GET", "POST"])
+def restore(request: AppRequest, pk: int) -> HttpResponse:
+    """Show what restoring a moment would change (GET), and do it (POST), if it is still what was shown."""
+    sheet = sheet_for(request.user, pk, Role.MANAGER)
+    actions.note_look(sheet=sheet, user=request.user)
+    data = request.POST if request.method == "POST" else request.GET
+    form = RestoreForm(data or None, sheet=sheet)
+    context: dict[str, Any] = {"sheet": sheet, "study": sheet.study, "scheme": sheet.study.scheme.parsed, "form": form}
+    if form.is_valid():
+        moment, rater, submitted = (form.cleaned_data[name] for name in ("moment", "rater", "submitted"))
+        if request.method == "POST":
+            try:
+                n = actions.restore(
+                    sheet=sheet,
+                    to=moment,
+                    rater=rater,
+                    submitted=submitted,
+                    shown=form.cleaned_data["shown"],
+                    by=request.user,
+                )
+            except actions.Refused as refusal:
+                form.add_error(None, str(refusal))
+            else:
+                messages.success(
+                    request, ngettext("%(n)s cell is restored.", "%(n)s cells are restored.", n) % {"n": n}
+                )
+                return redirect("annotation:history", sheet.pk)
+        context |= _preview(sheet, history.changes(sheet, to=moment, rater=rater), submitted=submitted)
+    return render(request, "annotation/restore.html", context)
+
+
+def _preview(sheet: Sheet, changes: list[history.Change], *, submitted: bool) -> dict[str, Any]:
+    done = [change for change in changes if submitted or not change.is_submitted]
+    cells, left, rows = Counter[str](), Counter[str](), Counter[str]()
+    for change in changes:
+        (cells if submitted or not change.is_submitted else left)[change.assignment.rater.code] += 1
+    taken_back = {change.assignment.pk for change in done if change.is_submitted}
+    for code in {change.assignment.pk: change.assignment.rater.code for change in done}.values():
+        rows[code] += 1
+    return {
+        "changes": [_drawn(sheet, change) for change in done[:_SHOWN]],
+        "more": max(0, len(done) - _SHOWN),
+        "n": len(done),
+        "n_left": sum(left.values()),
+        "n_taken_back": len(taken_back),
+        "raters": [
+            {"code": code, "rows": rows[code], "cells": cells[code], "left": left[code]}
+            for code in sorted({*cells, *left})
+        ],
+        "digest": lens.digest(changes),
+    }
+
+
+def _drawn(sheet: Sheet, change: history.Change) -> dict[str, Any]:
+    """A change as a step of the history that is still to come."""
+    then, now = change.then, change.now
+    event = LabelEvent(
+        assignment=change.assignment,
+        column=change.column,
+        question=change.question,
+        before=getattr(now, "option", None),
+        after=then.after if then else None,
+        skip_before=getattr(now, "reason", ""),
+        skip_after=then.skip_after if then else "",
+        note=then.note if then else "",
+    )
+    (step,) = history.steps(sheet, [event])
+    return {"change": change, "step": step}

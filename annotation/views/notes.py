@@ -1,0 +1,87 @@
+"""What raters ask about cells, on the grid; and the manager's page of all that is asked in a study."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation import actions, queries
+from annotation.access import AppRequest, for_roles
+from annotation.models import Assignment, Column, Note, Question, Role, Study
+from annotation.views.saving import refusal
+
+
+@require_http_methods(["GET", "POST"])
+def of_cell(request: AppRequest, pk: int, column: int, question: int) -> HttpResponse:
+    """What the rater has asked about one of their cells, with the answers (GET); ask (POST)."""
+    assignment, cell_column, cell_question = _my_cell(request, pk, column, question)
+    if request.method == "POST":
+        try:
+            actions.ask(
+                assignment=assignment,
+                column=cell_column,
+                question=cell_question,
+                text=request.POST.get("text", "")[: Note.MOST],
+                by=request.user,
+            )
+        except actions.Refused as error:
+            return refusal(str(error))
+    notes = Note.objects.filter(assignment=assignment, column=cell_column, question=cell_question)
+    context = {"notes": notes, "open": next((note for note in notes if note.answered_at is None), None)}
+    return render(request, "annotation/_notes.html", context)
+
+
+@require_POST
+def read(request: AppRequest, pk: int, column: int, question: int) -> HttpResponse:
+    assignment, cell_column, cell_question = _my_cell(request, pk, column, question)
+    actions.read_answers(assignment=assignment, column=cell_column, question=cell_question)
+    return HttpResponse(status=204)
+
+
+@require_POST
+def withdraw(request: AppRequest, pk: int) -> HttpResponse:
+    mine = Note.objects.filter(assignment__in=Assignment.objects.of_user(request.user))
+    note = get_object_or_404(mine, pk=pk)
+    try:
+        actions.withdraw_note(note=note)
+    except actions.Refused as error:
+        return refusal(str(error))
+    return HttpResponse(status=204)
+
+
+def _my_cell(request: AppRequest, pk: int, column: int, question: int) -> tuple[Assignment, Column, Question]:
+    assignment = get_object_or_404(Assignment.objects.of_user(request.user).select_related("row"), pk=pk)
+    found = get_object_or_404(Column.objects.select_related("section"), pk=column, sheet=assignment.row.sheet_id)
+    return assignment, found, get_object_or_404(Question, pk=question, section=found.section_id)
+
+
+# --- the manager ----------------------------------------------------------------------------------------------------
+
+
+@require_GET
+@for_roles(Role.MANAGER)
+def page(request: AppRequest, study: Study) -> HttpResponse:
+    """All that was asked in a study, what is not answered first."""
+    asked = queries.notes(study)
+    # What the rater says of the cell so far stands beside the question.
+    for sheet in {one.note.column.sheet for one in asked if (one.label or one.skip) and not one.is_of(request.user)}:
+        actions.note_look(sheet=sheet, user=request.user)
+    n_open = sum(one.note.answered_at is None for one in asked)
+    context = {"study": study, "scheme": study.scheme.parsed, "asked": asked, "n_open": n_open}
+    return render(request, "annotation/notes.html", context)
+
+
+@require_POST
+@for_roles(Role.MANAGER)
+def answer(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    note = get_object_or_404(Note, pk=pk, assignment__rater__study=study)
+    try:
+        actions.answer_note(note=note, answer=request.POST.get("answer", "")[: Note.MOST], by=request.user)
+    except actions.Refused as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, _("Answered. The rater sees it on the cell and under “My work”."))
+    return redirect("annotation:notes", study.slug)

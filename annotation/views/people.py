@@ -1,0 +1,148 @@
+"""Who is in a study: inviting by a link that works once, joining by it, taking roles away."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation import actions, mail, queries
+from annotation.access import AppRequest, for_roles
+from annotation.desk_forms import InviteForm, JoinForm
+from annotation.models import Invite, Membership, Role, Study, User
+
+
+@require_http_methods(["GET", "POST"])
+@for_roles(Role.MANAGER)
+def people(request: AppRequest, study: Study) -> HttpResponse:
+    form = InviteForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        data = form.cleaned_data
+        invite, token = actions.invite(
+            study=study, role=Role(data["role"]), email=data["email"], days=data["days"], by=request.user
+        )
+        link = request.build_absolute_uri(reverse("annotation:join", args=[token]))
+        # Shown by the next page, and by no other.
+        request.session["invite"] = {"url": link, "role": invite.get_role_display()}
+        if invite.email and mail.is_set_up():
+            _send_link(request, invite, link)
+        return redirect("annotation:people", study.slug)
+    members = study.memberships.select_related("user").order_by("user__username", "role")
+    raters = {rater.user_id: rater for rater in study.raters.filter(user__isnull=False)}
+    unfinished = queries.unfinished(study)
+    context = {
+        "study": study,
+        "scheme": study.scheme.parsed,
+        "form": form,
+        "members": [
+            {
+                "membership": m,
+                "rater": raters.get(m.user_id) if m.role == Role.ANNOTATOR else None,
+                "unfinished": unfinished.get(m.user_id, 0) if m.role == Role.ANNOTATOR else 0,
+            }
+            for m in members
+        ],
+        "invites": study.invites.select_related("created_by", "used_by")[:50],
+        "link": request.session.pop("invite", None),
+    }
+    return render(request, "annotation/people.html", context)
+
+
+def _send_link(request: AppRequest, invite: Invite, link: str) -> None:
+    text = _(
+        "You are invited to “%(study)s” as %(role)s.\n\nJoin with this link, which works once, until %(until)s:\n\n"
+        "%(link)s"
+    ) % {
+        "study": invite.study.title,
+        "role": invite.get_role_display(),
+        "until": f"{invite.expires_at:%Y-%m-%d}",
+        "link": link,
+    }
+    subject = _("Your invitation to “%(study)s”") % {"study": invite.study.title}
+    if mail.send(subject=subject, text=text, to=invite.email):
+        messages.success(request, _("The link was sent to %(address)s too.") % {"address": invite.email})
+    else:
+        messages.error(
+            request,
+            _("The e-mail to %(address)s could not be sent. Give them the link yourself.") % {"address": invite.email},
+        )
+
+
+@require_POST
+@for_roles(Role.MANAGER)
+def revoke_invite(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    if actions.revoke_invite(invite=get_object_or_404(Invite, study=study, pk=pk), by=request.user):
+        messages.success(request, _("The link does not work any more."))
+    else:
+        messages.error(request, _("Somebody has used the link already; take the role away from them instead."))
+    return redirect("annotation:people", study.slug)
+
+
+@login_not_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def join(request: HttpRequest, token: str) -> HttpResponse:
+    """Where an invitation leads: join with the account that is logged in, or make one."""
+    invite = get_object_or_404(Invite.objects.select_related("study"), digest=actions.token_digest(token))
+    context = {"invite": invite, "here": request.path}
+    if invite.state != "open":
+        return render(request, "annotation/join.html", context | {"problem": _problem(invite)}, status=410)
+    form = None if isinstance(request.user, User) else JoinForm(request.POST or None)
+    try:
+        if request.method == "POST" and isinstance(request.user, User):
+            actions.join(invite=invite, user=request.user)
+            return _welcome(request, invite)
+        if request.method == "POST" and form is not None and form.is_valid():
+            data = form.cleaned_data
+            user = actions.sign_up(invite=invite, username=data["username"], password=data["password1"])
+            login(request, user)
+            return _welcome(request, invite)
+    except actions.Refused as refusal:
+        context["problem"] = str(refusal)
+    return render(request, "annotation/join.html", context | {"form": form})
+
+
+def _problem(invite: Invite) -> str:
+    if invite.state == "used":
+        return _("This link was used already. If that was you, log in; if not, ask for a new one.")
+    if invite.state == "revoked":
+        return _("This link was taken back. Ask for a new one.")
+    return _("This link is too old. Ask for a new one.")
+
+
+def _welcome(request: HttpRequest, invite: Invite) -> HttpResponse:
+    messages.success(
+        request,
+        _("You are in “%(study)s” as %(role)s.") % {"study": invite.study.title, "role": invite.get_role_display()},
+    )
+    if invite.role == Role.ANNOTATOR:
+        return redirect("annotation:my-work")
+    return redirect("annotation:study", invite.study.slug)
+
+
+@require_POST
+@for_roles(Role.MANAGER)
+def remove_member(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    membership = get_object_or_404(Membership.objects.select_related("study", "user"), study=study, pk=pk)
+    try:
+        withdrawn = actions.remove_member(membership=membership)
+    except actions.Refused as refusal:
+        messages.error(request, str(refusal))
+    else:
+        said = _("%(name)s lost that role; the labels stay.") % {"name": membership.user.username}
+        if withdrawn:
+            said += " " + ngettext(
+                "%(n)s %(row)s that was not submitted is taken back.",
+                "%(n)s %(rows)s that were not submitted are taken back.",
+                withdrawn,
+            ) % {"n": withdrawn, **study.scheme.parsed.words.model_dump()}
+            said += " " + _("Hand them on from the plan.")
+        messages.success(request, said)
+    return redirect("annotation:people", study.slug)

@@ -1,0 +1,240 @@
+"""The manager's plan: who labels what, drawn before it is applied; handing open work on; withdrawing rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation import actions, queries
+from annotation.access import AppRequest, for_roles
+from annotation.coverage import coverage
+from annotation.desk_forms import PlanForm, ReplanForm, WithdrawRowForm
+from annotation.models import Assignment, Rater, Role, Row, Study
+from annotation.overlap import Design, ImpossibleDesign, OverlapRequest, balanced_design
+from annotation.queries import DrawnReplan
+from annotation.sentences import Sentence
+
+
+@require_http_methods(["GET", "POST"])
+@for_roles(Role.MANAGER)
+def plan(request: AppRequest, study: Study) -> HttpResponse:
+    """Show the design for the numbers of the form (GET, again at each change of them); apply it (POST).
+
+    Only what was shown is applied: the drawn plan carries a digest of all that it follows from, which comes back.
+    """
+    data = request.POST if request.method == "POST" else request.GET
+    form = PlanForm(data if "seed" in data or request.method == "POST" else None, study=study)
+    context: dict[str, Any] = {"study": study, "form": form, "scheme": study.scheme.parsed}
+    if form.is_valid():
+        overlap = form.overlap_request()
+        context["left_out"] = _left_out(form)
+        try:
+            design = _design(form, overlap)
+        except ImpossibleDesign as impossible:
+            form.add_error(None, in_words_of(study, impossible.sentence))
+        else:
+            standing, new = queries.seats(study), form.new_seats(design)
+            judges = form.rows_of_judges(standing, new)
+            if request.method == "POST" and request.POST.get("drawn") == form.digest:
+                return _apply(request, study, design, form, judges)
+            context["changed"] = request.method == "POST"
+            context["preview"] = {
+                "coverage": coverage(study, new, kappa=_kappa(form)) if design else None,
+                "documents": sum(overlap.sheets),
+                "own_order": form.cleaned_data["own_order"],
+                "judges": {judge: len(row_ids) for judge, row_ids in judges.items()},
+                "notes": [in_words_of(study, note) for note in design.notes] if design else [],
+                "digest": form.digest,
+            }
+    if request.htmx:
+        return render(request, "annotation/_plan_preview.html", context)
+    return render(request, "annotation/plan.html", context | _standing(study, request.GET.get("section", "")))
+
+
+def _design(form: PlanForm, overlap: OverlapRequest) -> Design | None:
+    """None where the plan is one for judges alone."""
+    if not form.cleaned_data["raters"]:
+        return None
+    return balanced_design(overlap)
+
+
+def _kappa(form: PlanForm) -> float:
+    kappa = form.cleaned_data.get("kappa")
+    return 0.7 if kappa is None else float(kappa)
+
+
+def _left_out(form: PlanForm) -> int:
+    """Rows that somebody has for some of the chosen sections, but not for all."""
+    offered = sum(form.counts[sheet.pk].free for sheet in form.cleaned_data["sheets"])
+    return max(0, offered - sum(map(len, form.rows)))
+
+
+def _standing(study: Study, section: str) -> dict[str, Any]:
+    """What the plan page shows of the work that is given already."""
+    seats = queries.seats(study)
+    sections = study.scheme.parsed.sections
+    # One picture of all sections would count a row as labelled twice whose two raters have nothing in common.
+    by_section = any(seat.sections for seat in seats)
+    if section not in {one.key for one in sections}:
+        section = sections[0].key if by_section else ""
+    withdrawn = (
+        Row.objects.filter(sheet__study=study)
+        .exclude(withdrawn_at=None)
+        .select_related("sheet", "withdrawn_by")
+        .defer("evidence")
+    )
+    return {
+        "standing": coverage(study, seats, section=section) if seats else None,
+        "sections": sections if by_section else [],
+        "section": section,
+        "vacancies": queries.vacancies(study),
+        "withdrawn_rows": withdrawn.order_by("sheet__position", "position"),
+        "withdraw_form": WithdrawRowForm(study=study),
+    }
+
+
+def in_words_of(study: Study, sentence: Sentence) -> str:
+    return _(sentence.template) % {**study.scheme.parsed.words.model_dump(), **dict(sentence.numbers)}
+
+
+def _apply(
+    request: AppRequest, study: Study, design: Design | None, form: PlanForm, judges: dict[str, list[int]]
+) -> HttpResponse:
+    try:
+        actions.apply_design(
+            study=study,
+            design=design,
+            request=form.overlap_request(),
+            raters=list(form.cleaned_data["raters"]),
+            sheets=list(form.cleaned_data["sheets"]),
+            by=request.user,
+            rows=form.rows,
+            sections=form.chosen_sections,
+            own_order=form.cleaned_data["own_order"],
+            judges=judges,
+        )
+    except actions.Refused as refusal:
+        messages.error(request, str(refusal))
+        return redirect("annotation:plan", study.slug)
+    n = len(design.assignments) if design else 0
+    words = study.scheme.parsed.words.model_dump()
+    said = [ngettext("%(n)s %(row)s assigned.", "%(n)s %(rows)s assigned.", n) % {"n": n, **words}] if design else []
+    said += [
+        _("“%(judge)s” has %(n)s %(rows)s to label; start it on the page of the judges.")
+        % {"judge": judge, "n": len(row_ids), **words}
+        for judge, row_ids in judges.items()
+    ]
+    messages.success(request, " ".join(said))
+    return redirect("annotation:plan", study.slug)
+
+
+# --- handing open work on -------------------------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "POST"])
+@for_roles(Role.MANAGER)
+def replan(request: AppRequest, study: Study) -> HttpResponse:
+    """Show what would move (GET, again at each change of the form); move it (POST), if that is what was shown."""
+    data = request.POST if request.method == "POST" else request.GET
+    bound = "seed" in data or request.method == "POST"
+    form = ReplanForm(data if bound else None, study=study, initial={"leaving": request.GET.getlist("leaving")})
+    vacancies = queries.vacancies(study)
+    if not vacancies.made_up:
+        form.fields["make_up"].widget = form.fields["make_up"].hidden_widget()
+    context: dict[str, Any] = {
+        "study": study,
+        "form": form,
+        "scheme": study.scheme.parsed,
+        "vacancies": vacancies,
+        "anything_open": Assignment.objects.filter(
+            rater__study=study, rater__kind=Rater.Kind.PERSON, state=Assignment.State.OPEN
+        ).exists(),
+    }
+    if form.is_valid():
+        asked, drawn = form.request(), request.POST.get("drawn", "")
+        replan = queries.draw_replan(study, asked)
+        if request.method == "POST" and drawn == replan.digest and replan.moves:
+            return _apply_replan(request, study, form, drawn)
+        context["changed"] = request.method == "POST"
+        context["preview"] = {
+            "coverage": coverage(study, replan.after, before=replan.before),
+            "now": coverage(study, replan.before),
+            "moves": _moves(study, replan),
+            "n_moves": len(replan.moves) - replan.stuck,
+            "stuck": replan.stuck,
+            "digest": replan.digest,
+        }
+    template = "annotation/_replan_preview.html" if request.htmx else "annotation/replan.html"
+    return render(request, template, context)
+
+
+def _apply_replan(request: AppRequest, study: Study, form: ReplanForm, drawn: str) -> HttpResponse:
+    try:
+        plan = actions.apply_replan(study=study, request=form.request(), drawn=drawn, by=request.user)
+    except actions.Refused as refusal:
+        messages.error(request, str(refusal))
+        return redirect("annotation:replan", study.slug)
+    n = len(plan.request["moves"])
+    words = study.scheme.parsed.words.model_dump()
+    messages.success(request, ngettext("%(n)s %(row)s moved.", "%(n)s %(rows)s moved.", n) % {"n": n, **words})
+    return redirect("annotation:plan", study.slug)
+
+
+def _moves(study: Study, replan: DrawnReplan) -> list[dict[str, Any]]:
+    """From whom to whom, how many rows, and on which sheets."""
+    raters = study.raters.in_bulk()
+    sheet_of = dict(Row.objects.filter(sheet__study=study).values_list("pk", "sheet__title"))
+    counted: dict[tuple[int | None, int | None], Counter[str]] = {}
+    for move in replan.moves:
+        counted.setdefault((move.before, move.after), Counter())[sheet_of[move.row_id]] += 1
+    return [
+        {
+            "before": raters[before] if before else None,
+            "after": raters[after] if after else None,
+            "n": sheets.total(),
+            "sheets": sorted(sheets.items()),
+        }
+        for (before, after), sheets in sorted(counted.items(), key=lambda item: (item[0][0] or 0, item[0][1] or 0))
+    ]
+
+
+# --- withdrawing rows -----------------------------------------------------------------------------------------------
+
+
+@require_POST
+@for_roles(Role.MANAGER)
+def withdraw_row(request: AppRequest, study: Study) -> HttpResponse:
+    form = WithdrawRowForm(request.POST, study=study)
+    if not form.is_valid():
+        messages.error(request, " ".join(str(error) for errors in form.errors.values() for error in errors))
+        return redirect("annotation:plan", study.slug)
+    row: Row = form.cleaned_data["row"]
+    n = actions.withdraw_row(row=row, reason=form.cleaned_data["reason"], by=request.user)
+    said = _("“%(row)s” is withdrawn; its labels stay.") % {"row": row.name}
+    if n:
+        said += " " + ngettext(
+            "%(n)s rater who had not begun it does not have it any more.",
+            "%(n)s raters who had not begun it do not have it any more.",
+            n,
+        ) % {"n": n}
+    messages.success(request, said)
+    return redirect("annotation:plan", study.slug)
+
+
+@require_POST
+@for_roles(Role.MANAGER)
+def restore_row(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    row = get_object_or_404(Row.objects.select_related("sheet").defer("evidence"), sheet__study=study, pk=pk)
+    actions.restore_row(row=row)
+    messages.success(
+        request,
+        _("“%(row)s” can be labelled again. Who had it gets it back by “Hand work on”.") % {"row": row.name},
+    )
+    return redirect("annotation:plan", study.slug)

@@ -1,0 +1,51 @@
+"""Saving what was changed in the grid. The script has painted it already and asks only what the database now has."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.http import require_POST
+
+from annotation import actions
+from annotation.access import AppRequest
+from annotation.forms import ChangeForm
+from annotation.models import Assignment
+
+
+def is_of_another(request: HttpRequest) -> bool:
+    """Somebody else has logged in in this browser. The script keeps its change; after a 409 it would drop it."""
+    return request.headers.get("X-Palate-User", str(request.user.pk)) != str(request.user.pk)
+
+
+def refusal(sentence: str, **more: object) -> JsonResponse:
+    """409: the request was understood, and sending it again would not help."""
+    return JsonResponse({"message": sentence, **more}, status=409)
+
+
+@require_POST
+def record_cells(request: AppRequest, pk: int) -> HttpResponse:
+    """Save one change of one cell or of many. The answer tells every touched column as it is now."""
+    if is_of_another(request):
+        return HttpResponse(status=403)
+    mine = Assignment.objects.of_user(request.user).filter(row__sheet_id=pk)
+    form = ChangeForm(request.POST, sheet_id=pk, mine=mine)
+    if not form.is_valid():
+        return refusal(form.refusal)
+    answers, key = form.cleaned_data["answers"], form.cleaned_data["key"]
+    changed = actions.change(answers=answers, key=key, whole=form.cleaned_data["restore"])
+    wanted = {
+        (assignment.pk, answer.column.pk, answer.question.pk): answer.code
+        for assignment, of_one in answers.items()
+        for answer in of_one
+    }
+    return JsonResponse(
+        {
+            # The script takes a change for saved when it sees its key here; a login page that came instead has none.
+            "key": str(key),
+            "columns": [
+                [pk, column, values] for pk, columns in changed.columns.items() for column, values in columns.items()
+            ],
+            "states": changed.states,
+            "refused": changed.refused,
+            "conflicts": [["c-{}-{}-{}".format(*cell), wanted[cell]] for cell in changed.conflicts],
+        }
+    )

@@ -1,0 +1,22 @@
+"""Scripts that the server puts together."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.gzip import gzip_page
+from django.views.decorators.http import require_GET
+
+from annotation import scripts
+
+
+@login_not_required  # the same for everybody, and no secret
+@gzip_page
+@require_GET
+def grid(request: HttpRequest, digest: str) -> HttpResponse:
+    bundle = scripts.grid_bundle()
+    response = HttpResponse(bundle.text, content_type="text/javascript; charset=utf-8")
+    # A page that is older than the scripts, as while a new version is put in, gets the new ones and does not keep them.
+    kept = digest == bundle.digest
+    response["Cache-Control"] = "public, max-age=31536000, immutable" if kept else "no-store"
+    return response

@@ -1,0 +1,69 @@
+"""The panel of the board that says how far people agree so far, pair by pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from annotation.access import AppRequest, for_roles
+from annotation.models import Role, Study
+from reports import queries
+from reports.queries import QuestionData
+from reports.stats.agreement import UndefinedStatistic, cohen_kappa
+from reports.stats.answers import IntArray
+from reports.stats.pairs import pair_tables
+
+# Below this, kappa moves by tenths with every few answers more.
+ENOUGH_CELLS = 30
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far two people agree in the cells that both answered; `same` is a share, `kappa` None where undefined."""
+
+    cells: int
+    same: float
+    kappa: float | None
+
+    @property
+    def percent(self) -> int:
+        return round(100 * self.same)
+
+    @property
+    def too_few(self) -> bool:
+        return self.cells < ENOUGH_CELLS
+
+
+@require_GET
+@for_roles(Role.MANAGER, Role.RESEARCHER)
+def panel(request: AppRequest, study: Study) -> HttpResponse:
+    data = queries.load(study, queries.Filters())
+    found = [dict(_pairs(question)) for question in data.questions]
+    pairs = sorted({pair for of_question in found for pair in of_question})
+    context = {
+        "questions": [f"{question.section.title} · {question.spec.title}" for question in data.questions],
+        "lines": [
+            (data.people[a], data.people[b], [of_question.get((a, b)) for of_question in found]) for a, b in pairs
+        ],
+        "enough": ENOUGH_CELLS,
+    }
+    return render(request, "reports/_board.html", context)
+
+
+def _pairs(question: QuestionData) -> Iterator[tuple[tuple[int, int], Agreement]]:
+    tables: dict[tuple[int, int], IntArray] = {}
+    for of_sheet in pair_tables(question.people):
+        pair = (of_sheet.rater_a, of_sheet.rater_b)
+        tables[pair] = tables.get(pair, np.zeros_like(of_sheet.table)) + of_sheet.table
+    for pair, table in tables.items():
+        cells = int(table.sum())
+        try:
+            kappa: float | None = cohen_kappa(table)
+        except UndefinedStatistic:
+            kappa = None
+        yield pair, Agreement(cells=cells, same=float(np.trace(table)) / cells, kappa=kappa)

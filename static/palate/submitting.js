@@ -1,0 +1,111 @@
+// Submitting a document and taking it back; how much is left of each and of the sheet.
+class Submitting {
+  constructor({ cells, focus, saving, stillOpen, config, words, refuse, panel }) {
+    Object.assign(this, { cells, focus, saving, stillOpen, config, words, refuse, panel });
+    this.marks = new Map();
+    for (const mark of cells.tables.querySelectorAll(".mark")) {
+      const { mark: assignment, state } = mark.dataset;
+      if (!this.marks.has(assignment)) this.marks.set(assignment, { state, shown: null, elements: [] });
+      this.marks.get(assignment).elements.push(mark);
+    }
+    this.busy = false;
+    this.next = null; // the assignment to submit as soon as its last choices are saved
+    this.drawn = false;
+    saving.acknowledged.push((edit, { states }) => {
+      for (const [assignment, state] of Object.entries(states)) this.set(assignment, state);
+    });
+    saving.changed.push((state) => {
+      this.count();
+      if (!this.next) return;
+      if (state === "retrying") {
+        refuse(words.waiting);
+        this.next = null;
+      } else if (state === "saved") this.turn(this.next);
+    });
+    panel.addEventListener("click", (event) => {
+      if (event.target.closest("[data-submit], [data-reopen]")) this.turn(focus.cell.assignment);
+    });
+    panel.addEventListener("shown", () => this.buttons());
+  }
+
+  keys(keys) {
+    keys.add("s", () => this.turn(this.focus.cell.assignment));
+  }
+
+  set(assignment, state) {
+    const mark = this.marks.get(assignment);
+    if (!mark || mark.state === state) return;
+    mark.state = state;
+    this.cells.lock(assignment, state === "submitted");
+    this.count();
+  }
+
+  // Submit a document, or take it back when it is submitted.
+  async turn(assignment) {
+    this.next = null;
+    if (this.saving.queue.edits.length) {
+      if (this.saving.queue.state === "retrying") return this.refuse(this.words.waiting);
+      this.next = assignment;
+      return;
+    }
+    if ([...this.saving.conflicts.keys()].some((id) => this.cells.get(id).assignment === assignment))
+      return this.refuse(this.words.decideFirst);
+    if (this.busy) return;
+    this.busy = true;
+    const taken = this.marks.get(assignment).state === "submitted";
+    const url = (taken ? this.config.reopen : this.config.submit).replace("/0/", `/${assignment}/`);
+    const response = await fetch(url, { method: "POST", headers: this.saving.headers(), signal: AbortSignal.timeout(20000) }).catch(() => null);
+    this.busy = false;
+    const answer = response?.headers.get("Content-Type")?.startsWith("application/json") ? await response.json() : null;
+    if (response && isLoggedOut(response, this.config)) return this.refuse(this.words.loggedOut);
+    if (!answer) return this.refuse(this.words.notSubmitted);
+    if (response.status === 409) {
+      if (answer.open) this.stillOpen.show(assignment, answer.open);
+      return this.refuse(answer.message);
+    }
+    this.refuse("");
+    this.set(assignment, answer.state);
+    this.saving.others?.postMessage({ columns: [], states: { [assignment]: answer.state } });
+    if (taken) return this.focus.go(this.focus.cell);
+    const { documents } = this.cells;
+    const next = documents.slice(documents.indexOf(assignment) + 1).find((a) => this.marks.get(a).state !== "submitted");
+    this.focus.go(next ? this.focus.firstOf(next) : this.focus.cell);
+  }
+
+  // --- counts ---------------------------------------------------------------------------------------------------------
+
+  // Once a frame, however many cells have changed.
+  count() {
+    this.counting ??= requestAnimationFrame(() => {
+      this.counting = null;
+      this.draw();
+    });
+  }
+
+  draw() {
+    const { asked, open, left } = this.cells;
+    document.getElementById("cells-left").textContent = this.words.left.replace("{open}", open).replace("{all}", asked);
+    const progress = document.getElementById("sheet-progress");
+    progress.max = asked || 1;
+    progress.value = asked - open;
+    const states = [...this.marks.values()];
+    document.getElementById("n-submitted").textContent = states.filter(({ state }) => state === "submitted").length;
+    for (const [assignment, mark] of this.marks) {
+      const shown = mark.state !== "submitted" && !left.get(assignment) ? "ready" : mark.state;
+      if (mark.shown === shown) continue;
+      mark.shown = shown;
+      for (const element of mark.elements) {
+        element.dataset.state = shown;
+        element.title = this.words[shown];
+      }
+    }
+    this.buttons();
+  }
+
+  buttons() {
+    if (!this.focus.cell) return;
+    const submitted = this.marks.get(this.focus.cell.assignment).state === "submitted";
+    this.panel.querySelectorAll("[data-submit]").forEach((button) => (button.hidden = submitted));
+    this.panel.querySelectorAll("[data-reopen]").forEach((button) => (button.hidden = !submitted));
+  }
+}

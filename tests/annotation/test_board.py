@@ -1,0 +1,175 @@
+"""The board: counts, pace and forecast, and what a manager does from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from pytest_django import Settings
+
+from annotation import actions, queries
+from annotation.models import Assignment, Label, LabelEvent, Rater, User
+from tests import builders
+from tests.builders import Leases
+
+ClientOf = Callable[[User], Client]
+NOW = timezone.make_aware(datetime(2026, 3, 20, 12))
+
+
+def page(client: Client, leases: Leases) -> str:
+    return client.get(reverse("annotation:board", args=[leases.study.slug])).content.decode()
+
+
+def post(client: Client, leases: Leases, name: str, rater: Rater) -> str:
+    url = reverse(f"annotation:{name}", args=[leases.study.slug, rater.pk])
+    return client.post(url, follow=True).content.decode()
+
+
+def line_of(leases: Leases, rater: Rater) -> queries.BoardLine:
+    return next(line for line in queries.board(leases.study, now=NOW).lines if line.rater == rater)
+
+
+def submitted(assignment: Assignment, *, days_ago: float) -> None:
+    """Labelled and submitted at a time before `NOW`."""
+    builders.label(assignment)
+    actions.submit(assignment=assignment)
+    at = NOW - timedelta(days=days_ago)
+    Assignment.objects.filter(pk=assignment.pk).update(started_at=at, submitted_at=at)
+    LabelEvent.objects.filter(assignment=assignment).update(at=at)
+
+
+@pytest.fixture
+def eight(leases: Leases) -> list[Assignment]:
+    """Anna's eight rows: the two of “Lease” and six of “Loan”."""
+    loan = builders.sheet(leases.study, "Loan", n_rows=6)
+    return [*leases.annas, *builders.assignments(leases.annas[0].rater, loan)]
+
+
+def test_pace_and_forecast_are_those_of_the_last_week(leases: Leases, eight: list[Assignment]) -> None:
+    # Four in the last 7 days, and one before: 4 / 7 rows a day. 3 left / (4 / 7) = 5.25 days, the sixth day.
+    for assignment, days_ago in zip(eight, (20, 6, 4, 2, 1), strict=False):
+        submitted(assignment, days_ago=days_ago)
+
+    line = line_of(leases, leases.annas[0].rater)
+
+    assert (line.total.done, line.total.open, line.pace) == (5, 3, pytest.approx(4 / 7))
+    assert line.finish == date(2026, 3, 26)
+    assert line.last_at == NOW - timedelta(days=1)
+    assert [(states.done, states.rows) for states in line.by_sheet] == [(2, 2), (3, 6)]
+
+
+def test_who_has_just_begun_is_measured_from_then(leases: Leases, eight: list[Assignment]) -> None:
+    submitted(eight[0], days_ago=2)
+    submitted(eight[1], days_ago=1)
+
+    # Two rows in two days, and six left.
+    assert line_of(leases, leases.annas[0].rater).finish == date(2026, 3, 26)
+
+
+def test_there_is_no_forecast_without_a_pace(leases: Leases, eight: list[Assignment], client_of: ClientOf) -> None:
+    submitted(eight[0], days_ago=20)
+
+    board = queries.board(leases.study, now=NOW)
+
+    assert board.finish is None
+    assert [rater.code for rater in board.without_pace] == ["A1", "A2"]
+    assert "There is no forecast: nothing was submitted in the last 7 days." in page(client_of(leases.manager), leases)
+
+
+def test_withdrawn_work_is_nobodys(leases: Leases) -> None:
+    actions.remove_member(membership=leases.anna.memberships.get())
+
+    board = queries.board(leases.study, now=NOW)
+
+    assert [(line.rater.code, line.total.rows) for line in board.lines] == [("A2", 2)]
+
+
+def test_the_board_costs_the_same_for_few_rows_and_many(
+    leases: Leases, eight: list[Assignment], django_assert_num_queries: Any
+) -> None:
+    for assignment in eight[:3]:
+        builders.label(assignment)
+
+    with django_assert_num_queries(7):
+        queries.board(leases.study)
+
+
+def test_what_waits_for_the_manager_is_said(leases: Leases, client_of: ClientOf) -> None:
+    actions.remove_member(membership=leases.boris.memberships.get())
+
+    assert "2 clauses lost a rater" in page(client_of(leases.manager), leases)
+
+
+# --- remind ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_reminder_is_sent_by_mail(leases: Leases, client_of: ClientOf) -> None:
+    said = post(client_of(leases.manager), leases, "remind", leases.annas[0].rater)
+
+    [sent] = mail.outbox
+    assert "A reminder was sent to anna@example.org." in said
+    assert sent.to == ["anna@example.org"]
+    assert "2 clauses of “Leases” wait for you." in sent.body
+    assert "http://testserver/" in sent.body
+
+
+def test_without_mail_there_is_a_text_to_copy(leases: Leases, client_of: ClientOf, settings: Settings) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+    manager = client_of(leases.manager)
+
+    said = post(manager, leases, "remind", leases.annas[0].rater)
+
+    assert "No mail was sent to A1." in said
+    assert said.count("2 clauses of “Leases” wait for you.") == 2  # to read, and in the button
+    assert "wait for you" not in page(manager, leases)
+
+
+def test_somebody_without_an_address_gets_a_text_too(leases: Leases, client_of: ClientOf) -> None:
+    User.objects.filter(pk=leases.anna.pk).update(email="")
+
+    assert "No mail was sent to A1." in post(client_of(leases.manager), leases, "remind", leases.annas[0].rater)
+    assert mail.outbox == []
+
+
+# --- pause ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_paused_rater_keeps_the_work_and_reads_so(leases: Leases, client_of: ClientOf) -> None:
+    anna = client_of(leases.anna)
+    assert "You are paused" not in anna.get(reverse("annotation:my-work")).content.decode()
+
+    said = post(client_of(leases.manager), leases, "pause", leases.annas[0].rater)
+
+    assert "A1 is paused: the work stays theirs, and they get no more." in said
+    assert "You are paused in “Leases”" in anna.get(reverse("annotation:my-work")).content.decode()
+    # Saving goes on.
+    builders.label(leases.annas[0])
+    assert Label.objects.filter(assignment=leases.annas[0]).exists()
+    leases.annas[0].rater.refresh_from_db()
+    assert leases.annas[0].rater.paused_by == leases.manager
+
+
+def test_a_paused_rater_is_not_offered_for_plans_until_let_go_on(leases: Leases, client_of: ClientOf) -> None:
+    builders.sheet(leases.study, "Loan", n_rows=4)
+    manager = client_of(leases.manager)
+
+    def offered() -> list[str]:
+        form = manager.get(reverse("annotation:plan", args=[leases.study.slug])).context["form"]
+        return [rater.code for rater in form.fields["raters"].queryset]
+
+    post(manager, leases, "pause", leases.annas[0].rater)
+    assert offered() == ["A2"]
+    assert "A1 goes on." in post(manager, leases, "go-on", leases.annas[0].rater)
+    assert offered() == ["A1", "A2"]
+
+
+def test_a_judge_cannot_be_reminded(leases: Leases, client_of: ClientOf) -> None:
+    url = reverse("annotation:remind", args=[leases.study.slug, leases.judges[0].rater_id])
+
+    assert client_of(leases.manager).post(url).status_code == 404

@@ -1,0 +1,260 @@
+"""The history of a sheet, and restoring a moment of it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation import actions, history, lens
+from annotation.actions import Answer, Refused
+from annotation.models import Assignment, Label, LabelEvent, Rater, Skip, User
+from tests import builders
+from tests.builders import COMPLETE, Leases, label, standing
+
+ClientOf = Callable[[User], Client]
+RENT, INSURE = ("Pay rent", "stated"), ("Insure", "stated")
+NOTICE, PARTY = ("Give notice · tenant", "act"), ("Give notice · tenant", "party")
+
+
+def a_moment() -> datetime:
+    """Now, with everything before it clearly earlier and everything after it clearly later."""
+    LabelEvent.objects.filter(at__gte=timezone.now() - timedelta(minutes=1)).update(
+        at=timezone.now() - timedelta(minutes=2)
+    )
+    return timezone.now() - timedelta(minutes=1)
+
+
+def skip(assignment: Assignment, of: tuple[str, str], reason: str) -> None:
+    cell = builders.answer(assignment.row.sheet, *of, None)
+    answer = Answer(cell.column, cell.question, None, skip=reason)
+    actions.record(assignment=assignment, answers=[answer], key=uuid.uuid4())
+
+
+def restore(
+    leases: Leases, moment: datetime, *, rater: Rater | None = None, submitted: bool = False, by: User | None = None
+) -> int:
+    shown = lens.digest(history.changes(leases.sheet, to=moment, rater=rater))
+    return actions.restore(
+        sheet=leases.sheet, to=moment, rater=rater, submitted=submitted, shown=shown, by=by or leases.manager
+    )
+
+
+# --- restoring ------------------------------------------------------------------------------------------------------
+
+
+def test_restore_brings_back_changed_cleared_and_new_cells(leases: Leases) -> None:
+    mine = leases.annas[0]
+    label(mine, {RENT: "stated", INSURE: "implied"}, note="sure")
+    moment = a_moment()
+    label(mine, {RENT: "absent"}, note="not so sure")
+    label(mine, {INSURE: None, NOTICE: "found"})
+
+    n = restore(leases, moment)
+
+    assert (n, standing(mine)) == (3, {RENT: "stated", INSURE: "implied"})
+    assert list(mine.labels.values_list("note", flat=True)) == ["sure", "sure"]
+
+
+def test_restore_brings_back_what_a_rule_had_cleared_and_a_preset(leases: Leases) -> None:
+    mine = leases.annas[0]
+    label(mine, {NOTICE: "found", PARTY: "same", ("Inspect", "act"): "found"})
+    before = standing(mine)
+    moment = a_moment()
+    label(mine, {NOTICE: "absent", ("Inspect", "act"): "absent"})
+
+    restore(leases, moment)
+
+    assert standing(mine) == before
+    assert mine.labels.get(column__name="Inspect", question__key="party").preset
+
+
+def test_label_skip_label_can_be_told_and_restored(leases: Leases) -> None:
+    mine = leases.annas[0]
+    label(mine, {RENT: "stated"})
+    first = a_moment()
+    skip(mine, RENT, "torn page")
+    LabelEvent.objects.filter(skip_after="torn page").update(at=first + timedelta(seconds=10))
+    second = first + timedelta(seconds=20)
+    label(mine, {RENT: "absent"})
+
+    told = [(s.event.before, s.event.skip_after, s.event.after) for s in history.steps(leases.sheet, mine.events.all())]
+    assert [(str(before), skipped, str(after)) for before, skipped, after in told] == [
+        ("None", "", "Stated"),
+        ("Stated", "torn page", "None"),
+        ("None", "", "Not stated"),
+    ]
+    restore(leases, second)
+    assert (standing(mine), Skip.objects.get().reason) == ({}, "torn page")
+    restore(leases, first)
+    assert (standing(mine), Skip.objects.exists()) == ({RENT: "stated"}, False)
+
+
+def test_restore_only_adds_to_the_history_and_says_who_did_it(leases: Leases) -> None:
+    label(leases.annas[0], {RENT: "stated"})
+    moment = a_moment()
+    label(leases.annas[0], {RENT: "absent"})
+    before = list(LabelEvent.objects.values_list("pk", flat=True))
+
+    restore(leases, moment)
+
+    (added,) = LabelEvent.objects.exclude(pk__in=before)
+    assert LabelEvent.objects.filter(pk__in=before).count() == 2
+    assert (str(added.before), str(added.after), added.by, added.restored_to) == (
+        "Not stated",
+        "Stated",
+        leases.manager,
+        moment,
+    )
+
+
+def test_a_restore_can_be_restored_from(leases: Leases) -> None:
+    label(leases.annas[0], {RENT: "stated"})
+    first = a_moment()
+    label(leases.annas[0], {RENT: "absent"})
+    LabelEvent.objects.filter(after__key="absent").update(at=first + timedelta(seconds=1))
+    restore(leases, first)
+
+    restore(leases, first + timedelta(seconds=2))
+
+    assert standing(leases.annas[0]) == {RENT: "absent"}
+
+
+def test_restore_of_one_rater_leaves_the_others(leases: Leases) -> None:
+    moment = a_moment()
+    label(leases.annas[0], {RENT: "stated"})
+    label(leases.boriss[0], {RENT: "absent"})
+
+    restore(leases, moment, rater=leases.annas[0].rater)
+
+    assert (standing(leases.annas[0]), standing(leases.boriss[0])) == ({}, {RENT: "absent"})
+
+
+def test_restore_leaves_judges_gold_and_withdrawn_work(leases: Leases) -> None:
+    moment = a_moment()
+    label(leases.judges[0], {RENT: "stated"})
+    rent = builders.answer(leases.sheet, *RENT, "stated")
+    actions.adjudicate(
+        row=leases.annas[0].row, column=rent.column, question=rent.question, option=rent.option, by=leases.manager
+    )
+    label(leases.boriss[0], {RENT: "absent"})
+    actions.withdraw(rater=leases.boriss[0].rater)
+
+    assert restore(leases, moment) == 0
+    assert Label.objects.count() == 3
+
+
+def test_restore_leaves_submitted_rows_unless_told(leases: Leases) -> None:
+    moment = a_moment()
+    label(leases.annas[0], COMPLETE)
+    actions.submit(assignment=leases.annas[0])
+    label(leases.annas[1], {RENT: "stated"})
+
+    assert restore(leases, moment) == 1
+    assert standing(leases.annas[0]) == COMPLETE
+
+    assert restore(leases, moment, submitted=True) == len(COMPLETE)
+    leases.annas[0].refresh_from_db()
+    assert (standing(leases.annas[0]), leases.annas[0].state) == ({}, Assignment.State.STARTED)
+
+
+def test_restore_does_only_what_was_shown(leases: Leases) -> None:
+    moment = a_moment()
+    label(leases.annas[0], {RENT: "stated"})
+    shown = lens.digest(history.changes(leases.sheet, to=moment))
+    label(leases.annas[0], {INSURE: "stated"})
+
+    with pytest.raises(Refused, match="have changed since you looked"):
+        actions.restore(sheet=leases.sheet, to=moment, shown=shown, by=leases.manager)
+
+    assert standing(leases.annas[0]) == {RENT: "stated", INSURE: "stated"}
+
+
+def test_a_closed_sheet_is_not_restored(leases: Leases) -> None:
+    moment = a_moment()
+    label(leases.annas[0], {RENT: "stated"})
+    actions.close_sheet(sheet=leases.sheet, by=leases.manager)
+
+    with pytest.raises(Refused, match="is closed"):
+        restore(leases, moment)
+
+
+def test_a_restored_label_is_exposed_if_it_was(leases: Leases) -> None:
+    label(leases.annas[0], {RENT: "stated"})
+    moment = a_moment()
+    actions.note_look(sheet=leases.sheet, user=leases.anna)
+    label(leases.annas[0], {RENT: "absent"})
+    assert Label.objects.get().exposed
+
+    restore(leases, moment)
+
+    assert not Label.objects.get().exposed
+
+
+# --- the pages ------------------------------------------------------------------------------------------------------
+
+
+def test_the_history_tells_who_changed_what_and_is_filtered(leases: Leases, client_of: ClientOf) -> None:
+    label(leases.annas[0], {RENT: "stated"})
+    label(leases.annas[0], {RENT: "absent"})
+    label(leases.boriss[1], {INSURE: "implied"})
+    client, url = client_of(leases.researcher), reverse("annotation:history", args=[leases.sheet.pk])
+
+    page = client.get(url)
+    assert [
+        (s.event.assignment.rater.code, str(s.event.before), str(s.event.after)) for s in page.context["steps"]
+    ] == [
+        ("A2", "None", "Implied"),
+        ("A1", "Stated", "Not stated"),
+        ("A1", "None", "Stated"),
+    ]
+    assert "anna" not in page.content.decode()
+
+    for asked, n in (
+        ({"rater": leases.annas[0].rater_id}, 2),
+        ({"row": leases.annas[1].row_id}, 1),
+        ({"column": leases.sheet.columns.get(name="Insure").pk}, 1),
+        ({"rater": leases.annas[0].rater_id, "row": leases.annas[1].row_id}, 0),
+        ({"rater": 999}, 0),
+    ):
+        assert len(client.get(url, asked).context["steps"]) == n, asked
+
+
+def test_the_history_comes_in_pages(leases: Leases, client_of: ClientOf) -> None:
+    for n in range(101):
+        label(leases.annas[0], {RENT: "stated" if n % 2 else "absent"})
+    client, url = client_of(leases.researcher), reverse("annotation:history", args=[leases.sheet.pk])
+
+    assert len(client.get(url).context["steps"]) == 100
+    assert len(client.get(url, {"page": 2}).context["steps"]) == 1
+
+
+def test_restoring_shows_before_it_does(leases: Leases, client_of: ClientOf) -> None:
+    moment = a_moment()
+    label(leases.annas[0], COMPLETE)
+    label(leases.boriss[0], COMPLETE)
+    actions.submit(assignment=leases.boriss[0])
+    client, url = client_of(leases.manager), reverse("annotation:restore", args=[leases.sheet.pk])
+    asked = {"moment": moment.strftime("%Y-%m-%dT%H:%M:%S")}
+
+    page = client.get(url, asked)
+    said = " ".join(page.content.decode().split())
+    assert "6 cells would change." in said
+    assert "6 more cells have changed since, in clauses that are submitted; they stay as they are." in said
+    assert [(r["code"], r["rows"], r["cells"], r["left"]) for r in page.context["raters"]] == [
+        ("A1", 1, 6, 0),
+        ("A2", 0, 0, 6),
+    ]
+    assert standing(leases.annas[0]) == COMPLETE
+
+    client.post(url, {**asked, "shown": page.context["digest"]})
+    assert (standing(leases.annas[0]), standing(leases.boriss[0])) == ({}, COMPLETE)
+
+    again = client.post(url, {**asked, "submitted": "on", "shown": page.context["digest"]})
+    assert "have changed since you looked" in again.content.decode()
+    assert standing(leases.boriss[0]) == COMPLETE

@@ -1,0 +1,288 @@
+"""Saving what was changed in the grid: one choice or a range, conflicts, undoing."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation import actions
+from annotation.models import Assignment, Label, Sheet, User
+from tests import builders
+from tests.builders import Leases, label, standing
+
+ClientOf = Callable[[User], Client]
+RENT, INSURE = ("Pay rent", "stated"), ("Insure", "stated")
+NOTICE_ACT, NOTICE_PARTY = ("Give notice · tenant", "act"), ("Give notice · tenant", "party")
+INSPECT_ACT, INSPECT_PARTY = ("Inspect", "act"), ("Inspect", "party")
+Cell = tuple[Assignment, tuple[str, str], str, str]  # assignment, (column, question), value, what was seen there
+
+
+def change(*cells: Cell, key: uuid.UUID | None = None, restore: bool = False) -> dict[str, str]:
+    """What the grid's script posts."""
+    changes = []
+    for assignment, (column, question), value, seen in cells:
+        answer = builders.answer(assignment.row.sheet, column, question, None)
+        changes.append([assignment.pk, answer.column.pk, answer.question.pk, value, seen])
+    return {"key": str(key or uuid.uuid4()), "restore": "1" if restore else "", "changes": json.dumps(changes)}
+
+
+def save(client: Client, sheet: Sheet, data: dict[str, str]) -> Any:
+    return client.post(reverse("annotation:record-cells", args=[sheet.pk]), data)
+
+
+@pytest.fixture
+def anna(leases: Leases, client_of: ClientOf) -> Client:
+    return client_of(leases.anna)
+
+
+# --- one cell -------------------------------------------------------------------------------------------------------
+
+
+def test_one_choice_is_saved_and_acknowledged_by_its_key(leases: Leases, anna: Client) -> None:
+    mine = leases.annas[0]
+    data = change((mine, RENT, "stated", ""))
+
+    answer = save(anna, leases.sheet, data).json()
+
+    _, column, question, *_ = json.loads(data["changes"])[0]
+    assert answer == {
+        "key": data["key"],
+        "columns": [[mine.pk, column, {str(question): "stated"}]],
+        "states": {str(mine.pk): "started"},
+        "refused": [],
+        "conflicts": [],
+    }
+    assert standing(mine) == {RENT: "stated"}
+
+
+def test_the_answer_tells_what_followed_in_the_column(leases: Leases, anna: Client) -> None:
+    """A preset is told as one, with "=" before it; what was switched off is not there any more."""
+    answer = save(anna, leases.sheet, change((leases.annas[0], INSPECT_ACT, "found", ""))).json()
+    assert sorted(answer["columns"][0][2].values()) == ["=no-party", "found"]
+
+    answer = save(anna, leases.sheet, change((leases.annas[0], INSPECT_ACT, "absent", "found"))).json()
+    assert list(answer["columns"][0][2].values()) == ["absent"]
+
+
+def test_a_clear(leases: Leases, anna: Client) -> None:
+    label(leases.annas[0], {RENT: "stated"})
+
+    assert save(anna, leases.sheet, change((leases.annas[0], RENT, "", "stated"))).json()["columns"][0][2] == {}
+    assert standing(leases.annas[0]) == {}
+
+
+def test_the_same_key_again_is_acknowledged_and_does_nothing(leases: Leases, anna: Client) -> None:
+    data = change((leases.annas[0], RENT, "stated", ""))
+    first = save(anna, leases.sheet, data).json()
+
+    assert save(anna, leases.sheet, data).json() == first
+    assert leases.annas[0].events.count() == 1
+
+
+def test_a_cell_that_is_not_asked_is_refused_with_a_sentence(leases: Leases, anna: Client) -> None:
+    label(leases.annas[0], {NOTICE_ACT: "absent"})
+
+    answer = save(anna, leases.sheet, change((leases.annas[0], NOTICE_PARTY, "same", ""))).json()
+
+    assert answer["refused"] == ["“Party” is not asked of “Give notice · tenant” here."]
+    assert list(answer["columns"][0][2].values()) == ["absent"]  # what the page goes back to
+
+
+def test_somebody_elses_row_is_refused(leases: Leases, anna: Client) -> None:
+    response = save(anna, leases.sheet, change((leases.boriss[0], RENT, "stated", "")))
+
+    assert response.status_code == 409
+    assert response.json()["message"].startswith("This row is not assigned to you any more.")
+    assert standing(leases.boriss[0]) == {}
+
+
+def test_a_page_that_was_made_for_somebody_else_is_kept_waiting(leases: Leases, anna: Client) -> None:
+    url = reverse("annotation:record-cells", args=[leases.sheet.pk])
+    data = change((leases.annas[0], RENT, "stated", ""))
+
+    response = anna.post(url, data, headers={"X-Palate-User": str(leases.boris.pk)})
+
+    assert response.status_code == 403
+    assert standing(leases.annas[0]) == {}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"key": ""}, "required"),
+        ({"key": "no-key"}, "UUID"),
+        ({"changes": "no json"}, "JSON"),
+        ({"changes": "[]"}, "required"),
+        ({"changes": '{"1": 2}'}, "This is no list of changes."),
+        ({"changes": "[[1, 2, 3]]"}, "This is no list of changes."),
+        ({"changes": '[[true, 2, 3, "", ""]]'}, "This is no list of changes."),
+        ({"changes": '[["1", 2, 3, "", ""]]'}, "This is no list of changes."),
+    ],
+    ids=lambda value: str(value),
+)
+def test_what_is_no_change_is_refused(leases: Leases, anna: Client, wrong: dict[str, str], sentence: str) -> None:
+    response = save(anna, leases.sheet, change((leases.annas[0], RENT, "stated", "")) | wrong)
+
+    assert response.status_code == 409
+    assert sentence in response.json()["message"]
+    assert not Label.objects.exists()
+
+
+def test_an_option_of_another_question_is_refused(leases: Leases, anna: Client) -> None:
+    response = save(anna, leases.sheet, change((leases.annas[0], RENT, "found", "")))
+
+    assert response.status_code == 409
+    assert response.json() == {"message": "“found” is no answer to “Stated”."}
+
+
+def test_a_column_of_another_sheet_is_refused(leases: Leases, anna: Client) -> None:
+    other = builders.sheet(leases.study, "Other")
+    data = change((leases.annas[0], RENT, "stated", ""))
+    [[assignment, _, question, *rest]] = json.loads(data["changes"])
+    data["changes"] = json.dumps([[assignment, other.columns.get(name="Pay rent").pk, question, *rest]])
+
+    assert save(anna, leases.sheet, data).status_code == 409
+    assert not Label.objects.exists()
+
+
+# --- a range --------------------------------------------------------------------------------------------------------
+
+
+def test_a_range_over_two_rows_is_one_change(leases: Leases, anna: Client) -> None:
+    first, second = leases.annas
+    data = change(
+        (first, RENT, "stated", ""),
+        (first, INSURE, "stated", ""),
+        (second, RENT, "stated", ""),
+        (second, NOTICE_PARTY, "same", ""),  # before the question that it depends on
+        (second, NOTICE_ACT, "found", ""),
+    )
+
+    assert save(anna, leases.sheet, data).json()["refused"] == []
+    assert standing(first) == {RENT: "stated", INSURE: "stated"}
+    assert standing(second) == {RENT: "stated", NOTICE_ACT: "found", NOTICE_PARTY: "same"}
+    assert {str(e.key) for a in leases.annas for e in a.events.all()} == {data["key"]}
+
+
+def test_of_a_range_the_rows_that_are_closed_are_left_out(leases: Leases, anna: Client) -> None:
+    first, second = leases.annas
+    actions.submit(assignment=first, allow_open=True)
+
+    answer = save(anna, leases.sheet, change((first, RENT, "stated", ""), (second, RENT, "stated", ""))).json()
+
+    assert answer["refused"] == ["“Clause 1” is submitted; take it back first to change it."]
+    assert answer["states"] == {str(first.pk): "submitted", str(second.pk): "started"}
+    assert (standing(first), standing(second)) == ({}, {RENT: "stated"})
+
+
+def test_one_wrong_cell_keeps_its_whole_row_out(leases: Leases, anna: Client) -> None:
+    first, second = leases.annas
+    label(first, {NOTICE_ACT: "absent"})
+
+    save(
+        anna,
+        leases.sheet,
+        change((first, RENT, "stated", ""), (first, NOTICE_PARTY, "same", ""), (second, RENT, "stated", "")),
+    )
+
+    assert standing(first) == {NOTICE_ACT: "absent"}
+    assert standing(second) == {RENT: "stated"}
+
+
+# --- changed from elsewhere -----------------------------------------------------------------------------------------
+
+
+def test_a_cell_that_was_changed_elsewhere_is_left_and_told(leases: Leases, anna: Client) -> None:
+    mine = leases.annas[0]
+    label(mine, {RENT: "implied"})  # from another browser; this page has seen an empty cell
+
+    data = change((mine, RENT, "absent", ""), (mine, INSURE, "stated", ""))
+    answer = save(anna, leases.sheet, data).json()
+
+    _, column, question, *_ = json.loads(data["changes"])[0]
+    assert answer["conflicts"] == [[f"c-{mine.pk}-{column}-{question}", "absent"]]
+    assert [mine.pk, column, {str(question): "implied"}] in answer["columns"]
+    assert standing(mine) == {RENT: "implied", INSURE: "stated"}  # the rest goes in
+
+
+def test_the_same_choice_from_elsewhere_is_no_conflict(leases: Leases, anna: Client) -> None:
+    label(leases.annas[0], {RENT: "stated"})
+
+    answer = save(anna, leases.sheet, change((leases.annas[0], RENT, "stated", ""))).json()
+
+    assert answer["conflicts"] == []
+    assert list(answer["columns"][0][2].values()) == ["stated"]
+
+
+# --- undoing --------------------------------------------------------------------------------------------------------
+
+
+def test_undoing_brings_back_what_a_rule_cleared_and_what_was_preset(leases: Leases, anna: Client) -> None:
+    mine = leases.annas[0]
+    label(mine, {INSPECT_ACT: "found"})  # presets the party
+    label(mine, {INSPECT_ACT: "absent"})  # switches it off
+
+    save(
+        anna,
+        leases.sheet,
+        change((mine, INSPECT_ACT, "found", "absent"), (mine, INSPECT_PARTY, "=no-party", ""), restore=True),
+    )
+
+    assert standing(mine) == {INSPECT_ACT: "found", INSPECT_PARTY: "no-party"}
+    assert mine.labels.get(question__key="party").preset
+
+
+def test_what_is_not_the_preset_is_never_stored_as_one(leases: Leases, anna: Client) -> None:
+    save(
+        anna,
+        leases.sheet,
+        change((leases.annas[0], INSPECT_ACT, "=found", ""), (leases.annas[0], INSPECT_PARTY, "=same", "")),
+    )
+
+    assert not leases.annas[0].labels.filter(preset=True).exists()
+
+
+def test_an_undo_goes_in_whole_or_not_at_all(leases: Leases, anna: Client) -> None:
+    first, second = leases.annas
+    label(first, {RENT: "stated"})
+    label(second, {RENT: "absent"})  # the step had put "stated" there; somebody has changed it since
+
+    answer = save(
+        anna, leases.sheet, change((first, RENT, "", "stated"), (second, RENT, "", "stated"), restore=True)
+    ).json()
+
+    assert len(answer["conflicts"]) == 1
+    assert (standing(first), standing(second)) == ({RENT: "stated"}, {RENT: "absent"})
+    assert sorted(next(iter(values.values())) for *_, values in answer["columns"]) == ["absent", "stated"]
+
+
+# --- what it costs --------------------------------------------------------------------------------------------------
+
+
+def test_a_save_costs_the_same_on_a_wide_sheet(leases: Leases, anna: Client) -> None:
+    wide = builders.sheet(leases.study, "Wide", duties=[f"Duty {n}" for n in range(30)], n_rows=1)
+    [assignment] = builders.assignments(leases.annas[0].rater, wide)
+    label(assignment, {(f"Duty {n}", "stated"): "stated" for n in range(29)})
+    label(leases.annas[0], {INSURE: "stated"})  # both are started then
+
+    costs = []
+    for sheet, data in (
+        (leases.sheet, change((leases.annas[0], RENT, "stated", ""))),
+        (wide, change((assignment, ("Duty 29", "stated"), "stated", ""))),
+        (wide, change(*[(assignment, (f"Duty {n}", "stated"), "absent", "stated") for n in range(30)])),
+    ):
+        with CaptureQueriesContext(connection) as captured:
+            assert save(anna, sheet, data).status_code == 200
+        costs.append(len(captured))
+
+    # Session, user, assignment, columns; then in one transaction: the lock, the key, labels, a write, the events.
+    # pytest's own transaction makes ours a savepoint, which are two more statements.
+    assert costs == [11, 11, 11]

@@ -1,0 +1,162 @@
+"""Help for the annotator: asking, skipping, the list of what is open, the guide, the stored page, the clock."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from playwright.sync_api import Page, expect
+
+from annotation.models import Assignment, Note, Sitting, Skip, Study
+from tests.journeys.conftest import Browsing
+from tests.journeys.pages import Coleslaw, Grid
+
+
+def ask(page: Page, text: str) -> None:
+    page.keyboard.press("m")
+    expect(page.locator("#ask-text")).to_be_focused()
+    page.keyboard.type(text)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#ask")).to_be_hidden()
+
+
+def test_ask_skip_and_submit_on_keys_and_read_the_answer(slaw: Coleslaw, browsing: Browsing) -> None:
+    browsing.expect("409")
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+
+    # Skip with a reason: the cell says so, the focus goes on, undo takes it back.
+    grid.keys("x")
+    page.keyboard.type("Cut off")
+    grid.keys("Enter")
+    assert grid.where() == "Google 1 › Presence › carrots"
+    cell = page.locator(f"#{grid.id('Google 1', 'white cabbage')}")
+    expect(cell).to_have_text("cannot tell: Cut off")
+    expect(page.locator("#cells-left")).to_have_text("38 of 39 cells left")
+    grid.keys("Control+z")
+    expect(cell).to_have_text("empty")
+    grid.keys("Control+Shift+z")
+    grid.settle()
+    assert Skip.objects.get().reason == "Cut off"
+    # A label takes its place.
+    grid.keys("1")
+    grid.settle()
+    assert not Skip.objects.exists()
+
+    # Ask about a cell; it gets a corner, and the bottom line says what was asked.
+    grid.go("Google 1", "mustard")
+    ask(page, "Is it in the dressing?")
+    noted = page.locator(f"#{grid.id('Google 1', 'mustard')}")
+    expect(noted).to_have_attribute("data-note", "open")
+    expect(page.locator("#asked")).to_have_text("You asked: “Is it in the dressing?” · not answered yet")
+
+    # Submitting lists what is open; a click leads to the cell, an answer takes it off the list, Esc closes the list.
+    grid.keys("s")
+    listed = page.locator("#still-open")
+    expect(listed.get_by_role("heading")).to_have_text("Still open in “Google 1”: 12")
+    listed.get_by_role("button", name="carrots", exact=True).click()
+    assert grid.focused == grid.id("Google 1", "carrots")
+    grid.keys("1")
+    expect(listed.get_by_role("heading")).to_have_text("Still open in “Google 1”: 11")
+    grid.keys("Escape")
+    expect(listed).to_be_hidden()
+
+    # Skip the rest of the document: what the columns preset is filled in, and it can be submitted.
+    grid.go("Google 1", "mustard")
+    grid.keys("x")
+    page.get_by_label("All that is still open in “Google 1”: 11 cells").check()
+    grid.keys("Enter")
+    grid.settle()
+    assert Skip.objects.filter(reason="Cut off").count() == 8  # "stir" and "serve" preset three cells
+    grid.keys("p", "s")
+    expect(page.locator("#n-submitted")).to_have_text("1")
+
+    # The manager answers; the annotator is told, finds the cell, and the answer counts as read.
+    manager = browsing.person("mara")
+    manager.goto("/studies/slaw/notes/")
+    note = manager.get_by_role("article").filter(has_text="Is it in the dressing?")
+    expect(note).to_contain_text("cannot tell: Cut off")
+    note.get_by_label("Answer").fill("Take it as implied.")
+    note.get_by_role("button", name="Answer").click()
+    expect(manager.get_by_role("heading", name="Answered")).to_be_visible()
+    page.goto("/")
+    page.get_by_role("link", name="1 new answer").click()
+    expect(page.locator("#asked")).to_have_text("The manager: “Take it as implied.”")
+    assert grid.focused == grid.id("Google 1", "mustard")
+    expect(page.locator(f"#{grid.focused}")).to_have_attribute("data-note", "read")
+    assert Note.objects.get().read_at is not None
+
+    # The manager closes the sheet: nothing is taken back any more, and it says why.
+    manager.on("dialog", lambda dialog: dialog.accept())
+    manager.goto("/studies/slaw/")
+    manager.get_by_role("button", name="Close", exact=True).click()
+    expect(manager.get_by_text("2 documents were not submitted")).to_be_visible()
+    grid.keys("s")
+    grid.expect_refusal("“Coleslaw” is closed: its work is finished.")
+    assert slaw.assignment("anna", "Google 1").state == Assignment.State.SUBMITTED
+    grid.open()
+    expect(page.locator("#choices")).to_have_text(re.compile("This sheet is closed"))
+
+
+def test_the_guide_stays_beside_the_work(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    guide = page.locator("#guide")
+    grid.keys("g")
+    expect(guide.get_by_role("heading", name="Guide: Presence")).to_be_visible()
+    expect(guide.get_by_text("The words differ, but it is plainly a form of the same thing.")).to_be_in_viewport()
+    # The keys stay in the grid, and the guide follows to another question.
+    grid.keys("1")
+    assert grid.where() == "Google 1 › Presence › carrots"
+    grid.go("Google 1", "shred · knife · white cabbage", "ingredients")
+    expect(guide.get_by_text("More than half of the task's ingredients")).to_be_in_viewport()
+    grid.keys("Escape")
+    expect(guide).to_be_hidden()
+    assert grid.focused == grid.id("Google 1", "shred · knife · white cabbage", "ingredients")
+
+
+def test_the_stored_page_is_shown_in_a_frame_that_can_do_nothing(demo: Study, browsing: Browsing) -> None:
+    page = browsing.person("annotator")
+    Grid(page, demo.sheets.earliest("position"), "annotator").open()
+    button = page.get_by_role("button", name="Page", exact=True)
+    button.click()
+    frame = page.frame_locator("#evidence iframe")
+    expect(frame.get_by_text("The page as it was stored.")).to_be_visible()
+    expect(frame.get_by_role("heading").first).to_be_visible()
+    assert page.locator("#evidence iframe").get_attribute("sandbox") == ""
+    address = page.locator("#evidence iframe").get_attribute("src")
+    assert address is not None
+    policy = page.request.get(address).headers["content-security-policy"]
+    assert "sandbox" in policy
+    assert "default-src 'none'" in policy
+    button.click()
+    expect(page.locator("#evidence iframe")).to_have_count(0)
+    expect(page.locator("#evidence .best")).to_be_visible()
+
+
+def test_active_time_leaves_pauses_out(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    page.clock.install()
+    grid = Grid(page, slaw.sheet)
+    grid.page.goto(f"/sheets/{slaw.sheet.pk}/")
+    page.clock.run_for(1000)
+    page.wait_for_selector("td:focus")
+    expect(page.locator("#active-time")).to_have_text("under 1 min")
+
+    for _ in range(3):
+        grid.keys("ArrowRight")
+        page.clock.run_for(40_000)
+    page.clock.run_for(600_000)  # a pause, of which one minute counts
+
+    # 2 × 40 s between the keys, and the minute after the last one
+    expect(page.locator("#active-time")).to_have_text("2 min")
+    sittings = Sitting.objects.filter(assignment=slaw.assignment("anna", "Google 1"))
+    for _ in range(100):  # a beat is sent, and nobody waits for it
+        seconds = list(sittings.values_list("seconds", flat=True))
+        if seconds and seconds[0] >= 138:
+            break
+        time.sleep(0.05)
+    assert len(seconds) == 1
+    assert 138 <= seconds[0] <= 143
+    # What the browser claims is held against the clock of the server.
+    assert slaw.assignment("anna", "Google 1").active_seconds <= 30

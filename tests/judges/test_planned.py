@@ -1,0 +1,120 @@
+"""A judge labels what a plan gave it, and nothing else; the board's panel of runs."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation import actions as annotation
+from annotation import judging
+from annotation.actions import Refused
+from annotation.models import Assignment
+from judges import actions
+from judges.actions.runs import end_run
+from judges.models import Judge, WorkItem
+from tests import builders
+from tests.builders import Leases
+from tests.test_access import PROMPT
+
+
+@pytest.fixture
+def judge(leases: Leases) -> Judge:
+    return actions.create_judge(name="lexical", method=Judge.Method.LEXICAL, prompt_text=PROMPT)
+
+
+def plan(leases: Leases, rows: list[int], sections: list[str] | None = None) -> None:
+    annotation.apply_design(
+        study=leases.study,
+        design=None,
+        request=None,
+        raters=[],
+        sheets=[leases.sheet],
+        by=leases.manager,
+        sections=sections or [],
+        judges={"lexical": rows},
+    )
+
+
+def test_a_judge_of_the_study_is_offered_to_the_planner(leases: Leases, judge: Judge) -> None:
+    assert judging.names(leases.study) == ["lexical"]
+
+
+def test_a_run_labels_what_the_plan_gave(leases: Leases, judge: Judge) -> None:
+    first, _second = leases.sheet.rows.values_list("pk", flat=True)
+    plan(leases, [first])
+
+    run = actions.start_run(study=leases.study, judge=judge, by=leases.manager)
+
+    assert [item.assignment.row_id for item in run.items.all()] == [first]
+    assert actions.score_items(item_ids=list(run.items.values_list("pk", flat=True))) == 1
+    run.refresh_from_db()
+    assert run.state == "finished"
+
+
+def test_a_run_after_it_labels_the_rest(leases: Leases, judge: Judge) -> None:
+    first, second = leases.sheet.rows.values_list("pk", flat=True)
+    plan(leases, [first])
+    run = actions.start_run(study=leases.study, judge=judge, by=leases.manager)
+    actions.score_items(item_ids=list(run.items.values_list("pk", flat=True)))
+
+    rest = actions.start_run(study=leases.study, judge=judge, by=leases.manager)
+
+    assert [item.assignment.row_id for item in rest.items.all()] == [second]
+
+
+def test_a_planned_section_is_the_only_one_that_is_answered(leases: Leases) -> None:
+    both = PROMPT + "  acts.act:\n    lexical: {in: [paragraph], same: found, part: reworded, none: absent}\n"
+    judge = actions.create_judge(name="lexical", method=Judge.Method.LEXICAL, prompt_text=both)
+    rows = list(leases.sheet.rows.values_list("pk", flat=True))
+    plan(leases, rows, ["acts"])
+
+    run = actions.start_run(study=leases.study, judge=judge, by=leases.manager)
+    actions.score_items(item_ids=list(WorkItem.objects.filter(run=run).values_list("pk", flat=True)))
+
+    labels = {
+        section
+        for assignment in Assignment.objects.filter(rater=run.rater)
+        for section in assignment.labels.values_list("question__section__key", flat=True)
+    }
+    assert labels == {"acts"}
+
+
+def test_a_withdrawn_row_is_not_labelled(leases: Leases, judge: Judge) -> None:
+    first, second = leases.sheet.rows.all()
+    annotation.withdraw_row(row=first, reason="gone", by=leases.manager)
+
+    run = actions.start_run(study=leases.study, judge=judge, by=leases.manager)
+
+    assert [item.assignment.row_id for item in run.items.all()] == [second.pk]
+
+
+def test_a_plan_does_not_open_the_way_into_labels_from_a_file(leases: Leases) -> None:
+    """J1 has assignments that no plan and no run gave it."""
+    judge = actions.create_judge(name="J1", method=Judge.Method.LEXICAL, prompt_text=PROMPT)
+    third = builders.row(leases.sheet, "Clause 3")
+    annotation.apply_design(
+        study=leases.study,
+        design=None,
+        request=None,
+        raters=[],
+        sheets=[leases.sheet],
+        by=leases.manager,
+        judges={"J1": [third.pk]},
+    )
+
+    with pytest.raises(Refused, match="came from a file"):
+        actions.start_run(study=leases.study, judge=judge, by=leases.manager)
+
+
+def test_the_board_says_what_keeps_a_run(leases: Leases, judge: Judge) -> None:
+    client = Client()
+    client.force_login(leases.manager)
+    url = reverse("judges:board", args=[leases.study.slug])
+    assert "No judge has worked here yet." in client.get(url).content.decode()
+    run = actions.start_run(study=leases.study, judge=judge, by=leases.manager)
+    assert "nothing</span>" in client.get(url).content.decode()
+
+    end_run(run, run.State.FAILED, error="The model is gone.")
+
+    assert "The model is gone." in client.get(url).content.decode()

@@ -1,0 +1,61 @@
+"""The board's panel of agreement so far."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Rater
+from reports import board
+from tests import builders
+from tests.builders import Leases
+
+
+def panel(leases: Leases) -> str:
+    client = Client()
+    client.force_login(leases.manager)
+    return client.get(reverse("reports:board", args=[leases.study.slug])).content.decode()
+
+
+def test_nothing_in_common_is_said(leases: Leases) -> None:
+    builders.label(leases.annas[0])
+
+    assert "No two people have answered the same cell yet." in panel(leases)
+
+
+def test_too_little_data_is_said_with_its_count(leases: Leases) -> None:
+    for assignment in (leases.annas[0], leases.boriss[0], leases.judges[0]):
+        builders.label(assignment)
+
+    page = panel(leases)
+
+    # Of the duties' one question two columns; the judge is no person.
+    assert "<code>A1</code> · <code>A2</code>" in page
+    assert "too little data: 2 cells" in page
+    assert "J1" not in page
+
+
+def test_enough_data_is_kappa_with_what_it_rests_on(leases: Leases, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(board, "ENOUGH_CELLS", 4)
+    other = {**builders.COMPLETE, ("Insure", "stated"): "absent"}
+    builders.label(leases.annas[0])
+    builders.label(leases.annas[1], other)
+    builders.label(leases.boriss[0])
+    builders.label(leases.boriss[1])
+
+    page = panel(leases)
+
+    # A: stated implied stated absent; B: stated implied stated implied. p_o = 3/4, p_e = 1/4 + 1/4 × 1/2 = 3/8,
+    # kappa = (3/4 - 3/8) / (5/8) = 0.6
+    assert "κ 0.60" in page
+    assert "75 % alike · 4 cells" in page
+    assert Rater.objects.people().count() == 2
+
+
+def test_where_everybody_chose_the_same_kappa_is_not_defined(leases: Leases, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(board, "ENOUGH_CELLS", 1)
+    for assignment in (leases.annas[0], leases.boriss[0]):
+        builders.label(assignment, {("Pay rent", "stated"): "stated"})
+
+    assert "κ not defined" in panel(leases)
