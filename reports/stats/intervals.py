@@ -1,0 +1,253 @@
+"""Bootstrap intervals: which sums a statistic needs for each document (or sheet), and which function of them it is.
+
+All take `by` ("document" or "sheet"), `n_draws` and `seed`; the same ones give the same interval again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from reports.stats import coefficients
+from reports.stats.agreement import macro_kappa
+from reports.stats.among import default_weights
+from reports.stats.answers import Answers, IntArray
+from reports.stats.bootstrap import N_DRAWS, By, Interval, Resampling, resampling
+from reports.stats.cells import CellSums, cluster_sums
+from reports.stats.coefficients import Level
+from reports.stats.judge import judged_cells
+from reports.stats.pairs import FloatArray, Weights, agreement_weights, disagreement_weights, pair_tables
+
+
+def agreement_intervals(
+    answers: Answers,
+    *,
+    level: Level = "nominal",
+    values: Sequence[float] | None = None,
+    weights: Weights | None = None,
+    by: By = "document",
+    n_draws: int = N_DRAWS,
+    seed: int = 0,
+) -> dict[str, Interval]:
+    """The intervals of `among.agreement_among(answers, ...)`, all of the same draws.
+
+    Returns:
+        by the coefficients' names: percent, percent_of_comparisons, cohen, scott, fleiss, alpha, ac1, pabak, for
+        ordered questions also cohen_linear, cohen_quadratic and ac2; by "specific.<option>" and "kappa.<option>" those
+        of the options.
+    """
+    draws = resampling(answers, by, n_draws=n_draws, seed=seed)
+    ordered = level != "nominal"
+    at = values if level == "interval" else None
+    k = answers.n_options
+    ac2 = agreement_weights(k, weights or default_weights(level), at)
+    names = ["percent", "percent_of_comparisons", "scott", "fleiss", "alpha", "ac1", "pabak"]
+    names += ["ac2"] if ordered else []
+    names += [f"{name}.{option}" for name in ("specific", "kappa") for option in range(k)]
+    of_pairs: dict[str, Weights | None] = {"cohen": None}
+    if ordered:
+        of_pairs |= {"cohen_linear": "linear", "cohen_quadratic": "quadratic"}
+    if draws.too_few:
+        return {name: draws.without_draws() for name in (*names, *of_pairs)}
+
+    def statistics(features: FloatArray) -> FloatArray:
+        sums = CellSums.unpacked(features, k)
+        columns = [
+            coefficients.percent(sums),
+            coefficients.percent_of_comparisons(sums),
+            coefficients.scott_pi(sums),
+            coefficients.fleiss_kappa(sums),
+            coefficients.krippendorff_alpha(sums, level, at),
+            coefficients.gwet_ac(sums),
+            coefficients.pabak(sums),
+        ]
+        columns += [coefficients.gwet_ac(sums, ac2)] if ordered else []
+        columns += [*coefficients.specific_agreement(sums).T, *coefficients.category_kappas(sums).T]
+        return np.stack(columns, axis=-1)
+
+    drawn = draws.draw(cluster_sums(answers, draws.cluster_of(answers), draws.n_clusters).packed(), statistics)
+    found = {name: draws.interval(drawn[:, column]) for column, name in enumerate(names)}
+    costs = [disagreement_weights(k, weighted, at) for weighted in of_pairs.values()]
+    kappas = _mean_kappas(replace(answers, sheet=np.zeros_like(answers.sheet)), answers, costs, draws)
+    return found | dict(zip(of_pairs, kappas, strict=True))
+
+
+@dataclass(frozen=True)
+class MacroIntervals:
+    kappa: Interval
+    accuracy: Interval
+
+
+def macro_intervals(
+    answers: Answers, weights: Weights | None = None, *, by: By = "document", n_draws: int = N_DRAWS, seed: int = 0
+) -> MacroIntervals:
+    """The intervals of `agreement.macro_kappa` and `agreement.macro_accuracy` (A_h), of the same draws.
+
+    A recipe-pair whose kappa is not defined in a draw, or that shares no drawn cell, is left out of that draw. Drawn by
+    sheet, each recipe-pair keeps its kappa and its share, and only the recipes change.
+    """
+    draws = resampling(answers, by, n_draws=n_draws, seed=seed, group_many=by == "sheet")
+    if draws.too_few:
+        return MacroIntervals(draws.without_draws(), draws.without_draws())
+    tables = pair_tables(answers)
+    places, place = np.unique(np.stack([tables.position_a, tables.position_b]), axis=1, return_inverse=True)
+    n_places, k = places.shape[1], answers.n_options
+
+    if by == "sheet":
+        rows = macro_kappa(tables, weights).rows
+        kappas = np.array([np.nan if row.value is None else row.value for row in rows])
+        defined = ~np.isnan(kappas)
+        sheet = np.searchsorted(draws.clusters, tables.sheet)
+        at, size = sheet * n_places + place, draws.n_clusters * n_places
+        per_cluster = np.concatenate(
+            [
+                np.bincount(sheet[defined], kappas[defined], minlength=draws.n_clusters)[:, np.newaxis],
+                np.bincount(sheet[defined], minlength=draws.n_clusters)[:, np.newaxis],
+                np.bincount(at, tables.agreed / tables.n, minlength=size).reshape(-1, n_places),
+                np.bincount(at, minlength=size).reshape(-1, n_places),
+            ],
+            axis=1,
+        )
+
+        def of_sheets(features: FloatArray) -> FloatArray:
+            accuracy = _mean_of_ratios(features[:, 2 : 2 + n_places], features[:, 2 + n_places :])
+            return np.stack([_mean_of_ratios(features[:, :1], features[:, 1:2]), accuracy], axis=-1)
+
+        drawn = draws.draw(per_cluster, of_sheets)
+        return MacroIntervals(draws.interval(drawn[:, 0]), draws.interval(drawn[:, 1]))
+
+    at_place = sparse.csr_array((np.ones(len(tables)), (np.arange(len(tables)), place)), shape=(len(tables), n_places))
+    cost = disagreement_weights(k, weights)
+    per_document, n_groups = _pair_sums(answers, answers, [cost, disagreement_weights(k)], draws)
+
+    def of_documents(features: FloatArray) -> FloatArray:
+        sums = features.reshape(features.shape[0], n_groups, -1)
+        margin_a, margin_b = sums[:, :, 2 : 2 + k], sums[:, :, 2 + k :]
+        n = margin_a.sum(axis=-1)
+        share = np.divide(n - sums[:, :, 1], n, out=np.zeros(n.shape), where=n > 0)
+        accuracy = _mean_of_ratios(share @ at_place, (n > 0).astype(np.float64) @ at_place)
+        return np.stack([_mean_of_kappas(sums[:, :, 0], margin_a, margin_b, n, cost), accuracy], axis=-1)
+
+    affordable = draws.within(per_document.nnz)
+    drawn = affordable.draw(per_document, of_documents)
+    return MacroIntervals(affordable.interval(drawn[:, 0], centred=True), affordable.interval(drawn[:, 1]))
+
+
+def judge_accuracy_interval(
+    people: Answers, judge: Answers, *, by: By = "document", n_draws: int = N_DRAWS, seed: int = 0
+) -> Interval:
+    """The interval of `judge.judge_accuracy`, A_m."""
+    draws, correct, total = _judged_by_sheet(people, judge, by, n_draws, seed)
+    if by == "sheet":
+        return draws.bootstrap(_shares(correct.sum(axis=1), total.sum(axis=1)), _mean)
+    n_sheets = correct.shape[1]
+    return draws.bootstrap(
+        sparse.hstack([correct, total]).tocsr(),
+        lambda features: _mean_of_ratios(features[:, :n_sheets], features[:, n_sheets:]),
+    )
+
+
+def _judged_by_sheet(
+    people: Answers, judge: Answers, by: By, n_draws: int, seed: int
+) -> tuple[Resampling, sparse.csr_array, sparse.csr_array]:
+    """Right and labelled cells of each cluster and sheet, both of shape (n_clusters, n_sheets)."""
+    draws = resampling(people, by, n_draws=n_draws, seed=seed, group_many=by == "sheet")
+    of = judged_cells(people, judge)
+    cluster = np.searchsorted(draws.clusters, of.document if by == "document" else of.sheet)
+    sheets, sheet = np.unique(of.sheet, return_inverse=True)
+    shape = (draws.n_clusters, sheets.size)
+
+    def counted(chosen: IntArray) -> sparse.csr_array:
+        return sparse.csr_array((np.ones(chosen.size), (cluster[chosen], sheet[chosen])), shape=shape)
+
+    return draws, counted(np.flatnonzero(of.right)), counted(np.flatnonzero(of.labelled))
+
+
+def _mean_kappas(grouped: Answers, answers: Answers, costs: Sequence[FloatArray], draws: Resampling) -> list[Interval]:
+    """For each cost the interval of the mean kappa of all groups (sheet of `grouped`, rater a, rater b)."""
+    per_cluster, n_groups = _pair_sums(grouped, answers, costs, draws)
+    k, n_costs = answers.n_options, len(costs)
+
+    def statistic(features: FloatArray) -> FloatArray:
+        sums = features.reshape(features.shape[0], n_groups, -1)
+        margin_a, margin_b = sums[:, :, n_costs : n_costs + k], sums[:, :, n_costs + k :]
+        n = margin_a.sum(axis=-1)
+        return np.stack(
+            [_mean_of_kappas(sums[:, :, place], margin_a, margin_b, n, cost) for place, cost in enumerate(costs)],
+            axis=-1,
+        )
+
+    affordable = draws.within(per_cluster.nnz)
+    drawn = affordable.draw(per_cluster, statistic)
+    return [affordable.interval(column, centred=True) for column in drawn.T]
+
+
+def _pair_sums(
+    grouped: Answers, answers: Answers, costs: Sequence[FloatArray], draws: Resampling
+) -> tuple[sparse.csr_array, int]:
+    """The sums that kappas need, for each cluster and each group (sheet of `grouped`, rater a, rater b): the weighted
+    disagreement under each cost, and how often a and b chose each option.
+
+    Returns:
+        shape (n_clusters, n_groups x (n_costs + 2 n_options)), and n_groups; groups in the order of
+        `pair_tables(grouped)`.
+    """
+    cluster = draws.cluster_of(answers)
+    # The tables of each cluster, counted as if it were a sheet; each lies in one sheet of `grouped`.
+    tables = pair_tables(replace(answers, sheet=cluster))
+    first = np.zeros(draws.n_clusters, dtype=np.int64)
+    first[cluster] = np.arange(cluster.size)
+    sheet = grouped.sheet[first[tables.sheet]]
+    raters = np.unique(answers.rater)
+    group_key = (sheet * raters.size + np.searchsorted(raters, tables.rater_a)) * raters.size
+    groups, group = np.unique(group_key + np.searchsorted(raters, tables.rater_b), return_inverse=True)
+
+    k, n_costs = answers.n_options, len(costs)
+    width = n_costs + 2 * k
+    start = group[tables.pair] * width
+    row = tables.sheet[tables.pair]
+    columns = [start + place for place in range(n_costs)]
+    amounts = [tables.count * cost[tables.option_a, tables.option_b] for cost in costs]
+    columns += [start + n_costs + tables.option_a, start + n_costs + k + tables.option_b]
+    amounts += [tables.count.astype(np.float64)] * 2
+    amount, column, rows = np.concatenate(amounts), np.concatenate(columns), np.tile(row, len(columns))
+    some = amount != 0
+    table = sparse.csr_array((amount[some], (rows[some], column[some])), shape=(draws.n_clusters, groups.size * width))
+    return table, groups.size
+
+
+def _mean_of_kappas(
+    paid: FloatArray, margin_a: FloatArray, margin_b: FloatArray, n: FloatArray, cost: FloatArray
+) -> FloatArray:
+    """The mean kappa of each draw: paid and n have shape (n_draws, n_groups), the margins one axis of options more."""
+    expected = ((margin_a @ cost) * margin_b).sum(axis=-1)
+    ratio = np.divide(paid * n, expected, out=np.full(n.shape, np.nan), where=expected > 0)
+    return _mean_of_defined(1 - ratio)
+
+
+def _shares(correct: FloatArray, total: FloatArray) -> FloatArray:
+    """Each cluster's share and whether it has one, shape (n_clusters, 2)."""
+    has = total > 0
+    return np.stack([np.divide(correct, total, out=np.zeros(total.shape), where=has), has.astype(np.float64)], axis=-1)
+
+
+def _mean(features: FloatArray) -> FloatArray:
+    """Sum (first column) by number (second)."""
+    return _mean_of_ratios(features[:, :1], features[:, 1:])
+
+
+def _mean_of_ratios(tops: FloatArray, bottoms: FloatArray) -> FloatArray:
+    return _mean_of_defined(np.divide(tops, bottoms, out=np.full(tops.shape, np.nan), where=bottoms > 0))
+
+
+def _mean_of_defined(values: FloatArray) -> FloatArray:
+    """Row by row the mean of what is not NaN, NaN where nothing is left."""
+    defined = ~np.isnan(values)
+    n = defined.sum(axis=-1)
+    means: FloatArray = np.divide(
+        np.where(defined, values, 0).sum(axis=-1), n, out=np.full(n.shape, np.nan), where=n > 0
+    )
+    return means
