@@ -57,10 +57,10 @@ class FiltersSerializer(serializers.Serializer[Any]):
 
 
 class ReportSerializer(serializers.Serializer[Any]):
-    study = serializers.SlugField(source="data.study.slug")
-    title = serializers.CharField(source="data.study.title")
-    scheme = serializers.SlugField(source="data.study.scheme.slug")
-    scheme_version = serializers.IntegerField(source="data.study.scheme.version")
+    study = serializers.SlugField(source="data.table.slug")
+    title = serializers.CharField(source="data.table.title")
+    scheme = serializers.SlugField(source="data.scheme.key")
+    scheme_version = serializers.IntegerField(source="data.scheme.version")
     simulated_raters = serializers.SerializerMethodField()
     filters = FiltersSerializer(help_text=_("As they were understood; an empty list lets everything in."))
     tables = serializers.SerializerMethodField()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
 
@@ -10,5 +11,7 @@ class ReportsConfig(AppConfig):
     def ready(self) -> None:
         from annotation import tabs
         from annotation.models import Role
+        from reports.guards import guard_reports
 
         tabs.register(position=90, label=_("Report"), url_name="reports:report", roles={Role.MANAGER, Role.RESEARCHER})
+        post_migrate.connect(guard_reports, sender=self)

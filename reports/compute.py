@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.models import Rater
 from annotation.scheme import Kind, Merge, QuestionSpec
-from reports.queries import TOLD_APART, Filters, QuestionData, StudyData
+from reports.arrays import TOLD_APART, Filters, QuestionData, StudyData
+from reports.label_table import RaterEntry
 from reports.stats.agreement import (
     Average,
     MacroAccuracy,
@@ -47,7 +47,7 @@ class Agreement:
 class JudgeResult:
     """How far one judge agrees with people, under `merge` (None: all options told apart). `options`: what is left."""
 
-    judge: Rater
+    judge: RaterEntry
     merge: Merge | None
     options: tuple[int, ...]
     accuracy: JudgeAccuracy
@@ -62,10 +62,10 @@ class GoldResult:
     All under `merge` (None: all options told apart).
     """
 
-    gold: Rater
+    gold: RaterEntry
     merge: Merge | None
     people: JudgeAccuracy
-    judges: tuple[tuple[Rater, JudgeAccuracy], ...]
+    judges: tuple[tuple[RaterEntry, JudgeAccuracy], ...]
 
 
 @dataclass(frozen=True)
@@ -108,10 +108,12 @@ class StudyReport:
 
 def compute(data: StudyData, filters: Filters) -> StudyReport:
     sections = []
-    for spec in data.study.scheme.parsed.sections:
+    for spec in data.scheme.sections:
         questions = tuple(
             _question(question, data, filters) for question in data.questions if question.section.key == spec.key
         )
+        if not questions:
+            continue
         several = len(questions) > 1
         sections.append(
             SectionReport(
@@ -168,7 +170,9 @@ def _agreement(people: Answers, spec: QuestionSpec, merge: Merge | None) -> Agre
     )
 
 
-def _judge(judge: Rater, answers: Answers, people: Answers, spec: QuestionSpec, merge: Merge | None) -> JudgeResult:
+def _judge(
+    judge: RaterEntry, answers: Answers, people: Answers, spec: QuestionSpec, merge: Merge | None
+) -> JudgeResult:
     """Cells in which people filled something in; whatever the judge says there is an answer, a blank option too."""
     of_people, of_judge = _merged(people, spec, merge), _merged(answers, spec, merge)
     table = confusion(of_people, of_judge)
@@ -187,7 +191,9 @@ def _judge(judge: Rater, answers: Answers, people: Answers, spec: QuestionSpec, 
     )
 
 
-def _gold(gold: Rater, data: QuestionData, people: Answers, judges: Sequence[Rater], merge: Merge | None) -> GoldResult:
+def _gold(
+    gold: RaterEntry, data: QuestionData, people: Answers, judges: Sequence[RaterEntry], merge: Merge | None
+) -> GoldResult:
     right = _merged(_filled(data.golds[gold.code], data), data.spec, merge)
     return GoldResult(
         gold=gold,
@@ -209,6 +215,7 @@ def _filled(answers: Answers, data: QuestionData) -> Answers:
         rater=answers.rater,
         cell=answers.cell,
         sheet=answers.sheet,
+        document=answers.document,
         code=np.where(np.isin(answers.code, data.blanks), MISSING, answers.code),
         n_options=answers.n_options,
     )
@@ -221,6 +228,7 @@ def _one_voice(people: Answers) -> Answers:
         rater=np.zeros(cells.size),
         cell=cells,
         sheet=people.sheet[first],
+        document=people.document[first],
         code=people.value_counts().argmax(axis=1),
         n_options=people.n_options,
     )

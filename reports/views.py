@@ -13,6 +13,7 @@ from annotation.access import AppRequest, for_roles
 from annotation.exports import label_header
 from annotation.models import Role, Study
 from reports import exports, queries
+from reports.arrays import Filters
 from reports.compute import StudyReport, compute
 from reports.forms import FiltersForm
 from reports.tables import about, overview, question_tables, raters, section_tables
@@ -24,7 +25,7 @@ _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 @for_roles(Role.RESEARCHER, Role.MANAGER)
 def report(request: AppRequest, study: Study) -> HttpResponse:
     form = FiltersForm(request.GET, study=study)
-    filters = form.filters() if form.is_valid() else queries.Filters()
+    filters = form.filters() if form.is_valid() else Filters()
     report = compute(queries.load(study, filters), filters)
     sections = [
         {
@@ -47,7 +48,7 @@ def report(request: AppRequest, study: Study) -> HttpResponse:
         "form": form,
         "report": report,
         "about": about(report),
-        "filtered": filters != queries.Filters(),
+        "filtered": filters != Filters(),
         "figures": _figures(report),
         "overview": overview(report),
         "sections": sections,
@@ -58,7 +59,7 @@ def report(request: AppRequest, study: Study) -> HttpResponse:
 
 
 def _figures(report: StudyReport) -> list[tuple[int, str]]:
-    data, words = report.data, report.data.study.scheme.parsed.words
+    data, words = report.data, report.data.scheme.words
     return [
         (len(data.sheets), words.sheet if len(data.sheets) == 1 else words.sheets),
         (len(data.people), ngettext("person", "people", len(data.people))),

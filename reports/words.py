@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from annotation.models import Rater
 from annotation.scheme import Words
 from reports.compute import Agreement, QuestionReport
+from reports.label_table import RaterEntry
 from reports.stats import agreement as agreement_stats
 from reports.stats import judge as judge_stats
 from reports.stats.summary import Empty
@@ -40,9 +41,12 @@ def undefined(question: QuestionReport, agreement: Agreement, reason: str) -> st
     return str(UNDEFINED[reason])
 
 
-def code_of(rater: Rater) -> str:
+def code_of(rater: RaterEntry | Rater) -> str:
     """A rater as reports name it."""
-    return f"{rater.code} ({_('simulated')})" if rater.simulated else rater.code
+    said = [_("simulated")] if rater.simulated else []
+    if isinstance(rater, RaterEntry) and rater.normalisation:
+        said.append(_("chosen anew: %(normalisation)s") % {"normalisation": rater.normalisation})
+    return f"{rater.code} ({', '.join(said)})" if said else rater.code
 
 
 def name_of(question: QuestionReport) -> str:

@@ -21,8 +21,8 @@ from annotation.label_reading import LabelImport
 from annotation.models import Label, Option, Study
 from annotation.tables import open_table, unsafe_cell
 from reports import exports, queries
+from reports.arrays import Filters
 from reports.compute import StudyReport, compute
-from reports.queries import Filters
 from tests import builders
 from tests.reports import studies
 from tests.reports.studies import answered, judge, rater, sheet

@@ -7,8 +7,8 @@ import pytest
 from annotation.models import Assignment, Study
 from annotation.scheme import load_scheme
 from reports import queries
+from reports.arrays import TOLD_APART, Filters
 from reports.compute import compute
-from reports.queries import TOLD_APART, Filters
 from reports.tables import Table, about, tables
 from tests import builders
 from tests.reports import studies
