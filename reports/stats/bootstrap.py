@@ -33,7 +33,7 @@ MAXIMUM_GROUPS = 10_000
 # Counts of drawn clusters made at a time: bounds memory.
 _COUNTS_AT_ONCE = 4_000_000
 # Multiplications that one sparse statistic may take; see `Resampling.within`.
-_WORK = 4_000_000_000
+_WORK = 2_000_000_000
 _FEWEST_DRAWS = 200
 
 TOO_FEW_CLUSTERS = "too little data: too few documents or sheets to draw from"
@@ -130,13 +130,13 @@ class Resampling:
         Returns:
             shape (1 + n_draws,) or (1 + n_draws, n_values): first the value of all clusters, then the draws.
         """
-        member = sparse.csr_array(
-            (np.ones(self.n_clusters), (self.group, np.arange(self.n_clusters))),
-            shape=(self.n_groups, self.n_clusters),
-        )
-        features = (member @ per_cluster).T
-        if sparse.issparse(features):
-            features = features.tocsr()
+        if self.n_groups < self.n_clusters:
+            member = sparse.csr_array(
+                (np.ones(self.n_clusters), (self.group, np.arange(self.n_clusters))),
+                shape=(self.n_groups, self.n_clusters),
+            )
+            per_cluster = member @ per_cluster
+        features = per_cluster.T if isinstance(per_cluster, np.ndarray) else per_cluster.T.tocsr()
         blocks = itertools.chain([np.ones((self.n_groups, 1))], self.counts(features.shape[0]))
         return np.concatenate([statistic((features @ counts).T) for counts in blocks])
 

@@ -5,10 +5,11 @@ All take `by` ("document" or "sheet"), `n_draws` and `seed`; the same ones give 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from reports.stats import coefficients
@@ -20,6 +21,8 @@ from reports.stats.cells import CellSums, cluster_sums
 from reports.stats.coefficients import Level
 from reports.stats.judge import judged_cells
 from reports.stats.pairs import FloatArray, Weights, agreement_weights, disagreement_weights, pair_tables
+
+_COMPARISONS_OF_PART = 500_000
 
 
 def agreement_intervals(
@@ -124,7 +127,7 @@ def macro_intervals(
     per_document, n_groups = _pair_sums(answers, answers, [cost, disagreement_weights(k)], draws)
 
     def of_documents(features: FloatArray) -> FloatArray:
-        sums = features.reshape(features.shape[0], n_groups, -1)
+        sums = features.reshape(features.shape[0], n_groups, 2 + 2 * k)
         margin_a, margin_b = sums[:, :, 2 : 2 + k], sums[:, :, 2 + k :]
         n = margin_a.sum(axis=-1)
         share = np.divide(n - sums[:, :, 1], n, out=np.zeros(n.shape), where=n > 0)
@@ -172,7 +175,7 @@ def _mean_kappas(grouped: Answers, answers: Answers, costs: Sequence[FloatArray]
     k, n_costs = answers.n_options, len(costs)
 
     def statistic(features: FloatArray) -> FloatArray:
-        sums = features.reshape(features.shape[0], n_groups, -1)
+        sums = features.reshape(features.shape[0], n_groups, n_costs + 2 * k)
         margin_a, margin_b = sums[:, :, n_costs : n_costs + k], sums[:, :, n_costs + k :]
         n = margin_a.sum(axis=-1)
         return np.stack(
@@ -195,28 +198,53 @@ def _pair_sums(
         shape (n_clusters, n_groups x (n_costs + 2 n_options)), and n_groups; groups in the order of
         `pair_tables(grouped)`.
     """
-    cluster = draws.cluster_of(answers)
-    # The tables of each cluster, counted as if it were a sheet; each lies in one sheet of `grouped`.
-    tables = pair_tables(replace(answers, sheet=cluster))
-    first = np.zeros(draws.n_clusters, dtype=np.int64)
-    first[cluster] = np.arange(cluster.size)
-    sheet = grouped.sheet[first[tables.sheet]]
+    tables = pair_tables(grouped)
     raters = np.unique(answers.rater)
-    group_key = (sheet * raters.size + np.searchsorted(raters, tables.rater_a)) * raters.size
-    groups, group = np.unique(group_key + np.searchsorted(raters, tables.rater_b), return_inverse=True)
 
+    def group_key(sheet: IntArray, rater_a: IntArray, rater_b: IntArray) -> IntArray:
+        place_a, place_b = np.searchsorted(raters, rater_a), np.searchsorted(raters, rater_b)
+        key: IntArray = (sheet * raters.size + place_a) * raters.size + place_b
+        return key
+
+    groups = group_key(tables.sheet, tables.rater_a, tables.rater_b)
     k, n_costs = answers.n_options, len(costs)
     width = n_costs + 2 * k
-    start = group[tables.pair] * width
-    row = tables.sheet[tables.pair]
-    columns = [start + place for place in range(n_costs)]
-    amounts = [tables.count * cost[tables.option_a, tables.option_b] for cost in costs]
-    columns += [start + n_costs + tables.option_a, start + n_costs + k + tables.option_b]
-    amounts += [tables.count.astype(np.float64)] * 2
-    amount, column, rows = np.concatenate(amounts), np.concatenate(columns), np.tile(row, len(columns))
-    some = amount != 0
-    table = sparse.csr_array((amount[some], (rows[some], column[some])), shape=(draws.n_clusters, groups.size * width))
-    return table, groups.size
+    cluster = draws.cluster_of(answers)
+    sheet_of = np.zeros(draws.n_clusters, dtype=np.int64)
+    sheet_of[cluster] = grouped.sheet
+    by_cluster = replace(answers, sheet=cluster)
+    parts = []
+    for cells in _parts(answers):
+        # The tables of each cluster, counted as if it were a sheet; each lies in one sheet of `grouped`.
+        part = pair_tables(by_cluster.where(cells))
+        group = np.searchsorted(groups, group_key(sheet_of[part.sheet], part.rater_a, part.rater_b))
+        start, row = group[part.pair] * width, part.sheet[part.pair]
+        columns = [start + place for place in range(n_costs)]
+        amounts = [part.count * cost[part.option_a, part.option_b] for cost in costs]
+        columns += [start + n_costs + part.option_a, start + n_costs + k + part.option_b]
+        amounts += [part.count.astype(np.float64)] * 2
+        amount = np.concatenate(amounts)
+        some = amount != 0
+        parts.append(
+            (
+                amount[some],
+                np.tile(row, len(columns))[some].astype(np.int32),
+                np.concatenate(columns)[some].astype(np.int32),
+            )
+        )
+    amounts_of, rows_of, columns_of = zip(*parts, strict=True)
+    del parts
+    entries = (np.concatenate(rows_of), np.concatenate(columns_of))
+    shape = (draws.n_clusters, groups.size * width)
+    return sparse.csr_array((np.concatenate(amounts_of), entries), shape=shape), groups.size
+
+
+def _parts(answers: Answers) -> Iterator[npt.NDArray[np.bool_]]:
+    """The answers in parts of whole cells, each with about `_COMPARISONS_OF_PART` comparisons: bounds memory."""
+    _, cell, size = np.unique(answers.cell, return_inverse=True, return_counts=True)
+    part = np.cumsum(size * (size - 1) // 2) // _COMPARISONS_OF_PART
+    for number in np.unique(part):
+        yield (part == number)[cell]
 
 
 def _mean_of_kappas(
