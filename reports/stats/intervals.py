@@ -143,30 +143,38 @@ def judge_accuracy_interval(
     people: Answers, judge: Answers, *, by: By = "document", n_draws: int = N_DRAWS, seed: int = 0
 ) -> Interval:
     """The interval of `judge.judge_accuracy`, A_m."""
-    draws, correct, total = _judged_by_sheet(people, judge, by, n_draws, seed)
-    if by == "sheet":
-        return draws.bootstrap(_shares(correct.sum(axis=1), total.sum(axis=1)), _mean)
-    n_sheets = correct.shape[1]
-    return draws.bootstrap(
-        sparse.hstack([correct, total]).tocsr(),
-        lambda features: _mean_of_ratios(features[:, :n_sheets], features[:, n_sheets:]),
+    draws = resampling(people, by, n_draws=n_draws, seed=seed, group_many=by == "sheet")
+    of = judged_cells(people, judge)
+    key = of.document if by == "document" else of.sheet
+    return mean_of_sheets_interval(
+        draws, key[of.labelled], of.sheet[of.labelled], of.right[of.labelled].astype(np.float64)
     )
 
 
-def _judged_by_sheet(
-    people: Answers, judge: Answers, by: By, n_draws: int, seed: int
-) -> tuple[Resampling, sparse.csr_array, sparse.csr_array]:
-    """Right and labelled cells of each cluster and sheet, both of shape (n_clusters, n_sheets)."""
-    draws = resampling(people, by, n_draws=n_draws, seed=seed, group_many=by == "sheet")
-    of = judged_cells(people, judge)
-    cluster = np.searchsorted(draws.clusters, of.document if by == "document" else of.sheet)
-    sheets, sheet = np.unique(of.sheet, return_inverse=True)
-    shape = (draws.n_clusters, sheets.size)
+def mean_of_sheets_interval(draws: Resampling, key: IntArray, sheet: IntArray, amount: FloatArray) -> Interval:
+    """The interval of the mean over sheets of the mean amount of a sheet's cells.
 
-    def counted(chosen: IntArray) -> sparse.csr_array:
-        return sparse.csr_array((np.ones(chosen.size), (cluster[chosen], sheet[chosen])), shape=shape)
-
-    return draws, counted(np.flatnonzero(of.right)), counted(np.flatnonzero(of.labelled))
+    Args:
+        key: the document, or sheet, that each cell is drawn with, shape (n_cells,), among `draws.clusters`; sheet:
+            the sheet of each cell; amount: what is averaged.
+    """
+    cluster = np.searchsorted(draws.clusters, key)
+    if draws.by == "sheet":
+        sums = np.bincount(cluster, amount, minlength=draws.n_clusters)
+        cells = np.bincount(cluster, minlength=draws.n_clusters)
+        means = np.divide(sums, cells, out=np.zeros(sums.shape), where=cells > 0)
+        return draws.bootstrap(
+            np.stack([means, (cells > 0).astype(np.float64)], axis=-1),
+            lambda features: _mean_of_ratios(features[:, :1], features[:, 1:]),
+        )
+    sheets, place = np.unique(sheet, return_inverse=True)
+    shape, n_sheets = (draws.n_clusters, sheets.size), sheets.size
+    sums_of = sparse.csr_array((amount, (cluster, place)), shape=shape)
+    cells_of = sparse.csr_array((np.ones(amount.size), (cluster, place)), shape=shape)
+    return draws.bootstrap(
+        sparse.hstack([sums_of, cells_of]).tocsr(),
+        lambda features: _mean_of_ratios(features[:, :n_sheets], features[:, n_sheets:]),
+    )
 
 
 def _mean_kappas(grouped: Answers, answers: Answers, costs: Sequence[FloatArray], draws: Resampling) -> list[Interval]:
@@ -254,17 +262,6 @@ def _mean_of_kappas(
     expected = ((margin_a @ cost) * margin_b).sum(axis=-1)
     ratio = np.divide(paid * n, expected, out=np.full(n.shape, np.nan), where=expected > 0)
     return _mean_of_defined(1 - ratio)
-
-
-def _shares(correct: FloatArray, total: FloatArray) -> FloatArray:
-    """Each cluster's share and whether it has one, shape (n_clusters, 2)."""
-    has = total > 0
-    return np.stack([np.divide(correct, total, out=np.zeros(total.shape), where=has), has.astype(np.float64)], axis=-1)
-
-
-def _mean(features: FloatArray) -> FloatArray:
-    """Sum (first column) by number (second)."""
-    return _mean_of_ratios(features[:, :1], features[:, 1:])
 
 
 def _mean_of_ratios(tops: FloatArray, bottoms: FloatArray) -> FloatArray:
