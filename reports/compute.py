@@ -191,6 +191,11 @@ def _judge(
     )
 
 
+def compared(data: QuestionData, merge: Merge | None, judge: str) -> tuple[Answers, Answers]:
+    """People's answers and a judge's, as they are held against each other under a merge."""
+    return _merged(_filled(data.people, data), data.spec, merge), _merged(data.judges[judge], data.spec, merge)
+
+
 def _gold(
     gold: RaterEntry, data: QuestionData, people: Answers, judges: Sequence[RaterEntry], merge: Merge | None
 ) -> GoldResult:

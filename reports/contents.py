@@ -110,7 +110,8 @@ def read_contents(content: str) -> Contents:
 
 def _table(data: Mapping[str, Any]) -> Table:
     heads = tuple(Head(**head) for head in data["heads"])
-    return Table(**{**data, "heads": heads, "rows": tuple(tuple(row) for row in data["rows"])})
+    rows = tuple(tuple(row) for row in data["rows"])
+    return Table(**{**data, "heads": heads, "rows": rows, "row_keys": tuple(data["row_keys"])})
 
 
 def _rounded(value: Any) -> Any:

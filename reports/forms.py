@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models import Rater, Study
 from judges.models import Judge
 from reports.arrays import TOLD_APART, Filters
+from reports.models import Export, Report
 from reports.queries import natural, scored_judges
 from reports.words import cap, code_of
 
@@ -80,3 +81,31 @@ class FiltersForm(forms.Form):
             normalisations=chosen("normalisation."),
             submitted_only=data["submitted"],
         )
+
+
+class FreezeForm(forms.Form):
+    title = forms.CharField(label=_("Title"), max_length=200)
+
+
+class CompareForm(forms.Form):
+    """Another frozen report of the same study."""
+
+    other = forms.ModelChoiceField(label=_("Compare with"), queryset=Report.objects.none())
+
+    def __init__(self, *args: Any, report: Report, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        others = Report.objects.filter(study=report.study_id).exclude(pk=report.pk).defer("labels", "results")
+        self.fields["other"].queryset = others  # type: ignore[attr-defined]
+
+    @property
+    def has_others(self) -> bool:
+        return bool(self.fields["other"].queryset.exists())  # type: ignore[attr-defined]
+
+
+class ExportForm(forms.Form):
+    form = forms.ChoiceField(choices=Export.Form.choices)
+    report = forms.ModelChoiceField(queryset=Report.objects.none(), required=False)
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["report"].queryset = Report.objects.filter(study=study)  # type: ignore[attr-defined]

@@ -32,12 +32,15 @@ class UnknownFormat(ValueError):
 
 @dataclass(frozen=True)
 class RaterEntry:
-    """`kind` is person, judge or gold. `normalisation` is set where a judge's labels were chosen anew by that one."""
+    """`kind` is person, judge or gold. `normalisation`: by which a judge that scores options chose; `anew`: not the one
+    that it labelled with.
+    """
 
     code: str
     kind: str
     simulated: bool = False
     normalisation: str = ""
+    anew: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,7 @@ class LabelTable:
             {
                 "format": FORMAT,
                 "study": {"slug": self.slug, "title": self.title, "scheme": self.spec},
-                "raters": [[r.code, r.kind, r.simulated, r.normalisation] for r in self.raters],
+                "raters": [[r.code, r.kind, r.simulated, r.normalisation, r.anew] for r in self.raters],
                 "sheets": list(self.sheets),
                 "rows": [[row.sheet, row.name] for row in self.rows],
                 "columns": [[c.sheet, c.section, c.position, c.name, c.facets] for c in self.columns],

@@ -97,7 +97,7 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False) -> Label
         slug=study.slug,
         title=study.title,
         spec=study.scheme.spec,
-        raters=tuple(RaterEntry(r.code, r.kind, r.simulated, filters.normalisations.get(r.code, "")) for r in raters),
+        raters=tuple(RaterEntry(r.code, r.kind, r.simulated) for r in raters),
         sheets=tuple(sheet.title for sheet in sheets),
         rows=tuple(RowEntry(sheet_place[sheet], name) for _pk, sheet, name in rows),
         columns=tuple(
@@ -110,7 +110,7 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False) -> Label
         labels=labels,
         notes=_notes(found, places, labels) if notes else {},
     )
-    return _with_scores(table, found, places)
+    return _with_scores(table, found, places, filters.normalisations)
 
 
 def _raters(study: Study, filters: Filters) -> list[Rater]:
@@ -164,8 +164,8 @@ def _notes(found: QuerySet[Label], places: _Places, labels: IntArray) -> dict[in
 # --- judges' scores --------------------------------------------------------------------------------------------------
 
 
-def _with_scores(table: LabelTable, found: QuerySet[Label], places: _Places) -> LabelTable:
-    """The table with the scores of judges' labels, which are chosen anew where their rater has a normalisation."""
+def _with_scores(table: LabelTable, found: QuerySet[Label], places: _Places, anew: Mapping[str, str]) -> LabelTable:
+    """The table with the scores of judges' labels, chosen anew where `anew` names a normalisation for their judge."""
     if not any(rater.kind == Rater.Kind.JUDGE for rater in table.raters):
         return table
     scored = found.filter(assignment__rater__kind=Rater.Kind.JUDGE, scores__isnull=False)
@@ -174,7 +174,8 @@ def _with_scores(table: LabelTable, found: QuerySet[Label], places: _Places) -> 
     values: list[list[list[float]]] = []
     n_options = max(len(spec.options) for _section, spec in table.questions)
     nothing = [math.nan] * 4
-    labels = table.labels.copy()
+    labels, raters = table.labels.copy(), table.raters
+    normalised: dict[str, RaterEntry] = {}
     for *cell, stored in scored.values_list(*_CELL, "scores").iterator(chunk_size=_CHUNK):
         if not isinstance(stored, dict) or "options" not in stored:
             continue
@@ -189,15 +190,25 @@ def _with_scores(table: LabelTable, found: QuerySet[Label], places: _Places) -> 
             + [nothing] * (n_options - len(spec.options))
         )
         place_of.append(place)
-        rater = table.raters[table.assignments[labels[place, 0]].rater]
-        if rater.normalisation:
+        rater = raters[table.assignments[labels[place, 0]].rater]
+        rater = normalised.setdefault(rater.code, _normalised(rater, stored.get("normalisation", ""), anew))
+        if rater.anew:
             labels[place, 3] = _chosen_anew(of_options, spec, rater)
     if not place_of:
         return table
     order = np.argsort(place_of)
     return replace(
-        table, labels=labels, scored=np.array(place_of)[order], scores=np.array(values, dtype=np.float64)[order]
+        table,
+        raters=tuple(normalised.get(rater.code, rater) for rater in raters),
+        labels=labels,
+        scored=np.array(place_of)[order],
+        scores=np.array(values, dtype=np.float64)[order],
     )
+
+
+def _normalised(rater: RaterEntry, its_own: str, anew: Mapping[str, str]) -> RaterEntry:
+    chosen = anew.get(rater.code, its_own)
+    return replace(rater, normalisation=chosen, anew=chosen != its_own)
 
 
 def _values(score: Mapping[str, Any] | None) -> list[float]:

@@ -44,7 +44,7 @@ def undefined(question: QuestionReport, agreement: Agreement, reason: str) -> st
 def code_of(rater: RaterEntry | Rater) -> str:
     """A rater as reports name it."""
     said = [_("simulated")] if rater.simulated else []
-    if isinstance(rater, RaterEntry) and rater.normalisation:
+    if isinstance(rater, RaterEntry) and rater.anew:
         said.append(_("chosen anew: %(normalisation)s") % {"normalisation": rater.normalisation})
     return f"{rater.code} ({', '.join(said)})" if said else rater.code
 

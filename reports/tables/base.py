@@ -48,6 +48,9 @@ class Table:
     how: str = ""
     folded: bool = False  # on the page, since it is long
     shaded: bool = False  # on the page: grouped counts, by their share of the row
+    # Of a confusion table: the judge, and the options' keys of its rows, by which the cells behind a count are found.
+    judge: str = ""
+    row_keys: tuple[str, ...] = ()
 
     @property
     def full_title(self) -> str:

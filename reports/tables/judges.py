@@ -85,6 +85,8 @@ def confusion(question: QuestionReport, result: JudgeResult) -> Table:
         how=_("Every person's answer is one comparison; %(n)s in all. A stronger tint is a larger share of its row.")
         % {"n": count(result.confusion.n_comparisons)},
         shaded=True,
+        judge=result.judge.code,
+        row_keys=tuple(options[person].key for person in result.options if not options[person].blank),
     )
 
 
