@@ -11,11 +11,26 @@ from typing import Any
 import numpy as np
 
 from annotation.scheme import QuestionSpec, SchemeSpec, SectionSpec
-from reports.label_table import LabelTable, RaterEntry
+from reports.label_table import CHARACTERS, LOGPROB, TOKENS, UNCONDITIONAL, FloatArray, LabelTable, RaterEntry
 from reports.stats.answers import Answers, IntArray
+from reports.stats.bootstrap import N_DRAWS
 from reports.stats.summary import Empty
 
 TOLD_APART = "told_apart"  # no merge; keys of merges hold no underscore
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """How intervals are made: what is drawn ("document", "sheet", "" for none), how often, and the seed."""
+
+    by: str = ""
+    n_draws: int = N_DRAWS
+    seed: int = 0
+
+    @property
+    def drawn(self) -> dict[str, Any]:
+        """What the statistics take; nothing where no interval is asked for."""
+        return {"by": self.by, "n_draws": self.n_draws, "seed": self.seed} if self.by else {}
 
 
 @dataclass(frozen=True)
@@ -26,6 +41,7 @@ class Filters:
     `merges`: "section.question" -> key of the merge, or `TOLD_APART`, under which people and judges are compared. A
     question that is not in it goes as the scheme says: people told apart, judges under its judge merge.
     `normalisations`: code of a judge -> the normalisation by which its labels are chosen anew from its stored scores.
+    `by`, `n_draws`, `seed`: how intervals are made, see `Intervals`.
     """
 
     people: tuple[str, ...] = ()
@@ -35,6 +51,13 @@ class Filters:
     merges: Mapping[str, str] = field(default_factory=dict)
     normalisations: Mapping[str, str] = field(default_factory=dict)
     submitted_only: bool = False
+    by: str = ""
+    n_draws: int = N_DRAWS
+    seed: int = 0
+
+    @property
+    def intervals(self) -> Intervals:
+        return Intervals(self.by, self.n_draws, self.seed)
 
     def to_json(self) -> dict[str, Any]:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
@@ -45,7 +68,7 @@ class Filters:
 
     def seeds(self) -> dict[str, int]:
         """Where chance comes in, and with what seed."""
-        return {}
+        return {"bootstrap": self.seed} if self.by else {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +76,10 @@ class QuestionData:
     """One question's answers. People are numbered by their place in `StudyData.people`, sheets by theirs in `.sheets`.
 
     `selections`: one code a cell that a person was to fill, an option or the reason why it is empty, shape (n_cells,).
-    `judges` and `golds`: by code, those that were to answer this question, whether they did or not.
+    `judges` and `golds`: by code, those that were to answer this question, whether they did or not. `scores`: of those
+    judges that scored options, the cells, shape (n_scored,), and each option's score as the judge's normalisation left
+    it, shape (n_scored, n_options), NaN where an option was not scored. `repeats`: of those judges that labelled
+    several times, all labels, with the number of the repeat in the place of the rater.
     """
 
     section: SectionSpec
@@ -62,6 +88,8 @@ class QuestionData:
     selections: IntArray
     judges: Mapping[str, Answers]
     golds: Mapping[str, Answers]
+    scores: Mapping[str, tuple[IntArray, FloatArray]]
+    repeats: Mapping[str, Answers]
 
     @property
     def name(self) -> str:
@@ -154,7 +182,8 @@ class _Cells:
 
         self.rater = _ints(a.rater for a in table.assignments)
         self.row = _ints(a.row for a in table.assignments)
-        self.first = _ints(a.repeat for a in table.assignments) == 1
+        self.repeat = _ints(a.repeat for a in table.assignments)
+        self.first = self.repeat == 1
         labels = table.labels[self.first[table.labels[:, 0]]] if len(table.labels) else table.labels
         order = np.argsort(labels[:, 2], kind="stable")
         bounds = np.searchsorted(labels[order, 2], np.arange(len(table.questions) + 1))
@@ -213,6 +242,8 @@ def _questions(
             selections=codes,
             judges={judge.code: answers([judge]) for judge in judges if cells.rater_place[judge.code] in at_work},
             golds={gold.code: answers([gold]) for gold in golds if cells.rater_place[gold.code] in at_work},
+            repeats={judge.code: found for judge in judges if (found := _repeats(cells, number, judge)) is not None},
+            scores={judge.code: found for judge in judges if (found := _scores(cells, number, judge)) is not None},
         )
 
 
@@ -229,6 +260,53 @@ def _answers(cells: _Cells, question: int, raters: Sequence[RaterEntry], *, n_op
         document=row,
         n_options=n_options,
     )
+
+
+def _repeats(cells: _Cells, question: int, judge: RaterEntry) -> Answers | None:
+    if cells.first.all():
+        return None
+    labels = cells.table.labels
+    mine = (cells.rater[labels[:, 0]] == cells.rater_place[judge.code]) & (labels[:, 2] == question)
+    repeat = cells.repeat[labels[mine, 0]]
+    if np.unique(repeat).size < 2:
+        return None
+    row = cells.row[labels[mine, 0]]
+    return Answers.from_long(
+        rater=repeat,
+        cell=row * cells.n_columns + labels[mine, 1],
+        sheet=cells.sheet_of_row[row],
+        code=labels[mine, 3],
+        document=row,
+        n_options=len(cells.table.questions[question][1].options),
+    )
+
+
+def _scores(cells: _Cells, question: int, judge: RaterEntry) -> tuple[IntArray, FloatArray] | None:
+    table = cells.table
+    if not table.scored.size:
+        return None
+    labels = table.labels[table.scored]
+    mine = (cells.rater[labels[:, 0]] == cells.rater_place[judge.code]) & cells.first[labels[:, 0]]
+    mine &= labels[:, 2] == question
+    if not mine.any():
+        return None
+    cell = cells.row[labels[mine, 0]] * cells.n_columns + labels[mine, 1]
+    n_options = len(table.questions[question][1].options)
+    return cell, _normalised(table.scores[mine, :n_options], judge.normalisation)
+
+
+def _normalised(scores: FloatArray, normalisation: str) -> FloatArray:
+    """As `judges.engine.normalisation.normalise`, for all cells at once."""
+    summed: FloatArray = scores[..., LOGPROB]
+    match normalisation:
+        case "token":
+            return summed / scores[..., TOKENS]
+        case "character":
+            return summed / scores[..., CHARACTERS]
+        case "pmi":
+            return summed - scores[..., UNCONDITIONAL]
+        case _:
+            return summed
 
 
 def _selections(cells: _Cells, question: int, section: SectionSpec, assignments: IntArray) -> IntArray:

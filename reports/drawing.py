@@ -140,10 +140,11 @@ def _confusion(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
 
 
 def _reliability(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
-    """bins: [confidence, accuracy, n] of the bins that hold a cell; x_title, y_title, n_title."""
-    confidence, accuracy, n = np.array(data["bins"], dtype=np.float64).reshape(-1, 3).T
+    """bins: [confidence, accuracy, its low and high end, n] of those that hold a cell; x_title, y_title, n_title."""
+    confidence, accuracy, low, high, n = np.array(data["bins"], dtype=np.float64).reshape(-1, 5).T
     upper, lower = canvas.subplots(2, 1, sharex=True, height_ratios=[3, 1])
     upper.plot([0, 1], [0, 1], color=look.quiet, linewidth=1, linestyle="--")
+    upper.vlines(confidence, low, high, color=look.series[0], alpha=0.5, linewidth=1.4)
     upper.plot(confidence, accuracy, color=look.series[0], marker="o", markersize=4, linewidth=1.6)
     upper.set(ylabel=data["y_title"], xlim=(0, 1), ylim=(0, 1.02))
     lower.bar(confidence, n, width=0.04, color=look.series[0], alpha=0.6)

@@ -10,9 +10,14 @@ from judges.models import Judge
 from reports.arrays import TOLD_APART, Filters
 from reports.models import Export, Report
 from reports.queries import natural, scored_judges
+from reports.stats.bootstrap import N_DRAWS
 from reports.words import cap, code_of
 
 _BOXES = 30  # at most as many boxes to tick; a list to choose from beyond
+
+
+def _number(default: int) -> forms.NumberInput:
+    return forms.NumberInput(attrs={"placeholder": str(default)})
 
 
 class FiltersForm(forms.Form):
@@ -62,6 +67,21 @@ class FiltersForm(forms.Form):
                 choices=[("", _("as it labelled")), *Judge.Normalisation.choices],
                 required=False,
             )
+        self.fields["by"] = forms.ChoiceField(
+            label=_("Intervals"),
+            choices=[
+                ("", _("none")),
+                ("document", _("drawing %(rows)s") % {"rows": words.rows}),
+                ("sheet", _("drawing %(sheets)s") % {"sheets": words.sheets}),
+            ],
+            required=False,
+        )
+        self.fields["draws"] = forms.IntegerField(
+            label=_("Draws"), min_value=100, max_value=20_000, required=False, widget=_number(N_DRAWS)
+        )
+        self.fields["seed"] = forms.IntegerField(
+            label=_("Seed"), min_value=0, max_value=2**31 - 1, required=False, widget=_number(0)
+        )
         self.fields["submitted"] = forms.BooleanField(
             label=_("Only submitted %(rows)s") % {"rows": words.rows}, required=False
         )
@@ -80,6 +100,9 @@ class FiltersForm(forms.Form):
             merges=chosen("merge."),
             normalisations=chosen("normalisation."),
             submitted_only=data["submitted"],
+            by=data["by"],
+            n_draws=data["draws"] or N_DRAWS,
+            seed=data["seed"] or 0,
         )
 
 

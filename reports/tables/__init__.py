@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from reports.compute import QuestionReport, StudyReport
 from reports.tables.agreement import agreement, pairs, section_tables
 from reports.tables.base import Head, HeadKind, Table, Value, words_of
+from reports.tables.coefficients import coefficients, options
+from reports.tables.coverage import coverage_tables
+from reports.tables.judged import judge_tables
 from reports.tables.judges import confusion, gold, judges
 from reports.tables.overview import about, overview, raters
 from reports.tables.selections import selections
@@ -40,10 +43,15 @@ def question_tables(report: StudyReport, question: QuestionReport) -> Iterator[T
     yield agreement(question, words_of(report))
     if question.agreement.kappa.rows:
         yield pairs(report, question)
+    if question.agreement.among.n_shared:
+        yield coefficients(question, words_of(report))
+        yield options(question)
+    yield from coverage_tables(report, question)
     if question.judges:
         yield judges(report, question)
         for judge in question.judges:
             if judge.confusion.n_comparisons:
                 yield confusion(question, judge)
+        yield from judge_tables(report, question)
     for result in question.golds:
         yield gold(question, result, words_of(report))

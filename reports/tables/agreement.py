@@ -10,7 +10,9 @@ from django.utils.translation import ngettext
 from annotation.scheme import Kind, Words
 from reports.compute import QuestionReport, SectionReport, StudyReport
 from reports.stats.agreement import Average, MacroAccuracy, MacroKappa, Statistic
+from reports.stats.bootstrap import Interval
 from reports.tables.base import Head, Table, Value, statistic_heads, under, words_of
+from reports.tables.coefficients import drawn_how, ends
 from reports.words import UNDEFINED, cap, code_of, count, n_pairs, name_of, undefined
 
 
@@ -59,30 +61,37 @@ def agreement(question: QuestionReport, words: Words) -> Table:
     if kappa.n_unshared:
         how.append(_("In %(pairs)s, the raters share no cell.") % {"pairs": n_pairs(words, kappa.n_unshared)})
 
-    def line(title: str, of: Statistic | MacroKappa | MacroAccuracy, rests_on: str) -> tuple[Value, ...]:
-        return (title, of.value, rests_on, undefined(question, people, of.reason))
+    macro, of_all = people.macro, people.intervals
+
+    def line(
+        title: str, of: Statistic | MacroKappa | MacroAccuracy, rests_on: str, interval: Interval | None = None
+    ) -> tuple[Value, ...]:
+        shown = ends(interval, shown=macro is not None)
+        return (title, of.value, *shown, rests_on, undefined(question, people, of.reason))
 
     return Table(
         key=f"{question.data.name}.agreement",
         about=name_of(question),
         title=under(people.merge, question, _("How far people agree")),
-        heads=statistic_heads(),
+        heads=statistic_heads(intervals=macro is not None),
         rows=(
             line(
                 _("Cohen's κ, quadratic weights, macro average") if weighted else _("Cohen's κ, macro average"),
                 kappa,
                 n_pairs(words, kappa.n_pairs),
+                macro and macro.kappa,
             ),
             line(_("Cohen's κ, pooled"), kappa.pooled, comparisons),
-            line(_("Macro accuracy A_h"), accuracy, n_pairs(words, accuracy.n_pairs)),
-            line(_("Share of equal answers"), people.percent, comparisons),
+            line(_("Macro accuracy A_h"), accuracy, n_pairs(words, accuracy.n_pairs), macro and macro.accuracy),
+            line(_("Share of equal answers"), people.percent, comparisons, of_all.get("percent_of_comparisons")),
             line(
                 _("Krippendorff's α, ordinal") if weighted else _("Krippendorff's α, nominal"),
                 people.alpha,
                 cells_twice % {"n": count(cells)},
+                of_all.get("alpha"),
             ),
         ),
-        how=" ".join(how),
+        how=" ".join(filter(None, [*how, drawn_how(question, words)])),
     )
 
 

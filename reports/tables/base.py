@@ -81,10 +81,19 @@ def under(merge: Merge | None, question: QuestionReport, title: str) -> str:
     return f"{title} ({merge.title if merge else _('all options told apart')})"
 
 
-def statistic_heads() -> tuple[Head, ...]:
+def interval_heads(shown: bool, *, key: str = "", group: str = "") -> tuple[Head, ...]:
+    """The two columns of an interval, where there are intervals."""
+    if not shown:
+        return ()
+    title = group or _("95 % interval")
+    return (Head(f"{key}low", _("from"), "number", title), Head(f"{key}high", _("to"), "number", title))
+
+
+def statistic_heads(*, intervals: bool = False) -> tuple[Head, ...]:
     return (
         Head("statistic", _("Statistic")),
         Head("value", _("Value"), "number"),
+        *interval_heads(intervals),
         Head("rests_on", _("Rests on"), "note"),
         Head("because", _("Not defined because"), "note"),
     )

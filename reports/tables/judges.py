@@ -5,18 +5,22 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 
 from annotation.scheme import Words
-from reports.compute import GoldResult, JudgeResult, QuestionReport, StudyReport
-from reports.tables.base import Head, Table, Value, under, words_of
+from reports.compute import GoldResult, QuestionReport, StudyReport
+from reports.judged import JudgeResult
+from reports.tables.base import Head, Table, Value, interval_heads, under, words_of
+from reports.tables.coefficients import ends
 from reports.words import UNDEFINED, cap, code_of, count, name_of
 
 
 def judges(report: StudyReport, question: QuestionReport) -> Table:
     words = words_of(report)
     people = question.ceiling.accuracy
+    shown = question.ceiling.macro is not None
     rows: list[tuple[Value, ...]] = [
         (
             code_of(result.judge),
             result.accuracy.value,
+            *ends(result.accuracy_interval, shown=shown),
             result.baseline.accuracy.value,
             result.accuracy.n_cells,
             result.accuracy.n_recipes,
@@ -26,7 +30,19 @@ def judges(report: StudyReport, question: QuestionReport) -> Table:
         for result in question.judges
     ]
     people_alone = _("people among themselves (A_h)")
-    rows.append((people_alone, people.value, None, people.n_cells, None, None, str(UNDEFINED[people.reason])))
+    of_people = question.ceiling.macro and question.ceiling.macro.accuracy
+    rows.append(
+        (
+            people_alone,
+            people.value,
+            *ends(of_people, shown=shown),
+            None,
+            people.n_cells,
+            None,
+            None,
+            str(UNDEFINED[people.reason]),
+        )
+    )
     how = [
         _(
             "A_m is the mean over %(sheets)s of the share of cells in which the judge chose what a person chose; "
@@ -49,6 +65,7 @@ def judges(report: StudyReport, question: QuestionReport) -> Table:
         heads=(
             Head("judge", _("Judge")),
             Head("accuracy", "A_m", "number"),
+            *interval_heads(shown),
             Head("baseline", _("Always the commonest option"), "number"),
             Head("cells", _("Cells"), "count"),
             Head("sheets", cap(words.sheets), "count"),

@@ -47,16 +47,20 @@ def overview(report: StudyReport) -> Table:
         for question in section.questions:
             kappa, accuracy, summary = question.agreement.kappa, question.agreement.accuracy, question.summary
             reason = undefined(question, question.agreement, kappa.reason)
+            among = question.agreement.among
             rows.append(
-                (name_of(question), summary.n, summary.n_filled, kappa.value, kappa.n_pairs, accuracy.value, reason)
+                (
+                    *(name_of(question), summary.n, summary.n_filled, kappa.value, kappa.n_pairs, accuracy.value),
+                    *(among.ac1.value, among.prevalence.majority_share, reason),
+                )
             )
         if section.kappa is not None and section.accuracy is not None:
             title = _("%(section)s: mean of its questions") % {"section": section.title}
             reason = str(UNDEFINED[section.kappa.reason])
-            rows.append((title, None, None, section.kappa.value, None, section.accuracy.value, reason))
+            rows.append((title, None, None, section.kappa.value, None, section.accuracy.value, None, None, reason))
         sums.append(_sum(section))
     filled = sum(question.summary.n_filled for question in questions_of(report))
-    rows.append((_("All questions"), report.n_cells, filled, None, None, None, ""))
+    rows.append((_("All questions"), report.n_cells, filled, None, None, None, None, None, ""))
     return Table(
         key="overview",
         about="",
@@ -68,11 +72,14 @@ def overview(report: StudyReport) -> Table:
             Head("kappa", _("Cohen's κ"), "number"),
             Head("pairs", cap(pairs_of(words_of(report))), "count"),
             Head("accuracy", "A_h", "number"),
+            Head("ac1", "AC1", "number"),
+            Head("majority", _("Most frequent option"), "share"),
             Head("because", _("Not defined because"), "note"),
         ),
         rows=tuple(rows),
         how=_(
-            "People had %(n)s cells to fill, each counted once for each person: %(sum)s. κ and A_h are macro averages."
+            "People had %(n)s cells to fill, each counted once for each person: %(sum)s. κ and A_h are macro averages. "
+            "Where the most frequent option has a large share of the answers, κ is low whatever raters do; AC1 is not."
         )
         % {"n": count(report.n_cells), "sum": " + ".join(sums)},
     )
