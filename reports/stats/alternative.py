@@ -83,7 +83,7 @@ def alternative_annotator_test(
     """
     chosen = judge_codes(people, judge)
     counts = people.value_counts()
-    _, cell = np.unique(people.cell, return_inverse=True)
+    cell = people.by_cell.index
     usable = np.flatnonzero((chosen != MISSING) & (counts.sum(axis=1)[cell] > 1))
     code, of_judge = people.code[usable], chosen[usable]
     others = counts[cell[usable]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,21 @@ import numpy.typing as npt
 IntArray = npt.NDArray[np.int64]
 
 MISSING = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The answered cells, ascending. cell and first: the number of each cell and the place of its first answer, shape
+    (n_cells,); index: the place in `cell` of each answer's cell, shape (n_answers,).
+    """
+
+    cell: IntArray
+    first: IntArray
+    index: IntArray
+
+    @property
+    def size(self) -> int:
+        return self.cell.size
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,9 +114,16 @@ class Answers:
 
     def value_counts(self) -> IntArray:
         """How many raters gave each cell each option: shape (n_answered_cells, n_options), cells in ascending order."""
-        cells, index = np.unique(self.cell, return_inverse=True)
-        keys = index * self.n_options + self.code
+        cells = self.by_cell
+        keys = cells.index * self.n_options + self.code
         return np.bincount(keys, minlength=cells.size * self.n_options).reshape(cells.size, self.n_options)
+
+    @cached_property
+    def by_cell(self) -> Cells:
+        """The answered cells; found once, without sorting, as the answers are sorted by cell."""
+        starts = np.diff(self.cell, prepend=self.cell[:1] - 1) != 0
+        first = np.flatnonzero(starts)
+        return Cells(cell=self.cell[first], first=first, index=np.cumsum(starts) - 1)
 
 
 def merge(codes: npt.ArrayLike, mapping: Mapping[int, int], *, n_options: int) -> IntArray:

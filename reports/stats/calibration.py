@@ -85,7 +85,7 @@ def scored_cells(people: Answers, judge: Answers, cell: npt.ArrayLike, probabili
         cell: the cell of each row of `probabilities`, shape (n_scored,), each once; rows of NaN count as no scores.
         probabilities: `option_probabilities`, merged as the answers are, shape (n_scored, n_options).
     """
-    cells, first = np.unique(people.cell, return_index=True)
+    cells, first = people.by_cell.cell, people.by_cell.first
     scored = np.asarray(cell, dtype=np.int64)
     known = np.flatnonzero(~np.isnan(probabilities).any(axis=1))
     known = known[np.argsort(scored[known], kind="stable")]

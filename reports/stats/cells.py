@@ -78,8 +78,7 @@ def cluster_sums(answers: Answers, cluster: IntArray, n_clusters: int, *, squeez
     """
     k = answers.n_options
     counts = answers.value_counts()
-    first = np.searchsorted(answers.cell, np.unique(answers.cell))
-    of_cell = cluster[first]
+    of_cell = cluster[answers.by_cell.first]
     answered = np.bincount(of_cell, minlength=n_clusters).astype(np.float64)
     per_cell = counts.sum(axis=1)
     # Column by column: a cell x option x option array of a million labels would not fit beside them.

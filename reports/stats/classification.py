@@ -163,7 +163,7 @@ def human_ceiling(people: Answers, judge: Answers) -> Ceiling:
     """
     chosen = judge_codes(people, judge)
     counts = people.value_counts()
-    _, cell = np.unique(people.cell, return_inverse=True)
+    cell = people.by_cell.index
     others = counts.sum(axis=1)[cell] - 1
     usable = np.flatnonzero((chosen != MISSING) & (others > 0))
     code, of_judge, where = people.code[usable], chosen[usable], cell[usable]

@@ -83,7 +83,7 @@ def majority_vote(answers: Answers) -> MajorityVote:
     counts = answers.value_counts()
     most = counts.max(axis=1, initial=0)
     return MajorityVote(
-        cell=np.unique(answers.cell),
+        cell=answers.by_cell.cell,
         code=counts.argmax(axis=1) if counts.size else np.zeros(0, dtype=np.int64),
         share=most / np.maximum(counts.sum(axis=1), 1),
         n_ties=int(((counts == most[:, np.newaxis]).sum(axis=1) > 1).sum()),

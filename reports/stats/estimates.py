@@ -116,7 +116,7 @@ def option_shares(
     answers have to be drawn as the others are (the planner's random rows): PPI mends the judge's errors only where
     people's cells show them. Each option has a weight of its own, so the shares need not add up to 1 exactly.
     """
-    cells = np.unique(people.cell)
+    cells = people.by_cell.cell
     counts = people.value_counts()
     shares = counts / counts.sum(axis=1, keepdims=True)
     at = np.minimum(np.searchsorted(cells, judge.cell), max(cells.size - 1, 0))

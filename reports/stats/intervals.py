@@ -249,7 +249,8 @@ def _pair_sums(
 
 def _parts(answers: Answers) -> Iterator[npt.NDArray[np.bool_]]:
     """The answers in parts of whole cells, each with about `_COMPARISONS_OF_PART` comparisons: bounds memory."""
-    _, cell, size = np.unique(answers.cell, return_inverse=True, return_counts=True)
+    cell = answers.by_cell.index
+    size = np.bincount(cell)
     part = np.cumsum(size * (size - 1) // 2) // _COMPARISONS_OF_PART
     for number in np.unique(part):
         yield (part == number)[cell]

@@ -89,7 +89,7 @@ class JudgedCells:
 def judged_cells(people: Answers, judge: Answers) -> JudgedCells:
     """Each cell of people once, right where the judge agrees with any of them (the recipe paper's section 7)."""
     chosen = judge_codes(people, judge)
-    cells, first, index = np.unique(people.cell, return_index=True, return_inverse=True)
+    cells, first, index = people.by_cell.cell, people.by_cell.first, people.by_cell.index
     return JudgedCells(
         cell=cells,
         sheet=people.sheet[first],
@@ -144,12 +144,12 @@ def majority_baseline(people: Answers, judge: Answers) -> Baseline:
     if not compared.any():
         return Baseline(option=None, accuracy=judge_accuracy(people, judge))
     option = int(np.bincount(people.code[compared], minlength=people.n_options).argmax())
-    cells, first = np.unique(people.cell[compared], return_index=True)
+    shared = people.where(compared).by_cell
     always = Answers.from_long(
-        rater=np.zeros(cells.size),
-        cell=cells,
-        sheet=people.sheet[compared][first],
-        code=np.full(cells.size, option),
+        rater=np.zeros(shared.size),
+        cell=shared.cell,
+        sheet=people.sheet[compared][shared.first],
+        code=np.full(shared.size, option),
         n_options=people.n_options,
     )
     return Baseline(option=option, accuracy=judge_accuracy(people, always))

@@ -115,7 +115,7 @@ def pair_tables(answers: Answers) -> PairTables:
     raters, rater = np.unique(answers.rater, return_inverse=True)
     sheets, sheet = np.unique(answers.sheet, return_inverse=True)
     n_raters, n_options = max(raters.size, 1), answers.n_options
-    _, starts, sizes = np.unique(answers.cell, return_index=True, return_counts=True)
+    starts, sizes = answers.by_cell.first, np.bincount(answers.by_cell.index)
 
     # One integer per comparison: ((sheet, rater a, rater b), option a, option b) in mixed radix. Counted block by
     # block.
