@@ -211,7 +211,11 @@ def resampling(
         group_many: put more than `MAXIMUM_GROUPS` clusters together at random, in groups of equal size, one cluster
             more or less; not for statistics that are computed for each sheet.
     """
-    clusters = np.unique(cluster_keys(answers, by))
+    return resampling_of(np.unique(cluster_keys(answers, by)), by, n_draws=n_draws, seed=seed, group_many=group_many)
+
+
+def resampling_of(clusters: IntArray, by: By, *, n_draws: int, seed: int, group_many: bool) -> Resampling:
+    """Draws of these clusters, ascending numbers of documents or sheets."""
     group = np.arange(clusters.size)
     if group_many and clusters.size > MAXIMUM_GROUPS:
         group = np.random.default_rng([seed, clusters.size]).permutation(clusters.size) % MAXIMUM_GROUPS

@@ -16,11 +16,11 @@ from reports.stats import coefficients
 from reports.stats.agreement import macro_kappa
 from reports.stats.among import default_weights
 from reports.stats.answers import Answers, IntArray
-from reports.stats.bootstrap import N_DRAWS, By, Interval, Resampling, resampling
+from reports.stats.bootstrap import N_DRAWS, By, Interval, Resampling, cluster_keys, resampling, resampling_of
 from reports.stats.cells import CellSums, cluster_sums
 from reports.stats.coefficients import Level
 from reports.stats.judge import judged_cells
-from reports.stats.pairs import FloatArray, Weights, agreement_weights, disagreement_weights, pair_tables
+from reports.stats.pairs import FloatArray, PairTables, Weights, agreement_weights, disagreement_weights, pair_tables
 
 _COMPARISONS_OF_PART = 500_000
 
@@ -92,41 +92,71 @@ def macro_intervals(
     A recipe-pair whose kappa is not defined in a draw, or that shares no drawn cell, is left out of that draw. Drawn by
     sheet, each recipe-pair keeps its kappa and its share, and only the recipes change.
     """
-    draws = resampling(answers, by, n_draws=n_draws, seed=seed, group_many=by == "sheet")
+    return average_macro_intervals([(answers, weights)], by=by, n_draws=n_draws, seed=seed)
+
+
+def average_macro_intervals(
+    questions: Sequence[tuple[Answers, Weights | None]], *, by: By = "document", n_draws: int = N_DRAWS, seed: int = 0
+) -> MacroIntervals:
+    """The intervals of `agreement.average` of several questions' macro kappas and macro accuracies (footnote 9).
+
+    Args:
+        questions: the answers to each question with its weights; all are computed from the same drawn documents. A
+            question that is not defined in a draw is left out of its average.
+    """
+    whole = np.unique(np.concatenate([cluster_keys(answers, by) for answers, _ in questions]))
+    draws = resampling_of(whole, by, n_draws=n_draws, seed=seed, group_many=by == "sheet")
     if draws.too_few:
         return MacroIntervals(draws.without_draws(), draws.without_draws())
+    draw = _macros_of_sheets if by == "sheet" else _macros_of_documents
+    drawn = [draw(answers, weights, draws) for answers, weights in questions]
+    # Where one question is so large that fewer draws are made, the others' first ones are the same draws.
+    n_values = min(values.shape[0] for values in drawn)
+    made = replace(draws, n_draws=n_values - 1)
+    kappas = np.stack([values[:n_values, 0] for values in drawn], axis=-1)
+    accuracies = np.stack([values[:n_values, 1] for values in drawn], axis=-1)
+    return MacroIntervals(
+        kappa=made.interval(_mean_of_defined(kappas), centred=by == "document"),
+        accuracy=made.interval(_mean_of_defined(accuracies)),
+    )
+
+
+def _macros_of_sheets(answers: Answers, weights: Weights | None, draws: Resampling) -> FloatArray:
+    """Macro kappa and macro accuracy of all sheets and of each draw, shape (1 + n_draws, 2)."""
     tables = pair_tables(answers)
-    places, place = np.unique(np.stack([tables.position_a, tables.position_b]), axis=1, return_inverse=True)
-    n_places, k = places.shape[1], answers.n_options
+    place, n_places = _places(tables)
+    rows = macro_kappa(tables, weights).rows
+    kappas = np.array([np.nan if row.value is None else row.value for row in rows])
+    defined = ~np.isnan(kappas)
+    sheet = np.searchsorted(draws.clusters, tables.sheet)
+    at, size = sheet * n_places + place, draws.n_clusters * n_places
+    per_sheet = np.concatenate(
+        [
+            np.bincount(sheet[defined], kappas[defined], minlength=draws.n_clusters)[:, np.newaxis],
+            np.bincount(sheet[defined], minlength=draws.n_clusters)[:, np.newaxis],
+            np.bincount(at, tables.agreed / tables.n, minlength=size).reshape(-1, n_places),
+            np.bincount(at, minlength=size).reshape(-1, n_places),
+        ],
+        axis=1,
+    )
 
-    if by == "sheet":
-        rows = macro_kappa(tables, weights).rows
-        kappas = np.array([np.nan if row.value is None else row.value for row in rows])
-        defined = ~np.isnan(kappas)
-        sheet = np.searchsorted(draws.clusters, tables.sheet)
-        at, size = sheet * n_places + place, draws.n_clusters * n_places
-        per_cluster = np.concatenate(
-            [
-                np.bincount(sheet[defined], kappas[defined], minlength=draws.n_clusters)[:, np.newaxis],
-                np.bincount(sheet[defined], minlength=draws.n_clusters)[:, np.newaxis],
-                np.bincount(at, tables.agreed / tables.n, minlength=size).reshape(-1, n_places),
-                np.bincount(at, minlength=size).reshape(-1, n_places),
-            ],
-            axis=1,
-        )
+    def macros(features: FloatArray) -> FloatArray:
+        accuracy = _mean_of_ratios(features[:, 2 : 2 + n_places], features[:, 2 + n_places :])
+        return np.stack([_mean_of_ratios(features[:, :1], features[:, 1:2]), accuracy], axis=-1)
 
-        def of_sheets(features: FloatArray) -> FloatArray:
-            accuracy = _mean_of_ratios(features[:, 2 : 2 + n_places], features[:, 2 + n_places :])
-            return np.stack([_mean_of_ratios(features[:, :1], features[:, 1:2]), accuracy], axis=-1)
+    return draws.draw(per_sheet, macros)
 
-        drawn = draws.draw(per_cluster, of_sheets)
-        return MacroIntervals(draws.interval(drawn[:, 0]), draws.interval(drawn[:, 1]))
 
+def _macros_of_documents(answers: Answers, weights: Weights | None, draws: Resampling) -> FloatArray:
+    """Macro kappa and macro accuracy of all documents and of each draw, shape (1 + n_draws, 2)."""
+    tables = pair_tables(answers)
+    place, n_places = _places(tables)
     at_place = sparse.csr_array((np.ones(len(tables)), (np.arange(len(tables)), place)), shape=(len(tables), n_places))
+    k = answers.n_options
     cost = disagreement_weights(k, weights)
     per_document, n_groups = _pair_sums(answers, answers, [cost, disagreement_weights(k)], draws)
 
-    def of_documents(features: FloatArray) -> FloatArray:
+    def macros(features: FloatArray) -> FloatArray:
         sums = features.reshape(features.shape[0], n_groups, 2 + 2 * k)
         margin_a, margin_b = sums[:, :, 2 : 2 + k], sums[:, :, 2 + k :]
         n = margin_a.sum(axis=-1)
@@ -134,9 +164,13 @@ def macro_intervals(
         accuracy = _mean_of_ratios(share @ at_place, (n > 0).astype(np.float64) @ at_place)
         return np.stack([_mean_of_kappas(sums[:, :, 0], margin_a, margin_b, n, cost), accuracy], axis=-1)
 
-    affordable = draws.within(per_document.nnz)
-    drawn = affordable.draw(per_document, of_documents)
-    return MacroIntervals(affordable.interval(drawn[:, 0], centred=True), affordable.interval(drawn[:, 1]))
+    return draws.within(per_document.nnz).draw(per_document, macros)
+
+
+def _places(tables: PairTables) -> tuple[IntArray, int]:
+    """The number of each pair's place in its sheet (1,2; 1,3; 2,3; ...), shape (n_pairs,), and how many there are."""
+    places, place = np.unique(np.stack([tables.position_a, tables.position_b]), axis=1, return_inverse=True)
+    return place.ravel(), places.shape[1]
 
 
 def judge_accuracy_interval(

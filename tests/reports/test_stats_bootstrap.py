@@ -12,7 +12,12 @@ from reports.stats.agreement import macro_accuracy, macro_kappa
 from reports.stats.among import agreement_among
 from reports.stats.answers import MISSING, Answers
 from reports.stats.bootstrap import By, Interval, resampling
-from reports.stats.intervals import agreement_intervals, judge_accuracy_interval, macro_intervals
+from reports.stats.intervals import (
+    agreement_intervals,
+    average_macro_intervals,
+    judge_accuracy_interval,
+    macro_intervals,
+)
 from reports.stats.judge import judge_accuracy
 from reports.stats.pairs import pair_tables
 
@@ -132,6 +137,26 @@ def test_intervals_of_macro_kappa_are_those_of_copied_documents(by: By, weights:
     expected = by_hand(answers, by, lambda of: macro_kappa(pair_tables(of), weights).value, sheets_too=by == "sheet")
     assert ends(found.kappa) == pytest.approx(expected, abs=1e-12)
     assert found.kappa.centred == (by == "document")
+
+
+@pytest.mark.parametrize("by", ["document", "sheet"])
+def test_average_of_questions_is_of_the_same_documents(by: By) -> None:
+    first, second = study(), study(seed=3)
+    found = average_macro_intervals([(first, None), (second, "linear")], by=by, n_draws=DRAWS, seed=5)
+
+    draws = resampling(first, by, n_draws=DRAWS, seed=5)
+    counts = np.concatenate(list(draws.counts()), axis=1)
+    values = []
+    for draw in range(DRAWS):
+        kappas = [
+            macro_kappa(
+                pair_tables(drawn_by_hand(of, by, counts[:, draw], draws.clusters, sheets_too=by == "sheet")), weights
+            ).value
+            for of, weights in ((first, None), (second, "linear"))
+        ]
+        values.append(np.mean(np.array(kappas, dtype=float)))
+    assert ends(found.kappa) == pytest.approx(np.quantile(values, [0.025, 0.975]).tolist(), abs=1e-12)
+    assert found.accuracy.low is not None
 
 
 def test_interval_of_macro_accuracy_by_sheet_is_that_of_copied_sheets() -> None:
