@@ -147,7 +147,7 @@ def _reliability(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
     upper.vlines(confidence, low, high, color=look.series[0], alpha=0.5, linewidth=1.4)
     upper.plot(confidence, accuracy, color=look.series[0], marker="o", markersize=4, linewidth=1.6)
     upper.set(ylabel=data["y_title"], xlim=(0, 1), ylim=(0, 1.02))
-    lower.bar(confidence, n, width=0.04, color=look.series[0], alpha=0.6)
+    lower.bar(confidence, n, width=0.018, color=look.series[0], alpha=0.6)
     lower.set(xlabel=data["x_title"], ylabel=data["n_title"])
     for axes in (upper, lower):
         _grid(axes, look, "y")
@@ -168,7 +168,8 @@ def _coverage(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
         axes.set_xlim(1, max(len(curve["mean"]), axes.get_xlim()[1]))
     axes.set(xlabel=data["x_title"], ylabel=data["y_title"], ylim=(0, 1.02))
     axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.legend(loc="lower right")
+    if len(data["curves"]) > 1:
+        axes.legend(loc="lower right")
     _grid(axes, look)
 
 

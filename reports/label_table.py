@@ -146,7 +146,8 @@ def unpacked(packed: bytes) -> LabelTable:
     scores = np.full((len(data["scores"]), n_options, 4), np.nan)
     for place, of_label in enumerate(data["scores"]):
         for option, values in enumerate(of_label):
-            scores[place, option] = [np.nan if value is None else value for value in values]
+            if values is not None:
+                scores[place, option] = [np.nan if value is None else value for value in values]
     return LabelTable(
         slug=data["study"]["slug"],
         title=data["study"]["title"],
@@ -169,10 +170,9 @@ def canonical_json(value: Any) -> bytes:
     return text.encode()
 
 
-def _scores_to_json(scores: FloatArray) -> list[list[float | None]]:
-    """The options' scores; those after the question's last option are left away."""
+def _scores_to_json(scores: FloatArray) -> list[list[float | None] | None]:
+    """Of each option its values, or nothing where it was not scored."""
     return [
-        [None if np.isnan(value) else value for value in option.tolist()]
+        None if np.isnan(option[LOGPROB]) else [None if np.isnan(value) else value for value in option.tolist()]
         for option in scores
-        if not np.isnan(option[0])
     ]

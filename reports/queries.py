@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -9,7 +11,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from django.db.models import QuerySet
+from django.db.models import QuerySet, TextField
+from django.db.models.functions import Cast
 from django.utils.translation import gettext as _
 
 from annotation import exports
@@ -29,7 +32,7 @@ from reports.label_table import (
     RowEntry,
 )
 
-_CHUNK = 20_000
+_CHUNK, _AT_ONCE = 20_000, 2_000
 
 
 def load(study: Study, filters: Filters) -> StudyData:
@@ -173,37 +176,45 @@ def _with_scores(table: LabelTable, found: QuerySet[Label], places: _Places, ane
     place_of: list[int] = []
     values: list[list[list[float]]] = []
     n_options = max(len(spec.options) for _section, spec in table.questions)
-    nothing = [math.nan] * 4
+    keys = [[option.key for option in spec.options] for _section, spec in table.questions]
+    filling = [[[math.nan] * 4] * (n_options - len(of_question)) for of_question in keys]
     labels, raters = table.labels.copy(), table.raters
-    normalised: dict[str, RaterEntry] = {}
-    for *cell, stored in scored.values_list(*_CELL, "scores").iterator(chunk_size=_CHUNK):
+    rater_of = [assignment.rater for assignment in table.assignments]
+    question_of = labels[:, 2].tolist()
+    normalised: dict[int, RaterEntry] = {}
+    for cell, stored in _stored_scores(scored):
         if not isinstance(stored, dict) or "options" not in stored:
             continue
         finder = finder or _Finder(table.labels, places)
         place = finder.place(*cell)
         if place is None:
             continue
-        spec = table.questions[labels[place, 2]][1]
-        of_options = stored["options"]
-        values.append(
-            [_values(of_options.get(option.key)) for option in spec.options]
-            + [nothing] * (n_options - len(spec.options))
-        )
+        question, of_options = question_of[place], stored["options"]
+        values.append([_values(of_options.get(key)) for key in keys[question]] + filling[question])
         place_of.append(place)
-        rater = raters[table.assignments[labels[place, 0]].rater]
-        rater = normalised.setdefault(rater.code, _normalised(rater, stored.get("normalisation", ""), anew))
-        if rater.anew:
-            labels[place, 3] = _chosen_anew(of_options, spec, rater)
+        number = rater_of[places.assignment[cell[0]]]
+        if number not in normalised:
+            normalised[number] = _normalised(raters[number], stored.get("normalisation", ""), anew)
+        if normalised[number].anew:
+            labels[place, 3] = _chosen_anew(of_options, table.questions[question][1], normalised[number])
     if not place_of:
         return table
     order = np.argsort(place_of)
     return replace(
         table,
-        raters=tuple(normalised.get(rater.code, rater) for rater in raters),
+        raters=tuple(normalised.get(number, rater) for number, rater in enumerate(raters)),
         labels=labels,
         scored=np.array(place_of)[order],
         scores=np.array(values, dtype=np.float64)[order],
     )
+
+
+def _stored_scores(scored: QuerySet[Label]) -> Iterator[tuple[tuple[int, int, int], Any]]:
+    """The cell of each label, and its scores. Read as text, many in one go: that halves the time."""
+    lines = scored.values_list(*_CELL, Cast("scores", TextField())).iterator(chunk_size=_CHUNK)
+    while block := list(itertools.islice(lines, _AT_ONCE)):
+        stored = json.loads(f"[{','.join(line[3] for line in block)}]")
+        yield from (((line[0], line[1], line[2]), scores) for line, scores in zip(block, stored, strict=True))
 
 
 def _normalised(rater: RaterEntry, its_own: str, anew: Mapping[str, str]) -> RaterEntry:

@@ -10,6 +10,7 @@ from reports.tables import Head, Table, Value
 
 # Longer tables are for the appendix: with the package longtable they break over pages.
 LONG = 40
+_SMALLEST_P = 0.001
 _DECIMALS = {"share": 2, "number": 3, "count": 0}
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
@@ -85,6 +86,8 @@ def _cell(head: Head, value: Value, *, first: bool) -> str:
     if isinstance(value, str):
         part = first and value.startswith(" ")
         return (r"\quad " if part else "") + escaped(value.strip())
+    if head.key == "p_value" and value < _SMALLEST_P:
+        return rf"$<$ {_SMALLEST_P}"
     number = 100 * value if head.kind == "share" else value
     text = f"{number:,.{_DECIMALS[head.kind]}f}".replace("-", r"$-$").replace(",", r"\,")
     return text + (r"\,\%" if head.kind == "share" else "")

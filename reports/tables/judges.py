@@ -47,7 +47,7 @@ def judges(report: StudyReport, question: QuestionReport) -> Table:
         _(
             "A_m is the mean over %(sheets)s of the share of cells in which the judge chose what a person chose; "
             "where several people answered, any of them will do, and the cell counts once. A judge is worth its "
-            "price where it beats the second column, and as good as a person where it reaches the last line."
+            "price where it beats always the commonest option, and as good as a person where it reaches the last line."
         )
         % {"sheets": words.sheets}
     ]

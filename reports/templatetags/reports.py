@@ -17,6 +17,7 @@ from reports.tables import Head, Table, Value
 
 register = template.Library()
 
+_SMALLEST_P = 0.001
 MAX_LINES = 300  # of one table on the page; the downloads have them all
 
 
@@ -123,7 +124,9 @@ def _cells(table: Table, row: Sequence[Value], kept: Sequence[int], row_key: str
 def _behind(table: Table, row_key: str, head: Head) -> str:
     chosen = head.key.removeprefix("judge.") if head.group else ""
     question = table.key.partition(".confusion.")[0]
-    return urlencode({"of": question, "by": table.judge, "said": row_key, "chose": chosen})
+    return urlencode(
+        {"cell.question": question, "cell.judge": table.judge, "cell.person": row_key, "cell.chosen": chosen}
+    )
 
 
 def _groups(heads: tuple[Head, ...]) -> tuple[tuple[str, int], ...]:
@@ -147,6 +150,8 @@ def shown(value: Value, head: Head, reason: str) -> str:
     match head.kind:
         case "share":
             return f"{floatformat(100 * value, 2)} %"
+        case "number" if head.key == "p_value" and value < _SMALLEST_P:
+            return f"< {floatformat(_SMALLEST_P, 3)}"
         case "number":
             return str(floatformat(value, 3))
         case _:

@@ -65,7 +65,7 @@ class _Line:
 def cells_page(request: AppRequest, study: Study, report: StudyReport, context: dict[str, Any]) -> HttpResponse:
     """The page of the comparisons behind one count of a confusion table."""
     asked = request.GET
-    where = Where(asked.get("of", ""), asked.get("by", ""), asked.get("said", ""), asked.get("chose", ""))
+    where = Where(*(asked.get(f"cell.{name}", "") for name in ("question", "judge", "person", "chosen")))
     try:
         cells = cells_behind(report, where)
     except LookupError as error:

@@ -99,7 +99,12 @@ def test_filters_are_those_of_the_page_and_echoed(study: Study, api: APIClient) 
         "judge": ["J1"],
         "sheet": [soup.pk],
         "merge": {"items.presence": "two-classes"},
+        "question": [],
+        "normalisation": {},
         "submitted": False,
+        "by": "",
+        "draws": 2000,
+        "seed": 0,
     }
     assert "Found or not" in table(report, "items.presence.agreement")["title"]
 
