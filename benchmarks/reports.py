@@ -87,8 +87,8 @@ def _measure(study: Any) -> float:
 
     from annotation.models import User
     from reports import queries
+    from reports.arrays import Filters
     from reports.compute import compute
-    from reports.queries import Filters
 
     client = Client()
     client.force_login(User.objects.get_or_create(username="benchmark", is_superuser=True)[0])

@@ -53,6 +53,9 @@ try:
     PALATE_MAX_IMPORT_BYTES = env.int("PALATE_MAX_IMPORT_BYTES", 200 * 2**20)
     # Seconds that a worker may be silent about a document before another one takes it over.
     PALATE_LEASE_SECONDS = env.int("PALATE_LEASE_SECONDS", 90)
+    # Where downloads are made that take longer than a page may, and for how many days they stay.
+    PALATE_EXPORTS = Path(env.str("PALATE_EXPORTS", str(VAR_DIR / "exports")))
+    PALATE_EXPORT_DAYS = env.int("PALATE_EXPORT_DAYS", 7)
     # Threads of a CPU judge; 0 leaves the choice to torch.
     PALATE_TORCH_THREADS = env.int("PALATE_TORCH_THREADS", 0)
     # Environment variables that a judge may name as its server's key beside those that end in _API_KEY.
@@ -224,6 +227,20 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "AssignmentState": "annotation.models.Assignment.State",
         "RunState": "judges.models.Run.State",
+        "ExportState": "reports.models.Export.State",
+    },
+}
+
+# --- what is drawn once and shown often ---
+
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    # In files, so that all processes share it: a page names a figure, and another process draws it.
+    "figures": {
+        "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+        "LOCATION": str(VAR_DIR / "figures"),
+        "TIMEOUT": 86_400,
+        "OPTIONS": {"MAX_ENTRIES": 2_000},
     },
 }
 
@@ -250,7 +267,10 @@ else:
     # A task that is not acknowledged in this time is delivered again. Longer than any task of ours takes; the recovery
     # of a killed worker does not wait for it but for the leases in the database (judges.actions.recover_runs).
     CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 7200}
-CELERY_BEAT_SCHEDULE = {"recover-runs": {"task": "judges.tasks.recover_runs", "schedule": 15.0}}
+CELERY_BEAT_SCHEDULE = {
+    "recover-runs": {"task": "judges.tasks.recover_runs", "schedule": 15.0},
+    "clean-exports": {"task": "reports.tasks.clean_exports", "schedule": 3600.0},
+}
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
 
 # --- logging ---------------------------------------------------------------------------------------------------------

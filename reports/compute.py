@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.models import Rater
 from annotation.scheme import Kind, Merge, QuestionSpec
-from reports.queries import TOLD_APART, Filters, QuestionData, StudyData
+from reports.arrays import TOLD_APART, Filters, Intervals, QuestionData, StudyData
+from reports.judged import JudgeResult, TwoJudges, judge_result, merge_codes, two_judges
+from reports.label_table import RaterEntry
 from reports.stats.agreement import (
     Average,
     MacroAccuracy,
@@ -21,9 +22,14 @@ from reports.stats.agreement import (
     macro_kappa,
     percent_agreement,
 )
+from reports.stats.among import AgreementAmong, agreement_among
 from reports.stats.answers import MISSING, Answers
-from reports.stats.judge import Baseline, Confusion, JudgeAccuracy, confusion, judge_accuracy, majority_baseline
-from reports.stats.pairs import pair_tables
+from reports.stats.bootstrap import Interval
+from reports.stats.coefficients import Level
+from reports.stats.coverage import CoverageCurve, Verdicts, coverage_curve, item_documents, item_verdicts
+from reports.stats.intervals import MacroIntervals, agreement_intervals, macro_intervals
+from reports.stats.judge import JudgeAccuracy, judge_accuracy
+from reports.stats.pairs import Weights, pair_tables
 from reports.stats.summary import SelectionSummary, selection_summary
 
 
@@ -31,6 +37,9 @@ from reports.stats.summary import SelectionSummary, selection_summary
 class Agreement:
     """How far people agree on one question, under `merge` (None: all options told apart).
 
+    `among`: all coefficients, of the options `options` alone; those merged away, and those that mean that there was
+    nothing to decide, are not counted. `intervals` of its coefficients by their keys, `macro` of κ and A_h, `of_sheets`
+    of the κ of each sheet by its place: empty or None where none were asked for.
     `both_chose`: for each row of `kappa.rows` an option that both raters chose in some cell; where kappa is
     not defined, it is the one that both chose everywhere.
     """
@@ -41,18 +50,11 @@ class Agreement:
     percent: Statistic
     alpha: Statistic
     both_chose: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class JudgeResult:
-    """How far one judge agrees with people, under `merge` (None: all options told apart). `options`: what is left."""
-
-    judge: Rater
-    merge: Merge | None
     options: tuple[int, ...]
-    accuracy: JudgeAccuracy
-    baseline: Baseline
-    confusion: Confusion
+    among: AgreementAmong
+    intervals: Mapping[str, Interval]
+    macro: MacroIntervals | None
+    of_sheets: Mapping[int, Interval]
 
 
 @dataclass(frozen=True)
@@ -62,10 +64,20 @@ class GoldResult:
     All under `merge` (None: all options told apart).
     """
 
-    gold: Rater
+    gold: RaterEntry
     merge: Merge | None
     people: JudgeAccuracy
-    judges: tuple[tuple[Rater, JudgeAccuracy], ...]
+    judges: tuple[tuple[RaterEntry, JudgeAccuracy], ...]
+
+
+@dataclass(frozen=True)
+class CoverageResult:
+    """Which items are found in how many documents, by people. `exact` and `inexact`: the options that mean found."""
+
+    exact: tuple[int, ...]
+    inexact: tuple[int, ...]
+    curve: CoverageCurve
+    verdicts: Verdicts
 
 
 @dataclass(frozen=True)
@@ -76,7 +88,10 @@ class QuestionReport:
     # People under the merge of the judges: what a judge's accuracy is read beside.
     ceiling: Agreement
     judges: tuple[JudgeResult, ...]
+    two_judges: tuple[TwoJudges, ...]
     golds: tuple[GoldResult, ...]
+    # None where no merge says which options mean that something was found.
+    coverage: CoverageResult | None
 
     @property
     def spec(self) -> QuestionSpec:
@@ -108,10 +123,12 @@ class StudyReport:
 
 def compute(data: StudyData, filters: Filters) -> StudyReport:
     sections = []
-    for spec in data.study.scheme.parsed.sections:
+    for spec in data.scheme.sections:
         questions = tuple(
             _question(question, data, filters) for question in data.questions if question.section.key == spec.key
         )
+        if not questions:
+            continue
         several = len(questions) > 1
         sections.append(
             SectionReport(
@@ -128,17 +145,23 @@ def compute(data: StudyData, filters: Filters) -> StudyReport:
 def _question(data: QuestionData, of: StudyData, filters: Filters) -> QuestionReport:
     merge, judge_merge = _merges(data, filters)
     people = _filled(data.people, data)
-    agreement = _agreement(people, data.spec, merge)
+    how = filters.intervals
+    agreement = _agreement(people, data.spec, merge, how)
+    held = _merged(people, data.spec, judge_merge)
+    answers = {code: _merged(of_judge, data.spec, judge_merge) for code, of_judge in data.judges.items()}
+    judges = tuple(
+        judge_result(judge, data, held, answers[judge.code], judge_merge, how)
+        for judge in of.judges
+        if judge.code in data.judges
+    )
     return QuestionReport(
         data=data,
         summary=selection_summary(data.selections, n_options=len(data.spec.options), not_filled_options=data.blanks),
         agreement=agreement,
-        ceiling=agreement if judge_merge == merge else _agreement(people, data.spec, judge_merge),
-        judges=tuple(
-            _judge(judge, data.judges[judge.code], people, data.spec, judge_merge)
-            for judge in of.judges
-            if judge.code in data.judges
-        ),
+        ceiling=agreement if judge_merge == merge else _agreement(people, data.spec, judge_merge, how),
+        judges=judges,
+        two_judges=two_judges(judges, held, answers, how),
+        coverage=_coverage(people, data.spec, of.n_columns),
         golds=tuple(_gold(gold, data, people, of.judges, merge) for gold in of.golds if gold.code in data.golds),
     )
 
@@ -153,8 +176,14 @@ def _merges(data: QuestionData, filters: Filters) -> tuple[Merge | None, Merge |
     return merge, merge
 
 
-def _agreement(people: Answers, spec: QuestionSpec, merge: Merge | None) -> Agreement:
+def _agreement(people: Answers, spec: QuestionSpec, merge: Merge | None, how: Intervals) -> Agreement:
     answers = _merged(people, spec, merge)
+    gone = merge.options if merge else {}
+    options = tuple(n for n, option in enumerate(spec.options) if option.key not in gone and not option.blank)
+    weights: Weights | None = "quadratic" if spec.kind == Kind.SCALE else None
+    level: Level = "ordinal" if spec.kind == Kind.SCALE else "nominal"
+    kept = answers.only(options)
+    drawn = how.drawn
     tables = pair_tables(answers)
     ordered = spec.kind == Kind.SCALE
     first_of_pair = np.searchsorted(tables.pair, np.arange(len(tables)))
@@ -165,29 +194,46 @@ def _agreement(people: Answers, spec: QuestionSpec, merge: Merge | None) -> Agre
         percent=percent_agreement(tables),
         alpha=alpha(answers, "ordinal" if ordered else "nominal"),
         both_chose=tuple(tables.option_a[first_of_pair].tolist()),
+        options=options,
+        among=agreement_among(kept, level=level),
+        intervals=agreement_intervals(kept, level=level, **drawn) if drawn else {},
+        macro=macro_intervals(answers, weights, **drawn) if drawn else None,
+        of_sheets={
+            sheet: macro_intervals(answers.where(answers.sheet == sheet), weights, **drawn).kappa
+            for sheet in np.unique(answers.sheet).tolist()
+        }
+        if how.by == "document"
+        else {},
     )
 
 
-def _judge(judge: Rater, answers: Answers, people: Answers, spec: QuestionSpec, merge: Merge | None) -> JudgeResult:
-    """Cells in which people filled something in; whatever the judge says there is an answer, a blank option too."""
-    of_people, of_judge = _merged(people, spec, merge), _merged(answers, spec, merge)
-    table = confusion(of_people, of_judge)
-    merged_away = merge.options if merge else {}
-    return JudgeResult(
-        judge=judge,
-        merge=merge,
-        options=tuple(
-            code
-            for code, option in enumerate(spec.options)
-            if option.key not in merged_away and (not option.blank or table.table[:, code].any())
-        ),
-        accuracy=judge_accuracy(of_people, of_judge),
-        baseline=majority_baseline(of_people, of_judge),
-        confusion=table,
+def _coverage(people: Answers, spec: QuestionSpec, n_columns: int) -> CoverageResult | None:
+    """Where a merge leaves two classes, that of the first option is "found": exactly by it, inexactly by the others."""
+    real = [option.key for option in spec.options if not option.blank]
+    halves = (merge for merge in spec.merges if len({merge.options.get(key, key) for key in real}) == 2)
+    merge = next(halves, None)
+    if merge is None or not people.cell.size:
+        return None
+    code = {option.key: number for number, option in enumerate(spec.options)}
+    exact = (code[real[0]],)
+    inexact = tuple(code[key] for key in real[1:] if merge.options.get(key, key) == real[0])
+    item = people.cell % n_columns
+    return CoverageResult(
+        exact=exact,
+        inexact=inexact,
+        curve=coverage_curve(item_documents(people, item, (*exact, *inexact))),
+        verdicts=item_verdicts(people, item, exact=exact, inexact=inexact),
     )
 
 
-def _gold(gold: Rater, data: QuestionData, people: Answers, judges: Sequence[Rater], merge: Merge | None) -> GoldResult:
+def compared(data: QuestionData, merge: Merge | None, judge: str) -> tuple[Answers, Answers]:
+    """People's answers and a judge's, as they are held against each other under a merge."""
+    return _merged(_filled(data.people, data), data.spec, merge), _merged(data.judges[judge], data.spec, merge)
+
+
+def _gold(
+    gold: RaterEntry, data: QuestionData, people: Answers, judges: Sequence[RaterEntry], merge: Merge | None
+) -> GoldResult:
     right = _merged(_filled(data.golds[gold.code], data), data.spec, merge)
     return GoldResult(
         gold=gold,
@@ -209,6 +255,7 @@ def _filled(answers: Answers, data: QuestionData) -> Answers:
         rater=answers.rater,
         cell=answers.cell,
         sheet=answers.sheet,
+        document=answers.document,
         code=np.where(np.isin(answers.code, data.blanks), MISSING, answers.code),
         n_options=answers.n_options,
     )
@@ -221,6 +268,7 @@ def _one_voice(people: Answers) -> Answers:
         rater=np.zeros(cells.size),
         cell=cells,
         sheet=people.sheet[first],
+        document=people.document[first],
         code=people.value_counts().argmax(axis=1),
         n_options=people.n_options,
     )
@@ -229,5 +277,4 @@ def _one_voice(people: Answers) -> Answers:
 def _merged(answers: Answers, spec: QuestionSpec, merge: Merge | None) -> Answers:
     if merge is None:
         return answers
-    code = {option.key: number for number, option in enumerate(spec.options)}
-    return answers.merged({code[old]: code[new] for old, new in merge.options.items()})
+    return answers.merged(merge_codes(spec, merge))

@@ -6,14 +6,22 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Rater, Study
-from reports.queries import TOLD_APART, Filters, natural
+from judges.models import Judge
+from reports.arrays import TOLD_APART, Filters
+from reports.models import Export, Report
+from reports.queries import natural, scored_judges
+from reports.stats.bootstrap import N_DRAWS
 from reports.words import cap, code_of
 
 _BOXES = 30  # at most as many boxes to tick; a list to choose from beyond
 
 
+def _number(default: int) -> forms.NumberInput:
+    return forms.NumberInput(attrs={"placeholder": str(default)})
+
+
 class FiltersForm(forms.Form):
-    """What a report is about. Nothing chosen means everything. Two queries."""
+    """What a report is about. Nothing chosen means everything. Three queries."""
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -34,32 +42,93 @@ class FiltersForm(forms.Form):
                 self.fields[name] = forms.MultipleChoiceField(
                     label=label, choices=choices, widget=widget, required=False
                 )
-        for section in study.scheme.parsed.sections:
-            for question in section.questions:
-                if question.merges:
-                    self.fields[f"merge.{section.key}.{question.key}"] = forms.ChoiceField(
-                        label=_("Options of “%(question)s”") % {"question": question.title},
-                        choices=[
-                            ("", _("as the scheme says")),
-                            (TOLD_APART, _("all told apart")),
-                            *((merge.key, merge.title) for merge in question.merges),
-                        ],
-                        required=False,
-                    )
+        asked = [(section, question) for section in study.scheme.parsed.sections for question in section.questions]
+        if len(asked) > 1:
+            self.fields["question"] = forms.MultipleChoiceField(
+                label=_("Questions"),
+                choices=[(f"{s.key}.{q.key}", q.title if len(s.questions) > 1 else s.title) for s, q in asked],
+                widget=forms.CheckboxSelectMultiple,
+                required=False,
+            )
+        for section, question in asked:
+            if question.merges:
+                self.fields[f"merge.{section.key}.{question.key}"] = forms.ChoiceField(
+                    label=_("Options of “%(question)s”") % {"question": question.title},
+                    choices=[
+                        ("", _("as the scheme says")),
+                        (TOLD_APART, _("all told apart")),
+                        *((merge.key, merge.title) for merge in question.merges),
+                    ],
+                    required=False,
+                )
+        for code in scored_judges(study):
+            self.fields[f"normalisation.{code}"] = forms.ChoiceField(
+                label=_("Normalisation of %(judge)s") % {"judge": code},
+                choices=[("", _("as it labelled")), *Judge.Normalisation.choices],
+                required=False,
+            )
+        self.fields["by"] = forms.ChoiceField(
+            label=_("Intervals"),
+            choices=[
+                ("", _("none")),
+                ("document", _("drawing %(rows)s") % {"rows": words.rows}),
+                ("sheet", _("drawing %(sheets)s") % {"sheets": words.sheets}),
+            ],
+            required=False,
+        )
+        self.fields["draws"] = forms.IntegerField(
+            label=_("Draws"), min_value=100, max_value=20_000, required=False, widget=_number(N_DRAWS)
+        )
+        self.fields["seed"] = forms.IntegerField(
+            label=_("Seed"), min_value=0, max_value=2**31 - 1, required=False, widget=_number(0)
+        )
         self.fields["submitted"] = forms.BooleanField(
             label=_("Only submitted %(rows)s") % {"rows": words.rows}, required=False
         )
 
     def filters(self) -> Filters:
         data = self.cleaned_data
+
+        def chosen(prefix: str) -> dict[str, str]:
+            return {name.removeprefix(prefix): said for name, said in data.items() if name.startswith(prefix) and said}
+
         return Filters(
             people=tuple(data.get("person", ())),
             judges=tuple(data.get("judge", ())),
             sheets=tuple(int(pk) for pk in data.get("sheet", ())),
-            merges={
-                name.removeprefix("merge."): value
-                for name, value in data.items()
-                if name.startswith("merge.") and value
-            },
+            questions=tuple(data.get("question", ())),
+            merges=chosen("merge."),
+            normalisations=chosen("normalisation."),
             submitted_only=data["submitted"],
+            by=data["by"],
+            n_draws=data["draws"] or N_DRAWS,
+            seed=data["seed"] or 0,
         )
+
+
+class FreezeForm(forms.Form):
+    title = forms.CharField(label=_("Title"), max_length=200)
+
+
+class CompareForm(forms.Form):
+    """Another frozen report of the same study."""
+
+    other = forms.ModelChoiceField(label=_("Compare with"), queryset=Report.objects.none())
+
+    def __init__(self, *args: Any, report: Report, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        others = Report.objects.filter(study=report.study_id).exclude(pk=report.pk).defer("labels", "results")
+        self.fields["other"].queryset = others  # type: ignore[attr-defined]
+
+    @property
+    def has_others(self) -> bool:
+        return bool(self.fields["other"].queryset.exists())  # type: ignore[attr-defined]
+
+
+class ExportForm(forms.Form):
+    form = forms.ChoiceField(choices=Export.Form.choices)
+    report = forms.ModelChoiceField(queryset=Report.objects.none(), required=False)
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["report"].queryset = Report.objects.filter(study=study)  # type: ignore[attr-defined]

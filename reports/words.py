@@ -10,8 +10,15 @@ from django.utils.translation import gettext_lazy, ngettext
 from annotation.models import Rater
 from annotation.scheme import Words
 from reports.compute import Agreement, QuestionReport
+from reports.label_table import RaterEntry
 from reports.stats import agreement as agreement_stats
+from reports.stats import alternative as alternative_stats
+from reports.stats import among as among_stats
+from reports.stats import bootstrap as bootstrap_stats
+from reports.stats import comparison as comparison_stats
+from reports.stats import estimates as estimate_stats
 from reports.stats import judge as judge_stats
+from reports.stats.coverage import Verdict
 from reports.stats.summary import Empty
 
 # Why a cell is empty.
@@ -29,6 +36,54 @@ UNDEFINED: dict[str, Promise | str] = {
     agreement_stats.NO_QUESTION_DEFINED: gettext_lazy("none of the questions has a value"),
     judge_stats.NO_COMMON_CELL: gettext_lazy("there is no label in any cell that people answered"),
     judge_stats.NO_PEOPLE: gettext_lazy("no person has answered a cell"),
+    agreement_stats.ALWAYS_THE_SAME: gettext_lazy("everyone always chose the same option"),
+    among_stats.ONE_OPTION: gettext_lazy("there is only one option"),
+    among_stats.NEVER_CHOSEN: gettext_lazy("nobody chose this option in a cell with two answers"),
+    alternative_stats.TOO_FEW_CELLS: gettext_lazy("no person has enough cells that the judge and another answered"),
+    comparison_stats.NO_COMMON_CELL: gettext_lazy("no cell has a label of both judges and a person's answer"),
+    comparison_stats.NEVER_APART: gettext_lazy("the judges are right and wrong in the same cells"),
+    estimate_stats.NO_BOTH: gettext_lazy("no cell has the judge's label and a person's answer"),
+    estimate_stats.NO_OTHER: gettext_lazy("the judge has no label in a cell without a person's answer"),
+    bootstrap_stats.TOO_FEW_CLUSTERS: gettext_lazy("too little data to draw from"),
+    bootstrap_stats.TOO_MANY_UNDEFINED: gettext_lazy("too little data: not defined in too many draws"),
+    bootstrap_stats.NOT_DEFINED: gettext_lazy("the value itself is not defined"),
+}
+COEFFICIENTS: dict[str, Promise] = {
+    "percent": gettext_lazy("Share of equal answers, each cell alike"),
+    "percent_of_comparisons": gettext_lazy("Share of equal answers, each pair alike"),
+    "cohen": gettext_lazy("Cohen's κ, mean over pairs of raters"),
+    "cohen_linear": gettext_lazy("Cohen's κ, linear weights"),
+    "cohen_quadratic": gettext_lazy("Cohen's κ, quadratic weights"),
+    "scott": gettext_lazy("Scott's π"),
+    "fleiss": gettext_lazy("Fleiss' κ"),
+    "alpha": gettext_lazy("Krippendorff's α"),
+    "ac1": gettext_lazy("Gwet's AC1"),
+    "ac2": gettext_lazy("Gwet's AC2"),
+    "pabak": gettext_lazy("PABAK"),
+}
+# What each coefficient does where answers are missing.
+MISSING: dict[str, Promise] = {
+    "percent": gettext_lazy("cells with two answers or more"),
+    "percent_of_comparisons": gettext_lazy("every pair of answers to a cell"),
+    "cohen": gettext_lazy("for each two raters the cells that both answered"),
+    "cohen_linear": gettext_lazy("for each two raters the cells that both answered"),
+    "cohen_quadratic": gettext_lazy("for each two raters the cells that both answered"),
+    "scott": gettext_lazy("every pair of answers to a cell"),
+    "fleiss": gettext_lazy("agreement: cells with two answers or more; chance: all cells"),
+    "alpha": gettext_lazy("every answer in a cell with two answers or more"),
+    "ac1": gettext_lazy("agreement: cells with two answers or more; chance: all cells"),
+    "ac2": gettext_lazy("agreement: cells with two answers or more; chance: all cells"),
+    "pabak": gettext_lazy("cells with two answers or more"),
+}
+WEIGHTS: dict[str, Promise] = {
+    "linear": gettext_lazy("linear weights"),
+    "quadratic": gettext_lazy("quadratic weights"),
+    "ordinal": gettext_lazy("ordinal weights"),
+}
+VERDICTS: dict[str, Promise] = {
+    Verdict.FOUND: gettext_lazy("found somewhere"),
+    Verdict.INEXACTLY: gettext_lazy("found only inexactly"),
+    Verdict.NEVER: gettext_lazy("never found"),
 }
 
 
@@ -37,12 +92,15 @@ def undefined(question: QuestionReport, agreement: Agreement, reason: str) -> st
     chosen = set(agreement.both_chose)
     if reason in (agreement_stats.ALWAYS_THE_SAME, agreement_stats.NO_PAIR_DEFINED) and len(chosen) == 1:
         return _("everyone chose “%(option)s”") % {"option": question.spec.options[chosen.pop()].label}
-    return str(UNDEFINED[reason])
+    return str(UNDEFINED.get(reason, reason))
 
 
-def code_of(rater: Rater) -> str:
+def code_of(rater: RaterEntry | Rater) -> str:
     """A rater as reports name it."""
-    return f"{rater.code} ({_('simulated')})" if rater.simulated else rater.code
+    said = [_("simulated")] if rater.simulated else []
+    if isinstance(rater, RaterEntry) and rater.anew:
+        said.append(_("chosen anew: %(normalisation)s") % {"normalisation": rater.normalisation})
+    return f"{rater.code} ({', '.join(said)})" if said else rater.code
 
 
 def name_of(question: QuestionReport) -> str:

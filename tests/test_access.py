@@ -15,9 +15,10 @@ from __future__ import annotations
 import gzip
 import json
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -27,12 +28,16 @@ from django.http.response import HttpResponseBase
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from pytest_django import Settings
 
 from annotation import actions
 from annotation.models import Assignment, Invite, Label, LabelEvent, Note, Role, Row, User
 from judges import actions as judging
 from judges.models import ExtractionRun, Judge, Run
 from recipes.models import Document
+from reports import actions as reporting
+from reports.arrays import Filters
+from reports.models import Export, Report
 from tests import builders
 from tests.builders import Leases
 
@@ -71,6 +76,8 @@ class World:
     judge: Judge
     run: Run
     extraction: ExtractionRun
+    report: Report
+    export: Export
 
     @property
     def mine(self) -> Assignment:
@@ -149,6 +156,22 @@ def an_invite(world: World) -> tuple[Invite, str]:
     return actions.invite(study=world.leases.study, role=Role.ANNOTATOR, by=world.leases.manager)
 
 
+def frozen(world: World) -> Sequence[object]:
+    return (world.leases.study.slug, world.report.pk)
+
+
+def export(world: World) -> Sequence[object]:
+    return (world.leases.study.slug, world.export.pk)
+
+
+BEHIND = {
+    "cell.question": "duties.stated",
+    "cell.judge": "lexical",
+    "cell.person": "stated",
+    "cell.chosen": "absent",
+}
+
+
 def no_data(world: World) -> dict[str, Any]:
     return {}
 
@@ -173,12 +196,13 @@ def a_decision(world: World) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Url:
-    """Who may GET and POST a URL; `args` makes its address, `data` what is posted. A failing form counts as let in."""
+    """Who may GET and POST a URL, made of `args` and `query`; `data` is posted. A failing form counts as let in."""
 
     get: Who
     post: Who = NOBODY
     args: Args = nothing
     data: Data = field(default=no_data)
+    query: Mapping[str, str] = field(default_factory=dict)
 
 
 Posted = partial(Url, NOBODY)
@@ -272,6 +296,19 @@ TABLE = {
     "reports:csv": Url(READERS, args=slug),
     "reports:xlsx": Url(READERS, args=slug),
     "reports:labels": Url(READERS, args=slug),
+    "reports:figure": Url(READERS, args=lambda world: (world.leases.study.slug, "duties.stated.matrix", "svg")),
+    "reports:cells": Url(READERS, args=slug, query=BEHIND),
+    "reports:evidence": Url(READERS, args=lambda world: (world.leases.study.slug, world.mine.row_id)),
+    "reports:freeze": Posted(READERS, args=slug, data=lambda world: {"title": "Another"}),
+    "reports:frozen-list": Url(READERS, args=slug),
+    "reports:frozen": Url(READERS, args=frozen),
+    "reports:recompute": Posted(READERS, args=frozen),
+    "reports:compare": Url(READERS, args=frozen),
+    "reports:frozen-cells": Url(READERS, args=frozen, query=BEHIND),
+    "reports:frozen-figure": Url(READERS, args=lambda world: (*frozen(world), "duties.stated.matrix", "svg")),
+    "reports:ask": Posted(READERS, args=slug, data=lambda world: {"form": "jsonl"}),
+    "reports:download": Url(READERS, args=export),
+    "reports:download-file": Url(READERS, args=export),
     # the API
     "api:token": Url(Who(METHOD, METHOD, METHOD, METHOD, METHOD, METHOD), ANYBODY),
     "api:schema": Url(LOGGED_IN),
@@ -299,6 +336,13 @@ TABLE = {
     "api:cancel-extraction": Posted(MANAGERS, args=extraction),
     "api:resume-extraction": Posted(MANAGERS_IN_VAIN, args=extraction),
     "api:report": Url(READERS, args=slug),
+    "api:reports": Url(READERS, READERS, args=slug, data=lambda world: {"title": "Another"}),
+    "api:frozen-report": Url(READERS, args=frozen),
+    "api:recompute-report": Posted(READERS, args=frozen),
+    "api:compare-reports": Url(READERS, args=lambda world: (*frozen(world), world.report.pk)),
+    "api:exports": Posted(READERS, args=slug, data=lambda world: {"form": "jsonl"}),
+    "api:export": Url(READERS, args=export),
+    "api:export-file": Url(READERS, args=export),
     "api:assignment-labels": Url(ANNA, ANNA, args=mine),
     "api:submit": Posted(ANNA, args=mine),
     "api:reopen": Posted(ANNA, args=mine),
@@ -311,9 +355,14 @@ questions:
 
 
 @pytest.fixture
-def world(leases: Leases) -> World:
+def world(leases: Leases, settings: Settings, tmp_path: Path) -> World:
+    settings.PALATE_EXPORTS = tmp_path
     for assignments in (leases.annas, leases.boriss):
         builders.label(assignments[0])
+    # Its worker has been there already, and the file lies where it is fetched.
+    export = reporting.ask_for_export(study=leases.study, form="jsonl", filters=Filters(), by=leases.manager)
+    reporting.make_export(export_id=export.pk)
+    export.refresh_from_db()
     judge = judging.create_judge(name="lexical", method=Judge.Method.LEXICAL, prompt_text=PROMPT)
     extractor = judging.create_extractor(name="schema", parser="schema-org")
     return World(
@@ -322,6 +371,8 @@ def world(leases: Leases) -> World:
         judge=judge,
         run=judging.start_run(study=leases.study, judge=judge, by=leases.manager),
         extraction=judging.start_extraction(study=leases.study, extractor=extractor, by=leases.manager),
+        report=reporting.freeze(study=leases.study, title="First", filters=Filters(), by=leases.manager),
+        export=export,
     )
 
 
@@ -364,7 +415,7 @@ def test_every_url_is_in_the_table() -> None:
 @pytest.mark.parametrize("name", TABLE)
 def test_each_url_lets_in_whom_the_table_says(world: World, name: str) -> None:
     url = TABLE[name]
-    address = reverse(name, args=url.args(world))
+    address = reverse(name, args=url.args(world), query=url.query)
 
     for method, expected in (("get", url.get), ("post", url.post)):
         met = {}
@@ -374,7 +425,9 @@ def test_each_url_lets_in_whom_the_table_says(world: World, name: str) -> None:
             before = transaction.savepoint()
             if user is not None:
                 client.force_login(user)
-            met[kind] = outcome(getattr(client, method)(address, url.data(world) if method == "post" else {}))
+            response = getattr(client, method)(address, url.data(world) if method == "post" else {})
+            met[kind] = outcome(response)
+            response.close()
             transaction.savepoint_rollback(before)
 
         assert met == expected._asdict(), f"{method.upper()} {name}"

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.access import AppRequest, for_roles
 from annotation.actions import Refused
 from annotation.imports import Imported, ImportRefused, import_rows, translated
+from annotation.json_tables import open_labels
 from annotation.label_imports import import_labels
 from annotation.label_reading import LabelImport
 from annotation.models import Role, Study
@@ -112,8 +113,7 @@ def labels(request: AppRequest, study: Study) -> HttpResponse:
     if form.is_valid():
         try:
             with ExitStack() as stack:
-                table = _table(stack, form.cleaned_data["labels"])
-                assert table is not None  # the field is required
+                table = _labels_table(stack, form.cleaned_data["labels"])
                 imported = import_labels(study=study, table=table, how=form.how())
         except (TableError, Refused) as error:
             refused = _refuse(form, error)
@@ -127,6 +127,11 @@ def _table(stack: ExitStack, file: UploadedFile[bytes] | None) -> Table | None:
         return None
     stream = cast(BinaryIO, stack.enter_context(file.open("rb")).file)
     return open_table(stream, name=file.name or "", max_bytes=settings.PALATE_MAX_IMPORT_BYTES)
+
+
+def _labels_table(stack: ExitStack, file: UploadedFile[bytes]) -> Table:
+    stream = cast(BinaryIO, stack.enter_context(file.open("rb")).file)
+    return open_labels(stream, name=file.name or "", max_bytes=settings.PALATE_MAX_IMPORT_BYTES)
 
 
 def _refuse(form: forms.Form, error: TableError | Refused) -> ImportRefused | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -14,63 +15,115 @@ MISSING = -1
 
 
 @dataclass(frozen=True, eq=False)
+class Cells:
+    """The answered cells, ascending. cell and first: the number of each cell and the place of its first answer, shape
+    (n_cells,); index: the place in `cell` of each answer's cell, shape (n_answers,).
+    """
+
+    cell: IntArray
+    first: IntArray
+    index: IntArray
+
+    @property
+    def size(self) -> int:
+        return self.cell.size
+
+
+@dataclass(frozen=True, eq=False)
 class Answers:
     """The answers to one question: rater[i] gave the cell cell[i] of the sheet sheet[i] the option code[i].
 
     Made by `from_long`: entries are sorted by cell and rater, each rater answers a cell once, a cell
-    lies in one sheet. All arrays have shape (n_answers,). Raters are ordered by their number wherever their order
-    matters.
+    lies in one sheet and in one document (a row of a sheet). All arrays have shape (n_answers,). Raters are ordered by
+    their number wherever their order matters.
     """
 
     rater: IntArray
     cell: IntArray
     sheet: IntArray
     code: IntArray
+    document: IntArray
     n_options: int
 
     @classmethod
     def from_long(
-        cls, *, rater: npt.ArrayLike, cell: npt.ArrayLike, sheet: npt.ArrayLike, code: npt.ArrayLike, n_options: int
+        cls,
+        *,
+        rater: npt.ArrayLike,
+        cell: npt.ArrayLike,
+        sheet: npt.ArrayLike,
+        code: npt.ArrayLike,
+        n_options: int,
+        document: npt.ArrayLike | None = None,
     ) -> Answers:
-        """Answers from four arrays of shape (n_labels,).
+        """Answers from arrays of shape (n_labels,).
 
         Entries with a negative code (`MISSING`, or a reason why a cell is empty) are no answers and are dropped.
+        Without `document`, each cell is a document of its own.
 
         Raises:
             ValueError: arrays of different lengths, a code of n_options or more, a rater with two answers to a cell, a
-            cell in two sheets.
+            cell in two sheets or in two documents.
         """
-        columns = [np.asarray(column, dtype=np.int64) for column in (rater, cell, sheet, code)]
+        documents_given = cell if document is None else document
+        columns = [np.asarray(column, dtype=np.int64) for column in (rater, cell, sheet, code, documents_given)]
         if any(column.shape != (columns[0].size,) for column in columns):
-            raise ValueError("rater, cell, sheet and code must be one-dimensional and of the same length")
+            raise ValueError("rater, cell, sheet, code and document must be one-dimensional and of the same length")
         answered = columns[3] >= 0
-        raters, cells, sheets, codes = (column[answered] for column in columns)
+        raters, cells, sheets, codes, documents = (column[answered] for column in columns)
         if codes.size and codes.max() >= n_options:
             raise ValueError(f"code {codes.max()} is none of the {n_options} options")
         order = np.lexsort((raters, cells))
-        raters, cells, sheets, codes = raters[order], cells[order], sheets[order], codes[order]
+        raters, cells, sheets, codes, documents = (
+            column[order] for column in (raters, cells, sheets, codes, documents)
+        )
         same_cell = cells[1:] == cells[:-1]
         if np.any(same_cell & (raters[1:] == raters[:-1])):
             raise ValueError("a rater has two answers to the same cell: choose one repeat first")
         if np.any(same_cell & (sheets[1:] != sheets[:-1])):
             raise ValueError("a cell lies in two sheets")
-        return cls(rater=raters, cell=cells, sheet=sheets, code=codes, n_options=n_options)
+        if np.any(same_cell & (documents[1:] != documents[:-1])):
+            raise ValueError("a cell lies in two documents")
+        return cls(rater=raters, cell=cells, sheet=sheets, code=codes, document=documents, n_options=n_options)
 
     def merged(self, mapping: Mapping[int, int]) -> Answers:
         """The same answers with options counted as others, e.g. "Implied" as "Not found"."""
-        return Answers(
-            rater=self.rater,
-            cell=self.cell,
-            sheet=self.sheet,
-            code=merge(self.code, mapping, n_options=self.n_options),
-            n_options=self.n_options,
+        return replace(self, code=merge(self.code, mapping, n_options=self.n_options))
+
+    def only(self, options: Sequence[int]) -> Answers:
+        """The answers with these options, which become 0, 1, 2, ... in the order given; other answers are left out.
+
+        For coefficients that count the options there are (AC1, AC2, PABAK) or their distances (weights): options that
+        a merge has emptied, or that mean that nothing was to be decided, must not count as options.
+        """
+        new = np.full(self.n_options, MISSING)
+        new[np.asarray(options, dtype=np.int64)] = np.arange(len(options))
+        kept = self.where(new[self.code] >= 0)
+        return replace(kept, code=new[kept.code], n_options=len(options))
+
+    def where(self, chosen: npt.NDArray[np.bool_]) -> Answers:
+        """The entries for which `chosen`, shape (n_answers,), is true."""
+        return replace(
+            self,
+            rater=self.rater[chosen],
+            cell=self.cell[chosen],
+            sheet=self.sheet[chosen],
+            code=self.code[chosen],
+            document=self.document[chosen],
         )
 
     def value_counts(self) -> IntArray:
         """How many raters gave each cell each option: shape (n_answered_cells, n_options), cells in ascending order."""
-        cells, index = np.unique(self.cell, return_inverse=True)
-        keys = index * self.n_options + self.code
+        cells = self.by_cell
+        keys = cells.index * self.n_options + self.code
         return np.bincount(keys, minlength=cells.size * self.n_options).reshape(cells.size, self.n_options)
+
+    @cached_property
+    def by_cell(self) -> Cells:
+        """The answered cells; found once, without sorting, as the answers are sorted by cell."""
+        starts = np.diff(self.cell, prepend=self.cell[:1] - 1) != 0
+        first = np.flatnonzero(starts)
+        return Cells(cell=self.cell[first], first=first, index=np.cumsum(starts) - 1)
 
 
 def merge(codes: npt.ArrayLike, mapping: Mapping[int, int], *, n_options: int) -> IntArray:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from reports.stats.answers import MISSING, Answers, IntArray
+
+BoolArray = npt.NDArray[np.bool_]
 
 # Reasons for a missing value, shown to people as they are or translated.
 NO_COMMON_CELL = "the judge has no label in a cell that a person answered"
@@ -69,6 +72,33 @@ class Confusion:
     n_unlabelled: int
 
 
+@dataclass(frozen=True, eq=False)
+class JudgedCells:
+    """The cells that people answered, all arrays of shape (n_cells,), cells ascending.
+
+    labelled: the judge has a label there; right: and it is what one of the people chose.
+    """
+
+    cell: IntArray
+    sheet: IntArray
+    document: IntArray
+    labelled: BoolArray
+    right: BoolArray
+
+
+def judged_cells(people: Answers, judge: Answers) -> JudgedCells:
+    """Each cell of people once, right where the judge agrees with any of them (the recipe paper's section 7)."""
+    chosen = judge_codes(people, judge)
+    cells, first, index = people.by_cell.cell, people.by_cell.first, people.by_cell.index
+    return JudgedCells(
+        cell=cells,
+        sheet=people.sheet[first],
+        document=people.document[first],
+        labelled=chosen[first] != MISSING,
+        right=np.bincount(index, chosen == people.code, minlength=cells.size) > 0,
+    )
+
+
 def judge_accuracy(people: Answers, judge: Answers) -> JudgeAccuracy:
     """The recipe paper's judge accuracy (section 7): A_m = 1/m sum_i S_i / T_i over the m recipes.
 
@@ -80,15 +110,11 @@ def judge_accuracy(people: Answers, judge: Answers) -> JudgeAccuracy:
         people: all people's answers.
         judge: the answers of one judge, numbered by the same cells and options.
     """
-    chosen = _judge_codes(people, judge)
-    cells, first, index = np.unique(people.cell, return_index=True, return_inverse=True)
-    right = np.bincount(index, chosen == people.code, minlength=cells.size) > 0
-    labelled = chosen[first] != MISSING
-
-    sheets, sheet = np.unique(people.sheet[first], return_inverse=True)
-    correct = np.bincount(sheet[right], minlength=sheets.size)
-    total = np.bincount(sheet[labelled], minlength=sheets.size)
-    unlabelled = np.bincount(sheet[~labelled], minlength=sheets.size)
+    of = judged_cells(people, judge)
+    sheets, sheet = np.unique(of.sheet, return_inverse=True)
+    correct = np.bincount(sheet[of.right], minlength=sheets.size)
+    total = np.bincount(sheet[of.labelled], minlength=sheets.size)
+    unlabelled = np.bincount(sheet[~of.labelled], minlength=sheets.size)
     rows = tuple(
         RecipeAccuracy(sheet=i, value=s / t if t else None, correct=s, total=t, unlabelled=u)
         for i, s, t, u in zip(sheets.tolist(), correct.tolist(), total.tolist(), unlabelled.tolist(), strict=True)
@@ -102,8 +128,8 @@ def judge_accuracy(people: Answers, judge: Answers) -> JudgeAccuracy:
         n_cells=int(total.sum()),
         n_correct=int(correct.sum()),
         n_unlabelled=int(unlabelled.sum()),
-        n_without_people=int((~np.isin(judge.cell, cells)).sum()),
-        coverage=float(labelled.mean()) if cells.size else None,
+        n_without_people=int((~np.isin(judge.cell, of.cell)).sum()),
+        coverage=float(of.labelled.mean()) if of.cell.size else None,
         rows=rows,
     )
 
@@ -114,16 +140,16 @@ def majority_baseline(people: Answers, judge: Answers) -> Baseline:
     It is measured on the cells that `judge_accuracy` counts, and the option is the most frequent
     one of people's answers in these cells (of equally frequent ones the first).
     """
-    compared = _judge_codes(people, judge) != MISSING
+    compared = judge_codes(people, judge) != MISSING
     if not compared.any():
         return Baseline(option=None, accuracy=judge_accuracy(people, judge))
     option = int(np.bincount(people.code[compared], minlength=people.n_options).argmax())
-    cells, first = np.unique(people.cell[compared], return_index=True)
+    shared = people.where(compared).by_cell
     always = Answers.from_long(
-        rater=np.zeros(cells.size),
-        cell=cells,
-        sheet=people.sheet[compared][first],
-        code=np.full(cells.size, option),
+        rater=np.zeros(shared.size),
+        cell=shared.cell,
+        sheet=people.sheet[compared][shared.first],
+        code=np.full(shared.size, option),
         n_options=people.n_options,
     )
     return Baseline(option=option, accuracy=judge_accuracy(people, always))
@@ -131,7 +157,7 @@ def majority_baseline(people: Answers, judge: Answers) -> Baseline:
 
 def confusion(people: Answers, judge: Answers) -> Confusion:
     """Which option the judge chose where people chose which; each person's answer is one comparison."""
-    chosen = _judge_codes(people, judge)
+    chosen = judge_codes(people, judge)
     labelled = chosen != MISSING
     n = people.n_options
     return Confusion(
@@ -142,7 +168,7 @@ def confusion(people: Answers, judge: Answers) -> Confusion:
     )
 
 
-def _judge_codes(people: Answers, judge: Answers) -> IntArray:
+def judge_codes(people: Answers, judge: Answers) -> IntArray:
     """The judge's option in the cell of each answer of people, or `MISSING`; shape of people's arrays."""
     if judge.n_options != people.n_options:
         raise ValueError("people and judge must answer the same options")

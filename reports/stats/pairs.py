@@ -7,7 +7,7 @@ is one such pair: two raters' answers to one cell.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from reports.stats.answers import Answers, IntArray
 
 FloatArray = npt.NDArray[np.float64]
-Weights = Literal["linear", "quadratic"]
+Weights = Literal["linear", "quadratic", "ordinal"]
 
 # Comparisons expanded at a time: bounds memory where many raters answered the same cells.
 _COMPARISONS_AT_ONCE = 2_000_000
@@ -96,12 +96,18 @@ class PairTables:
         cost = disagreement_weights(self.n_options, weights)
         paid = self.count * cost[self.option_a, self.option_b]
         observed = np.bincount(self.pair, paid, minlength=len(self)).astype(np.float64)
-        shape = (len(self), self.n_options)
-        size = len(self) * self.n_options
-        margin_a = _sums(self.pair * self.n_options + self.option_a, self.count, size).reshape(shape)
-        margin_b = _sums(self.pair * self.n_options + self.option_b, self.count, size).reshape(shape)
+        margin_a, margin_b = self.margins()
         expected: FloatArray = ((margin_a @ cost) * margin_b).sum(axis=1) / self.n
         return observed, expected
+
+    def margins(self) -> tuple[IntArray, IntArray]:
+        """How often rater a, and rater b, of each pair chose each option, both of shape (n_pairs, n_options)."""
+        shape = (len(self), self.n_options)
+        size = len(self) * self.n_options
+        return (
+            _sums(self.pair * self.n_options + self.option_a, self.count, size).reshape(shape),
+            _sums(self.pair * self.n_options + self.option_b, self.count, size).reshape(shape),
+        )
 
 
 def pair_tables(answers: Answers) -> PairTables:
@@ -109,7 +115,7 @@ def pair_tables(answers: Answers) -> PairTables:
     raters, rater = np.unique(answers.rater, return_inverse=True)
     sheets, sheet = np.unique(answers.sheet, return_inverse=True)
     n_raters, n_options = max(raters.size, 1), answers.n_options
-    _, starts, sizes = np.unique(answers.cell, return_index=True, return_counts=True)
+    starts, sizes = answers.by_cell.first, np.bincount(answers.by_cell.index)
 
     # One integer per comparison: ((sheet, rater a, rater b), option a, option b) in mixed radix. Counted block by
     # block.
@@ -158,12 +164,33 @@ def pair_tables(answers: Answers) -> PairTables:
     )
 
 
-def disagreement_weights(n_options: int, weights: Weights | None) -> FloatArray:
-    """What it costs to choose x and y, shape (n_options, n_options); zero on the diagonal."""
-    distance = np.abs(np.subtract.outer(np.arange(n_options), np.arange(n_options))).astype(np.float64)
+def disagreement_weights(
+    n_options: int, weights: Weights | None = None, values: Sequence[float] | None = None
+) -> FloatArray:
+    """What it costs to choose x and y, shape (n_options, n_options); zero on the diagonal.
+
+    Args:
+        weights: None: every disagreement costs 1; "linear" and "quadratic": the distance and its square; "ordinal"
+            (Gwet 2014): d(d + 1) / 2, the number of pairs of options that lie between and upon options d places apart.
+        values: what the options stand for, shape (n_options,), for linear and quadratic weights; their places 0, 1,
+            2, ... when left out.
+    """
+    place = np.arange(n_options)
+    at = place if values is None or weights == "ordinal" else np.asarray(values, dtype=np.float64)
+    distance = np.abs(np.subtract.outer(at, at)).astype(np.float64)
     if weights is None:
-        return np.minimum(distance, 1)
+        return np.not_equal.outer(place, place).astype(np.float64)
+    if weights == "ordinal":
+        return distance * (distance + 1) / 2
     return distance if weights == "linear" else distance**2
+
+
+def agreement_weights(
+    n_options: int, weights: Weights | None = None, values: Sequence[float] | None = None
+) -> FloatArray:
+    """How much x and y agree, 0 to 1, shape (n_options, n_options): 1 - cost / greatest cost."""
+    cost = disagreement_weights(n_options, weights, values)
+    return 1 - cost / max(float(cost.max(initial=0.0)), np.finfo(np.float64).tiny)
 
 
 def _sums(group: IntArray, amount: IntArray, n_groups: int) -> IntArray:

@@ -3,22 +3,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
+from urllib.parse import urlencode
 
 from django import template
 from django.template.defaultfilters import floatformat
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from reports.comparison import Move
+from reports.figures import Figure
 from reports.tables import Head, Table, Value
 
 register = template.Library()
 
+_SMALLEST_P = 0.001
 MAX_LINES = 300  # of one table on the page; the downloads have them all
 
 
 @dataclass(frozen=True)
 class Cell:
+    """`behind`: the query by which the cells behind a count are found."""
+
     text: str
     css: str
+    behind: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,6 +48,44 @@ class Layout:
     n_left_out: int
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """A figure with the addresses of its forms."""
+
+    figure: Figure
+    light: str
+    dark: str
+    pdf: str
+
+
+@register.simple_tag(takes_context=True)
+def drawn(context: dict[str, Any], figure: Figure) -> Drawn:
+    """Where a figure of the page is drawn: of a frozen report by its key, else with the filters of the page too."""
+    study, frozen, query = context["study"], context.get("frozen"), context.get("query", "")
+
+    def address(ending: str, theme: str) -> str:
+        if frozen:
+            url = reverse("reports:frozen-figure", args=[study.slug, frozen.pk, figure.key, ending])
+            return f"{url}?theme={theme}"
+        url = reverse("reports:figure", args=[study.slug, figure.key, ending])
+        return f"{url}?theme={theme}&v={context['digests'][figure.key]}{'&' if query else ''}{query}"
+
+    return Drawn(figure, address("svg", "light"), address("svg", "dark"), address("pdf", "light"))
+
+
+@register.simple_tag
+def moved(move: Move, which: str) -> str:
+    """A number of a comparison, with a sign where it is the difference."""
+    if which == "difference":
+        if move.difference is None:
+            return ""
+        return ("+" if move.difference > 0 else "−" if move.difference < 0 else "") + shown(
+            abs(move.difference), move.head, ""
+        )
+    missing = "second" if which == "first" else "first"
+    return _("not in it") if move.only_in == missing else shown(getattr(move, which), move.head, "")
+
+
 @register.filter
 def laid_out(table: Table) -> Layout:
     """A table as it is drawn: a reason stands where the number would, and remarks that no row makes are left away."""
@@ -49,13 +96,15 @@ def laid_out(table: Table) -> Layout:
     ]
     heads = tuple(table.heads[place] for place in kept)
     lines = tuple(
-        Line(part=bool(whole), cells=_cells(table, row, kept))
-        for row, whole in islice(zip(table.rows, table.wholes(), strict=True), MAX_LINES)
+        Line(part=bool(whole), cells=_cells(table, row, kept, row_key))
+        for row, whole, row_key in islice(
+            zip(table.rows, table.wholes(), table.row_keys or [""] * len(table.rows), strict=True), MAX_LINES
+        )
     )
     return Layout(heads, _groups(heads), lines, max(len(table.rows) - MAX_LINES, 0))
 
 
-def _cells(table: Table, row: Sequence[Value], kept: Sequence[int]) -> tuple[Cell, ...]:
+def _cells(table: Table, row: Sequence[Value], kept: Sequence[int], row_key: str) -> tuple[Cell, ...]:
     line = list(zip(table.heads, row, strict=True))
     reason = next((str(value) for head, value in line if head.key == "because"), "")
     total = sum(value for head, value in line if head.group and isinstance(value, int))
@@ -65,10 +114,19 @@ def _cells(table: Table, row: Sequence[Value], kept: Sequence[int]) -> tuple[Cel
         if table.shaded and head.group and isinstance(value, int) and total:
             css.append(f"shade-{round(10 * value / total)}")
             css += ["same"] if head.title == row[0] else []
-        cells.append(Cell(shown(value, head, reason), " ".join(css)))
+        behind = _behind(table, row_key, head) if row_key and value and head.kind == "count" else ""
+        cells.append(Cell(shown(value, head, reason), " ".join(css), behind))
         if value is None and head.kind == "number":
             reason = ""  # said once a row
     return tuple(cells)
+
+
+def _behind(table: Table, row_key: str, head: Head) -> str:
+    chosen = head.key.removeprefix("judge.") if head.group else ""
+    question = table.key.partition(".confusion.")[0]
+    return urlencode(
+        {"cell.question": question, "cell.judge": table.judge, "cell.person": row_key, "cell.chosen": chosen}
+    )
 
 
 def _groups(heads: tuple[Head, ...]) -> tuple[tuple[str, int], ...]:
@@ -92,6 +150,8 @@ def shown(value: Value, head: Head, reason: str) -> str:
     match head.kind:
         case "share":
             return f"{floatformat(100 * value, 2)} %"
+        case "number" if head.key == "p_value" and value < _SMALLEST_P:
+            return f"< {floatformat(_SMALLEST_P, 3)}"
         case "number":
             return str(floatformat(value, 3))
         case _:

@@ -19,8 +19,9 @@ from django.urls import reverse
 from annotation.models import Assignment, Label, LabelEvent, Study
 from recipes import demo_study, paper_study
 from reports import queries
+from reports.arrays import Filters
 from reports.compute import StudyReport, compute
-from reports.queries import Filters
+from reports.stats.summary import Empty
 from reports.tables import tables
 from reports.templatetags.reports import laid_out
 from tests import builders
@@ -103,7 +104,7 @@ def test_not_filled_in_is_made_of_tasks_not_found_and_of_steps_without(
 ) -> None:
     [summary] = [q.summary for q in report.sections[1].questions if q.spec.key == question]
 
-    assert [(part.code, part.count) for part in summary.not_filled] == [(blank, count), (queries.Empty.NOT_ASKED, 3441)]
+    assert [(part.code, part.count) for part in summary.not_filled] == [(blank, count), (Empty.NOT_ASKED, 3441)]
 
 
 def test_the_instances_are_stated(report: StudyReport) -> None:

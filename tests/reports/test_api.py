@@ -99,7 +99,12 @@ def test_filters_are_those_of_the_page_and_echoed(study: Study, api: APIClient) 
         "judge": ["J1"],
         "sheet": [soup.pk],
         "merge": {"items.presence": "two-classes"},
+        "question": [],
+        "normalisation": {},
         "submitted": False,
+        "by": "",
+        "draws": 2000,
+        "seed": 0,
     }
     assert "Found or not" in table(report, "items.presence.agreement")["title"]
 
@@ -150,8 +155,8 @@ def test_it_costs_the_same_for_few_labels_and_many(study: Study, api: APIClient)
     for code in ("A2", "A3"):
         answered(rater(study, code), stew, ["fnaifnaifn"] * 4)
 
-    # Token with user, study, roles; the two of the filters; the eight of the report.
-    assert (few, cost()) == (13, 13)
+    # Token with user, study, roles; the three of the filters; the nine of the report.
+    assert (few, cost()) == (15, 15)
 
 
 def test_the_schema_describes_it() -> None:

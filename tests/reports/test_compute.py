@@ -15,10 +15,11 @@ from annotation import actions
 from annotation.models import Assignment, Study
 from benchmarks.reports import crowd_study
 from reports import queries
+from reports.arrays import TOLD_APART, Filters
 from reports.compute import QuestionReport, StudyReport, compute
-from reports.queries import TOLD_APART, Filters
 from reports.stats.agreement import ALWAYS_THE_SAME, NO_PAIR_DEFINED, NO_TWO_ANSWERS
 from reports.stats.judge import NO_COMMON_CELL, NO_PEOPLE
+from reports.stats.summary import Empty
 from tests.reports import studies
 from tests.reports.studies import answered, judge, rater, say, sheet
 
@@ -143,7 +144,7 @@ def test_not_filled_in_is_made_of_blank_options_and_cells_not_asked(task_triples
 
     # Eight cells. chop: s, d of A1, s of A2, not asked of A2; wait: preset none of both, not asked of both.
     assert [(row.code, row.count) for row in tool.options] == [(0, 2), (1, 1)]
-    assert [(row.code, row.count) for row in tool.not_filled] == [(2, 2), (queries.Empty.NOT_ASKED, 3)]
+    assert [(row.code, row.count) for row in tool.not_filled] == [(2, 2), (Empty.NOT_ASKED, 3)]
     assert (tool.n, tool.n_not_filled, tool.share_not_filled) == (8, 5, 5 / 8)
 
 

@@ -21,8 +21,10 @@ from annotation.label_reading import LabelImport
 from annotation.models import Label, Option, Study
 from annotation.tables import open_table, unsafe_cell
 from reports import exports, queries
-from reports.compute import StudyReport, compute
-from reports.queries import Filters
+from reports.arrays import Filters
+from reports.compute import compute
+from reports.contents import Contents, contents_of
+from reports.exports import spreadsheets
 from tests import builders
 from tests.reports import studies
 from tests.reports.studies import answered, judge, rater, sheet
@@ -38,8 +40,8 @@ def study() -> Study:
     return studies.study()
 
 
-def made(study: Study) -> StudyReport:
-    return compute(queries.load(study, Filters()), Filters())
+def made(study: Study) -> Contents:
+    return contents_of(compute(queries.load(study, Filters()), Filters()))
 
 
 def unmarked(text: str) -> str:
@@ -134,7 +136,7 @@ def test_xlsx_has_a_sheet_a_table_with_numbers(study: Study) -> None:
 def test_titles_of_the_workbook_are_translated(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     two_people(study)
     german = {"Contents": "Inhalt", "Labels": "Antworten"}
-    monkeypatch.setattr(exports, "_", lambda text: german.get(text, text))
+    monkeypatch.setattr(spreadsheets, "_", lambda text: german.get(text, text))
     titles = workbook(study).sheetnames
 
     assert (titles[0], titles[-1]) == ("Inhalt", "Antworten")
@@ -164,7 +166,7 @@ def test_titles_of_xlsx_sheets_are_short_and_different(study: Study) -> None:
 
 def test_too_many_labels_for_a_workbook_are_left_to_the_csv(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     two_people(study)
-    monkeypatch.setattr(exports, "MAX_LABELS", 8)
+    monkeypatch.setattr(spreadsheets, "MAX_LABELS", 8)
     book = workbook(study)
 
     # 9 labels

@@ -10,7 +10,7 @@ from annotation import actions
 from annotation.exports import label_header
 from annotation.models import Assignment, Rater, Sheet, Study
 from reports import queries
-from reports.queries import Filters, QuestionData, StudyData
+from reports.arrays import Filters, QuestionData, StudyData
 from reports.stats.summary import Empty
 from tests.reports import studies
 from tests.reports.studies import answered, judge, rater, say, sheet
@@ -200,7 +200,7 @@ def test_judges_can_be_chosen(study: Study, two_sheets: tuple[Sheet, Sheet]) -> 
 def test_sheets_can_be_chosen(study: Study, two_sheets: tuple[Sheet, Sheet]) -> None:
     data = load(study, sheets=(two_sheets[1].pk,))
 
-    assert [sheet.title for sheet in data.sheets] == ["Stew"]
+    assert list(data.sheets) == ["Stew"]
     assert selections(data, "items.presence") == [1, 2]
 
 
@@ -250,11 +250,12 @@ def test_loading_costs_the_same_for_few_labels_and_many(study: Study) -> None:
         return data.n_labels, len(captured)
 
     answered(rater(study, "A1"), sheet(study, items=1), ["f"])
+    judge(study, "J0")
     few = cost()
     wide = sheet(study, "Wide", items=6, tools=["knife", ""], rows=4)
     for code in ("A2", "A3", "J1"):
         answered(judge(study, code) if code == "J1" else rater(study, code), wide, ["fnaifn"] * 4)
 
-    # The study itself; then sheets, raters, rows, columns, assignments, options, labels, questions.
-    assert few == (1, 9)
-    assert cost() == (1 + 3 * 4 * 6, 9)
+    # The study itself; then sheets, raters, rows, columns, assignments, questions, options, labels, scores.
+    assert few == (1, 10)
+    assert cost() == (1 + 3 * 4 * 6, 10)

@@ -7,8 +7,8 @@ import pytest
 from annotation.models import Assignment, Study
 from annotation.scheme import load_scheme
 from reports import queries
+from reports.arrays import TOLD_APART, Filters
 from reports.compute import compute
-from reports.queries import TOLD_APART, Filters
 from reports.tables import Table, about, tables
 from tests import builders
 from tests.reports import studies
@@ -221,6 +221,12 @@ def test_titles_say_which_options_are_told_apart(
         "pairs": f"κ of each pair ({people})",
         "judges": f"How far judges agree with people ({judges})",
         "confusion.J1": f"People against J1 (simulated) ({judges})",
+        "coefficients": f"All coefficients ({people})",
+        "options": f"Agreement on each option ({people})",
+        "judge-figures": f"Judges, comparison by comparison ({judges})",
+        "judge-options.J1": f"What J1 (simulated) finds and misses ({judges})",
+        "judge-people": f"Each judge with each person ({judges})",
+        "alternative": f"May the judge stand in for one more person? ({judges})",
         "gold.G1": f"Against gold G1 ({people})",
     }
 

@@ -200,8 +200,8 @@ def test_names_that_people_chose_are_escaped(leases: Leases, reader: Client) -> 
     assert "<script>alert" not in text(reader, study)
 
 
-# Session, user, study, roles; the two of the filters. The numbers take eight, the labels one, the simulated banner one.
-@pytest.mark.parametrize(("name", "queries"), [("report", 15), ("csv", 14), ("xlsx", 15), ("labels", 7)])
+# Session, user, study, roles; the three of the filters. The numbers take nine, the labels one, the simulated banner one, the frozen ones one.
+@pytest.mark.parametrize(("name", "queries"), [("report", 18), ("csv", 16), ("xlsx", 17), ("labels", 8)])
 def test_what_a_page_costs(leases: Leases, labelled: Study, reader: Client, name: str, queries: int) -> None:
     def cost() -> int:
         with CaptureQueriesContext(connection) as captured:

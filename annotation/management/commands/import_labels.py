@@ -9,15 +9,16 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.actions import Refused
 from annotation.imports import Imported, ImportRefused, problems_text, translated
+from annotation.json_tables import open_labels
 from annotation.label_imports import import_labels, study_from_labels
 from annotation.label_reading import LabelImport
 from annotation.models import Study, User
 from annotation.records import LABEL_FIELDS
-from annotation.tables import TableError, open_table
+from annotation.tables import TableError
 
 
 class Command(BaseCommand):
-    help = "Add labels made elsewhere from a CSV or TSV file, to a study or (--new-study) to a new one."
+    help = "Add labels made elsewhere (CSV, TSV, JSON lines, Label Studio), to a study or (--new-study) to a new one."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", help="the address of the study, as in its links")
@@ -44,7 +45,7 @@ class Command(BaseCommand):
         )
         try:
             with file.open("rb") as stream:
-                table = open_table(stream, name=file.name, max_bytes=settings.PALATE_MAX_IMPORT_BYTES)
+                table = open_labels(stream, name=file.name, max_bytes=settings.PALATE_MAX_IMPORT_BYTES)
                 imported: Imported
                 if new_study is not None:
                     by = _user(manager) if manager else None

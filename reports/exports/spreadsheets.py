@@ -1,4 +1,4 @@
-"""Downloads: every table of a report, and the labels behind it, in forms that spreadsheets and scripts read."""
+"""Every table of a report, and the labels behind it, in forms that spreadsheets and scripts read: CSV and XLSX."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from openpyxl.styles import Font
 
 from annotation.exports import safe_lines
 from annotation.tables import safe_cell
-from reports.compute import StudyReport
-from reports.tables import HeadKind, Table, Value, about, tables
+from reports.contents import Contents
+from reports.tables import HeadKind, Table, Value
 
 MAX_LABELS = 50_000  # in a workbook: it is made while somebody waits, 7 s for so many
 _LINES_AT_ONCE = 1000
@@ -27,43 +27,41 @@ _TITLE_LENGTH = 31
 _FORMATS: dict[HeadKind, str] = {"share": "0.00%", "number": "0.000", "count": "#,##0"}
 
 
-def report_csv(report: StudyReport) -> str:
+def report_csv(contents: Contents) -> str:
     """All tables in one tidy file: a line for each number, with the table, the row and the column it stands in.
 
     A number that is not defined is an empty value, and the note says why. What is no number is a note.
     """
-    return _MARK + "".join(safe_lines(("table", "row", "statistic", "value", "note"), _tidy(report)))
+    return _MARK + "".join(safe_lines(("table", "row", "statistic", "value", "note"), _tidy(contents)))
 
 
-def _tidy(report: StudyReport) -> Iterator[tuple[str, ...]]:
-    for name, text in about(report):
+def _tidy(contents: Contents) -> Iterator[tuple[str, ...]]:
+    for name, text in contents.about:
         yield "about", name, "", "", text
-    for table in tables(report):
-        for line, whole in zip(table.rows, table.wholes(), strict=True):
+    for table in contents.tables:
+        for line, row in zip(table.rows, table.row_names(), strict=True):
             cells = list(zip(table.heads, line, strict=True))
-            names = [whole, *(str(text).strip() for head, text in cells if head.kind == "text")]
-            row = " | ".join(filter(None, names))
             note = "; ".join(str(text) for head, text in cells if head.kind == "note" and text)
             for head, number in cells:
                 if head.kind not in ("text", "note"):
                     yield table.key, row, head.full_title, "" if number is None else repr(number), note
 
 
-def report_xlsx(report: StudyReport, header: Iterable[str], labels: Iterable[Iterable[str]]) -> bytes:
+def report_xlsx(contents: Contents, header: Iterable[str], labels: Iterable[Iterable[str]]) -> bytes:
     """A workbook: what it is about with its contents, a sheet a table, and the labels in long form."""
     book = Workbook(write_only=True)
     titles: set[str] = set()
-    contents = book.create_sheet(_sheet_title(_("Contents"), titles))
-    for name, value in about(report):
-        contents.append([_text(name), _text(value)])
-    contents.append([])
-    contents.append(_heads(contents, [_("sheet"), _("table"), _("how to read it")]))
-    for table in tables(report):
+    first = book.create_sheet(_sheet_title(_("Contents"), titles))
+    for name, value in contents.about:
+        first.append([_text(name), _text(value)])
+    first.append([])
+    first.append(_heads(first, [_("sheet"), _("table"), _("how to read it")]))
+    for table in contents.tables:
         title = _sheet_title(table.key, titles)
-        contents.append([_text(title), _text(table.full_title), _text(table.how)])
+        first.append([_text(title), _text(table.full_title), _text(table.how)])
         _write(book.create_sheet(title), table)
-    if report.data.n_labels > MAX_LABELS:
-        contents.append(
+    if contents.n_labels > MAX_LABELS:
+        first.append(
             [None, _("Labels"), _("There are too many for a workbook; they are in the download “Labels (CSV)”.")]
         )
     else:

@@ -1,0 +1,329 @@
+"""A label table as the arrays that the statistics take. Pure: no database."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from annotation.scheme import QuestionSpec, SchemeSpec, SectionSpec
+from reports.label_table import CHARACTERS, LOGPROB, TOKENS, UNCONDITIONAL, FloatArray, LabelTable, RaterEntry
+from reports.stats.answers import Answers, IntArray
+from reports.stats.bootstrap import N_DRAWS
+from reports.stats.summary import Empty
+
+TOLD_APART = "told_apart"  # no merge; keys of merges hold no underscore
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """How intervals are made: what is drawn ("document", "sheet", "" for none), how often, and the seed."""
+
+    by: str = ""
+    n_draws: int = N_DRAWS
+    seed: int = 0
+
+    @property
+    def drawn(self) -> dict[str, Any]:
+        """What the statistics take; nothing where no interval is asked for."""
+        return {"by": self.by, "n_draws": self.n_draws, "seed": self.seed} if self.by else {}
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What goes into a report; empty means all. Raters by code, sheets by their primary key, questions as
+    "section.question".
+
+    `merges`: "section.question" -> key of the merge, or `TOLD_APART`, under which people and judges are compared. A
+    question that is not in it goes as the scheme says: people told apart, judges under its judge merge.
+    `normalisations`: code of a judge -> the normalisation by which its labels are chosen anew from its stored scores.
+    `by`, `n_draws`, `seed`: how intervals are made, see `Intervals`.
+    """
+
+    people: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
+    sheets: tuple[int, ...] = ()
+    questions: tuple[str, ...] = ()
+    merges: Mapping[str, str] = field(default_factory=dict)
+    normalisations: Mapping[str, str] = field(default_factory=dict)
+    submitted_only: bool = False
+    by: str = ""
+    n_draws: int = N_DRAWS
+    seed: int = 0
+
+    @property
+    def intervals(self) -> Intervals:
+        return Intervals(self.by, self.n_draws, self.seed)
+
+    def to_json(self) -> dict[str, Any]:
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Filters:
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in data.items()})
+
+    def seeds(self) -> dict[str, int]:
+        """Where chance comes in, and with what seed."""
+        return {"bootstrap": self.seed} if self.by else {}
+
+
+@dataclass(frozen=True, eq=False)
+class QuestionData:
+    """One question's answers. People are numbered by their place in `StudyData.people`, sheets by theirs in `.sheets`.
+
+    `selections`: one code a cell that a person was to fill, an option or the reason why it is empty, shape (n_cells,).
+    `judges` and `golds`: by code, those that were to answer this question, whether they did or not. `scores`: of those
+    judges that scored options, the cells, shape (n_scored,), and each option's score as the judge's normalisation left
+    it, shape (n_scored, n_options), NaN where an option was not scored. `repeats`: of those judges that labelled
+    several times, all labels, with the number of the repeat in the place of the rater.
+    """
+
+    section: SectionSpec
+    spec: QuestionSpec
+    people: Answers
+    selections: IntArray
+    judges: Mapping[str, Answers]
+    golds: Mapping[str, Answers]
+    scores: Mapping[str, tuple[IntArray, FloatArray]]
+    repeats: Mapping[str, Answers]
+
+    @property
+    def name(self) -> str:
+        return f"{self.section.key}.{self.spec.key}"
+
+    @property
+    def blanks(self) -> list[int]:
+        """Codes of the options that count as "Not filled in"."""
+        return [code for code, option in enumerate(self.spec.options) if option.blank]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a rater was given, as far as the filters let it through, and what came of it."""
+
+    rater: RaterEntry
+    rows: int
+    submitted: int
+    failed: int
+    labels: int
+
+
+@dataclass(frozen=True, eq=False)
+class StudyData:
+    """`n_columns`: a cell is numbered place of its row × n_columns + place of its column, in `table`."""
+
+    table: LabelTable
+    people: tuple[RaterEntry, ...]
+    judges: tuple[RaterEntry, ...]
+    golds: tuple[RaterEntry, ...]
+    work: tuple[Work, ...]
+    questions: tuple[QuestionData, ...]
+    n_columns: int
+
+    @property
+    def scheme(self) -> SchemeSpec:
+        return self.table.scheme
+
+    @property
+    def sheets(self) -> tuple[str, ...]:
+        return self.table.sheets
+
+    @property
+    def n_labels(self) -> int:
+        return sum(work.labels for work in self.work)
+
+    @property
+    def simulated(self) -> tuple[RaterEntry, ...]:
+        return tuple(work.rater for work in self.work if work.rater.simulated)
+
+
+def study_data(table: LabelTable, questions: Sequence[str] = ()) -> StudyData:
+    """The arrays of a table. Repeats after the first are left out.
+
+    Args:
+        questions: "section.question"; none means all.
+    """
+    cells = _Cells(table)
+
+    def of_kind(kind: str) -> tuple[RaterEntry, ...]:
+        return tuple(rater for rater in table.raters if rater.kind == kind)
+
+    people, judges, golds = of_kind("person"), of_kind("judge"), of_kind("gold")
+    return StudyData(
+        table=table,
+        people=people,
+        judges=judges,
+        golds=golds,
+        work=cells.work(),
+        questions=tuple(
+            question
+            for question in _questions(cells, people, judges, golds)
+            if not questions or question.name in questions
+        ),
+        n_columns=cells.n_columns,
+    )
+
+
+class _Cells:
+    """The cells that some raters were to fill, and what stands in them."""
+
+    def __init__(self, table: LabelTable) -> None:
+        self.table = table
+        self.sheet_of_row = _ints(row.sheet for row in table.rows)
+        self.columns_of: dict[tuple[int, str], list[int]] = defaultdict(list)  # (sheet, section) -> places
+        for place, column in enumerate(table.columns):
+            self.columns_of[column.sheet, column.section].append(place)
+        self.n_columns = max(len(table.columns), 1)
+        self.rater_place = {rater.code: place for place, rater in enumerate(table.raters)}
+
+        self.rater = _ints(a.rater for a in table.assignments)
+        self.row = _ints(a.row for a in table.assignments)
+        self.repeat = _ints(a.repeat for a in table.assignments)
+        self.first = self.repeat == 1
+        labels = table.labels[self.first[table.labels[:, 0]]] if len(table.labels) else table.labels
+        order = np.argsort(labels[:, 2], kind="stable")
+        bounds = np.searchsorted(labels[order, 2], np.arange(len(table.questions) + 1))
+        self._labels = [labels[order[bounds[n] : bounds[n + 1]]][:, [0, 1, 3]] for n in range(len(table.questions))]
+
+    def labels(self, question: int) -> IntArray:
+        """Shape (n_labels, 3): places of assignment and column, code of the option."""
+        return self._labels[question]
+
+    def asked(self, section: SectionSpec) -> IntArray:
+        """Places of the assignments that ask this section."""
+        return _ints(
+            place
+            for place, assignment in enumerate(self.table.assignments)
+            if assignment.repeat == 1 and (not assignment.sections or section.key in assignment.sections)
+        )
+
+    def work(self) -> tuple[Work, ...]:
+        n_raters = len(self.table.raters)
+        labels = np.zeros(n_raters, dtype=np.int64)
+        for of_question in self._labels:
+            labels += np.bincount(self.rater[of_question[:, 0]], minlength=n_raters)
+        rows = np.bincount(self.rater[self.first], minlength=n_raters)
+        in_state = Counter((a.rater, a.state) for a in self.table.assignments if a.repeat == 1)
+        return tuple(
+            Work(
+                rater=rater,
+                rows=int(rows[place]),
+                submitted=in_state[place, "submitted"],
+                failed=in_state[place, "failed"],
+                labels=int(labels[place]),
+            )
+            for place, rater in enumerate(self.table.raters)
+        )
+
+
+def _questions(
+    cells: _Cells, people: Sequence[RaterEntry], judges: Sequence[RaterEntry], golds: Sequence[RaterEntry]
+) -> Iterator[QuestionData]:
+    selections: dict[tuple[str, str], IntArray] = {}
+    for number, (section, spec) in enumerate(cells.table.questions):
+        asked = cells.asked(section)
+        at_work = set(cells.rater[asked].tolist())
+        answers = partial(_answers, cells, number, n_options=len(spec.options))
+        codes = _selections(cells, number, section, asked[cells.rater[asked] < len(people)])
+        for other, options in spec.ask_unless.items():
+            # What was not asked itself switches off what depends on it. All questions of a section have the same cells.
+            off = [code for code, option in enumerate(section.question(other).options) if option.key in options]
+            off_here = np.isin(selections[section.key, other], [*off, Empty.NOT_ASKED])
+            codes[off_here & (codes == Empty.NOT_REACHED)] = Empty.NOT_ASKED
+        selections[section.key, spec.key] = codes
+        yield QuestionData(
+            section=section,
+            spec=spec,
+            people=answers(people),
+            selections=codes,
+            judges={judge.code: answers([judge]) for judge in judges if cells.rater_place[judge.code] in at_work},
+            golds={gold.code: answers([gold]) for gold in golds if cells.rater_place[gold.code] in at_work},
+            repeats={judge.code: found for judge in judges if (found := _repeats(cells, number, judge)) is not None},
+            scores={judge.code: found for judge in judges if (found := _scores(cells, number, judge)) is not None},
+        )
+
+
+def _answers(cells: _Cells, question: int, raters: Sequence[RaterEntry], *, n_options: int) -> Answers:
+    labels = cells.labels(question)
+    rater = cells.rater[labels[:, 0]]
+    mine = np.isin(rater, [cells.rater_place[of.code] for of in raters])
+    row = cells.row[labels[mine, 0]]
+    return Answers.from_long(
+        rater=rater[mine],
+        cell=row * cells.n_columns + labels[mine, 1],
+        sheet=cells.sheet_of_row[row],
+        code=labels[mine, 2],
+        document=row,
+        n_options=n_options,
+    )
+
+
+def _repeats(cells: _Cells, question: int, judge: RaterEntry) -> Answers | None:
+    if cells.first.all():
+        return None
+    labels = cells.table.labels
+    mine = (cells.rater[labels[:, 0]] == cells.rater_place[judge.code]) & (labels[:, 2] == question)
+    repeat = cells.repeat[labels[mine, 0]]
+    if np.unique(repeat).size < 2:
+        return None
+    row = cells.row[labels[mine, 0]]
+    return Answers.from_long(
+        rater=repeat,
+        cell=row * cells.n_columns + labels[mine, 1],
+        sheet=cells.sheet_of_row[row],
+        code=labels[mine, 3],
+        document=row,
+        n_options=len(cells.table.questions[question][1].options),
+    )
+
+
+def _scores(cells: _Cells, question: int, judge: RaterEntry) -> tuple[IntArray, FloatArray] | None:
+    table = cells.table
+    if not table.scored.size:
+        return None
+    labels = table.labels[table.scored]
+    mine = (cells.rater[labels[:, 0]] == cells.rater_place[judge.code]) & cells.first[labels[:, 0]]
+    mine &= labels[:, 2] == question
+    if not mine.any():
+        return None
+    cell = cells.row[labels[mine, 0]] * cells.n_columns + labels[mine, 1]
+    n_options = len(table.questions[question][1].options)
+    return cell, _normalised(table.scores[mine, :n_options], judge.normalisation)
+
+
+def _normalised(scores: FloatArray, normalisation: str) -> FloatArray:
+    """As `judges.engine.normalisation.normalise`, for all cells at once."""
+    summed: FloatArray = scores[..., LOGPROB]
+    match normalisation:
+        case "token":
+            return summed / scores[..., TOKENS]
+        case "character":
+            return summed / scores[..., CHARACTERS]
+        case "pmi":
+            return summed - scores[..., UNCONDITIONAL]
+        case _:
+            return summed
+
+
+def _selections(cells: _Cells, question: int, section: SectionSpec, assignments: IntArray) -> IntArray:
+    """One code for each cell of the assignments: the option, or `NOT_REACHED`."""
+    sheets = cells.sheet_of_row[cells.row[assignments]]
+    owned_parts = [np.zeros(0, dtype=np.int64)]
+    for sheet in np.unique(sheets).tolist():
+        columns = np.array(cells.columns_of[sheet, section.key], dtype=np.int64)
+        owned_parts.append((assignments[sheets == sheet, np.newaxis] * cells.n_columns + columns).ravel())
+    owned = np.sort(np.concatenate(owned_parts))
+    codes = np.full(owned.size, Empty.NOT_REACHED, dtype=np.int64)
+    labels = cells.labels(question)
+    labelled = labels[:, 0] * cells.n_columns + labels[:, 1]
+    inside = np.isin(labelled, owned)
+    codes[np.searchsorted(owned, labelled[inside])] = labels[inside, 2]
+    return codes
+
+
+def _ints(values: Iterable[int]) -> IntArray:
+    return np.fromiter(values, dtype=np.int64)

@@ -1,0 +1,215 @@
+"""Figures as SVG and PDF, by matplotlib. Equal data give equal bytes: no date, no random ids. No Django in here.
+
+What each kind of figure takes as data stands at its function.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure as Canvas
+
+from reports.figures import Figure
+
+Form = Literal["svg", "pdf"]
+Theme = Literal["light", "dark"]
+
+mpl.use("agg")
+# Texts are drawn as shapes, so that a figure looks alike where a font is missing.
+mpl.rcParams.update({"svg.hashsalt": "palate", "svg.fonttype": "path", "pdf.fonttype": 42})
+mpl.rcParams["font.family"] = "DejaVu Sans"
+
+_WIDTH = 6.4  # inches, as wide as a column of text
+_MOST_NUMBERED = 16  # raters: in a larger matrix no number would be readable
+_MOST_NAMED = 40
+
+
+@dataclass(frozen=True)
+class _Look:
+    ink: str
+    quiet: str
+    paper: str
+    line: str
+    tint: str
+    series: tuple[str, ...]  # Okabe-Ito, in an order in which neighbours differ for everybody
+
+
+LOOKS: Mapping[Theme, _Look] = {
+    "light": _Look(
+        ink="#1c2330", quiet="#5a6374", paper="#ffffff", line="#e2e4e8", tint="#0072b2",
+        series=("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a68c8"),
+    ),
+    "dark": _Look(
+        ink="#e6e9ef", quiet="#a0a9b8", paper="#14171d", line="#2b3039", tint="#56b4e9",
+        series=("#56b4e9", "#e69f00", "#3fc49a", "#cc79a7", "#f07a3c", "#8fb0ff", "#a999f0"),
+    ),
+}  # fmt: skip
+_MARKERS = "os^Dv*P"
+_LINES = ("-", "--", "-.", ":")
+
+
+def draw(figure: Figure, form: Form = "svg", theme: Theme = "light") -> bytes:
+    look = LOOKS[theme]
+    canvas = Canvas(figsize=(_WIDTH, _height(figure)), layout="constrained", facecolor=look.paper)
+    _KINDS[figure.kind](canvas, figure.data, look)
+    for axes in canvas.axes:
+        _calm(axes, look)
+    out = io.BytesIO()
+    dateless = {"Date": None} if form == "svg" else {"CreationDate": None, "ModDate": None}
+    canvas.savefig(out, format=form, facecolor=look.paper, metadata={**dateless, "Title": figure.full_title})
+    return out.getvalue()
+
+
+def _height(figure: Figure) -> float:
+    data = figure.data
+    match figure.kind:
+        case "matrix":
+            return min(1.2 + 0.34 * len(data["names"]), _WIDTH)
+        case "confusion":
+            return 1.3 + 0.42 * len(data["rows"])
+        case "intervals":
+            return 0.9 + 0.21 * len(data["names"])
+        case "reliability":
+            return 4.4
+        case _:
+            return 3.8
+
+
+def _calm(axes: Axes, look: _Look) -> None:
+    axes.set_facecolor(look.paper)
+    for side, spine in axes.spines.items():
+        spine.set_color(look.line)
+        spine.set_visible(side in ("left", "bottom"))
+    axes.tick_params(colors=look.quiet, labelcolor=look.ink, labelsize=8, length=0)
+    for text in (axes.xaxis.label, axes.yaxis.label):
+        text.set_color(look.quiet)
+        text.set_size(9)
+    if legend := axes.get_legend():
+        legend.get_frame().set(facecolor=look.paper, edgecolor="none", alpha=0.9)
+        for text in legend.get_texts():
+            text.set_color(look.ink)
+            text.set_size(8)
+
+
+def _grid(axes: Axes, look: _Look, axis: Literal["both", "x", "y"] = "both") -> None:
+    axes.grid(True, axis=axis, color=look.line, linewidth=0.8)
+    axes.set_axisbelow(True)
+
+
+def _tints(look: _Look) -> LinearSegmentedColormap:
+    return LinearSegmentedColormap.from_list("tint", [look.paper, look.tint])
+
+
+def _matrix(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
+    """names; values[a][b] from -1 to 1 or None; n[a][b] what each rests on; label: what is shown."""
+    names: Sequence[str] = data["names"]
+    values = np.array([[np.nan if v is None else v for v in row] for row in data["values"]], dtype=np.float64)
+    axes = canvas.subplots()
+    shown = np.ma.masked_invalid(values)
+    image = axes.imshow(shown, cmap=_tints(look), vmin=0, vmax=1, alpha=0.55, aspect="equal")
+    ticks = range(len(names)) if len(names) <= _MOST_NAMED else ()
+    axes.set_xticks(ticks, [names[t] for t in ticks], rotation=90 if len(names) > 8 else 0)
+    axes.set_yticks(ticks, [names[t] for t in ticks])
+    if len(names) <= _MOST_NUMBERED:
+        for a, b in np.argwhere(~np.isnan(values)):
+            axes.text(b, a, f"{values[a, b]:.2f}", ha="center", va="center", color=look.ink, size=7.5)
+    bar = canvas.colorbar(image, ax=axes, shrink=0.7, label=data["label"])
+    bar.outline.set_visible(False)
+
+
+def _confusion(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
+    """rows, columns: options; counts[row][column]; row_title, column_title."""
+    counts = np.array(data["counts"], dtype=np.float64)
+    totals = counts.sum(axis=1, keepdims=True)
+    shares = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
+    axes = canvas.subplots()
+    axes.imshow(shares, cmap=_tints(look), vmin=0, vmax=1, alpha=0.55, aspect="auto")
+    axes.set_xticks(range(len(data["columns"])), data["columns"])
+    axes.set_yticks(range(len(data["rows"])), data["rows"])
+    axes.set(xlabel=data["column_title"], ylabel=data["row_title"])
+    for (row, column), count in np.ndenumerate(counts):
+        text = f"{count:,.0f}\n{100 * shares[row, column]:.0f} %"
+        axes.text(column, row, text, ha="center", va="center", color=look.ink, size=8, linespacing=1.1)
+
+
+def _reliability(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
+    """bins: [confidence, accuracy, its low and high end, n] of those that hold a cell; x_title, y_title, n_title."""
+    confidence, accuracy, low, high, n = np.array(data["bins"], dtype=np.float64).reshape(-1, 5).T
+    upper, lower = canvas.subplots(2, 1, sharex=True, height_ratios=[3, 1])
+    upper.plot([0, 1], [0, 1], color=look.quiet, linewidth=1, linestyle="--")
+    upper.vlines(confidence, low, high, color=look.series[0], alpha=0.5, linewidth=1.4)
+    upper.plot(confidence, accuracy, color=look.series[0], marker="o", markersize=4, linewidth=1.6)
+    upper.set(ylabel=data["y_title"], xlim=(0, 1), ylim=(0, 1.02))
+    lower.bar(confidence, n, width=0.018, color=look.series[0], alpha=0.6)
+    lower.set(xlabel=data["x_title"], ylabel=data["n_title"])
+    for axes in (upper, lower):
+        _grid(axes, look, "y")
+
+
+def _coverage(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
+    """curves: name, mean, low, high, each for 1, 2, … documents; x_title, y_title."""
+    axes = canvas.subplots()
+    for number, curve in enumerate(data["curves"]):
+        x = np.arange(1, len(curve["mean"]) + 1)
+        colour = look.series[number % len(look.series)]
+        if curve.get("low"):
+            axes.fill_between(x, curve["low"], curve["high"], color=colour, alpha=0.16, linewidth=0)
+        axes.plot(
+            x, curve["mean"], color=colour, label=curve["name"], linewidth=1.6, markersize=3.5,
+            marker=_MARKERS[number % len(_MARKERS)], linestyle=_LINES[number % len(_LINES)],
+        )  # fmt: skip
+        axes.set_xlim(1, max(len(curve["mean"]), axes.get_xlim()[1]))
+    axes.set(xlabel=data["x_title"], ylabel=data["y_title"], ylim=(0, 1.02))
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    if len(data["curves"]) > 1:
+        axes.legend(loc="lower right")
+    _grid(axes, look)
+
+
+def _intervals(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
+    """names; values, and low, high or None for each; line: a value to compare with, or None; x_title, line_title."""
+    y = np.arange(len(data["names"]))[::-1]
+    axes = canvas.subplots()
+    if data["line"] is not None:
+        axes.axvline(data["line"], color=look.series[1], linewidth=1.2, linestyle="--", label=data["line_title"])
+        axes.legend(loc="lower left")
+    for at, low, high in zip(y, data["low"], data["high"], strict=True):
+        if low is not None:
+            axes.plot([low, high], [at, at], color=look.series[0], linewidth=1.4, alpha=0.7)
+    known = [(value, at) for value, at in zip(data["values"], y, strict=True) if value is not None]
+    if known:
+        axes.plot(*zip(*known, strict=True), linestyle="", marker="o", markersize=4.5, color=look.series[0])
+    axes.set_yticks(y, data["names"])
+    axes.set(xlabel=data["x_title"], ylim=(-0.7, len(y) - 0.3))
+    axes.set_xlim(right=1.02)
+    _grid(axes, look, "x")
+
+
+def _precision_recall(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
+    """curves: name, precision, recall; x_title, y_title."""
+    axes = canvas.subplots()
+    for number, curve in enumerate(data["curves"]):
+        axes.step(
+            curve["recall"], curve["precision"], where="post", label=curve["name"], linewidth=1.6,
+            color=look.series[number % len(look.series)], linestyle=_LINES[number % len(_LINES)],
+        )  # fmt: skip
+    axes.set(xlabel=data["x_title"], ylabel=data["y_title"], xlim=(0, 1.01), ylim=(0, 1.02))
+    axes.legend(loc="lower left")
+    _grid(axes, look)
+
+
+_KINDS: Mapping[str, Callable[[Canvas, Mapping[str, Any], _Look], None]] = {
+    "matrix": _matrix,
+    "confusion": _confusion,
+    "reliability": _reliability,
+    "coverage": _coverage,
+    "intervals": _intervals,
+    "precision-recall": _precision_recall,
+}

@@ -1,0 +1,231 @@
+"""Which figures a computed report has, with the sentence that says how to read each and what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from django.utils.translation import gettext as _
+
+from reports.compute import QuestionReport, StudyReport
+from reports.figures import Figure
+from reports.judged import JudgeResult
+from reports.stats.pairs import FloatArray
+from reports.words import cap, code_of, count, n_pairs, name_of
+
+_POINTS = 200  # of a curve; more would not be seen
+
+
+def question_figures(report: StudyReport, question: QuestionReport) -> Iterator[Figure]:
+    if question.agreement.kappa.rows:
+        yield _matrix(report, question)
+        yield _by_sheet(report, question)
+    if question.coverage is not None and question.coverage.curve.n.size > 1:
+        yield _coverage(report, question)
+    for result in question.judges:
+        if result.confusion.n_comparisons:
+            yield _confusion(question, result)
+        if result.sureness:
+            yield _reliability(question, result)
+            yield _precision_recall(question, result)
+
+
+def _matrix(report: StudyReport, question: QuestionReport) -> Figure:
+    """Cohen's κ of each two raters: people with each other, then each judge with each person."""
+    people = report.data.people
+    judges = [result for result in question.judges if result.with_people]
+    pairs = [(p.rater_a, p.rater_b, p.cohen, p.n) for p in question.agreement.among.pairs]
+    for number, result in enumerate(judges):
+        pairs += [(p.rater_a, len(people) + number, p.cohen, p.n) for p in result.with_people]
+    at_work = sorted({rater for pair in pairs for rater in pair[:2]})
+    place = {rater: n for n, rater in enumerate(at_work)}
+    names = [*(code_of(rater) for rater in people), *(code_of(result.judge) for result in judges)]
+    values: list[list[float | None]] = [[None] * len(at_work) for _rater in at_work]
+    for a, b, kappa, _n in pairs:
+        values[place[a]][place[b]] = values[place[b]][place[a]] = kappa
+    known = [kappa for _a, _b, kappa, _n in pairs if kappa is not None]
+    low, high = (min(known), max(known)) if known else (0.0, 0.0)
+    return Figure(
+        key=f"{question.data.name}.matrix",
+        kind="matrix",
+        about=name_of(question),
+        title=_("Agreement of each two raters"),
+        data={"names": [names[rater] for rater in at_work], "values": values, "label": "Cohen's κ"},
+        how=_(
+            "Cohen's κ over the cells that both answered, %(low)s to %(high)s cells a pair; a stronger tint is more "
+            "agreement, an empty field a pair that shares no cell or whose κ is not defined."
+        )
+        % {"low": count(min(n for *_x, n in pairs)), "high": count(max(n for *_x, n in pairs))},
+        alt=_("A matrix of %(raters)s raters; κ lies between %(low).2f and %(high).2f.")
+        % {"raters": len(at_work), "low": low, "high": high},
+    )
+
+
+def _by_sheet(report: StudyReport, question: QuestionReport) -> Figure:
+    """κ of each sheet: the mean over its pairs of raters."""
+    agreement, words = question.agreement, report.data.scheme.words
+    of_sheet: dict[int, list[float]] = {}
+    for row in agreement.kappa.rows:
+        of_sheet.setdefault(row.sheet, []).extend([] if row.value is None else [row.value])
+    sheets = sorted(of_sheet)
+    means = [sum(of_sheet[s]) / len(of_sheet[s]) if of_sheet[s] else None for s in sheets]
+    intervals = [agreement.of_sheets.get(sheet) for sheet in sheets]
+    how = _("The mean κ of the pairs of raters of each %(sheet)s; the dashed line is the mean over %(pairs)s.") % {
+        "sheet": words.sheet,
+        "pairs": n_pairs(words, agreement.kappa.n_pairs),
+    }
+    drawn = next((of for of in intervals if of and of.low is not None), None)
+    if drawn:
+        how += " " + _("Lines: 95 %% intervals, drawing the %(rows)s of the %(sheet)s %(draws)s times.") % {
+            "rows": words.rows,
+            "sheet": words.sheet,
+            "draws": count(drawn.n_draws),
+        }
+    elif any(intervals):
+        how += " " + _("No intervals: a %(sheet)s has too few %(rows)s to draw from.") % {
+            "sheet": words.sheet,
+            "rows": words.rows,
+        }
+    value = agreement.kappa.value
+    return Figure(
+        key=f"{question.data.name}.kappa-by-sheet",
+        kind="intervals",
+        about=name_of(question),
+        title=_("κ of each %(sheet)s") % {"sheet": words.sheet},
+        data={
+            "names": [report.data.sheets[sheet] for sheet in sheets],
+            "values": means,
+            "low": [of.low if of else None for of in intervals],
+            "high": [of.high if of else None for of in intervals],
+            "line": value,
+            "line_title": _("macro average"),
+            "x_title": "Cohen's κ",
+        },
+        how=how,
+        alt=_("κ of %(n)s %(sheets)s around %(mean)s.")
+        % {"n": len(sheets), "sheets": words.sheets, "mean": "–" if value is None else f"{value:.2f}"},
+    )
+
+
+def _coverage(report: StudyReport, question: QuestionReport) -> Figure:
+    assert question.coverage is not None
+    words, curve = report.data.scheme.words, question.coverage.curve
+    last = curve.mean[-1]
+    return Figure(
+        key=f"{question.data.name}.coverage-curve",
+        kind="coverage",
+        about=name_of(question),
+        title=_("Share found in at least one of n %(rows)s") % {"rows": words.rows},
+        data={
+            "curves": [
+                {
+                    "name": name_of(question),
+                    "mean": curve.mean.tolist(),
+                    "low": curve.low.tolist(),
+                    "high": curve.high.tolist(),
+                }
+            ],
+            "x_title": cap(words.rows),
+            "y_title": _("Share of items found"),
+        },
+        how=_(
+            "The expected share of items found in n %(rows)s drawn from those of their %(sheet)s, mean over "
+            "%(sheets)s; the band holds the middle %(band)s %% of them. Rests on %(n)s items."
+        )
+        % {
+            "rows": words.rows,
+            "sheet": words.sheet,
+            "sheets": words.sheets,
+            "band": round(100 * curve.band),
+            "n": count(curve.n_items),
+        },
+        alt=_("A curve that rises from %(first).0f %% with one to %(last).0f %% with %(n)s %(rows)s.")
+        % {"first": 100 * curve.mean[0], "last": 100 * last, "n": curve.n.size, "rows": words.rows},
+    )
+
+
+def _confusion(question: QuestionReport, result: JudgeResult) -> Figure:
+    options, judge = question.spec.options, code_of(result.judge)
+    rows = [code for code in result.options if not options[code].blank]
+    counts = result.confusion.table[np.ix_(rows, result.options)]
+    equal = result.classification.accuracy or 0.0
+    return Figure(
+        key=f"{question.data.name}.confusion-of.{result.judge.code}",
+        kind="confusion",
+        about=name_of(question),
+        title=_("People against %(judge)s") % {"judge": judge},
+        data={
+            "rows": [options[code].label for code in rows],
+            "columns": [options[code].label for code in result.options],
+            "counts": counts.tolist(),
+            "row_title": _("People chose"),
+            "column_title": _("%(judge)s chose") % {"judge": judge},
+        },
+        how=_("Every person's answer is one of %(n)s comparisons; a stronger tint is a larger share of its row.")
+        % {"n": count(result.confusion.n_comparisons)},
+        alt=_("A table of %(rows)s by %(columns)s options; %(equal).0f %% of the comparisons are equal.")
+        % {"rows": len(rows), "columns": len(result.options), "equal": 100 * equal},
+    )
+
+
+def _reliability(question: QuestionReport, result: JudgeResult) -> Figure:
+    assert result.sureness is not None
+    of, judge = result.sureness.calibration, code_of(result.judge)
+    return Figure(
+        key=f"{question.data.name}.reliability.{result.judge.code}",
+        kind="reliability",
+        about=name_of(question),
+        title=_("How sure %(judge)s is, and how often right") % {"judge": judge},
+        data={
+            "bins": [[b.confidence, b.accuracy, b.accuracy_low, b.accuracy_high, b.n] for b in of.bins],
+            "x_title": _("Confidence: the probability of what it chose"),
+            "y_title": _("Share right"),
+            "n_title": _("Cells"),
+        },
+        how=_(
+            "On the dashed line the judge is right as often as it is sure; below it, it is too sure. Bars: 95 %% "
+            "Wilson intervals; below, how many of the %(n)s cells are how sure. Calibration error %(ece).3f."
+        )
+        % {"n": count(of.n), "ece": of.expected_error or 0.0},
+        alt=_("A curve of %(bins)s points; mean confidence %(sure).2f, share right %(right).2f.")
+        % {"bins": len(of.bins), "sure": of.mean_confidence or 0.0, "right": of.accuracy or 0.0},
+    )
+
+
+def _precision_recall(question: QuestionReport, result: JudgeResult) -> Figure:
+    assert result.sureness is not None
+    curves: list[dict[str, Any]] = []
+    for option, curve in result.sureness.curves:
+        kept = _thinned(curve.recall)
+        name = question.spec.options[option].label
+        curves.append(
+            {
+                "name": f"{name} ({curve.average_precision:.2f})" if curve.average_precision is not None else name,
+                "precision": curve.precision[kept].tolist(),
+                "recall": curve.recall[kept].tolist(),
+            }
+        )
+    n = result.sureness.curves[0][1].n if result.sureness.curves else 0
+    return Figure(
+        key=f"{question.data.name}.precision-recall.{result.judge.code}",
+        kind="precision-recall",
+        about=name_of(question),
+        title=_("What a threshold on the scores of %(judge)s buys") % {"judge": code_of(result.judge)},
+        data={"curves": curves, "x_title": _("Recall"), "y_title": _("Precision")},
+        how=_(
+            "Each option found by its probability being at least a threshold, from the highest (left) down; in "
+            "brackets the average precision. Rests on %(n)s comparisons."
+        )
+        % {"n": count(n)},
+        alt=_("Curves of %(n)s options: %(names)s.")
+        % {"n": len(curves), "names": ", ".join(c["name"] for c in curves)},
+    )
+
+
+def _thinned(recall: FloatArray) -> Sequence[int]:
+    """Places of at most `_POINTS` points, spread evenly over the recall."""
+    if recall.size <= _POINTS:
+        return range(recall.size)
+    kept: list[int] = np.unique(np.searchsorted(recall, np.linspace(recall[0], recall[-1], _POINTS))).tolist()
+    return kept

@@ -1,0 +1,217 @@
+"""The labels behind a report in long form, one a line: as lines of text, Parquet, JSONL and Label Studio's JSON.
+
+docs/reports.md lists the columns; `annotation.label_imports` reads all of them back but Parquet.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from reports.label_table import LOGPROB, LabelTable
+
+TEXT_COLUMNS = (
+    "sheet", "row", "rater", "rater_kind", "simulated", "repeat", "section", "column", "column_number", "question",
+    "answer", "answer_label", "preset", "note", "state",
+)  # fmt: skip
+_FACET = "facet_"
+
+
+def facet_names(table: LabelTable) -> tuple[str, ...]:
+    """All facets of the scheme's sections, in their order, each once."""
+    return tuple(dict.fromkeys(name for section in table.scheme.sections for name in section.column.facets))
+
+
+def header(table: LabelTable) -> tuple[str, ...]:
+    return (*TEXT_COLUMNS, *(f"{_FACET}{name}" for name in facet_names(table)))
+
+
+def records(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[tuple[str, ...]]:
+    """The labels of these questions, or of all, as `header` names their values, in the order of the table."""
+    facets = facet_names(table)
+    for place in _wanted(table, questions):
+        assignment, column, question, option, preset = table.labels[place].tolist()
+        work, about = table.assignments[assignment], table.columns[column]
+        rater, row = table.raters[work.rater], table.rows[work.row]
+        section, spec = table.questions[question]
+        chosen = spec.options[option]
+        yield (
+            *(table.sheets[row.sheet], row.name, rater.code, rater.kind, _yes(rater.simulated), str(work.repeat)),
+            *(section.key, about.name, str(about.position + 1), spec.key, chosen.key, chosen.label),
+            *(_yes(preset), table.notes.get(place, ""), work.state),
+            *(str(about.facets.get(name, "")) for name in facets),
+        )
+
+
+def _wanted(table: LabelTable, questions: Sequence[str]) -> list[int]:
+    numbers = [n for n, (s, q) in enumerate(table.questions) if not questions or f"{s.key}.{q.key}" in questions]
+    wanted: list[int] = np.flatnonzero(np.isin(table.labels[:, 2], numbers)).tolist()
+    return wanted
+
+
+def _yes(flag: bool | int) -> str:
+    return "yes" if flag else "no"
+
+
+# --- Parquet ---------------------------------------------------------------------------------------------------------
+
+
+def parquet(table: LabelTable, questions: Sequence[str] = ()) -> bytes:
+    """The same columns, with numbers and truth values as such, and `scores`: the options' summed log-probabilities."""
+    wanted = np.array(_wanted(table, questions), dtype=np.int64)
+    labels = table.labels[wanted]
+    work = np.array([(a.rater, a.row, a.repeat) for a in table.assignments], dtype=np.int64).reshape(-1, 3)
+    rater, row, repeat = work[labels[:, 0]].T
+    sheet = np.array([row.sheet for row in table.rows], dtype=np.int64)[row]
+    specs = [spec for _section, spec in table.questions]
+    first_option = np.cumsum([0, *(len(spec.options) for spec in specs)])
+    option = first_option[labels[:, 2]] + labels[:, 3]
+    options = [chosen for spec in specs for chosen in spec.options]
+    section_of = np.array([table.scheme.sections.index(section) for section, _spec in table.questions], dtype=np.int64)
+    simulated = np.array([rater.simulated for rater in table.raters], dtype=bool)
+    number = np.array([column.position + 1 for column in table.columns], dtype=np.int64)
+    columns: dict[str, Any] = {
+        "sheet": _coded(sheet, table.sheets),
+        "row": _coded(row, [row.name for row in table.rows]),
+        "rater": _coded(rater, [rater.code for rater in table.raters]),
+        "rater_kind": _coded(rater, [rater.kind for rater in table.raters]),
+        "simulated": pa.array(simulated[rater]),
+        "repeat": pa.array(repeat.astype(np.int16)),
+        "section": _coded(section_of[labels[:, 2]], [section.key for section in table.scheme.sections]),
+        "column": _coded(labels[:, 1], [column.name for column in table.columns]),
+        "column_number": pa.array(number[labels[:, 1]].astype(np.int32)),
+        "question": _coded(labels[:, 2], [spec.key for spec in specs]),
+        "answer": _coded(option, [chosen.key for chosen in options]),
+        "answer_label": _coded(option, [chosen.label for chosen in options]),
+        "preset": pa.array(labels[:, 4].astype(bool)),
+        "note": pa.array([table.notes.get(place, "") for place in wanted.tolist()]),
+        "state": _coded(labels[:, 0], [assignment.state for assignment in table.assignments]),
+    }
+    for name in facet_names(table):
+        columns[f"{_FACET}{name}"] = _coded(labels[:, 1], [str(c.facets.get(name, "")) for c in table.columns])
+    columns["scores"] = pa.array(_all_scores(table, wanted), type=pa.map_(pa.string(), pa.float64()))
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out, compression="zstd")
+    return out.getvalue()
+
+
+def _coded(codes: npt.NDArray[np.int64], values: Sequence[str]) -> Any:
+    """One of a few texts for each label; texts that stand there several times become one."""
+    distinct, place = np.unique(np.array(values or [""], dtype=object), return_inverse=True)
+    return pa.DictionaryArray.from_arrays(pa.array(place[codes].astype(np.int32)), pa.array(distinct.tolist()))
+
+
+def _all_scores(table: LabelTable, wanted: npt.NDArray[np.int64]) -> list[dict[str, float] | None]:
+    if not table.scored.size:
+        return [None] * wanted.size
+    return [scores_of(table, place) for place in wanted.tolist()]
+
+
+def scores_of(table: LabelTable, place: int) -> dict[str, float] | None:
+    """The summed log-probability of each option of a label, or None where nothing scored it."""
+    at = int(np.searchsorted(table.scored, place))
+    if at == table.scored.size or table.scored[at] != place:
+        return None
+    spec = table.questions[int(table.labels[place, 2])][1]
+    values = table.scores[at, :, LOGPROB].tolist()
+    return {option.key: value for option, value in zip(spec.options, values, strict=False) if not math.isnan(value)}
+
+
+# --- JSON ------------------------------------------------------------------------------------------------------------
+
+
+def jsonl(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[str]:
+    """One label a line, as the `datasets` library loads it: every line has the same keys and types."""
+    names = header(table)
+    for place, record in zip(_wanted(table, questions), records(table, questions), strict=True):
+        line: dict[str, Any] = dict(zip(names, record, strict=True))
+        for name in ("simulated", "preset"):
+            line[name] = line[name] == "yes"
+        for name in ("repeat", "column_number"):
+            line[name] = int(line[name])
+        scores = scores_of(table, place)
+        # As a list: keys that differ from line to line would become columns of their own.
+        line["scores"] = [{"option": key, "logprob": value} for key, value in (scores or {}).items()]
+        yield json.dumps(line, ensure_ascii=False) + "\n"
+
+
+TO_NAME = "row"
+
+
+def control_name(section: str, question: str) -> str:
+    """What a question is called in Label Studio: “items__presence”."""
+    return f"{section}__{question}"
+
+
+def label_studio(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[str]:
+    """Label Studio's JSON, in pieces: a task for each row and column; people's answers are annotations, gold ones with
+    ground_truth, judges' are predictions. The rater of an answer is in its `meta`, which Label Studio keeps.
+    """
+    facets = facet_names(table)
+    work = table.assignments
+
+    def task_of(place: int) -> tuple[int, int]:
+        assignment, column = table.labels[place, :2].tolist()
+        return work[assignment].row, column
+
+    yield "["
+    ordered = sorted(_wanted(table, questions), key=lambda place: (*task_of(place), place))
+    for number, ((row, column), places) in enumerate(groupby(ordered, key=task_of), 1):
+        about = table.columns[column]
+        task: dict[str, Any] = {
+            "id": number,
+            "data": {
+                "sheet": table.sheets[table.rows[row].sheet],
+                "row": table.rows[row].name,
+                "section": about.section,
+                "column": about.name,
+                "column_number": about.position + 1,
+                **{f"{_FACET}{name}": str(about.facets.get(name, "")) for name in facets},
+            },
+            "annotations": [],
+            "predictions": [],
+        }
+        for assignment, of_assignment in groupby(places, key=lambda place: int(table.labels[place, 0])):
+            rater = table.raters[work[assignment].rater]
+            results = [_result(table, place) for place in of_assignment]
+            if rater.kind == "judge":
+                task["predictions"].append({"model_version": rater.code, "result": results})
+            else:
+                task["annotations"].append(
+                    {"ground_truth": rater.kind == "gold", "was_cancelled": False, "result": results}
+                )
+        yield ("," if number > 1 else "") + "\n" + json.dumps(task, ensure_ascii=False)
+    yield "\n]\n"
+
+
+def _result(table: LabelTable, place: int) -> dict[str, Any]:
+    assignment, _column, question, option, preset = table.labels[place].tolist()
+    work = table.assignments[assignment]
+    rater = table.raters[work.rater]
+    section, spec = table.questions[question]
+    meta: dict[str, Any] = {
+        "rater": rater.code,
+        "rater_kind": rater.kind,
+        "simulated": rater.simulated,
+        "repeat": work.repeat,
+        "preset": bool(preset),
+    }
+    if note := table.notes.get(place):
+        meta["text"] = [note]
+    return {
+        "id": f"label-{place}",
+        "from_name": control_name(section.key, spec.key),
+        "to_name": TO_NAME,
+        "type": "choices",
+        "value": {"choices": [spec.options[option].label]},
+        "meta": meta,
+    }

@@ -1,0 +1,97 @@
+"""A table as LaTeX with booktabs: `\\input` it, with `\\usepackage{booktabs}` in the preamble."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+
+from reports.tables import Head, Table, Value
+
+# Longer tables are for the appendix: with the package longtable they break over pages.
+LONG = 40
+_SMALLEST_P = 0.001
+_DECIMALS = {"share": 2, "number": 3, "count": 0}
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "κ": r"$\kappa$", "α": r"$\alpha$", "π": r"$\pi$", "ε": r"$\varepsilon$", "ω": r"$\omega$", "ρ": r"$\rho$",
+    "χ": r"$\chi$", "²": r"$^2$", "×": r"$\times$", "·": r"$\cdot$", "≥": r"$\geq$", "≤": r"$\leq$", "→": r"$\to$",
+    "−": r"$-$", "–": "--", "—": "---", "…": r"\dots{}", "“": "``", "”": "''", "’": "'", "‘": "`", "±": r"$\pm$",
+    "\u00a0": "~",
+}  # fmt: skip
+_SPECIALS = re.compile("|".join(map(re.escape, _SPECIAL)))
+# Letters beyond Latin need fonts that pdflatex has not; a sign in their place shows that something stood there.
+_BEYOND = re.compile(r"[^\x00-\u024f]")
+
+PREAMBLE = r"""\documentclass[11pt]{article}
+\usepackage[T1]{fontenc}
+\usepackage[utf8]{inputenc}
+\usepackage[margin=2cm]{geometry}
+\usepackage{booktabs}
+\usepackage{longtable}
+\usepackage{graphicx}
+\begin{document}
+"""
+
+
+def escaped(text: str) -> str:
+    return _BEYOND.sub("?", _SPECIALS.sub(lambda sign: _SPECIAL[sign[0]], text))
+
+
+def latex(table: Table) -> str:
+    """A `table` with caption and label; a `longtable` where it has more than `LONG` lines."""
+    kept = [
+        place for place, head in enumerate(table.heads) if head.kind != "note" or any(row[place] for row in table.rows)
+    ]
+    heads = [table.heads[place] for place in kept]
+    columns = "".join("l" if head.kind in ("text", "note") else "r" for head in heads)
+    caption = rf"\caption{{{escaped(table.full_title)}. {escaped(table.how)}}}\label{{tab:{_label(table.key)}}}"
+    top = [*_groups(heads), " & ".join(escaped(head.title) for head in heads) + r" \\"]
+    lines = [
+        " & ".join(_cell(table.heads[place], row[place], first=place == kept[0]) for place in kept) + r" \\"
+        for row in table.rows
+    ]
+    if len(lines) > LONG:
+        body = [rf"\begin{{longtable}}{{{columns}}}", caption + r" \\", r"\toprule", *top, r"\midrule", r"\endhead"]
+        body += [r"\bottomrule", r"\endfoot", *lines, r"\end{longtable}"]
+    else:
+        body = [r"\begin{table}", r"\centering\small", caption, rf"\begin{{tabular}}{{{columns}}}", r"\toprule", *top]
+        body += [r"\midrule", *lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"]
+    return "\n".join(body) + "\n"
+
+
+def document(keys: Sequence[str]) -> str:
+    """A document that shows all tables, to be compiled beside them."""
+    inputs = [rf"\input{{{key}.tex}}" for key in keys]
+    return PREAMBLE + "\n\\clearpage\n".join(inputs) + "\n\\end{document}\n"
+
+
+def _groups(heads: Sequence[Head]) -> list[str]:
+    """The headings above the heads, with a rule under each."""
+    if not any(head.group for head in heads):
+        return []
+    cells, rules, at = [], [], 1
+    for group, members in groupby(heads, key=lambda head: head.group):
+        width = len(list(members))
+        cells.append(rf"\multicolumn{{{width}}}{{c}}{{{escaped(group)}}}")
+        rules += [rf"\cmidrule(lr){{{at}-{at + width - 1}}}"] if group else []
+        at += width
+    return [" & ".join(cells) + r" \\", "".join(rules)]
+
+
+def _cell(head: Head, value: Value, *, first: bool) -> str:
+    if value is None:
+        return "--"
+    if isinstance(value, str):
+        part = first and value.startswith(" ")
+        return (r"\quad " if part else "") + escaped(value.strip())
+    if head.key == "p_value" and value < _SMALLEST_P:
+        return rf"$<$ {_SMALLEST_P}"
+    number = 100 * value if head.kind == "share" else value
+    text = f"{number:,.{_DECIMALS[head.kind]}f}".replace("-", r"$-$").replace(",", r"\,")
+    return text + (r"\,\%" if head.kind == "share" else "")
+
+
+def _label(key: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.-]", "-", key)

@@ -1,0 +1,210 @@
+"""The texts that go with a download: README, codebook, dataset card."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import yaml
+from django.utils.translation import gettext as _
+
+from annotation.scheme import SchemeSpec
+from reports.contents import Contents
+from reports.exports.labels import control_name, facet_names
+from reports.label_table import LabelTable
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a download comes from; `frozen` is the number of the frozen report, None for numbers as they stand."""
+
+    title: str
+    date: str  # ISO; "" where the download must not depend on the day
+    frozen: int | None
+    data_digest: str
+    results_digest: str
+    code_version: str
+    libraries: dict[str, str]
+    seeds: dict[str, int]
+
+
+def readme(contents: Contents, table: LabelTable, origin: Origin) -> str:
+    """What is in the ZIP, how to cite it, and how each number is defined."""
+    lines = [f"# {origin.title}", "", citation(origin, table), ""]
+    lines += [_("## What this is of"), "", *(f"- {name}: {text}" for name, text in contents.about), ""]
+    lines += [_("## Files"), ""]
+    lines += [f"- `{name}`: {text}" for name, text in _files()]
+    lines += ["", _("## How each number is defined"), ""]
+    for part in contents.parts:
+        for shown in (*part.tables, *part.figures):
+            lines.append(f"### {shown.full_title}")
+            lines += ["", f"`{shown.key}`", "", shown.how or _("The heads of its columns say what is counted."), ""]
+    lines += [_("## How it was computed"), ""]
+    lines += [f"- Palate {origin.code_version}"]
+    lines += [f"- {name} {version}" for name, version in origin.libraries.items()]
+    lines += [f"- {_('seed')} {name}: {seed}" for name, seed in origin.seeds.items()]
+    lines += [f"- {_('SHA-256 of the label table')}: {origin.data_digest}"]
+    lines += [f"- {_('SHA-256 of all texts and numbers')}: {origin.results_digest}"]
+    if origin.frozen is not None:
+        lines += ["", _("To compute it again, where the report was frozen:"), ""]
+        lines += [f"    manage.py recompute_report {origin.frozen}"]
+    lines += ["", _("Numbers that are not defined are empty in CSV and null in JSON; a note says why."), ""]
+    return "\n".join(lines)
+
+
+def citation(origin: Origin, table: LabelTable) -> str:
+    if origin.frozen is None:
+        return _("Numbers as they stand, not frozen: freeze the report before you cite it.")
+    return _(
+        "Please cite as: “%(title)s”, frozen report %(number)s of the study “%(study)s”, %(date)s, data %(digest)s."
+    ) % {
+        "title": origin.title,
+        "number": origin.frozen,
+        "study": table.title,
+        "date": origin.date,
+        "digest": origin.data_digest[:12],
+    }
+
+
+def _files() -> Sequence[tuple[str, str]]:
+    return (
+        ("report.json", _("all tables and figures as data")),
+        ("report.csv", _("one number a line")),
+        ("report.xlsx", _("a sheet a table")),
+        ("tables/*.tex", _("LaTeX with booktabs; all.tex shows all of them")),
+        ("figures/*.svg, *.pdf", _("figures; -dark for dark pages")),
+        (
+            "labels/labels.csv, .parquet",
+            _("the labels, one a line; codebook.csv says what columns and answers mean"),
+        ),
+        ("labels/labels.jsonl, README.md", _("the labels for Hugging Face, with a dataset card")),
+        ("labels/label-studio.json, .xml", _("the labels for Label Studio, and its labelling configuration")),
+        ("label-table.json", _("the table that all numbers are computed from")),
+    )
+
+
+CODEBOOK_HEADER = ("column", "value", "meaning")
+
+
+def codebook(table: LabelTable) -> list[tuple[str, str, str]]:
+    """(column, value, meaning): what the columns of the labels are, then what their values mean."""
+    words = table.scheme.words
+    lines = [
+        ("sheet", "", words.sheet),
+        ("row", "", _("%(row)s: what was looked at") % {"row": words.row}),
+        ("rater", "", _("pseudonym of who labelled")),
+        ("rater_kind", "", _("person, judge (a program) or gold (the right answer)")),
+        ("simulated", "", _("yes: a program made this rater's labels up")),
+        ("repeat", "", _("1, or more where a rater labelled the same again")),
+        ("section", "", _("what kind of thing was looked for")),
+        ("column", "", _("what was looked for, in words; facet_… are its parts")),
+        ("column_number", "", _("its place in the section, from 1")),
+        ("question", "", _("what was asked about it")),
+        ("answer", "", _("key of the option")),
+        ("answer_label", "", _("the option as raters saw it")),
+        ("preset", "", _("yes: it follows from the column, nobody chose it")),
+        ("note", "", _("the rater's remark, or the judge's reason")),
+        ("state", "", _("of the rater's work on this row")),
+        ("scores", "", _("the judge's summed log-probability of each option, in nats (Parquet and JSONL only)")),
+    ]
+    lines += [(f"facet_{name}", "", name) for name in facet_names(table)]
+    for section, question in table.questions:
+        lines.append(("section", section.key, section.title))
+        lines.append(("question", f"{section.key}.{question.key}", question.title))
+        for option in question.options:
+            meaning = f"{option.label}: {option.definition}" if option.definition else option.label
+            lines.append(("answer", f"{section.key}.{question.key}.{option.key}", meaning))
+    return list(dict.fromkeys(lines))
+
+
+def labelling_config(scheme: SchemeSpec) -> str:
+    """Label Studio's configuration, in which `labels.label_studio` is imported there."""
+    lines = ["<View>", '  <Header value="$sheet · $row"/>', '  <Text name="row" value="$column"/>']
+    for section in scheme.sections:
+        for question in section.questions:
+            lines.append(f'  <Header size="5" value="{_attribute(question.title)}"/>')
+            name = control_name(section.key, question.key)
+            lines.append(f'  <Choices name="{name}" toName="row" choice="single">')
+            lines += [f'    <Choice value="{_attribute(option.label)}"/>' for option in question.options]
+            lines.append("  </Choices>")
+    return "\n".join([*lines, "</View>", ""])
+
+
+def _attribute(text: str) -> str:
+    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+
+
+def dataset_card(contents: Contents, table: LabelTable, origin: Origin) -> str:
+    """README.md of a Hugging Face dataset: what the study is, by whom it was labelled, how far they agree."""
+    n = len(table.labels)
+    people = sum(rater.kind == "person" for rater in table.raters)
+    judges = [rater.code for rater in table.raters if rater.kind == "judge"]
+    simulated = [rater.code for rater in table.raters if rater.simulated]
+    front = {
+        "pretty_name": table.title,
+        "license": "unknown",
+        "task_categories": ["text-classification"],
+        "annotations_creators": ["expert-generated", *(["machine-generated"] if judges or simulated else [])],
+        "size_categories": [_size(n)],
+        "tags": ["annotation", "inter-rater-agreement"],
+        "configs": [{"config_name": "default", "data_files": "labels.jsonl"}],
+    }
+    scheme = table.scheme
+    in_front = yaml.safe_dump(front, sort_keys=False, allow_unicode=True).strip()
+    lines = ["---", in_front, "---", "", f"# {table.title}", ""]
+    if scheme.description:
+        lines += [scheme.description.strip(), ""]
+    lines += [citation(origin, table), ""]
+    lines += [
+        _("%(n)s labels by %(people)s people%(judges)s, in %(sheets)s %(word)s with %(rows)s %(words)s.")
+        % {
+            "n": f"{n:,}",
+            "people": people,
+            "judges": _(" and the judges %(codes)s") % {"codes": ", ".join(judges)} if judges else "",
+            "sheets": len(table.sheets),
+            "word": scheme.words.sheets,
+            "rows": len(table.rows),
+            "words": scheme.words.rows,
+        },
+        "",
+    ]
+    if simulated:
+        made_up = _("Simulated, their labels were made up by a program: %(codes)s.")
+        lines += [made_up % {"codes": ", ".join(simulated)}, ""]
+    lines += [_("## What was asked"), ""]
+    for section, question in table.questions:
+        lines += [f"### {section.title}: {question.title}", ""]
+        lines += [f"- `{o.key}`: {o.label}{'. ' + o.definition if o.definition else ''}" for o in question.options]
+        lines.append("")
+    if scheme.guideline:
+        lines += [_("## Guideline"), "", scheme.guideline.strip(), ""]
+    glance = next(iter(contents.tables))
+    lines += [_("## How far raters agree"), "", *_markdown(glance.heads, glance.rows), "", glance.how, ""]
+    lines += [_("## Columns"), ""]
+    lines += [f"- `{name}`: {meaning}" for name, value, meaning in codebook(table) if not value]
+    lines += [
+        "",
+        _(
+            "The texts that were labelled are not in here: they belong to those who published them. Set the licence "
+            "above before you publish this."
+        ),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _markdown(heads: Sequence[object], rows: Sequence[Sequence[object]]) -> list[str]:
+    def cell(value: object) -> str:
+        text = "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+        return text.strip().replace("|", "\\|")
+
+    titles = [getattr(head, "full_title", "") for head in heads]
+    lines = [f"| {' | '.join(titles)} |", "|" + "---|" * len(titles)]
+    return lines + [f"| {' | '.join(map(cell, row))} |" for row in rows]
+
+
+def _size(n: int) -> str:
+    for limit, name in ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M")):
+        if n < limit:
+            return name
+    return "1M<n<10M"

@@ -1,0 +1,178 @@
+"""The labels behind a report as one self-contained table: what is frozen with it, and all that it is computed from.
+
+Pure Python and NumPy. Nothing in it is a key of a database, so that the same labels give the same bytes on any machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation.scheme import QuestionSpec, SchemeSpec, SectionSpec
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+FORMAT = 1
+# The last axis of `LabelTable.scores`.
+LOGPROB, TOKENS, CHARACTERS, UNCONDITIONAL = range(4)
+
+
+class UnknownFormat(ValueError):
+    """The bytes are no label table that this version can read."""
+
+
+@dataclass(frozen=True)
+class RaterEntry:
+    """`kind` is person, judge or gold. `normalisation`: by which a judge that scores options chose; `anew`: not the one
+    that it labelled with.
+    """
+
+    code: str
+    kind: str
+    simulated: bool = False
+    normalisation: str = ""
+    anew: bool = False
+
+
+@dataclass(frozen=True)
+class RowEntry:
+    sheet: int  # its place in `LabelTable.sheets`
+    name: str
+
+
+@dataclass(frozen=True)
+class ColumnEntry:
+    sheet: int
+    section: str
+    position: int
+    name: str
+    facets: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class AssignmentEntry:
+    """Raters and rows by their places; `sections` are keys, none meaning all."""
+
+    rater: int
+    row: int
+    repeat: int
+    state: str
+    sections: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelTable:
+    """A study's raters, rows, columns and labels, as far as a report's filters let them in.
+
+    labels: shape (n_labels, 5): place of the assignment, place of the column, number of the question (sections and
+    questions in the order of the scheme), code of the option, 1 where it was preset; sorted. notes: by place of the
+    label. scored: places of the labels that have scores, sorted; scores: shape (n_scored, n_options, 4), summed
+    log-probability in nats, tokens, characters and unconditional log-probability of each option, NaN where there is
+    none.
+    """
+
+    slug: str
+    title: str
+    spec: Mapping[str, Any]
+    raters: tuple[RaterEntry, ...]
+    sheets: tuple[str, ...]
+    rows: tuple[RowEntry, ...]
+    columns: tuple[ColumnEntry, ...]
+    assignments: tuple[AssignmentEntry, ...]
+    labels: IntArray
+    notes: Mapping[int, str] = field(default_factory=dict)
+    scored: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    scores: FloatArray = field(default_factory=lambda: np.zeros((0, 0, 4)))
+
+    @cached_property
+    def scheme(self) -> SchemeSpec:
+        return SchemeSpec.model_validate(self.spec)
+
+    @cached_property
+    def questions(self) -> tuple[tuple[SectionSpec, QuestionSpec], ...]:
+        """By their numbers in `labels`."""
+        return tuple((section, question) for section in self.scheme.sections for question in section.questions)
+
+    @cached_property
+    def content(self) -> bytes:
+        """The table as canonical JSON in UTF-8: the same table always gives the same bytes."""
+        return canonical_json(
+            {
+                "format": FORMAT,
+                "study": {"slug": self.slug, "title": self.title, "scheme": self.spec},
+                "raters": [[r.code, r.kind, r.simulated, r.normalisation, r.anew] for r in self.raters],
+                "sheets": list(self.sheets),
+                "rows": [[row.sheet, row.name] for row in self.rows],
+                "columns": [[c.sheet, c.section, c.position, c.name, c.facets] for c in self.columns],
+                "assignments": [[a.rater, a.row, a.repeat, a.state, list(a.sections)] for a in self.assignments],
+                "labels": self.labels.tolist(),
+                "notes": [[place, self.notes[place]] for place in sorted(self.notes)],
+                "scored": self.scored.tolist(),
+                "scores": [_scores_to_json(scores) for scores in self.scores],
+            }
+        )
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of `content`: two reports with the same one rest on the same labels."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    def packed(self) -> bytes:
+        return zlib.compress(self.content, level=6)
+
+
+def unpacked(packed: bytes) -> LabelTable:
+    """The table that `LabelTable.packed` was made of.
+
+    Raises:
+        UnknownFormat: the bytes are of another version, or damaged.
+    """
+    try:
+        data = json.loads(zlib.decompress(packed))
+    except (zlib.error, ValueError) as error:
+        raise UnknownFormat(str(error)) from error
+    if data["format"] != FORMAT:
+        raise UnknownFormat(f"format {data['format']}, where {FORMAT} is read")
+    n_options = max((len(scores) for scores in data["scores"]), default=0)
+    scores = np.full((len(data["scores"]), n_options, 4), np.nan)
+    for place, of_label in enumerate(data["scores"]):
+        for option, values in enumerate(of_label):
+            if values is not None:
+                scores[place, option] = [np.nan if value is None else value for value in values]
+    return LabelTable(
+        slug=data["study"]["slug"],
+        title=data["study"]["title"],
+        spec=data["study"]["scheme"],
+        raters=tuple(RaterEntry(*rater) for rater in data["raters"]),
+        sheets=tuple(data["sheets"]),
+        rows=tuple(RowEntry(*row) for row in data["rows"]),
+        columns=tuple(ColumnEntry(*column) for column in data["columns"]),
+        assignments=tuple(AssignmentEntry(*a[:4], sections=tuple(a[4])) for a in data["assignments"]),
+        labels=np.array(data["labels"], dtype=np.int64).reshape(-1, 5),
+        notes=dict(data["notes"]),
+        scored=np.array(data["scored"], dtype=np.int64),
+        scores=scores,
+    )
+
+
+def canonical_json(value: Any) -> bytes:
+    """JSON that is the same bytes for the same value: sorted keys, no white space, UTF-8."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.encode()
+
+
+def _scores_to_json(scores: FloatArray) -> list[list[float | None] | None]:
+    """Of each option its values, or nothing where it was not scored."""
+    return [
+        None if np.isnan(option[LOGPROB]) else [None if np.isnan(value) else value for value in option.tolist()]
+        for option in scores
+    ]

@@ -1,0 +1,104 @@
+"""Frozen reports, and downloads that are made in the background. All writes are in `reports.actions`."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.models import Study
+
+
+class FrozenError(Exception):
+    """Something was about to change a frozen report."""
+
+
+class ReportQuerySet(QuerySet["Report"]):
+    def update(self, **kwargs: Any) -> NoReturn:
+        raise FrozenError(_("A frozen report is never changed."))
+
+
+class Report(models.Model):
+    """A report as it was on one day, with all that it takes to compute it again. It is never changed.
+
+    `results` is `Contents.content`, and `labels` a packed `LabelTable`: the results are a function of the labels, the
+    filters and the language alone. `save` and the query set refuse a change; so does a trigger of the database
+    (`reports.guards`).
+    """
+
+    study = models.ForeignKey(Study, models.PROTECT, related_name="reports")
+    title = models.CharField(gettext_lazy("title"), max_length=200)
+    filters = models.JSONField(default=dict)
+    language = models.CharField(max_length=16)
+    labels = models.BinaryField()
+    results = models.TextField()
+    data_digest = models.CharField(max_length=64, help_text=gettext_lazy("SHA-256 of the label table."))
+    results_digest = models.CharField(max_length=64, help_text=gettext_lazy("SHA-256 of all texts and numbers."))
+    code_version = models.CharField(max_length=60)
+    libraries = models.JSONField(default=dict)
+    seeds = models.JSONField(default=dict)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ReportQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+
+    def __str__(self) -> str:
+        return self.title
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if self.pk is not None:
+            raise FrozenError(_("A frozen report is never changed."))
+        super().save(*args, **kwargs)
+
+
+class Export(models.Model):
+    """A download on its way: of a frozen report, or of a study under filters. `file` is in `PALATE_EXPORTS`."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", gettext_lazy("waiting")
+        WORKING = "working", gettext_lazy("being made")
+        READY = "ready", gettext_lazy("ready")
+        FAILED = "failed", gettext_lazy("failed")
+
+    class Form(models.TextChoices):
+        ZIP = "zip", gettext_lazy("everything in one ZIP")
+        JSONL = "jsonl", gettext_lazy("labels for Hugging Face (JSONL)")
+        LABEL_STUDIO = "label-studio", gettext_lazy("labels for Label Studio (JSON)")
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="exports")
+    report = models.ForeignKey(Report, models.CASCADE, null=True, blank=True, related_name="exports")
+    form = models.CharField(max_length=12, choices=Form.choices)
+    filters = models.JSONField(default=dict)
+    language = models.CharField(max_length=16)
+    state = models.CharField(max_length=8, choices=State.choices, default=State.WAITING)
+    step = models.CharField(max_length=80, blank=True, help_text=gettext_lazy("What is being made at the moment."))
+    done = models.PositiveSmallIntegerField(default=0, help_text=gettext_lazy("Per cent."))
+    file = models.CharField(max_length=200, blank=True)
+    size = models.PositiveBigIntegerField(default=0)
+    error = models.TextField(blank=True)
+    asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="+")
+    asked_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-asked_at", "-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=(Q(state="ready") & ~Q(file="")) | (~Q(state="ready") & Q(file="")),
+                name="export_ready_has_its_file",
+            ),
+            models.CheckConstraint(
+                condition=(Q(state="failed") & ~Q(error="")) | (~Q(state="failed") & Q(error="")),
+                name="export_failed_says_why",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_form_display()} · {self.study}"

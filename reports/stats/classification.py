@@ -1,0 +1,218 @@
+"""A judge against people, cell by cell: what it finds and misses, its kappa with each person, what a person reaches.
+
+A comparison is one person's answer in a cell that the judge labelled; `judge.confusion` counts them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from reports.stats.among import RaterPair, rater_pairs
+from reports.stats.answers import MISSING, Answers
+from reports.stats.bootstrap import N_DRAWS, By, Interval, resampling
+from reports.stats.judge import judge_codes
+from reports.stats.pairs import FloatArray, pair_tables
+
+NO_COMPARISON = "the judge has no label in a cell that a person answered"
+NO_THIRD_ANSWER = "no cell has the judge's label and two people's answers"
+
+
+@dataclass(frozen=True)
+class OptionScores:
+    """One option: precision = people chose it / the judge chose it, recall = the judge chose it / people chose it.
+
+    f1: their harmonic mean, 2 both / (people + judge), 0 where neither ever chose it in the same cell. n_people and
+    n_judge: comparisons in which people, and the judge, chose it; n_both: in which both did. precision is None where
+    the judge never chose it, recall where people never did, f1 where nobody did.
+    """
+
+    option: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    n_people: int
+    n_judge: int
+    n_both: int
+
+
+@dataclass(frozen=True)
+class Classification:
+    """A confusion table read as classification, people's answers as the truth.
+
+    accuracy: comparisons with equal options, as a share; macro_f1: the mean F1 of the options that people or the judge
+    chose (as scikit-learn's macro average); macro_recall: the mean recall of the options that people chose (balanced
+    accuracy); kappa: Cohen's kappa of the table, None where both always chose the same option.
+    """
+
+    options: tuple[OptionScores, ...]
+    accuracy: float | None
+    macro_f1: float | None
+    macro_recall: float | None
+    kappa: float | None
+    reason: str
+    n: int
+
+
+def classification(table: npt.ArrayLike) -> Classification:
+    """Precision, recall and F1 of each option, and their means.
+
+    Args:
+        table: counts, shape (n_options, n_options); table[x, y]: a person chose x where the judge chose y.
+    """
+    counts = np.asarray(table, dtype=np.int64)
+    both, of_people, of_judge = np.diagonal(counts), counts.sum(axis=1), counts.sum(axis=0)
+    options = tuple(
+        OptionScores(
+            option=option,
+            precision=b / j if j else None,
+            recall=b / p if p else None,
+            f1=2 * b / (p + j) if p + j else None,
+            n_people=p,
+            n_judge=j,
+            n_both=b,
+        )
+        for option, (b, p, j) in enumerate(zip(both.tolist(), of_people.tolist(), of_judge.tolist(), strict=True))
+    )
+    n = int(counts.sum())
+    figures = _figures(counts[np.newaxis].astype(np.float64))[0]
+    accuracy, macro_f1, macro_recall, kappa = (None if np.isnan(figure) else float(figure) for figure in figures)
+    return Classification(options, accuracy, macro_f1, macro_recall, kappa, "" if n else NO_COMPARISON, n)
+
+
+@dataclass(frozen=True)
+class ClassificationIntervals:
+    accuracy: Interval
+    macro_f1: Interval
+    macro_recall: Interval
+    kappa: Interval
+
+
+def classification_intervals(
+    people: Answers, judge: Answers, *, by: By = "document", n_draws: int = N_DRAWS, seed: int = 0
+) -> ClassificationIntervals:
+    """The intervals of `classification(confusion(people, judge).table)`, of the draws of `judge_accuracy_interval`."""
+    draws = resampling(people, by, n_draws=n_draws, seed=seed)
+    if draws.too_few:
+        return ClassificationIntervals(*[draws.without_draws()] * 4)
+    chosen = judge_codes(people, judge)
+    labelled = chosen != MISSING
+    k = people.n_options
+    keys = (draws.cluster_of(people)[labelled] * k + people.code[labelled]) * k + chosen[labelled]
+    tables = np.bincount(keys, minlength=draws.n_clusters * k * k).reshape(draws.n_clusters, k * k)
+    drawn = draws.draw(tables.astype(np.float64), lambda features: _figures(features.reshape(-1, k, k)))
+    return ClassificationIntervals(*(draws.interval(column) for column in drawn.T))
+
+
+def kappas_with_people(people: Answers, judge: Answers) -> tuple[RaterPair, ...]:
+    """The judge with each person, over the cells that both answered: `rater_a` is the person, `rater_b` the judge.
+
+    One entry for each person who shares a cell with the judge, in the order of the rater numbers.
+    """
+    judge_codes(people, judge)  # refuses several judges, or other options
+    number = int(people.rater.max(initial=-1)) + 1
+    both = Answers.from_long(
+        rater=np.concatenate([people.rater, np.full(judge.rater.size, number)]),
+        cell=np.concatenate([people.cell, judge.cell]),
+        sheet=np.zeros(people.cell.size + judge.cell.size),
+        code=np.concatenate([people.code, judge.code]),
+        n_options=people.n_options,
+    )
+    return tuple(
+        replace(pair, rater_b=int(judge.rater[0])) for pair in rater_pairs(pair_tables(both)) if pair.rater_b == number
+    )
+
+
+@dataclass(frozen=True)
+class Left:
+    """One person left out, on the n cells that they, the judge and somebody else answered.
+
+    person: share of these cells, mean over sheets, in which the person chose what one of the others chose; judge: the
+    same of the judge, against the same others.
+    """
+
+    rater: int
+    person: float
+    judge: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """What people reach under the judge's rule on the judge's cells: the means over the people left out.
+
+    person: the human ceiling; judge: the judge on the same cells against the same people, so one answer fewer in each
+    cell than in A_m. `rows`: each person; n_people: how many; n_cells: cells with the judge's label and two people.
+    """
+
+    person: float | None
+    judge: float | None
+    reason: str
+    n_people: int
+    n_cells: int
+    rows: tuple[Left, ...]
+
+
+def human_ceiling(people: Answers, judge: Answers) -> Ceiling:
+    """Leave each person out in turn, and let them and the judge be measured by the others as `judge_accuracy` does.
+
+    A cell counts for a person where they, the judge and at least one other person answered; it is right where one of
+    the others chose the same. Shares are means over sheets, the ceiling is the mean over people.
+    """
+    chosen = judge_codes(people, judge)
+    counts = people.value_counts()
+    cell = people.by_cell.index
+    others = counts.sum(axis=1)[cell] - 1
+    usable = np.flatnonzero((chosen != MISSING) & (others > 0))
+    code, of_judge, where = people.code[usable], chosen[usable], cell[usable]
+    person_right = counts[where, code] > 1
+    judge_right = counts[where, of_judge] > (code == of_judge)
+
+    raters, rater = np.unique(people.rater[usable], return_inverse=True)
+    sheets, sheet = np.unique(people.sheet[usable], return_inverse=True)
+    at, shape = rater * sheets.size + sheet, (raters.size, sheets.size)
+    n = np.bincount(at, minlength=raters.size * sheets.size).reshape(shape)
+
+    def mean_share(right: npt.NDArray[np.bool_]) -> FloatArray:
+        sums = np.bincount(at, right, minlength=n.size).reshape(shape)
+        means: FloatArray = (sums / np.maximum(n, 1)).sum(axis=1) / (n > 0).sum(axis=1)
+        return means
+
+    of_people, of_judges = mean_share(person_right), mean_share(judge_right)
+    rows = tuple(
+        Left(*row)
+        for row in zip(raters.tolist(), of_people.tolist(), of_judges.tolist(), n.sum(axis=1).tolist(), strict=True)
+    )
+    return Ceiling(
+        person=float(of_people.mean()) if rows else None,
+        judge=float(of_judges.mean()) if rows else None,
+        reason="" if rows else NO_THIRD_ANSWER,
+        n_people=len(rows),
+        n_cells=np.unique(where).size,
+        rows=rows,
+    )
+
+
+def _figures(tables: FloatArray) -> FloatArray:
+    """Accuracy, macro F1, macro recall and kappa of each table, shape (n_tables, 4)."""
+    both = np.diagonal(tables, axis1=1, axis2=2)
+    of_people, of_judge, n = tables.sum(axis=2), tables.sum(axis=1), tables.sum(axis=(1, 2))
+    f1 = _divided(2 * both, of_people + of_judge)
+    recall = _divided(both, of_people)
+    accuracy = _divided(both.sum(axis=1), n)
+    by_chance = (of_people * of_judge).sum(axis=1)
+    # (po - pe) / (1 - pe) times n^2, in whole numbers: exactly 0 below where both always chose the same option.
+    kappa = _divided(both.sum(axis=1) * n - by_chance, n**2 - by_chance)
+    return np.stack([accuracy, _mean(f1), _mean(recall), kappa], axis=-1)
+
+
+def _divided(top: FloatArray, bottom: FloatArray) -> FloatArray:
+    result: FloatArray = np.divide(top, bottom, out=np.full(bottom.shape, np.nan), where=bottom > 0)
+    return result
+
+
+def _mean(values: FloatArray) -> FloatArray:
+    defined = ~np.isnan(values)
+    return _divided(np.where(defined, values, 0).sum(axis=1), defined.sum(axis=1).astype(np.float64))

@@ -1,0 +1,107 @@
+"""A table as page, CSV, XLSX, LaTeX and JSON share it: what one reads, one downloads. And what all tables say alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from django.utils.translation import gettext as _
+
+from annotation.scheme import Merge, Words
+from reports.compute import QuestionReport, StudyReport
+
+HeadKind = Literal["text", "note", "count", "share", "number"]
+Value = str | int | float | None
+
+
+@dataclass(frozen=True)
+class Head:
+    """A column. `key` names it in JSON, `group` is a heading above several columns.
+
+    The texts of a row name it; a `note` is a remark on it. A `share` is 0 to 1 and shown in per cent.
+    """
+
+    key: str
+    title: str
+    kind: HeadKind = "text"
+    group: str = ""
+
+    @property
+    def full_title(self) -> str:
+        return f"{self.group}: {self.title}" if self.group else self.title
+
+
+@dataclass(frozen=True)
+class Table:
+    """`key` names it in files, such as "ingredients.presence.selections". `how` says how to read it.
+
+    A number that is None with a note in its row is not defined, and the note says why. A row whose first text is
+    indented is a part of the row above it.
+    """
+
+    key: str
+    about: str
+    title: str
+    heads: tuple[Head, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    how: str = ""
+    folded: bool = False  # on the page, since it is long
+    shaded: bool = False  # on the page: grouped counts, by their share of the row
+    # Of a confusion table: the judge, and the options' keys of its rows, by which the cells behind a count are found.
+    judge: str = ""
+    row_keys: tuple[str, ...] = ()
+
+    @property
+    def full_title(self) -> str:
+        return f"{self.about}: {self.title}" if self.about else self.title
+
+    def row_names(self) -> list[str]:
+        """For each row what tells it from the others: the row it is a part of, and all its texts."""
+        named = []
+        for row, whole in zip(self.rows, self.wholes(), strict=True):
+            texts = [str(value).strip() for head, value in zip(self.heads, row, strict=True) if head.kind == "text"]
+            named.append(" | ".join(filter(None, [whole, *texts])))
+        return named
+
+    def wholes(self) -> list[str]:
+        """For each row the name of the row that it is a part of, or ""."""
+        whole, wholes = "", []
+        for row in self.rows:
+            part = str(row[0]).startswith(" ")
+            wholes.append(whole if part else "")
+            whole = whole if part else str(row[0])
+        return wholes
+
+
+def under(merge: Merge | None, question: QuestionReport, title: str) -> str:
+    """The title with what options are counted as one, where the question's scheme leaves a choice."""
+    if not question.spec.merges:
+        return title
+    return f"{title} ({merge.title if merge else _('all options told apart')})"
+
+
+def interval_heads(shown: bool, *, key: str = "", group: str = "") -> tuple[Head, ...]:
+    """The two columns of an interval, where there are intervals."""
+    if not shown:
+        return ()
+    title = group or _("95 % interval")
+    return (Head(f"{key}low", _("from"), "number", title), Head(f"{key}high", _("to"), "number", title))
+
+
+def statistic_heads(*, intervals: bool = False) -> tuple[Head, ...]:
+    return (
+        Head("statistic", _("Statistic")),
+        Head("value", _("Value"), "number"),
+        *interval_heads(intervals),
+        Head("rests_on", _("Rests on"), "note"),
+        Head("because", _("Not defined because"), "note"),
+    )
+
+
+def words_of(report: StudyReport) -> Words:
+    return report.data.scheme.words
+
+
+def questions_of(report: StudyReport) -> Iterator[QuestionReport]:
+    return (question for section in report.sections for question in section.questions)

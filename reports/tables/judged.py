@@ -1,0 +1,294 @@
+"""What a judge gets right and wrong, against each person, against another judge, and what its scores are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.utils.translation import gettext as _
+
+from reports.compute import QuestionReport, StudyReport
+from reports.judged import JudgeResult
+from reports.stats.estimates import PoweredMean
+from reports.tables.base import Head, Table, Value, interval_heads, under, words_of
+from reports.tables.coefficients import ends
+from reports.words import UNDEFINED, code_of, count, name_of
+
+
+def judge_tables(report: StudyReport, question: QuestionReport) -> Iterator[Table]:
+    """All of them, in the order of the page."""
+    judged = [result for result in question.judges if result.confusion.n_comparisons]
+    if not judged:
+        return
+    yield _figures(question, judged)
+    yield from (_options(question, result) for result in judged)
+    yield _with_people(report, question, judged)
+    if question.two_judges:
+        yield _two_judges(question)
+    yield _alternative(report, question, judged)
+    if any(result.sureness for result in judged):
+        yield _sureness(question, judged)
+    yield from (_shares(question, result) for result in judged if any(m.n_judge_only for m in result.shares))
+    if any(result.consistency for result in judged):
+        yield _consistency(question, judged)
+
+
+def _figures(question: QuestionReport, judged: list[JudgeResult]) -> Table:
+    shown = any(result.accuracy_interval for result in judged)
+    return Table(
+        key=f"{question.data.name}.judge-figures",
+        about=name_of(question),
+        title=under(question.ceiling.merge, question, _("Judges, comparison by comparison")),
+        heads=(
+            Head("judge", _("Judge")),
+            Head("accuracy", _("Equal"), "number"),
+            Head("macro_f1", _("Macro-F1"), "number"),
+            *interval_heads(shown, key="macro_f1_", group=_("Macro-F1, 95 %")),
+            Head("macro_recall", _("Macro recall"), "number"),
+            Head("kappa", "κ", "number"),
+            *interval_heads(shown, key="kappa_", group=_("κ, 95 %")),
+            Head("comparisons", _("Comparisons"), "count"),
+            Head("ceiling", _("A person"), "number", _("On the same cells")),
+            Head("ceiling_judge", _("the judge"), "number", _("On the same cells")),
+            Head("ceiling_cells", _("Cells"), "count", _("On the same cells")),
+        ),
+        rows=tuple(
+            (
+                code_of(result.judge),
+                result.classification.accuracy,
+                result.classification.macro_f1,
+                *ends(of and of.macro_f1, shown=shown),
+                result.classification.macro_recall,
+                result.classification.kappa,
+                *ends(of and of.kappa, shown=shown),
+                result.classification.n,
+                result.ceiling.person,
+                result.ceiling.judge,
+                result.ceiling.n_cells,
+            )
+            for result in judged
+            for of in (result.classification_intervals,)
+        ),
+        how=_(
+            "Every person's answer is one comparison. Macro-F1 is the mean F1 of the options. On the same cells: each "
+            "person is left out in turn and measured by the others as the judge is; a judge that reaches the person's "
+            "figure is as good as one more person."
+        ),
+    )
+
+
+def _options(question: QuestionReport, result: JudgeResult) -> Table:
+    judge = code_of(result.judge)
+    return Table(
+        key=f"{question.data.name}.judge-options.{result.judge.code}",
+        about=name_of(question),
+        title=under(result.merge, question, _("What %(judge)s finds and misses") % {"judge": judge}),
+        heads=(
+            Head("option", _("Option")),
+            Head("precision", _("Precision"), "number"),
+            Head("recall", _("Recall"), "number"),
+            Head("f1", "F1", "number"),
+            Head("people", _("People chose it"), "count"),
+            Head("chosen", _("the judge did"), "count"),
+            Head("both", _("both did"), "count"),
+        ),
+        rows=tuple(
+            (question.spec.options[of.option].label, of.precision, of.recall, of.f1, of.n_people, of.n_judge, of.n_both)
+            for of in result.classification.options
+            if of.option in result.options
+        ),
+        how=_(
+            "Precision: of what the judge chose, how much people chose too. Recall: of what people chose, how much the "
+            "judge chose."
+        ),
+    )
+
+
+def _with_people(report: StudyReport, question: QuestionReport, judged: list[JudgeResult]) -> Table:
+    people = report.data.people
+    return Table(
+        key=f"{question.data.name}.judge-people",
+        about=name_of(question),
+        title=under(question.ceiling.merge, question, _("Each judge with each person")),
+        heads=(
+            Head("judge", _("Judge")),
+            Head("person", _("Person")),
+            Head("kappa", "κ", "number"),
+            Head("ac1", "AC1", "number"),
+            Head("equal", _("Equal"), "share"),
+            Head("cells", _("Cells"), "count"),
+        ),
+        rows=tuple(
+            (code_of(result.judge), code_of(people[pair.rater_a]), pair.cohen, pair.ac1, pair.percent, pair.n)
+            for result in judged
+            for pair in result.with_people
+        ),
+        how=_("Over the cells that both answered, all %(sheets)s together.") % {"sheets": words_of(report).sheets},
+        folded=True,
+    )
+
+
+def _two_judges(question: QuestionReport) -> Table:
+    shown = any(two.drawn for two in question.two_judges)
+
+    def line(first: str, second: str, number: int) -> tuple[Value, ...]:
+        two = question.two_judges[number]
+        of, test = two.result, two.result.mcnemar
+        rule = _("exact") if test.rule == "exact" else "χ²"
+        return (
+            *(first, second, of.first.value, of.second.value, of.difference),
+            *ends(of.interval, shown=shown),
+            *(test.only_first, test.only_second, test.p_value, rule if test.p_value is not None else ""),
+            str(UNDEFINED.get(test.reason, test.reason)),
+        )
+
+    return Table(
+        key=f"{question.data.name}.two-judges",
+        about=name_of(question),
+        title=under(question.ceiling.merge, question, _("Judge against judge")),
+        heads=(
+            Head("first", _("First")),
+            Head("second", _("Second")),
+            Head("accuracy_first", _("A_m, first"), "number"),
+            Head("accuracy_second", _("A_m, second"), "number"),
+            Head("difference", _("Difference"), "number"),
+            *interval_heads(shown),
+            Head("only_first", _("only the first"), "count", _("Right")),
+            Head("only_second", _("only the second"), "count", _("Right")),
+            Head("p_value", "p", "number", "McNemar"),
+            Head("rule", _("by"), "note", "McNemar"),
+            Head("because", _("Not defined because"), "note"),
+        ),
+        rows=tuple(
+            line(code_of(two.first), code_of(two.second), number) for number, two in enumerate(question.two_judges)
+        ),
+        how=_(
+            "On the cells that people and both judges answered. McNemar's test takes cells as independent, which those "
+            "of one document are not; the interval of the difference, where there is one, does not."
+        ),
+    )
+
+
+def _alternative(report: StudyReport, question: QuestionReport, judged: list[JudgeResult]) -> Table:
+    test = judged[0].alternative
+    return Table(
+        key=f"{question.data.name}.alternative",
+        about=name_of(question),
+        title=under(question.ceiling.merge, question, _("May the judge stand in for one more person?")),
+        heads=(
+            Head("judge", _("Judge")),
+            Head("winning_rate", "ω", "number"),
+            Head("advantage", "ρ", "number"),
+            Head("people", _("People"), "count"),
+            Head("left_out", _("left out: too few cells"), "count"),
+            Head("verdict", _("Verdict"), "note"),
+            Head("because", _("Not defined because"), "note"),
+        ),
+        rows=tuple(
+            (
+                code_of(result.judge),
+                of.winning_rate,
+                of.advantage_probability,
+                of.n_people,
+                of.n_left_out,
+                "" if of.passed is None else _("passed") if of.passed else _("not passed"),
+                str(UNDEFINED.get(of.reason, of.reason)),
+            )
+            for result in judged
+            for of in (result.alternative,)
+        ),
+        how=_(
+            "The Alternative Annotator Test (Calderon et al. 2025) with ε = %(epsilon)s: each person with at least "
+            "%(cells)s cells is left out in turn. ω is the share of people whom the judge is not worse than by ε, and "
+            "0.5 passes; ρ is how often the judge agrees with the others at least as well as the person."
+        )
+        % {"epsilon": test.epsilon, "cells": test.minimum_cells},
+    )
+
+
+def _sureness(question: QuestionReport, judged: list[JudgeResult]) -> Table:
+    return Table(
+        key=f"{question.data.name}.calibration",
+        about=name_of(question),
+        title=under(question.ceiling.merge, question, _("Whether a judge is right as often as it is sure")),
+        heads=(
+            Head("judge", _("Judge")),
+            Head("confidence", _("Mean confidence"), "number"),
+            Head("accuracy", _("Right"), "number"),
+            Head("ece", _("Calibration error (ECE)"), "number"),
+            Head("brier", _("Brier"), "number"),
+            Head("doubt", _("Wrong cells have more doubt"), "number"),
+            Head("risk", _("Error left to the judge, mean over coverage"), "number"),
+            Head("cells", _("Cells"), "count"),
+        ),
+        rows=tuple(
+            (
+                code_of(result.judge),
+                of.calibration.mean_confidence,
+                of.calibration.accuracy,
+                of.calibration.expected_error,
+                of.calibration.brier,
+                of.doubt.area,
+                of.coverage.risk_area,
+                of.calibration.n,
+            )
+            for result in judged
+            if (of := result.sureness)
+        ),
+        how=_(
+            "Confidence is the probability of what the judge chose, from the scores of all options under its "
+            "normalisation. ECE is the mean gap between confidence and share right over ten bins of equally many "
+            "cells. Doubt: the probability that a wrong cell has more of it than a right one, 0.5 being chance."
+        ),
+    )
+
+
+def _shares(question: QuestionReport, result: JudgeResult) -> Table:
+    def line(option: int, of: PoweredMean) -> tuple[Value, ...]:
+        label = question.spec.options[option].label
+        return (label, of.people, of.judge, of.value, of.low, of.high, str(UNDEFINED.get(of.reason, of.reason)))
+
+    first = result.shares[0]
+    return Table(
+        key=f"{question.data.name}.shares.{result.judge.code}",
+        about=name_of(question),
+        title=_("Shares of the options, from many labels of %(judge)s and people's few")
+        % {"judge": code_of(result.judge)},
+        heads=(
+            Head("option", _("Option")),
+            Head("people", _("People"), "share"),
+            Head("judge", _("Judge"), "share"),
+            Head("value", _("Estimate"), "share"),
+            Head("low", _("from"), "share", _("95 % interval")),
+            Head("high", _("to"), "share", _("95 % interval")),
+            Head("because", _("Not defined because"), "note"),
+        ),
+        rows=tuple(line(option, of) for option, of in enumerate(result.shares) if option in result.options),
+        how=_(
+            "Prediction-powered estimates: the judge's labels in %(judge)s cells without people, mended by its errors "
+            "in the %(people)s cells with both. They hold where people's cells were drawn at random."
+        )
+        % {"judge": count(first.n_judge_only), "people": count(first.n_people)},
+        folded=True,
+    )
+
+
+def _consistency(question: QuestionReport, judged: list[JudgeResult]) -> Table:
+    return Table(
+        key=f"{question.data.name}.consistency",
+        about=name_of(question),
+        title=_("How far a judge agrees with itself"),
+        heads=(
+            Head("judge", _("Judge")),
+            Head("all_equal", _("All labels equal"), "share"),
+            Head("percent", _("Pairs of labels equal"), "share"),
+            Head("alpha", "α", "number"),
+            Head("repeats", _("Repeats"), "count"),
+            Head("cells", _("Cells"), "count"),
+        ),
+        rows=tuple(
+            (code_of(result.judge), of.all_equal, of.percent, of.alpha.value, of.n_repeats, of.n_cells)
+            for result in judged
+            if (of := result.consistency)
+        ),
+        how=_("Over cells that the judge labelled twice or more, its repeats compared as if they were raters."),
+    )

@@ -1,0 +1,137 @@
+"""How far judges agree with people, and people and judges with gold."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext as _
+
+from annotation.scheme import Words
+from reports.compute import GoldResult, QuestionReport, StudyReport
+from reports.judged import JudgeResult
+from reports.tables.base import Head, Table, Value, interval_heads, under, words_of
+from reports.tables.coefficients import ends
+from reports.words import UNDEFINED, cap, code_of, count, name_of
+
+
+def judges(report: StudyReport, question: QuestionReport) -> Table:
+    words = words_of(report)
+    people = question.ceiling.accuracy
+    shown = question.ceiling.macro is not None
+    rows: list[tuple[Value, ...]] = [
+        (
+            code_of(result.judge),
+            result.accuracy.value,
+            *ends(result.accuracy_interval, shown=shown),
+            result.baseline.accuracy.value,
+            result.accuracy.n_cells,
+            result.accuracy.n_recipes,
+            result.accuracy.n_unlabelled,
+            str(UNDEFINED[result.accuracy.reason]),
+        )
+        for result in question.judges
+    ]
+    people_alone = _("people among themselves (A_h)")
+    of_people = question.ceiling.macro and question.ceiling.macro.accuracy
+    rows.append(
+        (
+            people_alone,
+            people.value,
+            *ends(of_people, shown=shown),
+            None,
+            people.n_cells,
+            None,
+            None,
+            str(UNDEFINED[people.reason]),
+        )
+    )
+    how = [
+        _(
+            "A_m is the mean over %(sheets)s of the share of cells in which the judge chose what a person chose; "
+            "where several people answered, any of them will do, and the cell counts once. A judge is worth its "
+            "price where it beats always the commonest option, and as good as a person where it reaches the last line."
+        )
+        % {"sheets": words.sheets}
+    ]
+    for work in report.data.work:
+        if work.failed and work.rater in [result.judge for result in question.judges]:
+            failed = _("%(judge)s failed on %(n)s of %(all)s %(rows)s; their cells are left out.")
+            how.append(
+                failed
+                % {"judge": code_of(work.rater), "n": count(work.failed), "all": count(work.rows), "rows": words.rows}
+            )
+    return Table(
+        key=f"{question.data.name}.judges",
+        about=name_of(question),
+        title=under(question.ceiling.merge, question, _("How far judges agree with people")),
+        heads=(
+            Head("judge", _("Judge")),
+            Head("accuracy", "A_m", "number"),
+            *interval_heads(shown),
+            Head("baseline", _("Always the commonest option"), "number"),
+            Head("cells", _("Cells"), "count"),
+            Head("sheets", cap(words.sheets), "count"),
+            Head("unlabelled", _("Left out: no label"), "count"),
+            Head("because", _("Not defined because"), "note"),
+        ),
+        rows=tuple(rows),
+        how=" ".join(how),
+    )
+
+
+def confusion(question: QuestionReport, result: JudgeResult) -> Table:
+    options, table = question.spec.options, result.confusion.table
+    judge = code_of(result.judge)
+    chose = _("%(judge)s chose") % {"judge": judge}
+    return Table(
+        key=f"{question.data.name}.confusion.{result.judge.code}",
+        about=name_of(question),
+        title=under(result.merge, question, _("People against %(judge)s") % {"judge": judge}),
+        heads=(
+            Head("people", _("People chose")),
+            *(Head(f"judge.{options[code].key}", options[code].label, "count", chose) for code in result.options),
+            Head("unlabelled", _("no label"), "count"),
+        ),
+        rows=tuple(
+            (
+                options[person].label,
+                *(int(table[person, judge]) for judge in result.options),
+                int(result.confusion.unlabelled[person]),
+            )
+            for person in result.options
+            if not options[person].blank
+        ),
+        how=_("Every person's answer is one comparison; %(n)s in all. A stronger tint is a larger share of its row.")
+        % {"n": count(result.confusion.n_comparisons)},
+        shaded=True,
+        judge=result.judge.code,
+        row_keys=tuple(options[person].key for person in result.options if not options[person].blank),
+    )
+
+
+def gold(question: QuestionReport, result: GoldResult, words: Words) -> Table:
+    compared = [(_("what most people chose"), result.people)]
+    compared += [(code_of(judge), accuracy) for judge, accuracy in result.judges]
+    return Table(
+        key=f"{question.data.name}.gold.{result.gold.code}",
+        about=name_of(question),
+        title=under(result.merge, question, _("Against gold %(rater)s") % {"rater": code_of(result.gold)}),
+        heads=(
+            Head("rater", _("Who")),
+            Head("accuracy", _("Equal to gold"), "number"),
+            Head("cells", _("Cells"), "count"),
+            Head("unlabelled", _("Left out: no label"), "count"),
+            Head("because", _("Not defined because"), "note"),
+        ),
+        rows=tuple(
+            (name, of.value, of.n_cells, of.n_unlabelled, _no_gold_in_common() if of.value is None else "")
+            for name, of in compared
+        ),
+        how=_(
+            "The mean over %(sheets)s of the share of gold cells with the same answer. Of options that equally many "
+            "people chose, the first counts."
+        )
+        % {"sheets": words.sheets},
+    )
+
+
+def _no_gold_in_common() -> str:
+    return _("no cell has both a gold label and this answer")

@@ -1,0 +1,123 @@
+"""What a report is about, its questions at a glance, and who labelled."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext as _
+
+from annotation.models import Rater
+from annotation.scheme import SchemeSpec
+from reports.compute import SectionReport, StudyReport
+from reports.tables.base import Head, Table, Value, questions_of, words_of
+from reports.words import UNDEFINED, cap, code_of, count, name_of, pairs_of, undefined
+
+
+def about(report: StudyReport) -> list[tuple[str, str]]:
+    """What a report is about: its study, and each filter that leaves something out."""
+    data, filters = report.data, report.filters
+    words = data.scheme.words
+    lines = [(_("Study"), data.table.title), (_("Scheme"), scheme_of(data.scheme))]
+    if simulated := data.simulated:
+        lines.append((_("Simulated raters"), ", ".join(rater.code for rater in simulated)))
+    if filters.people:
+        lines.append((_("People"), ", ".join(code_of(rater) for rater in data.people)))
+    if filters.judges:
+        lines.append((_("Judges"), ", ".join(code_of(rater) for rater in data.judges)))
+    if filters.sheets:
+        lines.append((cap(words.sheets), ", ".join(data.sheets)))
+    if filters.questions:
+        lines.append((_("Questions"), ", ".join(name_of(question) for question in questions_of(report))))
+    for question in questions_of(report):
+        if question.data.name in filters.merges:
+            merge = question.agreement.merge
+            options = _("Options of %(question)s") % {"question": name_of(question)}
+            lines.append((options, merge.title if merge else _("all told apart")))
+    if filters.submitted_only:
+        lines.append((cap(words.rows), _("submitted ones only")))
+    return lines
+
+
+def scheme_of(scheme: SchemeSpec) -> str:
+    return _("%(title)s (version %(version)s)") % {"title": scheme.title, "version": scheme.version}
+
+
+def overview(report: StudyReport) -> Table:
+    rows: list[tuple[Value, ...]] = []
+    sums = []
+    for section in report.sections:
+        for question in section.questions:
+            kappa, accuracy, summary = question.agreement.kappa, question.agreement.accuracy, question.summary
+            reason = undefined(question, question.agreement, kappa.reason)
+            among = question.agreement.among
+            rows.append(
+                (
+                    *(name_of(question), summary.n, summary.n_filled, kappa.value, kappa.n_pairs, accuracy.value),
+                    *(among.ac1.value, among.prevalence.majority_share, reason),
+                )
+            )
+        if section.kappa is not None and section.accuracy is not None:
+            title = _("%(section)s: mean of its questions") % {"section": section.title}
+            reason = str(UNDEFINED[section.kappa.reason])
+            rows.append((title, None, None, section.kappa.value, None, section.accuracy.value, None, None, reason))
+        sums.append(_sum(section))
+    filled = sum(question.summary.n_filled for question in questions_of(report))
+    rows.append((_("All questions"), report.n_cells, filled, None, None, None, None, None, ""))
+    return Table(
+        key="overview",
+        about="",
+        title=_("At a glance"),
+        heads=(
+            Head("question", _("Question")),
+            Head("cells", _("Cells to fill"), "count"),
+            Head("filled", _("Filled in"), "count"),
+            Head("kappa", _("Cohen's κ"), "number"),
+            Head("pairs", cap(pairs_of(words_of(report))), "count"),
+            Head("accuracy", "A_h", "number"),
+            Head("ac1", "AC1", "number"),
+            Head("majority", _("Most frequent option"), "share"),
+            Head("because", _("Not defined because"), "note"),
+        ),
+        rows=tuple(rows),
+        how=_(
+            "People had %(n)s cells to fill, each counted once for each person: %(sum)s. κ and A_h are macro averages. "
+            "Where the most frequent option has a large share of the answers, κ is low whatever raters do; AC1 is not."
+        )
+        % {"n": count(report.n_cells), "sum": " + ".join(sums)},
+    )
+
+
+def _sum(section: SectionReport) -> str:
+    """How a section's cells add up: "Tasks 3 × 9,693"."""
+    sizes = [question.summary.n for question in section.questions]
+    if len(sizes) > 1 and len(set(sizes)) == 1:
+        return f"{section.title} {len(sizes)} × {count(sizes[0])}"
+    return f"{section.title} {count(sum(sizes))}"
+
+
+def raters(report: StudyReport) -> Table:
+    return Table(
+        key="raters",
+        about="",
+        title=_("Who labelled"),
+        heads=(
+            Head("rater", _("Rater")),
+            Head("kind", _("Kind")),
+            Head("rows", cap(words_of(report).rows), "count"),
+            Head("submitted", _("Submitted"), "count"),
+            Head("failed", _("Failed"), "count"),
+            Head("labels", _("Labels"), "count"),
+        ),
+        rows=tuple(
+            (
+                code_of(work.rater),
+                str(Rater.Kind(work.rater.kind).label),
+                work.rows,
+                work.submitted,
+                work.failed,
+                work.labels,
+            )
+            for work in report.data.work
+        ),
+        how=_(
+            "Labels count all that stands in the grid, presets too. Withdrawn work and repeats are not in this report."
+        ),
+    )

@@ -1,0 +1,27 @@
+"""The researcher's pages: the report as it stands, frozen ones, and downloads that take their time."""
+
+from __future__ import annotations
+
+from reports.views.downloads import ask, download, download_state
+from reports.views.frozen import compare, freeze, frozen, frozen_cells, frozen_figure, frozen_list, recompute
+from reports.views.live import cells, evidence, figure, labels_csv, report, report_csv, report_xlsx
+
+__all__ = [
+    "ask",
+    "cells",
+    "compare",
+    "download",
+    "download_state",
+    "evidence",
+    "figure",
+    "freeze",
+    "frozen",
+    "frozen_cells",
+    "frozen_figure",
+    "frozen_list",
+    "labels_csv",
+    "recompute",
+    "report",
+    "report_csv",
+    "report_xlsx",
+]

@@ -1,0 +1,152 @@
+"""The researcher's pages: the report, read and downloaded."""
+
+from __future__ import annotations
+
+from django.core.exceptions import NON_FIELD_ERRORS
+from django.http import HttpResponse, HttpResponseBadRequest, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET
+
+from annotation.access import AppRequest, for_roles
+from annotation.actions import Refused
+from annotation.exports import label_header
+from annotation.models import Role, Row, Study
+from reports import exports, queries
+from reports.arrays import Filters, study_data
+from reports.compute import StudyReport, compute
+from reports.contents import contents_of
+from reports.forms import FiltersForm
+from reports.views.pages import cells_page, figure_response, keep, kept
+
+_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+
+@require_GET
+@for_roles(Role.RESEARCHER, Role.MANAGER)
+def report(request: AppRequest, study: Study) -> HttpResponse:
+    form = FiltersForm(request.GET, study=study)
+    filters = form.filters() if form.is_valid() else Filters()
+    try:
+        report = compute(queries.load(study, filters), filters)
+    except Refused as refused:
+        form.add_error(None, str(refused))
+        report = compute(queries.load(study, Filters()), Filters())
+    contents = contents_of(report)
+    context = {
+        "study": study,
+        "form": form,
+        "report": report,
+        "contents": contents,
+        "digests": keep(study, contents.figures),
+        "filtered": filters != Filters(),
+        "figures": _figures(report),
+        "n_frozen": study.reports.count(),
+        "query": request.GET.urlencode(),
+    }
+    return render(request, "reports/report.html", context)
+
+
+def _figures(report: StudyReport) -> list[tuple[int, str]]:
+    data, words = report.data, report.data.scheme.words
+    return [
+        (len(data.sheets), words.sheet if len(data.sheets) == 1 else words.sheets),
+        (len(data.people), ngettext("person", "people", len(data.people))),
+        (len(data.judges), ngettext("judge", "judges", len(data.judges))),
+        (data.n_labels, ngettext("label", "labels", data.n_labels)),
+    ]
+
+
+@require_GET
+@for_roles(Role.RESEARCHER, Role.MANAGER)
+def report_csv(request: AppRequest, study: Study) -> HttpResponseBase:
+    found = _computed(request, study)
+    if isinstance(found, HttpResponse):
+        return found
+    content = exports.report_csv(contents_of(found))
+    return _download(HttpResponse(content, content_type="text/csv; charset=utf-8"), f"{study.slug}-report.csv")
+
+
+@require_GET
+@for_roles(Role.RESEARCHER, Role.MANAGER)
+def report_xlsx(request: AppRequest, study: Study) -> HttpResponseBase:
+    found = _computed(request, study)
+    if isinstance(found, HttpResponse):
+        return found
+    content = exports.report_xlsx(contents_of(found), label_header(study), queries.labels(study, found.filters))
+    return _download(HttpResponse(content, content_type=_XLSX), f"{study.slug}-report.xlsx")
+
+
+@require_GET
+@for_roles(Role.RESEARCHER, Role.MANAGER)
+def labels_csv(request: AppRequest, study: Study) -> HttpResponseBase:
+    form = FiltersForm(request.GET, study=study)
+    if not form.is_valid():
+        return _not_understood(form)
+    lines = exports.labels_csv(label_header(study), queries.labels(study, form.filters()))
+    return _download(StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8"), f"{study.slug}-labels.csv")
+
+
+@require_GET
+@for_roles(Role.RESEARCHER, Role.MANAGER)
+def figure(request: AppRequest, study: Study, key: str, ending: str) -> HttpResponse:
+    """A figure of the page, which kept it under its digest; computed again where it is not kept any more."""
+    found = kept(study, request.GET.get("v", ""))
+    if found is None or found.key != key:
+        report = _computed(request, study)
+        if isinstance(report, HttpResponse):
+            return report
+        found = next((figure for figure in contents_of(report).figures if figure.key == key), None)
+    return figure_response(request, found, ending)
+
+
+@require_GET
+@for_roles(Role.RESEARCHER, Role.MANAGER)
+def cells(request: AppRequest, study: Study) -> HttpResponse:
+    """The cells behind a count of a confusion table, as the study stands."""
+    report = _computed(request, study, notes=True)
+    if isinstance(report, HttpResponse):
+        return report
+    return cells_page(request, study, report, {})
+
+
+@require_GET
+@for_roles(Role.RESEARCHER, Role.MANAGER)
+def evidence(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    """The text of a row, as its raters read it."""
+    row = get_object_or_404(Row.objects.select_related("sheet"), sheet__study=study, pk=pk)
+    return render(request, "reports/evidence.html", {"study": study, "row": row, "blocks": row.blocks})
+
+
+def _computed(request: AppRequest, study: Study, *, notes: bool = False) -> StudyReport | HttpResponse:
+    """The report that the query asks for, or what is said instead."""
+    form = FiltersForm(request.GET, study=study)
+    if form.is_valid():
+        filters = form.filters()
+        try:
+            table = queries.label_table(study, filters, notes=notes)
+        except Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            return compute(study_data(table, filters.questions), filters)
+    return _not_understood(form)
+
+
+def _not_understood(form: FiltersForm) -> HttpResponse:
+    """A file of everything would pass for what was asked for, so there is none."""
+    sentences = [
+        str(error) if name == NON_FIELD_ERRORS else f"{name}: {error}"
+        for name, errors in form.errors.items()
+        for error in errors
+    ]
+    return HttpResponseBadRequest(
+        "\n".join([_("Nothing is downloaded, since these filters are not understood:"), *sentences]),
+        content_type="text/plain; charset=utf-8",
+    )
+
+
+def _download(response: HttpResponseBase, name: str) -> HttpResponseBase:
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

@@ -1,0 +1,96 @@
+"""What pages of live and of frozen reports share: figures, and the cells behind a count."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.core.cache import caches
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_cache_control
+
+from annotation.access import AppRequest
+from annotation.models import Row, Study
+from reports.behind import Where, cells_behind
+from reports.compute import StudyReport
+from reports.drawing import Form, Theme, draw
+from reports.figures import Figure
+from reports.label_table import canonical_json
+
+_LINES = 50  # on a page of the cells behind a count
+_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf"}
+
+
+def digest_of(figure: Figure) -> str:
+    return hashlib.sha256(canonical_json(asdict(figure))).hexdigest()[:32]
+
+
+def keep(study: Study, figures: Iterable[Figure]) -> dict[str, str]:
+    """Keep the figures of a page, so that they need not be computed again to be drawn; key of each -> its digest."""
+    digests = {}
+    for figure in figures:
+        digests[figure.key] = digest = digest_of(figure)
+        caches["figures"].add(f"{study.pk}-{digest}", asdict(figure))
+    return digests
+
+
+def kept(study: Study, digest: str) -> Figure | None:
+    found = caches["figures"].get(f"{study.pk}-{digest}") if digest.isalnum() else None
+    return Figure(**found) if found else None
+
+
+def figure_response(request: AppRequest, figure: Figure | None, form: str) -> HttpResponse:
+    if figure is None or form not in _TYPES:
+        raise Http404
+    as_form: Form = "pdf" if form == "pdf" else "svg"
+    theme: Theme = "dark" if request.GET.get("theme") == "dark" else "light"
+    drawn = caches["figures"].get_or_set(f"{digest_of(figure)}-{form}-{theme}", lambda: draw(figure, as_form, theme))
+    response = HttpResponse(drawn, content_type=_TYPES[form])
+    if form == "pdf":
+        response["Content-Disposition"] = f'attachment; filename="{figure.key}.pdf"'
+    patch_cache_control(response, private=True, max_age=3600)
+    return response
+
+
+@dataclass(frozen=True)
+class _Line:
+    cell: Any
+    row_id: int | None
+
+
+def cells_page(request: AppRequest, study: Study, report: StudyReport, context: dict[str, Any]) -> HttpResponse:
+    """The page of the comparisons behind one count of a confusion table."""
+    asked = request.GET
+    where = Where(*(asked.get(f"cell.{name}", "") for name in ("question", "judge", "person", "chosen")))
+    try:
+        cells = cells_behind(report, where)
+    except LookupError as error:
+        raise Http404 from error
+    page = Paginator(cells, _LINES).get_page(asked.get("page"))
+    rows = Row.objects.filter(sheet__study=study, name__in={cell.row for cell in page})
+    ids = {(sheet, name): pk for pk, sheet, name in rows.values_list("pk", "sheet__title", "name")}
+    question = next(q for s in report.sections for q in s.questions if q.data.name == where.question)
+    labels = {option.key: option.label for option in question.spec.options}
+    query = asked.copy()
+    query.pop("page", None)
+    return render(
+        request,
+        "reports/cells.html",
+        {
+            "study": study,
+            "page": page,
+            "lines": [_Line(cell, ids.get((cell.sheet, cell.row))) for cell in page],
+            "words": report.data.scheme.words,
+            "question": question,
+            "judge": where.judge,
+            "said": labels[where.person],
+            "chose": labels.get(where.chosen, ""),
+            "scored": any(cell.margin is not None for cell in cells),
+            "query": query.urlencode(),
+            **context,
+        },
+    )

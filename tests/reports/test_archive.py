@@ -1,0 +1,264 @@
+"""The ZIP and the labels in other programs' forms, opened as people open them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import openpyxl
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from django.core.management import call_command
+from pytest_django import Settings
+
+from annotation.models import Label, LabelEvent, Rater, Study
+from annotation.models import Label as LabelModel
+from reports import actions, exporting
+from reports.arrays import Filters
+from reports.exports.latex import escaped, latex
+from reports.models import Export
+from reports.tables import Head, Table
+from tests import builders
+from tests.reports import studies
+from tests.reports.studies import answered, gold, judge, rater, sheet
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _folder(settings: Settings, tmp_path: Path) -> None:
+    settings.PALATE_EXPORTS = tmp_path / "exports"
+
+
+@pytest.fixture
+def study() -> Study:
+    """Two people, a judge with scores, a gold; names that are hard for each of the forms."""
+    study = studies.study()
+    soup = sheet(study, "Soup & <salt> 100 %", items=4, rows=2)
+    answered(rater(study, "A1"), soup, ["fnai", "ffaa"])
+    answered(rater(study, "A_2", simulated=True), soup, ["fnaa", "fn.a"])
+    answered(judge(study), soup, ["fffa", None])
+    answered(gold(study), soup, ["fnai", None])
+    Label.objects.filter(assignment__rater__code="A1", option__key="near").update(note='Said "nearly",\nnot quite')
+    scores = {
+        key: {"logprob": -n - 0.25, "n_tokens": 2, "n_characters": 5, "unconditional": None}
+        for n, key in enumerate(("found", "near", "absent"))
+    }
+    stored = {"options": scores, "normalisation": "none", "margin_nats": 1.0}
+    Label.objects.filter(assignment__rater__code="J1").update(scores=stored)
+    return study
+
+
+def export(study: Study, form: str = "zip", **of: object) -> Path:
+    asked = actions.ask_for_export(study=study, form=form, filters=Filters(), by=None, **of)  # type: ignore[arg-type]
+    actions.make_export(export_id=asked.pk)
+    asked.refresh_from_db()
+    assert asked.state == Export.State.READY, asked.error
+    return exporting.path_of(asked)
+
+
+@pytest.fixture
+def archive(study: Study) -> Iterator[zipfile.ZipFile]:
+    with zipfile.ZipFile(export(study)) as archive:
+        yield archive
+
+
+def standing(study: Study) -> set[tuple[str, ...]]:
+    """The labels of a study by names, and who gave them."""
+    labels = LabelModel.objects.filter(assignment__rater__study=study)
+    return set(
+        labels.values_list(
+            "assignment__row__sheet__title",
+            "assignment__row__name",
+            "assignment__rater__code",
+            "assignment__rater__kind",
+            "assignment__rater__simulated",
+            "column__name",
+            "question__key",
+            "option__key",
+            "note",
+        )
+    )
+
+
+# --- the ZIP ---
+
+
+def test_the_zip_says_what_is_in_it(archive: zipfile.ZipFile) -> None:
+    names = archive.namelist()
+    readme = archive.read("README.md").decode()
+
+    assert {"README.md", "report.json", "report.csv", "report.xlsx", "tables/all.tex", "label-table.json"} <= set(names)
+    assert {f"labels/{name}" for name in ("labels.csv", "labels.parquet", "labels.jsonl", "README.md")} <= set(names)
+    assert "not frozen" in readme
+    for table in json.loads(archive.read("report.json"))["parts"][0]["tables"]:
+        assert table["how"] in readme
+    figures = [name for name in names if name.startswith("figures/")]
+    assert len(figures) % 3 == 0
+    assert archive.testzip() is None
+
+
+def test_the_readme_of_a_frozen_report_says_how_to_cite_it(study: Study) -> None:
+    report = actions.freeze(study=study, title="For the paper", filters=Filters(), by=None)
+    with zipfile.ZipFile(export(study, report=report)) as archive:
+        readme = archive.read("README.md").decode()
+
+    assert f"“For the paper”, frozen report {report.pk} of the study" in readme
+    assert report.data_digest in readme
+    assert f"recompute_report {report.pk}" in readme
+
+
+def test_equal_reports_give_equal_bytes(study: Study) -> None:
+    assert export(study).read_bytes() == export(study).read_bytes()
+
+
+def test_a_frozen_report_is_downloaded_as_it_was(study: Study) -> None:
+    report = actions.freeze(study=study, title="Then", filters=Filters(), by=None)
+    before = export(study, report=report).read_bytes()
+    Rater.objects.filter(code="A1").delete()
+
+    assert export(study, report=report).read_bytes() == before
+
+
+def test_labels_are_the_same_in_all_forms(archive: zipfile.ZipFile) -> None:
+    of_csv = list(csv.DictReader(io.StringIO(archive.read("labels/labels.csv").decode("utf-8-sig"), newline="")))
+    of_parquet = pq.read_table(io.BytesIO(archive.read("labels/labels.parquet"))).to_pylist()
+    of_jsonl = [json.loads(line) for line in archive.read("labels/labels.jsonl").decode().splitlines()]
+    book = openpyxl.load_workbook(io.BytesIO(archive.read("report.xlsx")))
+
+    assert len(of_csv) == len(of_parquet) == len(of_jsonl) == book["Labels"].max_row - 1 == 23
+    for names in ("sheet", "row", "rater", "question", "answer", "note"):
+        assert [a[names] for a in of_csv] == [b[names] for b in of_parquet] == [c[names] for c in of_jsonl]
+    judged = [line for line in of_parquet if line["rater"] == "J1"]
+    assert dict(judged[0]["scores"]) == {"found": -0.25, "near": -1.25, "absent": -2.25}
+    assert {tuple(line) for line in of_jsonl} == {tuple(of_jsonl[0])}
+
+
+def test_the_codebook_explains_every_column_and_answer(archive: zipfile.ZipFile) -> None:
+    book = list(csv.DictReader(io.StringIO(archive.read("labels/codebook.csv").decode())))
+    columns = pq.read_schema(io.BytesIO(archive.read("labels/labels.parquet"))).names
+
+    assert set(columns) == {line["column"] for line in book}
+    assert "items.presence.near" in {line["value"] for line in book}
+    assert all(line["meaning"] for line in book)
+
+
+def test_the_dataset_card_opens_at_the_hub(archive: zipfile.ZipFile) -> None:
+    card = archive.read("labels/README.md").decode()
+    front = yaml.safe_load(card.split("---")[1])
+
+    assert front["configs"] == [{"config_name": "default", "data_files": "labels.jsonl"}]
+    assert front["size_categories"] == ["n<1K"]
+    assert "A_2" in card.split("Simulated")[1]
+
+
+# --- LaTeX ---
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("50 % & more_ #1 {x} $", r"50 \% \& more\_ \#1 \{x\} \$"),
+        ("a\\b ~ ^", r"a\textbackslash{}b \textasciitilde{} \textasciicircum{}"),
+        ("Cohen's κ ≥ 0.6", r"Cohen's $\kappa$ $\geq$ 0.6"),
+        ("“crème brûlée” – 漢", "``crème brûlée'' -- ?"),
+    ],
+)
+def test_latex_is_made_harmless(text: str, said: str) -> None:
+    assert escaped(text) == said
+
+
+def test_a_table_in_latex() -> None:
+    heads = (Head("a", "A_1"), Head("b", "B", "share", "G"), Head("c", "C", "number", "G"))
+    rows = (("whole", 0.5, -0.25), ("    part", None, 1.0))
+    made = latex(Table(key="t.x_y", about="", title="T", heads=heads, rows=rows, how="H"))
+
+    assert r"\multicolumn{1}{c}{} & \multicolumn{2}{c}{G} \\" in made
+    assert r"\cmidrule(lr){2-3}" in made
+    assert "whole & 50.00\\,\\% & $-$0.250 \\\\\n\\quad part & -- & 1.000 \\\\" in made
+    assert r"\label{tab:t.x-y}" in made
+    assert [made.count(rule) for rule in (r"\toprule", r"\midrule", r"\bottomrule")] == [1, 1, 1]
+
+
+def test_every_table_has_as_many_cells_as_columns(archive: zipfile.ZipFile) -> None:
+    for name in archive.namelist():
+        if name.startswith("tables/") and not name.endswith("all.tex"):
+            made = archive.read(name).decode()
+            [columns] = re.findall(r"\\begin\{(?:tabular|longtable)\}\{([lr]+)\}", made)
+            body = made.partition(r"\midrule")[2]
+            for line in re.findall(r"^(.*) \\\\$", body, flags=re.MULTILINE):
+                assert len(re.findall(r"(?<!\\)&", line)) == len(columns) - 1, (name, line)
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_the_tables_compile(study: Study, tmp_path: Path) -> None:
+    with zipfile.ZipFile(export(study)) as archive:
+        archive.extractall(tmp_path)
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"],
+        cwd=tmp_path / "tables", capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+# --- and in again ---
+
+
+@pytest.mark.parametrize(("form", "name"), [("jsonl", "labels.jsonl"), ("label-studio", "tasks.json")])
+def test_what_goes_out_comes_in_again(study: Study, tmp_path: Path, form: str, name: str) -> None:
+    before = standing(study)
+    file = tmp_path / name
+    file.write_bytes(export(study, form).read_bytes())
+    twin = builders.study("twin", of=study.scheme)
+    call_command("import_labels", "twin", file, "--create", stdout=io.StringIO())
+
+    assert standing(twin) == before
+    assert LabelEvent.objects.filter(assignment__rater__study=twin).count() == len(before)
+
+
+# --- the work of the worker ---
+
+
+def test_a_download_is_made_once(study: Study) -> None:
+    asked = actions.ask_for_export(study=study, form="jsonl", filters=Filters(), by=None)
+    actions.make_export(export_id=asked.pk)
+    asked.refresh_from_db()
+    first = asked.file
+    actions.make_export(export_id=asked.pk)
+    asked.refresh_from_db()
+
+    assert asked.file == first
+
+
+def test_a_download_that_fails_says_so(study: Study, settings: Settings, tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("no folder")
+    settings.PALATE_EXPORTS = blocked / "exports"
+    asked = actions.ask_for_export(study=study, form="jsonl", filters=Filters(), by=None)
+    actions.make_export(export_id=asked.pk)
+    asked.refresh_from_db()
+
+    assert (asked.state, asked.error) == ("failed", "It could not be made; the log says why. Try it again.")
+
+
+def test_old_downloads_are_deleted_with_their_files(study: Study, settings: Settings) -> None:
+    path = export(study, "jsonl")
+    settings.PALATE_EXPORT_DAYS = 0
+
+    assert actions.clean_exports() == 1
+    assert not Export.objects.exists()
+    assert path.exists()  # a file that nothing names may be one that is being written
+    import os
+
+    os.utime(path, (0, 0))
+    actions.clean_exports()
+    assert not path.exists()

@@ -1,0 +1,212 @@
+"""Frozen reports: what is kept, that it never changes, that it can be computed again, and what moved since."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connection, transaction
+
+from annotation.actions import Refused
+from annotation.models import Label, Option, Study
+from reports import actions, queries
+from reports.arrays import Filters
+from reports.comparison import compare
+from reports.contents import contents_from, read_contents
+from reports.label_table import UnknownFormat, unpacked
+from reports.models import FrozenError, Report
+from reports.recomputing import labels_of, recompute
+from tests.reports import studies
+from tests.reports.studies import answered, gold, judge, rater, sheet
+
+
+@pytest.fixture
+def study(db: None) -> Study:
+    """Two people, a judge and a gold over two sheets; eight cells twice."""
+    study = studies.study()
+    for title in ("Soup", "Stew"):
+        made = sheet(study, title, items=4, tools=["knife", ""], rows=2)
+        answered(rater(study, "A1") if title == "Soup" else study.raters.get(code="A1"), made, ["fnai", "ffaa"])
+        answered(rater(study, "A2") if title == "Soup" else study.raters.get(code="A2"), made, ["fnaa", "fnia"])
+        answered(judge(study) if title == "Soup" else study.raters.get(code="J1"), made, ["fffa", None])
+        answered(gold(study) if title == "Soup" else study.raters.get(code="G1"), made, ["fnai", None])
+    return study
+
+
+def freeze(study: Study, **filters: object) -> Report:
+    return actions.freeze(study=study, title="For the paper", filters=Filters(**filters), by=None)  # type: ignore[arg-type]
+
+
+def relabel(study: Study) -> None:
+    label = Label.objects.filter(assignment__rater__study=study, assignment__rater__code="A1").first()
+    assert label is not None
+    label.option = Option.objects.filter(question=label.question).exclude(pk=label.option_id)[0]
+    label.save()
+
+
+# --- the label table ---
+
+
+def test_a_label_table_comes_back_as_it_was(study: Study) -> None:
+    table = queries.label_table(study, Filters(), notes=True)
+    again = unpacked(table.packed())
+
+    assert again.content == table.content
+    assert again.digest == table.digest
+    assert again.labels.tolist() == table.labels.tolist()
+
+
+def test_the_digest_knows_a_changed_label(study: Study) -> None:
+    before = queries.label_table(study, Filters()).digest
+    relabel(study)
+
+    assert queries.label_table(study, Filters()).digest != before
+
+
+def test_equal_labels_in_another_database_have_the_same_digest(study: Study) -> None:
+    """Keys of the database are no part of it."""
+    before = queries.label_table(study, Filters()).content
+    twin = Study.objects.create(slug="twin", title=study.title, scheme=study.scheme)
+    for title in ("Soup", "Stew"):
+        made = sheet(twin, title, items=4, tools=["knife", ""], rows=2)
+        for code, kind, rows in (
+            ("J1", judge, ["fffa", None]),
+            ("A2", rater, ["fnaa", "fnia"]),
+            ("G1", gold, ["fnai", None]),
+            ("A1", rater, ["fnai", "ffaa"]),
+        ):
+            answered(kind(twin, code) if title == "Soup" else twin.raters.get(code=code), made, rows)
+    Study.objects.filter(pk=study.pk).update(slug="older")
+    Study.objects.filter(pk=twin.pk).update(slug=study.slug)
+    twin.refresh_from_db()
+
+    assert queries.label_table(twin, Filters()).content == before
+
+
+@pytest.mark.parametrize("packed", [b"", b"no table", b"x\x9c\x03\x00\x00\x00\x00\x01"], ids=["empty", "text", "none"])
+def test_what_is_no_label_table_is_refused(packed: bytes) -> None:
+    with pytest.raises(UnknownFormat):
+        unpacked(packed)
+
+
+# --- freezing ---
+
+
+def test_a_frozen_report_keeps_all_that_it_was_made_of(study: Study) -> None:
+    report = freeze(study, people=("A1", "A2"), merges={"items.presence": "two-classes"})
+
+    assert Filters.from_json(report.filters).merges == {"items.presence": "two-classes"}
+    assert report.data_digest == labels_of(report).digest
+    assert {"numpy", "python"} <= report.libraries.keys()
+    assert "+" in report.code_version
+    assert read_contents(report.results).content.decode() == report.results
+
+
+def test_nothing_is_frozen_where_there_is_nothing(db: None) -> None:
+    with pytest.raises(Refused, match="nothing to freeze"):
+        freeze(studies.study())
+
+
+def test_it_stays_when_the_labels_change(study: Study) -> None:
+    report = freeze(study)
+    relabel(study)
+
+    assert recompute(Report.objects.get()).equal
+    now = contents_from(queries.label_table(study, Filters()), Filters(), "en")
+    assert now.content.decode() != report.results
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda report: report.save(),
+        lambda report: Report.objects.update(title="Better"),
+        lambda report: Report.objects.bulk_update([report], ["title"]),
+    ],
+    ids=["save", "update", "bulk_update"],
+)
+def test_no_code_changes_a_frozen_report(study: Study, change: Callable[[Report], object]) -> None:
+    report = freeze(study)
+    report.title = "Better"
+
+    with pytest.raises(FrozenError), transaction.atomic():
+        change(report)
+    assert Report.objects.get().title == "For the paper"
+
+
+def test_the_database_refuses_a_change_too(study: Study) -> None:
+    freeze(study)
+
+    with pytest.raises(DatabaseError, match="never changed"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("UPDATE reports_report SET title = 'Better'")
+
+
+# --- computing it again ---
+
+
+def test_recomputing_says_equal(study: Study) -> None:
+    report = freeze(study, questions=("items.presence",))
+    out = io.StringIO()
+    call_command("recompute_report", report.pk, stdout=out)
+
+    assert "Equal: all" in out.getvalue()
+    assert report.results_digest in out.getvalue()
+
+
+def test_recomputing_needs_the_study_no_more(study: Study) -> None:
+    report = freeze(study)
+    for found in study.raters.all():
+        found.delete()
+    study.sheets.all().delete()
+
+    assert recompute(report).equal
+
+
+def test_recomputing_says_what_differs(study: Study) -> None:
+    """A report as other code might have computed it: one number is not what comes out now."""
+    made = freeze(study)
+    contents = made.results.replace('"key":"overview"', '"key":"overview-then"')
+    fields = {field.attname: getattr(made, field.attname) for field in Report._meta.fields if field.attname != "id"}
+    other = Report.objects.create(**{**fields, "results": contents})
+
+    again = recompute(other)
+
+    assert not again.equal
+    assert {move.only_in for move in again.comparison.moves} == {"first", "second"}
+    with pytest.raises(CommandError, match=r"of \d+ numbers differ"):
+        call_command("recompute_report", other.pk, stdout=io.StringIO())
+
+
+def test_a_report_that_is_not_there(db: None) -> None:
+    with pytest.raises(CommandError, match="There is no report 7"):
+        call_command("recompute_report", 7)
+
+
+# --- comparing ---
+
+
+def test_comparing_shows_which_numbers_moved_and_by_how_much(study: Study) -> None:
+    first = read_contents(freeze(study).results)
+    relabel(study)
+    moves = compare(first, read_contents(freeze(study).results)).moves
+
+    found = next(m for m in moves if m.table.key == "items.presence.selections" and m.row == "Found")
+    assert (found.head.key, found.first, found.second, found.difference) == ("count", 10, 9, -1)
+    assert all(move.table.key != "raters" for move in moves)
+
+
+def test_a_report_equals_itself(study: Study) -> None:
+    contents = read_contents(freeze(study).results)
+    comparison = compare(contents, contents)
+
+    assert comparison.equal
+    assert comparison.n_numbers > 50
+
+
+def test_what_only_one_report_has_is_told(study: Study) -> None:
+    both, one = freeze(study), freeze(study, judges=(), questions=("items.presence",))
+    comparison = compare(read_contents(both.results), read_contents(one.results))
+
+    assert {move.only_in for move in comparison.moves if move.table.key.startswith("tasks.")} == {"first"}
