@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET
 from annotation.access import AppRequest, for_roles
 from annotation.models import Role, Study
 from reports import queries
-from reports.queries import QuestionData
+from reports.arrays import Filters, QuestionData
 from reports.stats.agreement import UndefinedStatistic, cohen_kappa
 from reports.stats.answers import IntArray
 from reports.stats.pairs import pair_tables
@@ -42,7 +42,7 @@ class Agreement:
 @require_GET
 @for_roles(Role.MANAGER, Role.RESEARCHER)
 def panel(request: AppRequest, study: Study) -> HttpResponse:
-    data = queries.load(study, queries.Filters())
+    data = queries.load(study, Filters())
     found = [dict(_pairs(question)) for question in data.questions]
     pairs = sorted({pair for of_question in found for pair in of_question})
     context = {
