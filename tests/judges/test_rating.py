@@ -471,4 +471,5 @@ def test_the_real_small_model_rates_or_is_counted(study: Study) -> None:
     for answer in queries.unreadable(run):
         assert answer.raw.strip()  # it speaks, whatever it says
     for label in Label.objects.filter(assignment__rater=run.rater, question__key="strictness"):
-        assert f"{label.option.value}" in label.scores["answer"]
+        assert label.scores is not None
+        assert str(label.option.value) in label.scores["answer"]
