@@ -56,6 +56,7 @@ class RunSerializer(serializers.Serializer[Any]):
     error = serializers.CharField(help_text=_("Why it failed, and what to do."))
     started_at = serializers.DateTimeField()
     ended_at = serializers.DateTimeField(allow_null=True)
+    repeats = serializers.IntegerField()
     rows = serializers.IntegerField(source="n_rows")
     rows_done = serializers.IntegerField(source="n_done")
     rows_failed = serializers.IntegerField(source="n_failed")

@@ -121,11 +121,11 @@ class JudgeForm(forms.Form):
             self.add_error("model", _("Choose a model or name another: one of the two."))
         elif has_model:
             self._check_model(cleaned)
-        self._check_writing(cleaned)
         if bool(cleaned["prompt"]) == bool(cleaned["prompt_text"]):
             self.add_error("prompt", _("Choose a prompt or write one: one of the two."))
         else:
             self._check_prompt(cleaned)
+        self._check_writing(cleaned)
         return cleaned
 
     def _check_model(self, cleaned: dict[str, Any]) -> None:

@@ -282,7 +282,7 @@ def _column_values(
 
 def _templates(prompt: QuestionPrompt) -> list[str]:
     """All of a question's texts that can stand in a prompt."""
-    rated = [f"{prompt.rating.criterion}: {prompt.rating.wording}", "Reason:"] if prompt.rating else []
+    rated = [f"{prompt.rating.criterion}:", prompt.rating.wording, "Reason:"] if prompt.rating else []
     return [prompt.cell, prompt.unconditional, *rated]
 
 

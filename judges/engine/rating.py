@@ -60,8 +60,9 @@ def request(criterion: Criterion) -> str:
     meanings = [f"{number} = {meaning}" for number, meaning in sorted(criterion.ratings.items()) if meaning]
     return "\n".join(
         [
-            f"Rate one criterion with a whole number {numbers}, and give a brief reason.",
-            f"{criterion.name}: {criterion.wording}",
+            # Only the form has the name and a colon: models write again what stood behind them.
+            f"Rate one criterion, {criterion.name}, with a whole number {numbers}, and give a brief reason.",
+            criterion.wording,
             *meanings,
             "",
             "Write your answer in this form:",
@@ -114,24 +115,27 @@ class _Mention(NamedTuple):
 
 
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)|\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_MARKUP = re.compile(r"[*`\"“”„]|(?<!\w)_+|_+(?!\w)")
+_MARKUP = re.compile(r"[*`]|(?<!\w)_+|_+(?!\w)")
 # The beginning of a line with what lists, headings, tables and JSON put there; or the end of another verdict.
-_HEAD = r"(?:^[\s#>•|{+-]*(?:\(?\d{1,2}[.)]\s*)?|[|;,]\s+)(?:(?:rating|score)\s+(?:for|of)\s+)?"
+_HEAD = r"(?:^[\s#>•|{\"“„+-]*(?:\(?\d{1,2}[.)]\s*)?|[|;,]\s+)(?:(?:rating|score)\s+(?:for|of)\s+)?"
 # A remark, “(1-5)”, but not the rating itself, “(4)”; and the word rating.
-_TAIL = r"(?:\s*\((?!\s*[-−]?[0-9]+\s*\))[^()]*\))?(?:\s+(?:rating|score))?"
-_SEPARATOR = r"(?:(?:\s*(?:[:=|→]|->|[-–—](?!\d)))+\s*|\s*(?=\(\s*[-−]?[0-9])|\s+(?=[<\[]?\s*[-−]?[0-9])|\s*$)"
+_TAIL = r"[\"”“]?(?:\s*\((?!\s*[-−]?[0-9]+\s*\))[^()]*\))?(?:\s+(?:rating|score))?"
+_SEPARATOR = r"(?:(?:\s*(?:[:=|→]|->|[-–—](?!\d)))+\s*|\s*(?=\(\s*[-−]?[0-9])|\s+(?=[<\[\"“]?\s*[-−]?[0-9])|\s*$)"
 _SAYS_RATING = re.compile(r"^[\s\-+>|]*(?:rating|score)\s*[:=|]?\s*", re.IGNORECASE)
-_NUMBER = re.compile(r"^[<\[(]?\s*([-−]?[0-9]+)(?:\s*[>\])])?")
+_NUMBER = re.compile(r"^[<\[(\"“]?\s*([-−]?[0-9]+)(?:\s*[>\])\"”“])?")
 # What may follow a number that is a rating: nothing, the punctuation before a reason, or the word itself.
 _ALONE = re.compile(r"^\s*(?:$|[.,;:|!}–—-]|\([^()0-9/]*\)|(?=reason\b|explanation\b|rationale\b))", re.IGNORECASE)
 _MORE_NUMBERS = re.compile(
     r"^\s*(?:/|[-–—~.,|&+;]\s*[0-9]|(?:to|or|and|of|out\s+of)\b|\([^()]*[0-9/]|\(?\s*out\s+of|[½¼¾%+])", re.IGNORECASE
 )
 _SAYS_REASON = re.compile(
-    r"^[\s\-+>|.,;:!}–—]*(?:(?:a\s+)?(?:brief\s+|short\s+)?(?:reason(?:ing)?|explanation|rationale|justification)s?\s*"
-    r"[:=|–—-]+\s*)?",
+    r"^[\s\-+>|.,;:!}–—]*(?:\"?(?:a\s+)?(?:brief\s+|short\s+)?(?:reason(?:ing)?|explanation|rationale|justification)s?"
+    r"\"?\s*[:=|–—-]+\s*)?",
     re.IGNORECASE,
 )
+
+
+_QUOTED = re.compile(r"^\"([^\"]*)\"$")  # as JSON has it
 
 
 def _without_thoughts(answer: str) -> str:
@@ -188,4 +192,4 @@ def _reason(mention: _Mention) -> str:
             break
         if text:
             said.append(text)
-    return " ".join(" ".join(said).split())
+    return _QUOTED.sub(r"\1", " ".join(" ".join(said).split()))

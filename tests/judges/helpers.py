@@ -55,6 +55,14 @@ questions:
       Answer:
     unconditional: "Answer:"
 """
+# Two cells a row: the strictness of “Give notice” and of “Inspect”.
+RATING = """\
+row: |
+  $evidence_paragraph
+questions:
+  acts.strictness:
+    rating: {criterion: STRICTNESS, wording: "How strictly must $facet_act be done?"}
+"""
 
 
 def lexical_judge(name: str = "words") -> Judge:
@@ -64,6 +72,13 @@ def lexical_judge(name: str = "words") -> Judge:
 def cloze_judge(location: str, *, name: str = "tiny", **options: Any) -> Judge:
     return actions.create_judge(
         name=name, method=Judge.Method.CLOZE, location=location, **{"prompt_text": CLOZE, **options}
+    )
+
+
+def rating_judge(location: str, *, name: str = "rates", temperature: float = 0.7, **options: Any) -> Judge:
+    options = {"prompt_text": RATING, "max_new_tokens": 12, **options}
+    return actions.create_judge(
+        name=name, method=Judge.Method.RATING, location=location, temperature=temperature, **options
     )
 
 

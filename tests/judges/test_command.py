@@ -12,8 +12,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation import actions as annotation
-from annotation.models import Study
-from judges import labelling
+from annotation.models import Label, Study
+from judges import actions, labelling
 from judges.models import Judge, Run
 from recipes.models import Document
 from tests import builders
@@ -115,6 +115,32 @@ def test_a_model_that_the_worker_does_not_find(study: Study) -> None:
     assert Run.objects.get().state == Run.State.FAILED
 
 
+def test_repeats_of_a_judge_that_rates(study: Study, tmp_path: Path) -> None:
+    helpers.rating_judge(helpers.save_tiny_model(tmp_path))
+    out = io.StringIO()
+    call_command("judge", study.slug, "rates", "--repeats", "2", stdout=out, stderr=out)
+    # With random weights nothing can be read: 3 rows x 2 cells x 2 repeats.
+    assert "6/6 rows · 0 labels · 12 unreadable" in out.getvalue()
+    assert "12 of the answers could not be read: " in out.getvalue()
+    run = Run.objects.get()
+    assert (run.repeats, run.state) == (2, Run.State.FINISHED)
+    assert "has labelled everything already" in refusal("judge", study.slug, "rates")
+    assert "3/3 rows" in call("judge", study.slug, "rates", "--repeats", "3")
+
+
+def test_repeats_that_would_all_be_equal(study: Study, judge: Judge) -> None:
+    assert "all repeats would be equal" in refusal("judge", study.slug, judge.name, "--repeats", "3")
+
+
+def test_an_unfinished_run_goes_on_unless_other_repeats_are_asked_for(study: Study, tmp_path: Path) -> None:
+    judge = helpers.rating_judge(helpers.save_tiny_model(tmp_path))
+    first = actions.start_run(study=study, judge=judge, by=None, repeats=2)
+    actions.cancel_run(run=first)
+    assert "9/9 rows" in call("judge", study.slug, "rates", "--repeats", "3")
+    actions.cancel_run(run=first)
+    assert Run.objects.count() == 2
+
+
 # --- import_folder ----------------------------------------------------------------------------------------------------
 
 PAGE = """<html><head><title>Pancakes</title></head><body><h1>Pancakes</h1>
@@ -166,7 +192,10 @@ def test_a_manager_for_a_new_study(folder: Path) -> None:
         (["{folder}/nowhere"], "There is no folder"),
         (["{folder}/chili"], "has no folders in it"),
         (["{folder}", "--recipes", "{folder}"], "There is no recipe for “chili”"),
-        (["{folder}", "--scheme", "memory"], "There is no scheme “memory”. Shipped: recipe-memorization"),
+        (
+            ["{folder}", "--scheme", "memory"],
+            "no scheme “memory”. Shipped: cuisine-transfer-ash, recipe-memorization",
+        ),
     ],
 )
 def test_what_cannot_be_imported_is_said_before_anything_is_written(
@@ -208,8 +237,8 @@ def test_real_pages_are_labelled_with_the_real_weights(tmp_path: Path) -> None:
     # Every ingredient of every page has a label of both, with the scores of all four options from the model.
     ingredients = sum(sheet.columns.filter(section__key="ingredients").count() for sheet in model.study.sheets.all())
     for run in (model, words):
-        labels = annotation.Label.objects.filter(assignment__rater=run.rater, question__key="presence")
+        labels = Label.objects.filter(assignment__rater=run.rater, question__key="presence")
         assert labels.count() == ingredients
-    for label in annotation.Label.objects.filter(assignment__rater=model.rater, question__key="presence"):
+    for label in Label.objects.filter(assignment__rater=model.rater, question__key="presence"):
         assert label.scores is not None
         assert set(label.scores["options"]) == {"found", "found-not-perfect", "not-found", "implied"}

@@ -159,8 +159,8 @@ def test_a_long_answer_is_read_quickly() -> None:
 
 def test_the_request_has_criterion_scale_and_form() -> None:
     assert request(AUTHENTICITY) == (
-        "Rate one criterion with a whole number from 1 to 5, and give a brief reason.\n"
-        "AUTHENTICITY: How much of the dish is left?\n"
+        "Rate one criterion, AUTHENTICITY, with a whole number from 1 to 5, and give a brief reason.\n"
+        "How much of the dish is left?\n"
         "\n"
         "Write your answer in this form:\n"
         "AUTHENTICITY: <rating>\n"
@@ -172,7 +172,7 @@ def test_the_request_has_criterion_scale_and_form() -> None:
 def test_numbers_that_mean_something_say_what() -> None:
     said = request(Criterion("TASTE", "?", {1: "bad", 3: "", 5: "good"}))
     assert "a whole number out of 1, 3, 5" in said
-    assert "TASTE: ?\n1 = bad\n5 = good\n" in said
+    assert "\n?\n1 = bad\n5 = good\n" in said
 
 
 def test_the_request_is_no_verdict_itself() -> None:

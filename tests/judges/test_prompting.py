@@ -35,9 +35,11 @@ def test_a_whole_file_fits_its_scheme(text: str) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(Path("recipes/prompts").glob("*.yaml")), ids=lambda path: path.stem)
-def test_the_shipped_prompts_fit_the_shipped_scheme(path: Path) -> None:
-    scheme = load_scheme(Path("recipes/schemes/recipe-memorization.yaml").read_text(encoding="utf-8"))
-    method = "lexical" if "lexical" in path.stem else "cloze"
+def test_the_shipped_prompts_fit_the_shipped_schemes(path: Path) -> None:
+    scheme_of = {"memorization": "recipe-memorization", "ash": "cuisine-transfer-ash"}
+    file = Path(f"recipes/schemes/{scheme_of[path.stem.split('-')[0]]}.yaml")
+    scheme = load_scheme(file.read_text(encoding="utf-8"))
+    method = next((method for method in ("lexical", "rating") if method in path.stem), "cloze")
     prompting.check_against(load_prompt(path.read_text(encoding="utf-8")), scheme, method, normalisation="pmi")
 
 
@@ -92,6 +94,60 @@ def test_two_options_that_are_said_alike_are_refused() -> None:
 def test_a_placeholder_of_the_row_that_nothing_fills_is_named() -> None:
     spec = load_prompt("row: $evidence_steps\nquestions: {duties.stated: {cell: x}}")
     assert "“row” has the placeholder $evidence_steps, which nothing fills" in refusal(spec)
+
+
+def rated(question: str, criterion: str = "STRICTNESS", wording: str = "How strict?") -> prompting.PromptSpec:
+    return prompting.PromptSpec.model_validate(
+        {"questions": {question: {"rating": {"criterion": criterion, "wording": wording}}}}
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        (rated("acts.act"), "“acts.act” is no scale"),
+        (rated("acts.strictness", wording="How $strict?"), "has the placeholder $strict, which nothing fills"),
+        (rated("acts.strictness", wording="One of $options?"), "has the placeholder $options, which nothing fills"),
+        (rated("acts.severity"), "no question of the scheme"),
+        (load_prompt(CLOZE), "no question that the method “rating” can answer"),
+    ],
+    ids=["no scale", "placeholder", "options", "no question", "another method"],
+)
+def test_a_rating_that_does_not_fit_the_scheme_is_refused(spec: prompting.PromptSpec, said: str) -> None:
+    assert said in refusal(spec, "rating")
+
+
+def test_two_criteria_of_one_name_are_refused() -> None:
+    twice = SCHEME.model_copy(
+        update={"sections": (ACTS, ACTS.model_copy(update={"key": "deeds"}))}  # each with a scale “strictness”
+    )
+    said = {name: {"rating": {"criterion": name_of, "wording": "?"}} for name, name_of in
+            [("acts.strictness", "How strict"), ("deeds.strictness", "HOW STRICT")]}  # fmt: skip
+    with pytest.raises(PromptError, match="“acts.strictness” and “deeds.strictness” have one criterion"):
+        prompting.check_against(prompting.PromptSpec.model_validate({"questions": said}), twice, "rating")
+
+
+@pytest.mark.parametrize("name", ["", "4", "A:", "A\nB", "A/B", "Strictness (1-5)", " A", "*A*"])
+def test_a_criterion_is_named_in_letters(name: str) -> None:
+    """Else it could not be told from what stands around it in an answer."""
+    with pytest.raises(ValueError, match="criterion"):
+        rated("acts.strictness", criterion=name)
+
+
+@pytest.mark.parametrize("name", ["AUTHENTICITY", "Harmony of taste", "Věrnost", "Farm-to-table spirit"])
+def test_words_of_any_language_name_a_criterion(name: str) -> None:
+    prompting.check_against(rated("acts.strictness", criterion=name), SCHEME, "rating")
+
+
+def test_a_criterion_has_the_numbers_of_the_scheme_and_the_words_of_the_file() -> None:
+    spec = rated("acts.strictness", wording="Must $facet_party\n$facet_act ($column)?")
+    question = ACTS.question("strictness")
+    facets = {"act": "Give\nnotice", "party": "STRICTNESS: 3"}
+    made = prompting.criterion(spec.questions["acts.strictness"], question, facets, order=ACTS.column.facets)
+    assert made.name == "STRICTNESS"
+    assert made.ratings == {1: "", 2: "", 3: ""}
+    # What a column says cannot stand for a verdict.
+    assert made.wording == "Must STRICTNESS – 3 Give notice (Give notice · STRICTNESS – 3)?"
 
 
 def test_pmi_needs_the_question_without_evidence() -> None:

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Permission
 from django.test import Client
+from django.utils.html import escape
 from rest_framework.test import APIRequestFactory, force_authenticate
 
 from annotation import actions as annotation
 from annotation.models import User
-from judges import actions, api, prompting
-from judges.models import Judge, LanguageModel, Prompt, Run
+from judges import actions, api, prompting, queries
+from judges.models import Judge, LanguageModel, Prompt, Run, UnreadableAnswer
 from tests import builders
 from tests.builders import Leases
 from tests.judges import helpers
@@ -59,7 +60,7 @@ def test_the_list_costs_the_same_with_more_runs(
 ) -> None:
     for name in ("w1", "w2", "w3"):
         actions.start_run(study=leases.study, judge=helpers.lexical_judge(name), by=None)
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(10):
         manager.get(f"/studies/{leases.study.slug}/judges/")
 
 
@@ -139,6 +140,70 @@ def test_a_researcher_watches_and_has_no_buttons(leases: Leases, run: Run, clien
     assert ">Cancel</button>" not in page
 
 
+# --- a judge that rates -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def rated(leases: Leases, tmp_path: Path) -> Run:
+    """A run of three repeats over two rows whose answers cannot be read, since the weights are random."""
+    judge = helpers.rating_judge(helpers.save_tiny_model(tmp_path))
+    run = actions.start_run(study=leases.study, judge=judge, by=leases.manager, repeats=3)
+    work(run)
+    return run
+
+
+def test_the_run_shows_how_many_answers_could_not_be_read_and_the_first(
+    leases: Leases, rated: Run, manager: Client
+) -> None:
+    page = manager.get(address(leases, rated)).content.decode()
+    assert "6 of 6 rows, 0 labels" in page
+    assert "<strong>12</strong><span>answers unreadable</span>" in page
+    assert "Answers that could not be read" in page
+    assert "The first 5 of 12." in page
+    assert "Lease · Clause 1" in page
+    assert 'class="quiet">repeat 2' in page
+    assert "3 labellings of each row" in page
+    assert '<dd class="n">0.7</dd>' in page
+    raw = queries.unreadable(rated)[0].raw.strip()
+    assert escape(raw) in page
+    assert "Normalisation" not in page
+
+
+def test_a_run_that_could_read_everything_speaks_of_no_unreadable_answers(
+    leases: Leases, run: Run, manager: Client
+) -> None:
+    work(run)
+    assert "nreadable" not in manager.get(address(leases, run)).content.decode()
+
+
+def test_the_list_counts_unreadable_answers(leases: Leases, rated: Run, manager: Client) -> None:
+    page = manager.get(f"/studies/{leases.study.slug}/judges/").content.decode()
+    assert '<td class="n">0</td><td class="n">12</td>' in page
+
+
+def test_only_a_judge_whose_answers_vary_is_offered_repeats(leases: Leases, judge: Judge, manager: Client) -> None:
+    address = f"/studies/{leases.study.slug}/judges/"
+    assert 'name="repeats"' not in manager.get(address).content.decode()
+    helpers.rating_judge("nobody/model", name="same", temperature=0)
+    assert 'name="repeats"' not in manager.get(address).content.decode()
+    varying = helpers.rating_judge("nobody/model")
+    assert manager.get(address).content.decode().count('name="repeats"') == 1
+    manager.post(f"{address}{varying.pk}/start/", {"repeats": "3"})
+    assert Run.objects.get().items.count() == 6
+
+
+@pytest.mark.parametrize(
+    ("repeats", "said"),
+    [("3.5", "is a whole number. Nothing was started"), ("21", "up to 20 times"), ("2", "all repeats would be equal")],
+)
+def test_repeats_that_make_no_sense_are_refused(
+    leases: Leases, judge: Judge, manager: Client, repeats: str, said: str
+) -> None:
+    address = f"/studies/{leases.study.slug}/judges/{judge.pk}/start/"
+    assert said in manager.post(address, {"repeats": repeats}, follow=True).content.decode()
+    assert not Run.objects.exists()
+
+
 # --- a new judge ------------------------------------------------------------------------------------------------------
 
 
@@ -188,6 +253,46 @@ def test_a_new_judge_that_cannot_work_is_refused(
     page = author.post(f"/studies/{leases.study.slug}/judges/new/", {**NEW, **changes}).content.decode()
     assert said in page
     assert Judge.objects.count() == 1
+
+
+RATES = {**NEW, "method": "rating", "prompt_text": helpers.RATING, "temperature": "0.5", "max_new_tokens": "99"}
+
+
+def test_a_new_judge_that_rates_can_be_started(leases: Leases, author: Client) -> None:
+    page = author.post(f"/studies/{leases.study.slug}/judges/new/", RATES, follow=True).content.decode()
+    assert "“new” can be started now." in page
+    assert 'name="repeats"' in page
+    judge = Judge.objects.get()
+    assert (judge.method, judge.temperature, judge.max_new_tokens) == ("rating", 0.5, 99)
+    (listed,) = call(api.judges, leases.manager, slug=leases.study.slug).data
+    assert (listed["method"], listed["temperature"], listed["max_new_tokens"]) == ("rating", 0.5, 99)
+
+
+def test_a_new_judge_that_rates_on_a_server_asks_in_its_chat_form(leases: Leases, author: Client) -> None:
+    author.post(f"/studies/{leases.study.slug}/judges/new/", {**ON_A_SERVER, **RATES, "location": "http://lab/v1"})
+    assert Judge.objects.get().chat_template
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"location": ""}, "Choose a model or name another"),
+        ({"normalisation": "token"}, "has no probabilities of options to normalise"),
+        ({"temperature": "2.5"}, "less than or equal to 2"),
+        ({"temperature": "-1"}, "greater than or equal to 0"),
+        ({"temperature": "nan"}, "Enter a number"),
+        ({"max_new_tokens": "0"}, "greater than or equal to 1"),
+        ({"method": "cloze", "prompt_text": helpers.CLOZE}, "Only a judge that rates writes"),
+        ({"prompt_text": helpers.CLOZE}, "no question that the method “rating” can answer"),
+        ({"prompt_text": helpers.RATING.replace("strictness", "act")}, "is no scale"),
+    ],
+)
+def test_a_new_judge_that_cannot_rate_is_refused(
+    leases: Leases, author: Client, changes: dict[str, str], said: str
+) -> None:
+    page = author.post(f"/studies/{leases.study.slug}/judges/new/", {**RATES, **changes}).content.decode()
+    assert said in page
+    assert not Judge.objects.exists()
 
 
 ON_A_SERVER = {
@@ -262,8 +367,8 @@ def test_a_stored_prompt_is_kept_once(leases: Leases) -> None:
 # --- the API ----------------------------------------------------------------------------------------------------------
 
 
-def call(view: Any, user: User, method: str = "get", **names: Any) -> Any:
-    request = getattr(APIRequestFactory(), method)("/")
+def call(view: Any, user: User, method: str = "get", data: Any = None, **names: Any) -> Any:
+    request = getattr(APIRequestFactory(), method)("/", data, format=None if data is None else "json")
     force_authenticate(request, user=user)
     return view(request, **names)
 
@@ -292,6 +397,25 @@ def test_a_run_over_the_api(leases: Leases, judge: Judge) -> None:
     assert said["errors"] == []
     assert [each["id"] for each in call(api.runs, leases.researcher, slug=slug).data] == [pk]
     assert call(api.resume, manager, "post", slug=slug, pk=pk).status_code == 409
+
+
+def test_repeats_and_unreadable_answers_over_the_api(leases: Leases, tmp_path: Path) -> None:
+    slug, manager = leases.study.slug, leases.manager
+    judge = helpers.rating_judge(helpers.save_tiny_model(tmp_path))
+    refused = call(api.start, manager, "post", {"repeats": 99}, slug=slug, pk=judge.pk)
+    assert refused.status_code == 409
+    assert "up to 20 times" in refused.data["detail"]
+    assert call(api.start, manager, "post", {"repeats": "x"}, slug=slug, pk=judge.pk).status_code == 400
+    started = call(api.start, manager, "post", {"repeats": 2}, slug=slug, pk=judge.pk)
+    assert started.data["rows"] == 4
+    assert started.data["repeats"] == 2
+    work(Run.objects.get())
+    said = call(api.run, leases.researcher, slug=slug, pk=started.data["id"]).data
+    assert (said["labels"], said["unreadable"], said["progress"]["unreadable"]) == (0, 8, 8)
+    assert len(said["unreadable_answers"]) == 8
+    first = said["unreadable_answers"][0]
+    assert (first["row_name"], first["repeat"], first["question"]) == ("Clause 1", 1, "strictness")
+    assert first["why"] in UnreadableAnswer.Why.values
 
 
 def test_errors_of_rows_over_the_api(leases: Leases, judge: Judge) -> None:
@@ -323,7 +447,7 @@ def test_a_run_of_another_study_is_not_there(leases: Leases, run: Run) -> None:
 # --- administration ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("table", ["languagemodel", "prompt", "judge", "run", "workitem"])
+@pytest.mark.parametrize("table", ["languagemodel", "prompt", "judge", "run", "workitem", "unreadableanswer"])
 def test_an_administrator_sees_the_tables(leases: Leases, run: Run, tmp_path: Path, table: str) -> None:
     client = Client()
     client.force_login(builders.user("root", superuser=True))
