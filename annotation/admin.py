@@ -23,8 +23,10 @@ from annotation import actions
 from annotation.models import (
     Assignment,
     Column,
+    Decision,
     Label,
     LabelEvent,
+    Look,
     Membership,
     Option,
     Plan,
@@ -242,7 +244,8 @@ class LabelAdmin(MadeByActions):
     search_fields = ["column__name", "assignment__rater__code", "assignment__row__name", "note"]
     deferred = ["assignment__row__evidence"]
     fields = [
-        "assignment", "column", "question", "option", "note", "preset", "revision", "updated_at", "scores_json",
+        "assignment", "column", "question", "option", "note", "preset", "exposed", "revision", "updated_at",
+        "scores_json",
     ]  # fmt: skip
     readonly_fields = ["scores_json"]
 
@@ -276,3 +279,32 @@ class LabelEventAdmin(MadeByActions):
     @admin.display(ordering="assignment__row")
     def row(self, event: LabelEvent) -> Row:
         return event.assignment.row
+
+
+@admin.register(Decision)
+class DecisionAdmin(MadeByActions):
+    """Read only: decisions are made and taken back in the lens."""
+
+    list_display = ["at", "row", "column", "question", "option", "reason", "by"]
+    list_filter = ["assignment__rater__study"]
+    list_select_related = ["column", "question", "option", "assignment__row", "by"]
+    search_fields = ["column__name", "assignment__row__name", "reason"]
+    deferred = ["assignment__row__evidence"]
+    fields = ["assignment", "column", "question", "option", "reason", "by", "at", "seen_json"]
+    readonly_fields = ["seen_json"]
+
+    @admin.display(ordering="assignment__row")
+    def row(self, decision: Decision) -> Row:
+        return decision.assignment.row
+
+    @admin.display(description=_("seen"))
+    def seen_json(self, decision: Decision) -> SafeString:
+        return pretty(decision.seen)
+
+
+@admin.register(Look)
+class LookAdmin(MadeByActions):
+    list_display = ["at", "user", "sheet"]
+    list_filter = ["sheet__study"]
+    list_select_related = ["user", "sheet"]
+    search_fields = ["user__username", "sheet__title"]
