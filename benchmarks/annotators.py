@@ -3,8 +3,8 @@
     python -m benchmarks.annotators [--database URL] [--annotators 1 10 50] [--seconds 15] [--json FILE]
 
 Each annotator saves one choice every 0.2 s on documents of their own, through gunicorn as the Dockerfile starts it,
-in a fresh database: SQLite in a temporary folder, or the empty one that `--database` names. One save in fifty is sent once
-more with its key, as after a lost answer. Prints a table and exits with 1 when a target is missed.
+in a fresh database: SQLite in a temporary folder, or the empty one that `--database` names. One save in fifty is
+sent once more with its key, as after a lost answer. Prints a table and exits with 1 when a target is missed.
 """
 
 from __future__ import annotations
