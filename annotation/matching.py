@@ -260,7 +260,8 @@ def _distance(a: str, b: str) -> int:
     >>> _distance("zucchini", "zuchini"), _distance("vinegar", "vineagr")
     (1, 1)
     """
-    before, last = [], list(range(len(b) + 1))
+    before: list[int] = []
+    last = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
         here = [i]
         for j, y in enumerate(b, 1):
