@@ -122,6 +122,10 @@ def addresses(study: Study) -> dict[str, dict[str, str]]:
             "my-work-empty": "/",
             "new-study": "/studies/new/",
             "study": at,
+            "lens": f"/sheets/{sheet.pk}/lens/?kind=people",
+            "accept": f"/sheets/{sheet.pk}/lens/accept/",
+            "history": f"/sheets/{sheet.pk}/history/",
+            "restore": f"/sheets/{sheet.pk}/restore/?moment=2026-01-01T00:00:00&submitted=on",
             "documents": f"{at}documents/",
             "document": f"{at}documents/{row.pk}/",
             "plan": f"{at}plan/",
@@ -156,6 +160,9 @@ def test_every_page(lively: Study, browsing: Browsing) -> None:
             page.goto(url)
             if title == "sheet":
                 page.wait_for_selector("td:focus")
+                page.wait_for_selector("#evidence h2")
+            if title == "lens":
+                page.wait_for_selector("#detail h2")
                 page.wait_for_selector("#evidence h2")
             if title in ("plan", "replan"):
                 page.wait_for_selector("#preview .matrix")
