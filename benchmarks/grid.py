@@ -31,7 +31,17 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
 ROOT = Path(__file__).resolve().parent.parent
-INGREDIENTS = ("white cabbage", "carrots", "mayonnaise", "mustard", "vinegar", "sugar", "salt", "pepper", "celery seed")
+INGREDIENTS: tuple[str, ...] = (
+    "white cabbage",
+    "carrots",
+    "mayonnaise",
+    "mustard",
+    "vinegar",
+    "sugar",
+    "salt",
+    "pepper",
+    "celery seed",
+)
 INGREDIENTS += ("spring onions", "parsley", "sour cream")
 SHEETS = {"the paper's sheet": 9, "80 documents": 80}
 LOOKS = 10  # times that a page is asked for
