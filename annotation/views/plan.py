@@ -92,7 +92,7 @@ def _standing(study: Study, section: str) -> dict[str, Any]:
     )
     return {
         "standing": coverage(study, seats, section=section) if seats else None,
-        "standing_judges": dict(queries.rows_of_judges(study)),
+        "standing_judges": {code: len(rows) for code, rows in sorted(queries.rows_of_judges(study).items())},
         "sections": sections if by_section else [],
         "section": section,
         "vacancies": queries.vacancies(study),
