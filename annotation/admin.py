@@ -23,9 +23,12 @@ from annotation import actions
 from annotation.models import (
     Assignment,
     Column,
+    Decision,
     Label,
     LabelEvent,
+    Look,
     Membership,
+    Note,
     Option,
     Plan,
     Question,
@@ -35,6 +38,8 @@ from annotation.models import (
     Scheme,
     Section,
     Sheet,
+    Sitting,
+    Skip,
     Study,
     User,
 )
@@ -242,7 +247,8 @@ class LabelAdmin(MadeByActions):
     search_fields = ["column__name", "assignment__rater__code", "assignment__row__name", "note"]
     deferred = ["assignment__row__evidence"]
     fields = [
-        "assignment", "column", "question", "option", "note", "preset", "revision", "updated_at", "scores_json",
+        "assignment", "column", "question", "option", "note", "preset", "exposed", "revision", "updated_at",
+        "scores_json",
     ]  # fmt: skip
     readonly_fields = ["scores_json"]
 
@@ -276,3 +282,87 @@ class LabelEventAdmin(MadeByActions):
     @admin.display(ordering="assignment__row")
     def row(self, event: LabelEvent) -> Row:
         return event.assignment.row
+
+
+@admin.register(Decision)
+class DecisionAdmin(MadeByActions):
+    """Read only: decisions are made and taken back in the lens."""
+
+    list_display = ["at", "row", "column", "question", "option", "reason", "by"]
+    list_filter = ["assignment__rater__study"]
+    list_select_related = ["column", "question", "option", "assignment__row", "by"]
+    search_fields = ["column__name", "assignment__row__name", "reason"]
+    deferred = ["assignment__row__evidence"]
+    fields = ["assignment", "column", "question", "option", "reason", "by", "at", "seen_json"]
+    readonly_fields = ["seen_json"]
+
+    @admin.display(ordering="assignment__row")
+    def row(self, decision: Decision) -> Row:
+        return decision.assignment.row
+
+    @admin.display(description=_("seen"))
+    def seen_json(self, decision: Decision) -> SafeString:
+        return pretty(decision.seen)
+
+
+@admin.register(Look)
+class LookAdmin(MadeByActions):
+    list_display = ["at", "user", "sheet"]
+    list_filter = ["sheet__study"]
+    list_select_related = ["user", "sheet"]
+    search_fields = ["user__username", "sheet__title"]
+
+
+@admin.register(Skip)
+class SkipAdmin(MadeByActions):
+    """Read only: cells are skipped in the grid, where the history is written."""
+
+    list_display = ["at", "rater", "row", "column", "question", "reason"]
+    list_filter = ["assignment__rater__study"]
+    list_select_related = ["column", "question", "assignment__rater", "assignment__row"]
+    search_fields = ["column__name", "assignment__rater__code", "assignment__row__name", "reason"]
+    deferred = ["assignment__row__evidence"]
+
+    @admin.display(ordering="assignment__rater")
+    def rater(self, skip: Skip) -> Rater:
+        return skip.assignment.rater
+
+    @admin.display(ordering="assignment__row")
+    def row(self, skip: Skip) -> Row:
+        return skip.assignment.row
+
+
+@admin.register(Note)
+class NoteAdmin(MadeByActions):
+    """Read only: notes are answered on their page of the study."""
+
+    list_display = ["at", "rater", "row", "column", "question", "text", "answered_by", "answered_at"]
+    list_filter = ["assignment__rater__study"]
+    list_select_related = ["column", "question", "assignment__rater", "assignment__row", "answered_by"]
+    search_fields = ["column__name", "assignment__rater__code", "assignment__row__name", "text", "answer"]
+    deferred = ["assignment__row__evidence"]
+
+    @admin.display(ordering="assignment__rater")
+    def rater(self, note: Note) -> Rater:
+        return note.assignment.rater
+
+    @admin.display(ordering="assignment__row")
+    def row(self, note: Note) -> Row:
+        return note.assignment.row
+
+
+@admin.register(Sitting)
+class SittingAdmin(MadeByActions):
+    list_display = ["beat_at", "rater", "row", "seconds", "credited_at"]
+    list_filter = ["assignment__rater__study"]
+    list_select_related = ["assignment__rater", "assignment__row"]
+    search_fields = ["assignment__rater__code", "assignment__row__name"]
+    deferred = ["assignment__row__evidence"]
+
+    @admin.display(ordering="assignment__rater")
+    def rater(self, sitting: Sitting) -> Rater:
+        return sitting.assignment.rater
+
+    @admin.display(ordering="assignment__row")
+    def row(self, sitting: Sitting) -> Row:
+        return sitting.assignment.row

@@ -83,10 +83,11 @@ class PlanForm(forms.Form):
         words = scheme.words
         raters = study.raters.plannable()
         self.judges = judging.names(study)
-        labelled_by = queries.rows_of_judges(study)
+        self.study = study
+        labelled_by = queries.rows_of_judges(study, [section.key for section in scheme.sections])
         counts = queries.sheets_to_plan(study)
         all_rows = sum(count.rows for count in counts)
-        judges_lack = any(labelled_by.get(judge, 0) < all_rows for judge in self.judges)
+        judges_lack = any(len(labelled_by[judge]) < all_rows for judge in self.judges)
         self.counts = {count.sheet.pk: count for count in counts if count.free or judges_lack}
         sheets = study.sheets.filter(pk__in=self.counts).order_by("position")
         self.fields["raters"].queryset = raters  # type: ignore[attr-defined]
@@ -177,7 +178,7 @@ class PlanForm(forms.Form):
         return [Given(self.rows[sheet][row], raters[rater].pk, sections) for sheet, row, rater in design.assignments]
 
     def rows_of_judges(self, standing: list[Given], new: list[Given]) -> dict[str, list[int]]:
-        """What each judge gets of the chosen sheets. One query.
+        """What each judge gets of the chosen sheets, besides what it has. Two queries.
 
         `standing`, `new`: the seats of people before the plan, and those that it adds.
         """
@@ -187,11 +188,14 @@ class PlanForm(forms.Form):
             if any(queries.asks(seat.sections, section) for section in sections):
                 people.setdefault(seat.row_id, set()).add(seat.rater_id)
         every = queries.rows_to_label(self.cleaned_data["sheets"])
+        have = queries.rows_of_judges(self.study, sections)
         given = {}
         for n, judge in enumerate(self.judges):
             if chosen := self.cleaned_data[f"judge_{n}"]:
                 given[judge] = [
-                    row_id for row_id in every if chosen == self.Judged.ALL or len(people.get(row_id, ())) > 1
+                    row_id
+                    for row_id in every
+                    if row_id not in have[judge] and (chosen == self.Judged.ALL or len(people.get(row_id, ())) > 1)
                 ]
         return given
 

@@ -5,8 +5,9 @@ Pure: no database. Four kinds of match, the better ones first:
     exact    all words of the item are in the block, each in some form of it (tomato: tomatoes; loaf: loaves)
     synonym  another phrase of the scheme's list of synonyms stands there instead (ground beef: minced beef)
     part     some of the words only (olive oil: oil), or a word inside a longer one (milk: buttermilk)
-    near     a word that is spelled nearly so (zucchini: zuchini); looked for only where the page has nothing better
+    near     a word that is spelled nearly so (zucchini: zuchini)
 
+A word is looked for inside others, and after that in near spellings, only where the page has it in no form of its own.
 Forms are found by stem (Snowball, and a short list of irregular English words), accents do not count.
 """
 
@@ -159,7 +160,7 @@ class WordIndex:
 
         for stem, word in stems.items():
             exact = self._places.get(stem, ())
-            inside = self._inside(stem)
+            inside = self._inside(stem) if not exact else set()
             for place in exact:
                 add(place, Match.EXACT, [stem])
             for other in inside:
@@ -260,7 +261,8 @@ def _distance(a: str, b: str) -> int:
     >>> _distance("zucchini", "zuchini"), _distance("vinegar", "vineagr")
     (1, 1)
     """
-    before, last = [], list(range(len(b) + 1))
+    before: list[int] = []
+    last = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
         here = [i]
         for j, y in enumerate(b, 1):

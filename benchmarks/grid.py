@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
 ROOT = Path(__file__).resolve().parent.parent
-INGREDIENTS = ("white cabbage", "carrots", "mayonnaise", "mustard", "vinegar", "sugar", "salt", "pepper", "celery seed")
-INGREDIENTS += ("spring onions", "parsley", "sour cream")
+INGREDIENTS = ["white cabbage", "carrots", "mayonnaise", "mustard", "vinegar", "sugar", "salt", "pepper"]
+INGREDIENTS += ["celery seed", "spring onions", "parsley", "sour cream"]
 SHEETS = {"the paper's sheet": 9, "80 documents": 80}
 LOOKS = 10  # times that a page is asked for
 KEYS_EACH = 60  # presses of each kind that are timed
-PAUSE_MS = 40  # between two presses: 25 keys a second, more than anybody types
+PAUSE_MS = 80  # between two presses: 12 keys a second, more than anybody chooses
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def make_sheets() -> dict[str, int]:
             for n, name in enumerate(INGREDIENTS * 2)
             if n < 18
         )
-        recipe = parse_recipe(f"name: {title}\ningredients: {list(INGREDIENTS)}\nsteps: [Mix.]\ntasks:\n{tasks}\n")
+        recipe = parse_recipe(f"name: {title}\ningredients: {INGREDIENTS}\nsteps: [Mix.]\ntasks:\n{tasks}\n")
         sheet = recipes.add_recipe(study=study, recipe=recipe)
         for n in range(n_documents):
             actions.add_row(sheet=sheet, name=f"Google {n + 1}", title="", url="", evidence=evidence)

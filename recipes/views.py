@@ -94,7 +94,7 @@ _SANDBOX = {"default-src": [NONE], "style-src": [SELF], "frame-ancestors": [SELF
 
 
 @require_GET
-@csp(_SANDBOX)
+@csp(_SANDBOX)  # type: ignore[arg-type]  # its types know no view that takes more than a request
 @xframe_options_sameorigin
 def stored_page(request: AppRequest, pk: int) -> HttpResponse:
     """The page behind a row as it was imported, for those who label it and for the desk."""

@@ -216,7 +216,7 @@ TABLE = {
     # annotation: my work
     "annotation:my-work": Url(LOGGED_IN),
     "annotation:sheet": Url(ANNA, args=sheet),
-    "annotation:spreadsheet": Url(ANNA, args=sheet),
+    "annotation:spreadsheet": Url(ANNA, ANNA, args=sheet),
     "annotation:spreadsheet-file": Url(ANNA, args=sheet),
     "annotation:grid-script": Url(ANYBODY, Who(*[METHOD] * 6), args=lambda world: ("any",)),
     "annotation:record-cells": Posted(Who(LOGIN, REFUSED, YES, REFUSED, REFUSED, REFUSED), args=sheet, data=a_cell),

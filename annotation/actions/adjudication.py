@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation import lens, queries
 from annotation.actions.base import Refused, lock_study
-from annotation.actions.labels import Answer, record, submit
+from annotation.actions.labels import Answer, record
 from annotation.actions.plan import assign
 from annotation.models import (
     Assignment,
@@ -49,8 +52,14 @@ def adjudicate(
         raise Refused(_("There is no decision here that could be taken back."))
     if option is not None and len(cell.by_people) == 1 and option.key not in cell.by_people and not reason.strip():
         raise Refused(_("All people who answered say something else here. Give a reason for deciding otherwise."))
-    assignment = _assignment(sheet.study, row)
-    _record(assignment, [Answer(column, question, option, note=reason.strip())], by)
+    assignment = _opened(sheet.study, [row])[row.pk]
+    record(
+        assignment=assignment,
+        answers=[Answer(column, question, option, note=reason.strip())],
+        key=uuid.uuid4(),
+        by=by,
+    )
+    _close([assignment])
     return Decision.objects.create(
         assignment=assignment,
         column=column,
@@ -81,41 +90,44 @@ def accept_agreed(*, sheet: Sheet, judges: bool, shown: str, by: User) -> int:
     of_row: dict[int, list[lens.Agreed]] = defaultdict(list)
     for cell in found:
         of_row[cell.row_id].append(cell)
-    for row in sheet.rows.filter(pk__in=of_row):
-        assignment = _assignment(sheet.study, row)
-        answers, decisions = [], []
-        for cell in of_row[row.pk]:
+    opened = _opened(sheet.study, list(sheet.rows.filter(pk__in=of_row).defer("evidence")))
+    decisions = []
+    for row_id, assignment in opened.items():
+        answers = []
+        for cell in of_row[row_id]:
             option = by_key[cell.question_id, cell.option]
-            column = columns[cell.column_id]
-            answers.append(Answer(column, option.question, option))
+            answers.append(Answer(columns[cell.column_id], option.question, option))
             decisions.append(
                 Decision(
                     assignment=assignment,
-                    column=column,
-                    question=option.question,
+                    column_id=cell.column_id,
+                    question_id=cell.question_id,
                     option=option,
                     seen=dict(cell.seen),
                     by=by,
                 )
             )
-        _record(assignment, answers, by)
-        Decision.objects.bulk_create(decisions)
+        record(assignment=assignment, answers=answers, key=uuid.uuid4(), by=by)
+    Decision.objects.bulk_create(decisions, batch_size=500)
+    _close(opened.values())
     return len(found)
 
 
-def _assignment(study: Study, row: Row) -> Assignment:
+def _opened(study: Study, rows: Sequence[Row]) -> dict[int, Assignment]:
+    """Row -> the gold's assignment, ready to be written to."""
     rater = lens.gold_rater(study)
     if rater is None:
         taken = study.raters.filter(code=GOLD).exists()
         code = queries.free_code(study, prefix=GOLD) if taken else GOLD
         rater = Rater.objects.create(study=study, kind=Rater.Kind.GOLD, code=code)
-    (assignment,) = assign(rater=rater, rows=[row])
-    return assignment
+    opened = {assignment.row_id: assignment for assignment in assign(rater=rater, rows=rows)}
+    of_rater = rater.assignments.filter(pk__in=[assignment.pk for assignment in opened.values()])
+    of_rater.update(state=Assignment.State.STARTED, submitted_at=None, sections=[])
+    return opened
 
 
-def _record(assignment: Assignment, answers: list[Answer], by: User) -> None:
+def _close(assignments: Iterable[Assignment]) -> None:
     """Between decisions the gold of a row counts as submitted: whoever reads submitted work alone wants it."""
-    Assignment.objects.filter(pk=assignment.pk).update(state=Assignment.State.STARTED, submitted_at=None)
-    record(assignment=assignment, answers=answers, key=uuid.uuid4(), by=by)
-    if Label.objects.filter(assignment=assignment).exists():
-        submit(assignment=assignment, allow_open=True)
+    decided = Exists(Label.objects.filter(assignment=OuterRef("pk")))
+    of_gold = Assignment.objects.filter(decided, pk__in=[assignment.pk for assignment in assignments])
+    of_gold.update(state=Assignment.State.SUBMITTED, submitted_at=timezone.now())

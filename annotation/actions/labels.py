@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
@@ -86,14 +86,14 @@ def record(*, assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID,
     answers = list(answers)
     # The row's lock orders writers of one assignment; on SQLite the transaction itself is the lock.
     looks = Look.objects.filter(sheet=OuterRef("row__sheet"), user=OuterRef("rater__user"))
-    locked = (
+    locked: Any = (  # an assignment, with what is annotated
         Assignment.objects.select_for_update(of=("self",))
         .select_related("row__sheet", "rater")
         .defer("row__evidence")
         .annotate(exposed=Exists(looks), has_skips=Exists(Skip.objects.filter(assignment=OuterRef("pk"))))
         .get(pk=assignment.pk)
     )
-    assignment = locked
+    assignment = cast(Assignment, locked)
     if LabelEvent.objects.filter(assignment=assignment, key=key).exists():
         return Recorded(state=assignment.state)
     if assignment.state == Assignment.State.SUBMITTED:

@@ -20,6 +20,7 @@ from annotation.models import (
     Rater,
     Row,
     Sheet,
+    Skip,
     Study,
     User,
 )
@@ -128,38 +129,37 @@ def _give(
     plan: Plan | None = None,
     orders: Mapping[int, int] | None = None,
 ) -> None:
-    mine = rater.assignments.filter(repeat=repeat)
-    withdrawn = mine.filter(row__in=row_ids, state=State.WITHDRAWN)
-    again = {"sections": list(sections), "handed_to": None, "plan": plan}
-    labelled = Exists(Label.objects.filter(assignment=OuterRef("pk")))
-    withdrawn.filter(labelled).update(state=State.STARTED, **again)
-    withdrawn.update(state=State.OPEN, **again)
-    have = {assignment.row_id: assignment for assignment in mine.filter(row__in=row_ids)}
+    mine = rater.assignments.filter(repeat=repeat, row__in=row_ids)
+    orders = orders or {}
+    of_it = {"assignment": OuterRef("pk")}
+    begun = Exists(Label.objects.filter(**of_it)) | Exists(Skip.objects.filter(**of_it))
+    again = list(mine.filter(state=State.WITHDRAWN))
+    begun_again = set(mine.filter(begun, state=State.WITHDRAWN).values_list("pk", flat=True))
+    for assignment in again:
+        assignment.state = State.STARTED if assignment.pk in begun_again else State.OPEN
+        assignment.sections, assignment.plan, assignment.handed_to = list(sections), plan, None
+        assignment.order = orders.get(assignment.row_id)
+    Assignment.objects.bulk_update(again, ["state", "sections", "plan", "handed_to", "order"], batch_size=200)
+    have = {assignment.row_id: assignment for assignment in mine}
     Assignment.objects.bulk_create(
-        Assignment(
-            rater=rater,
-            row_id=pk,
-            repeat=repeat,
-            sections=list(sections),
-            plan=plan,
-            order=(orders or {}).get(pk),
-        )
+        Assignment(rater=rater, row_id=pk, repeat=repeat, sections=list(sections), plan=plan, order=orders.get(pk))
         for pk in row_ids
         if pk not in have
     )
     if plan is not None:
-        _ask_more(have.values(), sections)
+        _ask_more(have.values(), sections, plan)
 
 
-def _ask_more(assignments: Iterable[Assignment], sections: Sequence[str]) -> None:
+def _ask_more(assignments: Iterable[Assignment], sections: Sequence[str], plan: Plan) -> None:
     """Add sections to what is given already. What was submitted is open again then; its labels stay."""
     for assignment in assignments:
         if not assignment.sections or (sections and set(sections) <= set(assignment.sections)):
             continue
         assignment.sections = sorted({*assignment.sections, *sections}) if sections else []
+        assignment.plan = plan
         if assignment.state == State.SUBMITTED:
             assignment.state, assignment.submitted_at = State.STARTED, None
-        assignment.save(update_fields=["sections", "state", "submitted_at"])
+        assignment.save(update_fields=["sections", "plan", "state", "submitted_at"])
 
 
 @transaction.atomic

@@ -31,7 +31,7 @@ def restore(
     Raises:
         Refused: the labels have changed since; the sheet is closed.
     """
-    if Sheet.objects.select_for_update().get(pk=sheet.pk).closed_at is not None:
+    if Sheet.objects.select_for_update(no_key=True).get(pk=sheet.pk).closed_at is not None:
         raise Refused(_("“%(sheet)s” is closed. Open it again to restore labels of it.") % {"sheet": sheet.title})
     work = Assignment.objects.select_for_update().filter(row__sheet=sheet, rater__kind=Rater.Kind.PERSON)
     list(work.order_by("pk").values_list("pk"))  # writers of these rows wait until all is restored

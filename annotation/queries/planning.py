@@ -75,12 +75,19 @@ def sheets_to_plan(study: Study) -> list[SheetToPlan]:
     ]
 
 
-def rows_of_judges(study: Study) -> dict[str, int]:
-    """Code -> how many rows that can still be labelled the judge has, done or not. One query."""
+def rows_of_judges(study: Study, sections: Collection[str] = ()) -> dict[str, set[int]]:
+    """Code -> the rows that the judge has for all of the sections, done or not; withdrawn rows are left out. One query.
+
+    Looking up a judge that has none gives an empty set.
+    """
     given = Assignment.objects.filter(
-        rater__study=study, rater__kind=Rater.Kind.JUDGE, row__withdrawn_at=None, repeat=1
+        rater__study=study, rater__kind=Rater.Kind.JUDGE, row__withdrawn_at=None, row__sheet__closed_at=None, repeat=1
     ).exclude(state=State.WITHDRAWN)
-    return Counter(given.values_list("rater__code", flat=True))
+    rows: dict[str, set[int]] = defaultdict(set)
+    for code, row_id, has in given.values_list("rater__code", "row_id", "sections"):
+        if all(asks(has, section) for section in sections):
+            rows[code].add(row_id)
+    return rows
 
 
 def columns_by_section(sheets: Iterable[Sheet]) -> dict[int, Counter[str]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from annotation.models import (
@@ -47,8 +47,9 @@ def my_sheets(user: User) -> list[SheetProgress]:
     """The sheets on which `user` has work, by study and position. Nine queries."""
     assignments = Assignment.objects.of_user(user)
     mine: dict[int, list[Assignment]] = defaultdict(list)
-    for assignment in assignments.order_by().annotate(sheet_id=F("row__sheet")):
-        mine[assignment.sheet_id].append(assignment)
+    counted = ("state", "sections", "active_seconds", "row__sheet")
+    for assignment in assignments.order_by().select_related("row").only(*counted):
+        mine[assignment.row.sheet_id].append(assignment)
     sheets = list(Sheet.objects.filter(pk__in=mine).order_by("study__title", "position"))
     # One object a study, so that its scheme is read and checked once, however many sheets it has.
     studies = Study.objects.select_related("scheme").in_bulk({sheet.study_id for sheet in sheets})

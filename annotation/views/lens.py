@@ -93,6 +93,8 @@ def page(request: AppRequest, pk: int) -> HttpResponse:
         "study": sheet.study,
         "scheme": sheet.study.scheme.parsed,
         "lens": whole,
+        "before": sheet.study.sheets.filter(position__lt=sheet.position).order_by("position").last(),
+        "after": sheet.study.sheets.filter(position__gt=sheet.position).order_by("position").first(),
         "kinds": lens.TITLES,
         "counts": whole.counts(),
         "is_manager": Role.MANAGER in sheet.study.roles,

@@ -92,6 +92,7 @@ def _standing(study: Study, section: str) -> dict[str, Any]:
     )
     return {
         "standing": coverage(study, seats, section=section) if seats else None,
+        "standing_judges": {code: len(rows) for code, rows in sorted(queries.rows_of_judges(study).items())},
         "sections": sections if by_section else [],
         "section": section,
         "vacancies": queries.vacancies(study),
@@ -127,7 +128,11 @@ def _apply(
     words = study.scheme.parsed.words.model_dump()
     said = [ngettext("%(n)s %(row)s assigned.", "%(n)s %(rows)s assigned.", n) % {"n": n, **words}] if design else []
     said += [
-        _("“%(judge)s” has %(n)s %(rows)s to label; start it on the page of the judges.")
+        ngettext(
+            "“%(judge)s” has %(n)s %(row)s to label; start it on the page of the judges.",
+            "“%(judge)s” has %(n)s %(rows)s to label; start it on the page of the judges.",
+            len(row_ids),
+        )
         % {"judge": judge, "n": len(row_ids), **words}
         for judge, row_ids in judges.items()
     ]

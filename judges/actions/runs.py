@@ -183,8 +183,9 @@ def resume_run(*, run: Run, enqueue: bool = True) -> None:
     # Locked, so that the last word of a worker which was still writing is seen here.
     items = run.items.select_for_update(of=("self",)).exclude(state=WorkItem.State.DONE)
     left = {item.pk: item.assignment for item in items.select_related("assignment")}
-    # What another run of this judge has labelled since is not this run's any more.
-    theirs = [pk for pk, assignment in left.items() if assignment.state == Assignment.State.SUBMITTED]
+    # What another run of this judge has labelled since, or was withdrawn, is not this run's any more.
+    closed = (Assignment.State.SUBMITTED, Assignment.State.WITHDRAWN)
+    theirs = [pk for pk, assignment in left.items() if assignment.state in closed]
     if len(theirs) == len(left):
         raise Refused(_("Nothing is left to do in this run."))
     run.items.filter(pk__in=theirs).delete()

@@ -226,7 +226,8 @@ def _rest(item: WorkItem, error: str) -> None:
 @transaction.atomic
 def fail(item: WorkItem, error: str) -> None:
     if held(item).update(state=WorkItem.State.FAILED, lease_until=None, error=error, done_at=timezone.now()):
-        Assignment.objects.filter(pk=item.assignment_id).exclude(state=Assignment.State.SUBMITTED).update(
+        closed = [Assignment.State.SUBMITTED, Assignment.State.WITHDRAWN]
+        Assignment.objects.filter(pk=item.assignment_id).exclude(state__in=closed).update(
             state=Assignment.State.FAILED, failure=error
         )
 

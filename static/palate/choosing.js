@@ -7,7 +7,10 @@ class Choosing {
     choices.addEventListener("mousedown", (event) => event.preventDefault());
     choices.addEventListener("click", (event) => {
       const button = event.target.closest("[data-choose]");
-      if (button) this.choose(button.dataset.choose);
+      // The second half of a double click is no choice: the focus has gone on, and it would answer the next cell.
+      const double = event.detail > 1 && event.timeStamp - this.clicked < 300;
+      this.clicked = event.timeStamp;
+      if (button && !double) this.choose(button.dataset.choose);
     });
   }
 

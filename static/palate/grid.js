@@ -120,6 +120,6 @@ window.palate = (() => {
   window.addEventListener("resize", () => choosing.reserve());
   // An address may name a cell: what a link on another page is about.
   focus.go(cells.get(location.hash.slice(1)) || cells.order.find((cell) => cells.isOpen(cell)) || cells.order[0]);
-  new WorkingTime({ focus, config, words, shown: $("active-time"), before: Number(config.seconds) });
+  new WorkingTime({ focus, cells, config, words, shown: $("active-time"), before: JSON.parse($("seconds-data").textContent) });
   return { keys, focus, cells, refuse, headers: () => saving.headers(), saving, range };
 })();

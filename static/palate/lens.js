@@ -89,6 +89,7 @@
     count(now);
     const query = new URLSearchParams(Object.entries(now).filter(([, value]) => value).map(([key, value]) => [key, value === true ? "1" : value]));
     history.replaceState(null, "", query.size ? `?${query}` : location.pathname);
+    document.querySelectorAll("a[data-sheet]").forEach((link) => (link.search = query)); // the next sheet under the same filter
     showPlace();
   }
 

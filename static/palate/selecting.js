@@ -55,7 +55,7 @@ class CellRange {
 
   keys(keys) {
     for (const key of ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown"])
-      keys.add(`Shift+${key}`, () => this.extend(this.within(this.focus.target(key, this.far || this.focus.cell))));
+      keys.add(`Shift+${key}`, () => this.extend(this.within(key, this.far || this.focus.cell)));
     const edge = (first) => {
       const lines = this.cells.lines.filter(({ table }) => table === this.focus.cell.line.table);
       return first ? lines[0].cells[0] : lines.at(-1).cells.at(-1);
@@ -70,14 +70,13 @@ class CellRange {
     keys.add("Escape", () => this.isRange && this.collapse());
   }
 
-  // A move that leads out of the table ends at the table's last line.
-  within(cell) {
-    if (!cell) return cell;
+  // Where a key leads; out of the table it leads to the table's first or last line.
+  within(key, from) {
+    const cell = this.focus.target(key, from);
     const { table } = this.focus.cell.line;
-    if (cell.line.table === table) return cell;
+    if (!cell || cell.line.table === table) return cell;
     const lines = this.cells.lines.filter((line) => line.table === table);
-    const line = cell.line.y < lines[0].y ? lines[0] : lines.at(-1);
-    return line.cells[Math.min(cell.x, line.cells.length - 1)];
+    return (cell.line.y < lines[0].y ? lines[0] : lines.at(-1)).cells[from.x];
   }
 
   mouse(tables) {

@@ -23,7 +23,7 @@ class Submitting {
       } else if (state === "saved") this.turn(this.next);
     });
     panel.addEventListener("click", (event) => {
-      if (event.target.closest("[data-submit], [data-reopen]")) this.turn(focus.cell.assignment);
+      if (event.detail < 2 && event.target.closest("[data-submit], [data-reopen]")) this.turn(focus.cell.assignment);
     });
     panel.addEventListener("shown", () => this.buttons());
   }

@@ -1,9 +1,9 @@
 // Active time by document: counted while the page is seen and its reader did something in the last minute. The page sends
 // all that it has counted so far, so a beat that is lost, late or sent twice does no harm; see annotation/actions/time.py.
 class WorkingTime {
-  constructor({ focus, config, words, shown, before }) {
-    Object.assign(this, { focus, config, words, shown });
-    this.before = before; // seconds on this sheet before the page was opened
+  constructor({ focus, cells, config, words, shown, before }) {
+    Object.assign(this, { focus, cells, config, words, shown });
+    this.before = before; // assignment -> seconds before the page was opened
     this.page = newKey();
     this.counted = new Map(); // assignment -> milliseconds
     this.sent = -1;
@@ -37,7 +37,7 @@ class WorkingTime {
   }
 
   get seconds() {
-    return Math.floor([...this.counted.values()].reduce((sum, ms) => sum + ms, 0) / 1000);
+    return Math.floor(sum([...this.counted.values()]) / 1000);
   }
 
   beat() {
@@ -53,10 +53,22 @@ class WorkingTime {
     navigator.sendBeacon(this.config.beat, body);
   }
 
+  // The time on the whole sheet; that on the focused document where the pointer asks for it.
   say() {
-    const minutes = Math.round((this.before + this.seconds) / 60);
+    const all = this.inWords(sum(Object.values(this.before)) + this.seconds);
+    if (this.shown.textContent !== all) this.shown.textContent = all;
+    if (!this.focus.cell) return;
+    const { assignment } = this.focus.cell;
+    const one = this.inWords(this.before[assignment] + (this.counted.get(assignment) || 0) / 1000);
+    const title = this.words.timeTitle.replace("{row}", this.cells.names.get(assignment)).replace("{one}", one).replace("{all}", all);
+    if (this.shown.title !== title) this.shown.title = title;
+  }
+
+  inWords(seconds) {
+    const minutes = Math.round(seconds / 60);
     const sentence = !minutes ? this.words.underAMinute : minutes < 60 ? this.words.minutes : this.words.hours;
-    const text = sentence.replace("{h}", Math.floor(minutes / 60)).replace("{min}", minutes % 60);
-    if (this.shown.textContent !== text) this.shown.textContent = text;
+    return sentence.replace("{h}", Math.floor(minutes / 60)).replace("{min}", minutes % 60);
   }
 }
+
+const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);

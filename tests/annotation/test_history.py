@@ -234,6 +234,17 @@ def test_the_history_comes_in_pages(leases: Leases, client_of: ClientOf) -> None
     assert len(client.get(url, {"page": 2}).context["steps"]) == 1
 
 
+@pytest.mark.parametrize("moment", ["", "yesterday", "2026-02-30T10:00:00"])
+def test_a_moment_that_is_none_restores_nothing(leases: Leases, client_of: ClientOf, moment: str) -> None:
+    label(leases.annas[0], {RENT: "stated"})
+
+    url = reverse("annotation:restore", args=[leases.sheet.pk])
+    page = client_of(leases.manager).post(url, {"moment": moment, "shown": "x"})
+
+    assert page.context["form"].errors["moment"]
+    assert standing(leases.annas[0]) == {RENT: "stated"}
+
+
 def test_restoring_shows_before_it_does(leases: Leases, client_of: ClientOf) -> None:
     moment = a_moment()
     label(leases.annas[0], COMPLETE)

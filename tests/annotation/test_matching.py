@@ -66,8 +66,9 @@ def test_find_takes_a_synonym_only_from_the_list() -> None:
     assert found("ground rice", ["minced beef"]) == []
 
 
-def test_find_looks_for_near_spellings_only_where_there_is_nothing_better() -> None:
+def test_find_looks_for_parts_and_near_spellings_only_where_there_is_nothing_better() -> None:
     assert found("butter", ["butter", "batter"]) == [(0, "butter", "exact")]
+    assert found("butter", ["butter", "buttermilk"]) == [(0, "butter", "exact")]
     assert found("butter", ["batter", "bitten"]) == [(0, "batter", "near")]
 
 

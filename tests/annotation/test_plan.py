@@ -252,6 +252,21 @@ def test_without_that_everybody_sees_the_order_of_the_sheet(
     assert set(Assignment.objects.filter(row__sheet=long_loan).values_list("order", flat=True)) == {None}
 
 
+def test_withdrawn_work_that_is_planned_again_gets_its_place_anew(
+    leases: Leases, long_loan: Sheet, client_of: ClientOf
+) -> None:
+    anna = leases.annas[0].rater
+    builders.assignments(anna, long_loan)
+    actions.remove_member(membership=leases.anna.memberships.get())
+    actions.add_member(study=leases.study, user=leases.anna, role=Role.ANNOTATOR)
+    manager = client_of(leases.manager)
+
+    data = numbers(leases, long_loan, raters=[anna], raters_per_sheet=1, share_twice=0, own_order="on")
+    manager.post(plan_url(leases), draw(manager, leases, data))
+
+    assert sorted(anna.assignments.filter(row__sheet=long_loan).values_list("order", flat=True)) == list(range(12))
+
+
 def test_rows_that_come_later_come_later_in_the_order(leases: Leases, loan: Sheet) -> None:
     anna = leases.annas[0].rater
     for _ in range(2):
@@ -310,6 +325,17 @@ def test_a_judge_labels_everything_that_people_have_already(leases: Leases, clie
     given = leases.study.raters.get(code="J9").assignments.all()
     assert [assignment.sections for assignment in given] == [["acts"], ["acts"]]
     assert Assignment.objects.filter(rater__kind="person").count() == 4
+
+
+def test_a_judge_gets_only_what_it_has_not(leases: Leases, loan: Sheet, client_of: ClientOf, judge_j9: str) -> None:
+    actions.assign(rater=builders.judge(leases.study, "J9"), rows=loan.rows.all()[:3])
+    manager = client_of(leases.manager)
+
+    data = numbers(leases, loan, judge_0="all") | {"raters": []}
+    page = manager.post(plan_url(leases), draw(manager, leases, data), follow=True).content.decode()
+
+    assert "“J9” has 1 clause to label" in page
+    assert leases.study.raters.get(code="J9").assignments.count() == 4
 
 
 def test_a_plan_for_nobody_is_told_so(leases: Leases, loan: Sheet, client_of: ClientOf, judge_j9: str) -> None:

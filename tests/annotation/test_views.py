@@ -9,6 +9,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from annotation import actions
+from annotation.evidence import Block
 from annotation.models import Assignment, Label, Option, User
 from tests import builders
 from tests.annotation.test_saving import change, save
@@ -76,6 +78,22 @@ def test_evidence_shows_the_text_and_finds_the_words(leases: Leases, client_of: 
     rent = leases.sheet.columns.get(name="Pay rent")
     # Block 1 is the paragraph, "The tenant pays the rent …": "pays" stands at 11 to 15, "rent" at 20 to 24.
     assert response.context["hits"][rent.pk]["duty"] == [(1, 11, 15, "exact", 1.0), (1, 20, 24, "exact", 1.0)]
+
+
+def test_evidence_marks_the_synonyms_of_the_scheme(leases: Leases, client_of: ClientOf) -> None:
+    text = builders.SCHEME.replace("sections:\n", "synonyms: [[landlord, lessor], [rent, payment]]\nsections:\n", 1)
+    study = builders.study("synonyms", of=builders.scheme(text.replace("version: 1", "version: 2")))
+    sheet = builders.sheet(study, duties=["Pay the lessor"])
+    row = actions.add_row(sheet=sheet, name="Clause 9", evidence=[Block("paragraph", "The tenant pays the landlord.")])
+    [assignment] = actions.assign(rater=builders.rater(study, leases.anna), rows=[row])
+
+    response = client_of(leases.anna).get(reverse("annotation:evidence", args=[assignment.pk]))
+
+    # "pays" is one of the item's words, "landlord" stands for the other: together (1 + 0.9) / 2 of it.
+    column = sheet.columns.get(name="Pay the lessor")
+    hits = response.context["hits"][column.pk]["duty"]
+    assert [hit[3] for hit in hits] == ["part", "synonym"]
+    assert {hit[4] for hit in hits} == {0.95}
 
 
 def test_evidence_of_another_persons_assignment_does_not_exist(leases: Leases, client_of: ClientOf) -> None:

@@ -186,4 +186,7 @@ def test_the_answer_to_a_choice_tells_nothing_of_others(slaw: Coleslaw, browsing
     with page.expect_response("**/record/") as caught:
         grid.keys("1")
     # The column's three cells: her own choice, the tool that fills itself, and the open one.
-    assert re.findall(r'data-option="([^"]+)"', caught.value.text()) == ["task-found", "no-tool-involved"]
+    answer = caught.value.json()
+    [[_, _, values]] = answer["columns"]
+    assert sorted(values.values()) == ["=no-tool-involved", "task-found"]
+    assert list(answer["states"]) == [str(slaw.assignment("anna", "Google 1").pk)]

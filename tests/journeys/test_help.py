@@ -150,6 +150,7 @@ def test_active_time_leaves_pauses_out(slaw: Coleslaw, browsing: Browsing) -> No
 
     # 2 × 40 s between the keys, and the minute after the last one
     expect(page.locator("#active-time")).to_have_text("2 min")
+    expect(page.locator("#active-time")).to_have_attribute("title", re.compile("Active on Google 1: 2 min. On"))
     sittings = Sitting.objects.filter(assignment=slaw.assignment("anna", "Google 1"))
     for _ in range(100):  # a beat is sent, and nobody waits for it
         seconds = list(sittings.values_list("seconds", flat=True))

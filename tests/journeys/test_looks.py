@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation import actions
-from annotation.models import Assignment, Label, Row, Sheet, Study
+from annotation.models import Assignment, Label, Row, Sheet, Study, User
 from judges.actions import score_items
 from judges.models import Run, WorkItem
 from recipes import actions as recipes
@@ -95,6 +95,13 @@ def lively(demo: Study) -> Study:
     answers = [actions.Answer(label.column, label.question, label.option) for label in labels]
     actions.record(assignment=mine, answers=answers, key=uuid.uuid4())
     actions.submit(assignment=mine)
+    for answer, said in ((answers[0], "Yes."), (answers[1], "")):
+        note = actions.ask(
+            assignment=mine, column=answer.column, question=answer.question, text="Is it?", by=mine.rater.user
+        )
+        if said:
+            actions.answer_note(note=note, answer=said, by=User.objects.get(username="manager"))
+    actions.beat(rater=mine.rater, page=uuid.uuid4(), seconds={mine.pk: 50})
     sheet = recipes.add_recipe(study=demo, recipe=demo_study.demo_recipe("tacos"))
     for n in range(5):
         add_document(sheet, f"Google {n + 1}", ["8 corn tortillas"], ["Warm the tortillas."])
@@ -122,12 +129,17 @@ def addresses(study: Study) -> dict[str, dict[str, str]]:
             "my-work-empty": "/",
             "new-study": "/studies/new/",
             "study": at,
+            "lens": f"/sheets/{sheet.pk}/lens/?kind=people",
+            "accept": f"/sheets/{sheet.pk}/lens/accept/",
+            "history": f"/sheets/{sheet.pk}/history/",
+            "restore": f"/sheets/{sheet.pk}/restore/?moment=2026-01-01T00:00:00&submitted=on",
             "documents": f"{at}documents/",
             "document": f"{at}documents/{row.pk}/",
             "plan": f"{at}plan/",
             "replan": f"{at}plan/replan/?leaving={study.raters.get(user__username='annotator').pk}",
             "board": f"{at}board/",
             "people": f"{at}people/",
+            "notes": f"{at}notes/",
             "import": f"{at}import/",
             "judges": f"{at}judges/",
             "run": f"{at}judges/runs/{run.pk}/",
@@ -156,6 +168,9 @@ def test_every_page(lively: Study, browsing: Browsing) -> None:
             page.goto(url)
             if title == "sheet":
                 page.wait_for_selector("td:focus")
+                page.wait_for_selector("#evidence h2")
+            if title == "lens":
+                page.wait_for_selector("#detail h2")
                 page.wait_for_selector("#evidence h2")
             if title in ("plan", "replan"):
                 page.wait_for_selector("#preview .matrix")
@@ -186,7 +201,7 @@ def test_the_login_and_the_grids_states(slaw: Coleslaw, browsing: Browsing) -> N
     grid.keys("s")
     grid.expect_refusal("still open")
     look(page, "grid-states")
-    for key, name in (("?", "help"), ("g", "guide")):
+    for key, name in (("?", "help"), ("g", "guide"), ("x", "skip"), ("m", "ask")):
         grid.keys(key)
         look(page, name)
         grid.keys("Escape")

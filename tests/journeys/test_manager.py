@@ -262,7 +262,7 @@ def test_work_is_handed_on_from_the_board(study: Study, manager: Page) -> None:
     builders.label(begun, {(column.name, "presence"): "found"})
 
     manager.goto("/studies/dishes/board/")
-    expect(manager.get_by_text("0 of 8 documents are submitted, 1 are begun.")).to_be_visible()
+    expect(manager.get_by_text("0 of 8 documents submitted, 1 begun.")).to_be_visible()
     expect(manager.get_by_text("No two people have answered the same cell yet.")).to_be_visible()
     expect(manager.get_by_text("No judge has worked here yet.")).to_be_visible()
     manager.get_by_role("row", name="A1 anna").get_by_role("button", name="Remind").click()

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import uuid
+
 from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, Route, expect
 
 from annotation import actions
 from annotation.models import LabelEvent
+from tests import builders
 from tests.journeys.conftest import Browsing
 from tests.journeys.pages import PASSWORD, Coleslaw, Grid, slow_down
 
 RECORD = "**/record/"
 NETWORK = ("Failed to load resource", "htmx:", "Response Status Error Code")
+INGREDIENTS = ("white cabbage", "carrots", "mayonnaise", "mustard")
 SHRED = "shred · knife · white cabbage"
 TEN = (*"1234", *"1234", *"12")  # Google 1's and Google 2's ingredients, and two of Bing 1's
 TEN_CHOSEN = {
@@ -44,7 +48,7 @@ def test_a_broken_server_is_tried_again_until_it_has_everything(slaw: Coleslaw, 
     page.route(RECORD, lambda route: route.fulfill(status=500, body="broken"))
     grid.keys(*TEN)
     expect(page.locator("#save-state")).to_have_text("Not saved yet: retrying")
-    expect(page.locator("td.failed")).to_have_count(10)
+    expect(page.locator("td[data-state=failed]")).to_have_count(10)
     assert grid.sign("Google 1", "mustard") == "i"
     grid.keys("s")
     grid.expect_refusal("Some choices are still on their way to the server")
@@ -52,7 +56,7 @@ def test_a_broken_server_is_tried_again_until_it_has_everything(slaw: Coleslaw, 
     page.unroute(RECORD)
     grid.settle()
     expect(page.locator("#save-state")).to_have_text("Saved")
-    expect(page.locator("td.failed")).to_have_count(0)
+    expect(page.locator("td[data-state=failed]")).to_have_count(0)
     assert slaw.standing("anna") == TEN_CHOSEN
     assert once_each()
 
@@ -153,8 +157,8 @@ def test_of_quick_choices_in_one_cell_the_last_one_wins(slaw: Coleslaw, browsing
     page.evaluate(
         """(id) => {
             window.signs = [];
-            new MutationObserver(() => signs.push(document.getElementById(id).children[0].textContent))
-                .observe(document.getElementById("tables"), { subtree: true, childList: true, characterData: true });
+            const cell = document.getElementById(id);
+            new MutationObserver(() => signs.push(cell.dataset.sign)).observe(cell, { attributes: true });
         }""",
         grid.focused,
     )
@@ -214,6 +218,123 @@ def test_a_refused_choice_gives_back_the_answers_that_it_switched_off(slaw: Cole
     grid.expect_refusal("is submitted")
     assert grid.sign("Google 1", SHRED, "tool") == "F"
     assert slaw.standing("anna") == before
+
+
+# --- the same sheet twice -------------------------------------------------------------------------------------------
+
+
+def test_two_tabs_show_each_others_choices_and_send_none_twice(slaw: Coleslaw, browsing: Browsing) -> None:
+    browsing.expect(*NETWORK)
+    page = browsing.person("anna")
+    first = Grid(page, slaw.sheet).open()
+    second = Grid(page.context.new_page(), slaw.sheet).open()
+    first.keys("1")
+    first.settle()
+    expect(second.page.locator(f"#{second.id('Google 1', 'white cabbage')}")).to_have_attribute("data-sign", "F")
+    second.keys("Control+z")  # the steps are those of the browser
+    second.keys("Control+Shift+z")
+    second.settle()
+    assert LabelEvent.objects.filter(assignment=slaw.assignment("anna", "Google 1")).count() == 3
+
+    # What the first one cannot send, a third one finds in the browser's store and sends too: it arrives once.
+    LabelEvent.objects.all().delete()
+    actions.record(
+        assignment=slaw.assignment("anna", "Google 1"),
+        answers=[builders.answer(slaw.sheet, "white cabbage", "presence", None)],
+        key=uuid.uuid4(),
+    )
+    LabelEvent.objects.all().delete()
+    first.open()
+    page.route(RECORD, lambda route: route.abort())
+    first.keys(*TEN)
+    expect(page.locator("#save-state")).to_have_text("Not saved yet: retrying")
+    third = Grid(page.context.new_page(), slaw.sheet).open()
+    third.settle()
+    page.unroute(RECORD)
+    page.evaluate("() => window.dispatchEvent(new Event('focus'))")
+    expect(page.locator("#save-state")).to_have_text("Saved")
+    assert slaw.standing("anna") == TEN_CHOSEN
+    assert once_each()
+
+
+def test_of_two_browsers_the_first_answer_stands_and_both_are_shown(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    other = Grid(browsing.person("anna"), slaw.sheet).open()
+    other.keys("3", "3", "3")
+    other.settle()
+
+    # This page has seen none of it. One key over all three: what is not answered elsewhere goes in.
+    grid.keys("Shift+End", "1")
+    state = page.locator("#save-state")
+    expect(state).to_have_text("Two answers: 3")
+    expect(page.locator("td[data-state=conflict]")).to_have_count(3)
+    assert [grid.sign("Google 1", column) for column in INGREDIENTS] == [*"–––F"]
+    both = "Two answers: “Not found” was saved elsewhere meanwhile, “Found” was chosen here. Choose one."
+    expect(page.locator("#where")).to_contain_text(both)
+    grid.keys("Escape", "s")
+    grid.expect_refusal("Some cells have two answers. Choose one in each of them, then submit.")
+
+    # It waits for a decision, over a reload as well: one for each side, and a third answer.
+    grid.open()
+    expect(state).to_have_text("Two answers: 3")
+    grid.go("Google 1", "white cabbage")
+    expect(page.locator("#where")).to_contain_text(both)
+    grid.keys("1")
+    expect(page.locator("td[data-state=conflict]")).to_have_count(2)
+    assert grid.where().startswith("Google 1 › Presence › carrots")  # the next one to decide
+    grid.keys("3")
+    grid.keys("2")
+    grid.settle()
+    expect(state).to_have_text("Saved")
+    assert [slaw.standing("anna")["Google 1", column, "presence"] for column in INGREDIENTS] == [
+        "found",
+        "not-found",
+        "found-not-perfect",
+        "found",
+    ]
+    events = LabelEvent.objects.filter(assignment=slaw.assignment("anna", "Google 1"))
+    assert events.count() == 3 + 1 + 2  # the other browser's, mustard, and the two decisions that changed something
+
+
+def test_undoing_while_the_server_is_away_arrives_in_order(slaw: Coleslaw, browsing: Browsing) -> None:
+    browsing.expect(*NETWORK)
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    page.context.set_offline(True)
+    grid.go("Google 1", SHRED, "task")
+    grid.keys("1", "1", "1")
+    grid.go("Google 1", SHRED, "task")
+    grid.keys("4")
+    expect(page.locator("#save-state")).to_have_text("Not saved yet: retrying")
+    grid.keys("Control+z", "Control+z")
+    signs = ["F", "F", ""]
+    assert [grid.sign("Google 1", SHRED, question) for question in ("task", "tool", "ingredients")] == signs
+    page.context.set_offline(False)
+    grid.settle()
+    assert [grid.sign("Google 1", SHRED, question) for question in ("task", "tool", "ingredients")] == signs
+    assert slaw.standing("anna") == {
+        ("Google 1", SHRED, "task"): "task-found",
+        ("Google 1", SHRED, "tool"): "found",
+    }
+
+
+def test_a_double_click_is_one_choice_and_one_submission(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    page.get_by_role("toolbar").get_by_role("button", name="Not found").dblclick()
+    grid.settle()
+    assert slaw.standing("anna") == {("Google 1", "white cabbage", "presence"): "not-found"}
+    grid.go("Google 1", SHRED, "task")
+    grid.keys("Control+Home", "Shift+End", "1")
+    grid.go("Google 1", SHRED, "task")
+    grid.keys("Shift+ArrowRight", "Shift+ArrowRight", "4")
+    grid.settle()
+    page.get_by_role("button", name="Submit").dblclick()
+    expect(page.locator("#n-submitted")).to_have_text("1")
+    page.wait_for_timeout(300)
+    assert slaw.assignment("anna", "Google 1").state == "submitted"
+    assert slaw.assignment("anna", "Google 2").state == "open"
 
 
 def test_a_browser_without_a_secure_context_saves_as_well(slaw: Coleslaw, browsing: Browsing) -> None:

@@ -89,6 +89,18 @@ def test_a_withdrawn_row_is_not_labelled(leases: Leases, judge: Judge) -> None:
     assert [item.assignment.row_id for item in run.items.all()] == [second.pk]
 
 
+def test_a_row_that_is_withdrawn_under_a_run_is_left_alone(leases: Leases, judge: Judge) -> None:
+    run = actions.start_run(study=leases.study, judge=judge, by=leases.manager)
+    items = list(run.items.order_by("pk").values_list("pk", flat=True))
+    annotation.withdraw_row(row=leases.sheet.rows.all()[0], reason="gone", by=leases.manager)
+
+    actions.score_items(item_ids=items)
+
+    assert sorted(run.rater.assignments.values_list("state", flat=True)) == ["submitted", "withdrawn"]
+    with pytest.raises(Refused, match="Nothing is left to do"):
+        actions.resume_run(run=run)
+
+
 def test_a_plan_does_not_open_the_way_into_labels_from_a_file(leases: Leases) -> None:
     """J1 has assignments that no plan and no run gave it."""
     judge = actions.create_judge(name="J1", method=Judge.Method.LEXICAL, prompt_text=PROMPT)

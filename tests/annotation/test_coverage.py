@@ -1,0 +1,119 @@
+"""The picture of a plan: counts by hand on the leases, where Anna and Boris have both clauses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from annotation import queries
+from annotation.coverage import Times, coverage
+from annotation.models import Rater
+from annotation.queries import Given
+from tests import builders
+from tests.builders import Leases
+
+
+def seats_of(leases: Leases, given: dict[str, list[int]], sections: tuple[str, ...] = ()) -> list[Given]:
+    """{code of the rater: places of rows}"""
+    rows = list(leases.sheet.rows.values_list("pk", flat=True))
+    raters = {rater.code: rater.pk for rater in leases.study.raters.all()}
+    return [Given(rows[place], raters[code], sections) for code, places in given.items() for place in places]
+
+
+def test_what_stands_is_counted(leases: Leases) -> None:
+    picture = coverage(leases.study, queries.seats(leases.study))
+
+    assert picture.times == Times(twice=2)
+    # A row has 2 duties × 1 question and 2 acts × 3 questions: 8 cells. Two rows, two people; the judge is no person.
+    assert picture.labels == 32
+    assert [(load.rater.code, load.times.rows, load.labels, load.sheets) for load in picture.loads] == [
+        ("A1", 2, 16, 1),
+        ("A2", 2, 16, 1),
+    ]
+    assert (picture.rows_a_rater, picture.rows_a_pair) == ((2, 2), (2, 2))
+    [matrix] = picture.matrices
+    assert [[place.people for place in places] for _rater, places in matrix.lines] == [[2, 2], [2, 2]]
+
+
+def test_a_row_is_tinted_by_how_many_people_have_it(leases: Leases) -> None:
+    builders.rater(leases.study, builders.user("clara"))
+    builders.row(leases.sheet, "Clause 3")
+
+    picture = coverage(leases.study, seats_of(leases, {"A1": [0, 1, 2], "A2": [0, 1], "A3": [0]}))
+
+    assert picture.times == Times(once=1, twice=1, thrice=1)
+    assert [[place.people for place in places] for _rater, places in picture.matrices[0].lines] == [
+        [3, 2, 1],
+        [3, 2, 0],
+        [3, 0, 0],
+    ]
+    assert [counts for _rater, counts in picture.pairs] == [(None,) * 3, (2, None, None), (1, 1, None)]
+    assert picture.rows_a_pair == (1, 2)
+
+
+def test_sections_are_counted_apart(leases: Leases) -> None:
+    """Anna has the duties of both rows, Boris the acts: nothing is labelled twice."""
+    seats = [*seats_of(leases, {"A1": [0, 1]}, ("duties",)), *seats_of(leases, {"A2": [0, 1]}, ("acts",))]
+
+    picture = coverage(leases.study, seats, section="duties")
+
+    assert (picture.times, picture.labels) == (Times(once=2), 4)
+    assert coverage(leases.study, seats).intervals == ()
+
+
+def test_the_interval_rests_on_the_cells_that_two_answer(leases: Leases) -> None:
+    picture = coverage(leases.study, queries.seats(leases.study), kappa=0.5)
+
+    found = {(interval.section, interval.question): interval for interval in picture.intervals}
+    assert {name: interval.cells for name, interval in found.items()} == {
+        ("Duties", "Stated"): 4,
+        ("Acts", "Act"): 4,
+        ("Acts", "Party"): 4,
+        ("Acts", "Strictness"): 4,
+    }
+    # One pair: it is all pairs.
+    assert all(interval.all_pairs == interval.one_pair for interval in found.values())
+    assert not any(interval.observed for interval in found.values())
+    assert picture.widest is not None
+    assert picture.widest.all_pairs == max(interval.all_pairs for interval in found.values())
+
+
+def test_options_are_expected_as_they_were_used(leases: Leases, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annotation.coverage._ENOUGH_LABELS", 4)
+    for assignment in (*leases.annas, *leases.boriss):
+        builders.label(assignment)
+
+    picture = coverage(leases.study, queries.seats(leases.study))
+
+    observed = {interval.question: interval.observed for interval in picture.intervals}
+    # Everybody gave every party the same answer: of that nothing can be expected.
+    assert observed["Stated"] is True
+    assert observed["Party"] is False
+
+
+def test_a_plan_is_compared_with_what_was(leases: Leases) -> None:
+    before = queries.seats(leases.study)
+    clara = builders.rater(leases.study, builders.user("clara"))
+    after = [Given(seat.row_id, clara.pk) if seat.rater_id == leases.annas[0].rater_id else seat for seat in before]
+
+    picture = coverage(leases.study, after, before=before)
+
+    assert [(load.rater.code, load.before, load.change) for load in picture.loads] == [
+        ("A1", 2, -2),
+        ("A2", 2, 0),
+        ("A3", 0, 2),
+    ]
+    assert [(rater.code, [place.new for place in places]) for rater, places in picture.matrices[0].lines] == [
+        ("A2", [False, False]),
+        ("A3", [True, True]),
+    ]
+
+
+def test_it_costs_the_same_for_few_rows_and_many(leases: Leases, django_assert_num_queries: Any) -> None:
+    loan = builders.sheet(leases.study, "Loan", n_rows=20)
+    builders.assignments(Rater.objects.get(code="A1"), loan)
+    seats = queries.seats(leases.study)
+
+    with django_assert_num_queries(5):
+        coverage(leases.study, seats)

@@ -1,0 +1,280 @@
+"""What a spreadsheet's users try: ranges, filling, the clipboard, undoing, finding."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation import actions
+from annotation.models import LabelEvent
+from tests.journeys.conftest import Browsing
+from tests.journeys.pages import Coleslaw, Grid
+
+SHRED, STIR, SERVE = "shred · knife · white cabbage", "stir · carrots, mayonnaise", "serve"
+INGREDIENTS = ("white cabbage", "carrots", "mayonnaise", "mustard")
+
+
+@pytest.fixture
+def grid(slaw: Coleslaw, browsing: Browsing) -> Grid:
+    page = browsing.person("anna", permissions=["clipboard-read", "clipboard-write"])
+    return Grid(page, slaw.sheet).open()
+
+
+def line(grid: Grid, row: str) -> str:
+    """The signs of a document's ingredients, a dot for none."""
+    return "".join(grid.sign(row, column) or "." for column in INGREDIENTS)
+
+
+def selected(grid: Grid) -> int:
+    return grid.page.locator("td[aria-selected=true]").count()
+
+
+def clipboard(grid: Grid) -> str:
+    return str(grid.page.evaluate("() => navigator.clipboard.readText()"))
+
+
+def paste(grid: Grid, text: str) -> None:
+    """Text that was copied in a spreadsheet."""
+    grid.page.evaluate("(text) => navigator.clipboard.writeText(text)", text)
+    grid.keys("Control+v")
+
+
+def n_changes() -> int:
+    """How many changes Anna's browser sent, whatever number of cells each had."""
+    return LabelEvent.objects.filter(assignment__rater__user__username="anna").values("key").distinct().count()
+
+
+# --- ranges ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_range_is_selected_filled_with_one_key_and_undone_as_one_step(grid: Grid, slaw: Coleslaw) -> None:
+    grid.keys("Shift+ArrowRight", "Shift+ArrowDown")
+    assert selected(grid) == 4
+    expect(grid.page.locator("#selected")).to_have_text("Cells selected: 4")
+    assert grid.where() == "Google 1 › Presence › white cabbage"  # the focus stays where the range began
+    grid.keys("3")
+    assert [line(grid, row) for row in ("Google 1", "Google 2", "Bing 1")] == ["––..", "––..", "...."]
+    grid.settle()
+    assert len(slaw.standing("anna")) == 4
+    assert n_changes() == 1
+
+    grid.keys("Delete")
+    grid.settle()
+    assert slaw.standing("anna") == {}
+    grid.keys("Control+z")
+    assert line(grid, "Google 2") == "––.."
+    grid.keys("Control+z")
+    assert line(grid, "Google 2") == "...."
+    grid.keys("Control+y", "Control+Shift+z", "Control+Shift+z")
+    grid.expect_refusal("There is nothing to do again.")
+    assert line(grid, "Google 1") == "...."
+    grid.settle()
+    assert slaw.standing("anna") == {}
+
+    # Home, End, pages, the mouse and Ctrl+A select as well; a move without Shift lets go.
+    grid.keys("Control+Home", "Shift+End", "Shift+PageDown")
+    assert selected(grid) == 12  # the range ends with the table
+    grid.keys("ArrowRight")
+    assert selected(grid) == 0
+    grid.keys("Control+a")
+    assert selected(grid) == 12
+    grid.keys("Escape")
+    grid.go("Google 1", "carrots")
+    mouse, page = grid.page.mouse, grid.page
+    box = page.locator(f"#{grid.id('Bing 1', 'mayonnaise')}").bounding_box()
+    assert box is not None
+    page.keyboard.down("Shift")
+    mouse.click(box["x"] + 5, box["y"] + 5)
+    page.keyboard.up("Shift")
+    assert selected(grid) == 6
+    grid.go("Google 1", "carrots")
+    mouse.down()
+    mouse.move(box["x"] + 5, box["y"] - 20, steps=4)
+    mouse.up()
+    assert selected(grid) == 4
+
+
+def test_a_fill_takes_only_cells_that_are_asked_and_have_that_answer(grid: Grid, slaw: Coleslaw) -> None:
+    """Down the three questions of two documents, with the first one's task absent."""
+    grid.go("Google 1", SHRED, "task")
+    grid.keys("4")
+    grid.go("Google 2", SHRED, "tool")
+    grid.keys("Shift+ArrowUp", "Shift+ArrowUp", "Shift+ArrowUp", "1")
+    # Of “Found” in the tool's line: Google 1's tool is not asked, the ingredients and the task have no such answer.
+    grid.expect_refusal("Cells filled: 1. Left out, not asked: 1. Left out, “Found” is no answer there: 2.")
+    assert grid.sign("Google 2", SHRED, "tool") == "F"
+    grid.settle()
+    assert slaw.standing("anna") == {
+        ("Google 1", SHRED, "task"): "task-not-found",
+        ("Google 2", SHRED, "tool"): "found",
+    }
+
+
+def test_filling_down(grid: Grid, slaw: Coleslaw) -> None:
+    grid.keys("1", "2", "3", "4")  # Google 1's ingredients
+    grid.keys("Control+d")  # Google 2's white cabbage, from the document above
+    assert line(grid, "Google 2") == "F..."
+    grid.keys("Control+Home", "Shift+End", "Shift+ArrowDown", "Shift+ArrowDown", "Control+d")
+    assert [line(grid, row) for row in ("Google 2", "Bing 1")] == ["F~–i", "F~–i"]
+    # In the tasks each question takes its own answers; the rules follow.
+    grid.go("Google 1", SHRED, "task")
+    grid.keys("1", "1", "1")
+    grid.go("Google 1", SHRED, "task")
+    grid.keys("Shift+PageDown", "Control+d")
+    for row in ("Google 2", "Bing 1"):
+        assert [grid.sign(row, SHRED, question) for question in ("task", "tool", "ingredients")] == ["F", "F", "="]
+    grid.settle()
+    assert slaw.standing("anna")["Bing 1", SHRED, "ingredients"] == "ingredients-match"
+
+
+# --- the clipboard --------------------------------------------------------------------------------------------------
+
+
+def test_copying_cutting_and_pasting_between_cells(grid: Grid, slaw: Coleslaw) -> None:
+    grid.keys("1", "2")
+    grid.go("Google 1", "white cabbage")
+    grid.keys("Shift+ArrowRight", "Shift+ArrowRight", "Control+c")
+    assert clipboard(grid) == "Found\tFound (not perfect)\t"
+    grid.go("Google 2", "carrots")
+    grid.keys("Control+v")
+    assert line(grid, "Google 2") == ".F~."
+    # A single word fills the range; a block goes in again and again where it fits.
+    grid.go("Google 1", "carrots")
+    grid.keys("Control+x")
+    assert line(grid, "Google 1") == "F..."
+    grid.go("Bing 1", "white cabbage")
+    grid.keys("Shift+End", "Control+v")
+    assert line(grid, "Bing 1") == "~~~~"
+    grid.keys("Control+z", "Control+z", "Control+z")
+    assert [line(grid, row) for row in ("Google 1", "Google 2", "Bing 1")] == ["F~..", "....", "...."]
+    grid.settle()
+    assert len(slaw.standing("anna")) == 2
+
+
+def test_pasting_from_a_spreadsheet(grid: Grid, slaw: Coleslaw) -> None:
+    """By label, key or number key, in any case; what is unknown is told by cell, and the rest goes in."""
+    actions.submit(assignment=slaw.assignment("anna", "Bing 1"), allow_open=True)
+    grid.open()
+    paste(grid, 'FOUND\t" found (not perfect) "\r\nnot-found\tmaybe\r\n1\t2\r\n\t3\r\n')
+    dialog = grid.page.get_by_role("dialog", name="Some of it was left out")
+    expect(dialog.locator("p")).to_have_text("Cells filled: 3.")
+    expect(dialog.get_by_role("listitem")).to_have_text(
+        [
+            "Google 2 › Presence › carrots: “maybe” is no answer here",
+            "Bing 1 › Presence › white cabbage: submitted",
+            "Bing 1 › Presence › carrots: submitted",
+            "Left out, beyond the end of the table: 2.",
+        ]
+    )
+    grid.keys("Escape")
+    assert grid.focused == grid.id("Google 1", "white cabbage")
+    assert [line(grid, row) for row in ("Google 1", "Google 2", "Bing 1")] == ["F~..", "–...", "...."]
+    grid.settle()
+    assert set(slaw.standing("anna").values()) == {"found", "found-not-perfect", "not-found"}
+
+    # The three questions of a document in one block: the tool that the task's answer switches off is left out.
+    grid.go("Google 1", SHRED, "task")
+    paste(grid, "Task Not Found\nFound\n")
+    grid.expect_refusal("Cells filled: 1. Left out, not asked: 1.")
+    grid.settle()
+    assert slaw.standing("anna")["Google 1", SHRED, "task"] == "task-not-found"
+
+
+# --- undoing --------------------------------------------------------------------------------------------------------
+
+
+def test_undo_brings_back_what_a_rule_cleared_also_after_a_reload(grid: Grid, slaw: Coleslaw) -> None:
+    grid.go("Google 1", SHRED, "task")
+    grid.keys("1", "1", "1")
+    grid.go("Google 1", STIR, "task")
+    grid.keys("1")  # presets its tool
+    grid.settle()
+    before = slaw.standing("anna")
+    grid.go("Google 1", SHRED, "task")
+    grid.keys("4")
+    grid.settle()
+    assert len(slaw.standing("anna")) == len(before) - 2
+
+    grid.open()
+    grid.keys("Control+z")
+    assert grid.focused == grid.id("Google 1", SHRED, "task")  # the focus goes to where it happened
+    assert [grid.sign("Google 1", SHRED, q) for q in ("task", "tool", "ingredients")] == ["F", "F", "="]
+    grid.settle()
+    assert slaw.standing("anna") == before
+
+    grid.keys("Control+z")
+    grid.settle()
+    assert {key for key in slaw.standing("anna") if key[1] == STIR} == set()
+    grid.open()
+    grid.keys("Control+Shift+z", "Control+Shift+z")
+    grid.settle()
+    assert slaw.standing("anna") == {("Google 1", SHRED, "task"): "task-not-found"} | {
+        key: option for key, option in before.items() if key[1] == STIR
+    }
+    stir = slaw.assignment("anna", "Google 1").labels.get(question__key="tool")
+    assert stir.preset  # nobody has chosen it, now as before
+
+
+def test_a_step_is_left_when_its_cells_were_changed_elsewhere(grid: Grid, slaw: Coleslaw, browsing: Browsing) -> None:
+    grid.keys("1", "1")
+    grid.settle()
+    other = Grid(browsing.person("anna"), slaw.sheet).open()  # another browser
+    other.go("Google 1", "carrots")
+    other.keys("3")
+    other.settle()
+    grid.keys("Control+z")
+    grid.expect_refusal("That step was left as it is")
+    assert line(grid, "Google 1") == "F–.."  # and this page shows what stands there
+    grid.keys("Control+z")
+    grid.settle()
+    assert slaw.standing("anna") == {("Google 1", "carrots", "presence"): "not-found"}
+
+
+# --- finding, and other people's keys ------------------------------------------------------------------------------
+
+
+def test_an_item_is_found_by_its_letters(grid: Grid) -> None:
+    page = grid.page
+    grid.keys("ArrowDown", "/")
+    page.keyboard.type("MAY")
+    expect(page.locator("#find output")).to_have_text("1 of 2")
+    assert grid.where() == "Google 2 › Presence › mayonnaise"
+    grid.keys("Enter")
+    assert grid.where() == f"Google 2 › Task › {STIR}"
+    grid.keys("Escape")
+    assert grid.focused == grid.id("Google 2", "white cabbage")  # back
+    grid.keys("/")
+    page.keyboard.type("must1")
+    expect(page.locator("#find output")).to_have_text("not found")
+    grid.keys("Backspace", "ArrowDown", "1")  # into the grid, and on with the work
+    assert grid.sign("Google 2", "mustard") == "F"
+
+
+def test_letters_are_keys_only_inside_the_grid(grid: Grid) -> None:
+    page = grid.page
+    page.locator("#evidence").focus()
+    for key in ("n", "g", "?", "s", "1", "/", "Control+a"):
+        grid.keys(key)
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert page.locator("#n-submitted").inner_text() == "0"
+    assert grid.where() == "Google 1 › Presence › white cabbage"
+    assert line(grid, "Google 1") == "...."
+    # And in the grid the browser keeps its own: nothing of ours answers to these.
+    taken = page.evaluate(
+        """() => ["f", "l", "t", "w", "r", "p", "s", "n"].filter((key) => {
+            const event = new KeyboardEvent("keydown", { key, ctrlKey: true, bubbles: true, cancelable: true });
+            document.querySelector("td[tabindex]").dispatchEvent(event);
+            return event.defaultPrevented;
+        })"""
+    )
+    assert taken == []
+
+
+def test_a_screen_reader_finds_a_grid(grid: Grid) -> None:
+    grid.keys("1")
+    snapshot = grid.page.locator("table").first.aria_snapshot()
+    assert '- grid "Ingredients"' in snapshot
+    assert "- columnheader" in snapshot
+    assert '- rowheader "Google 1 ' in snapshot
+    assert '- gridcell "Found"' in snapshot
+    assert '- gridcell "empty"' in snapshot
