@@ -134,8 +134,8 @@ def _macros_of_sheets(answers: Answers, weights: Weights | None, draws: Resampli
         [
             np.bincount(sheet[defined], kappas[defined], minlength=draws.n_clusters)[:, np.newaxis],
             np.bincount(sheet[defined], minlength=draws.n_clusters)[:, np.newaxis],
-            np.bincount(at, tables.agreed / tables.n, minlength=size).reshape(-1, n_places),
-            np.bincount(at, minlength=size).reshape(-1, n_places),
+            np.bincount(at, tables.agreed / tables.n, minlength=size).reshape(draws.n_clusters, n_places),
+            np.bincount(at, minlength=size).reshape(draws.n_clusters, n_places),
         ],
         axis=1,
     )
