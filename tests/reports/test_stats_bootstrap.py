@@ -259,6 +259,16 @@ def test_a_value_that_does_not_exist_has_no_interval() -> None:
     assert agreement_intervals(alone)["alpha"].reason == "the value itself is not defined"
 
 
+def test_a_centred_interval_does_not_pass_one() -> None:
+    draws = resampling(study(), n_draws=4)
+
+    found = draws.interval(np.array([0.99, 0.9, 0.95, 0.97, 1.0]), centred=True)
+
+    # The draws' mean is .955, so the bias -.035; the 97.5 percentile .99775 would become 1.03275.
+    assert found.bias == pytest.approx(-0.035)
+    assert (found.low, found.high) == (pytest.approx(0.90375 + 0.035), 1.0)
+
+
 def test_very_many_documents_are_drawn_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = study(n_sheets=60)
     alone = agreement_intervals(answers)["alpha"]
