@@ -64,7 +64,10 @@ def _open_json(stream: BinaryIO, *, name: str) -> JsonTable:
     stream.seek(3 if start == b"\xef\xbb\xbf" else 0)
     label_studio = stream.read(200).lstrip()[:1] == b"["
     table = JsonTable(stream, name, "utf-8", "", (), label_studio)
-    header = tuple(dict.fromkeys(key for record in table._records(Problems(name)) for key in record.values))
+    problems = Problems(name)
+    header = tuple(dict.fromkeys(key for record in table._records(problems) for key in record.values))
+    if not header and problems.total:
+        header = ("rater", "row", "answer")  # so that the problems are read, and told
     if not header:
         raise TableError(gettext_noop("“%(file)s” is empty."), file=name)
     return JsonTable(stream, name, "utf-8", "", header, label_studio)
@@ -97,9 +100,7 @@ def _decoded(line: bytes, name: str, number: int) -> str:
     try:
         return line.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
-        raise TableError(
-            _NOT_TEXT, line=number, file=name
-        ) from error
+        raise TableError(_NOT_TEXT, line=number, file=name) from error
 
 
 def _text(value: Any) -> str:
@@ -123,9 +124,7 @@ def _tasks(stream: BinaryIO, name: str, problems: Problems) -> Iterator[_Record]
         text = stream.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise TableError(
-            _NOT_TEXT, line=line, file=name
-        ) from error
+        raise TableError(_NOT_TEXT, line=line, file=name) from error
     for line, task in _elements(text, name):
         if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
             raise TableError(
