@@ -211,7 +211,7 @@ def _of_result(line: int, result: Mapping[str, Any], known: Mapping[str, str], p
     values = dict(known)
     if section:
         values |= {"section": section, "question": question}
-    meta = result.get("meta") if isinstance(result.get("meta"), dict) else {}
+    meta: Mapping[str, Any] = found if isinstance(found := result.get("meta"), dict) else {}
     for name in ("rater", "rater_kind", "simulated", "repeat", "preset"):
         if name in meta:
             values[name] = _text(meta[name])

@@ -92,7 +92,8 @@ def made_table(n_labels: int, *, seed: int = 0) -> Any:
     rng = np.random.default_rng(seed)
     n_rows = n_labels // (COLUMNS * (RATERS_A_ROW + 1))
     truth = rng.integers(0, 4, size=(n_rows, COLUMNS))
-    assignments, labels = [], []
+    assignments: list[AssignmentEntry] = []
+    labels: list[Any] = []
     for row in range(n_rows):
         for rater in (*sorted(rng.choice(RATERS, size=RATERS_A_ROW, replace=False).tolist()), RATERS):
             number = len(assignments)

@@ -156,7 +156,10 @@ def unpacked(packed: bytes) -> LabelTable:
         sheets=tuple(data["sheets"]),
         rows=tuple(RowEntry(*row) for row in data["rows"]),
         columns=tuple(ColumnEntry(*column) for column in data["columns"]),
-        assignments=tuple(AssignmentEntry(*a[:4], sections=tuple(a[4])) for a in data["assignments"]),
+        assignments=tuple(
+            AssignmentEntry(rater, row, repeat, state, tuple(sections))
+            for rater, row, repeat, state, sections in data["assignments"]
+        ),
         labels=np.array(data["labels"], dtype=np.int64).reshape(-1, 5),
         notes=dict(data["notes"]),
         scored=np.array(data["scored"], dtype=np.int64),
