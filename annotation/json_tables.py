@@ -64,7 +64,10 @@ def _open_json(stream: BinaryIO, *, name: str) -> JsonTable:
     stream.seek(3 if start == b"\xef\xbb\xbf" else 0)
     label_studio = stream.read(200).lstrip()[:1] == b"["
     table = JsonTable(stream, name, "utf-8", "", (), label_studio)
-    header = tuple(dict.fromkeys(key for record in table._records(Problems(name)) for key in record.values))
+    problems = Problems(name)
+    header = tuple(dict.fromkeys(key for record in table._records(problems) for key in record.values))
+    if not header and problems.total:
+        header = ("rater", "row", "answer")  # so that the problems are read, and told
     if not header:
         raise TableError(gettext_noop("“%(file)s” is empty."), file=name)
     return JsonTable(stream, name, "utf-8", "", header, label_studio)
@@ -208,7 +211,7 @@ def _of_result(line: int, result: Mapping[str, Any], known: Mapping[str, str], p
     values = dict(known)
     if section:
         values |= {"section": section, "question": question}
-    meta = result.get("meta") if isinstance(result.get("meta"), dict) else {}
+    meta: Mapping[str, Any] = found if isinstance(found := result.get("meta"), dict) else {}
     for name in ("rater", "rater_kind", "simulated", "repeat", "preset"):
         if name in meta:
             values[name] = _text(meta[name])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from django.http import FileResponse, Http404
 from django.shortcuts import get_object_or_404
@@ -18,7 +18,7 @@ from rest_framework.response import Response
 
 from annotation.actions import Refused
 from annotation.api import study_of
-from annotation.models import Role, Study
+from annotation.models import Role, Study, User
 from reports import actions, queries, recomputing
 from reports.arrays import Filters
 from reports.comparison import Comparison, Move, compare
@@ -64,7 +64,7 @@ class FigureSerializer(serializers.Serializer[Any]):
     title = serializers.CharField(source="full_title")
     how = serializers.CharField(help_text=_("How to read it, and what it rests on."))
     alt = serializers.CharField(help_text=_("What it shows, in words."))
-    data = serializers.DictField(help_text=_("What is drawn."))
+    data = serializers.DictField(help_text=_("What is drawn."))  # type: ignore[assignment]
 
 
 class FiltersSerializer(serializers.Serializer[Any]):
@@ -232,7 +232,7 @@ def reports(request: Request, slug: str) -> Response:
             study=study,
             title=asked.validated_data["title"],
             filters=_filters(request, study),
-            by=request.user,
+            by=cast(User, request.user),
         )
     except Refused as refused:
         return Response({"detail": str(refused)}, status=status.HTTP_409_CONFLICT)
@@ -335,7 +335,7 @@ def exports(request: Request, slug: str) -> Response:
         study=study,
         form=asked.validated_data["form"],
         filters=_filters(request, study),
-        by=request.user,
+        by=cast(User, request.user),
         report=get_object_or_404(study.reports, pk=number) if number else None,
     )
     return Response(ExportSerializer(made).data, status=status.HTTP_202_ACCEPTED)

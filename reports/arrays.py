@@ -64,7 +64,8 @@ class Filters:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Filters:
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in data.items()})
+        values: dict[str, Any] = {name: tuple(of) if isinstance(of, list) else of for name, of in data.items()}
+        return cls(**values)
 
     def seeds(self) -> dict[str, int]:
         """Where chance comes in, and with what seed."""
@@ -242,7 +243,7 @@ def _questions(
             selections=codes,
             judges={judge.code: answers([judge]) for judge in judges if cells.rater_place[judge.code] in at_work},
             golds={gold.code: answers([gold]) for gold in golds if cells.rater_place[gold.code] in at_work},
-            repeats={judge.code: found for judge in judges if (found := _repeats(cells, number, judge)) is not None},
+            repeats={judge.code: again for judge in judges if (again := _repeats(cells, number, judge)) is not None},
             scores={judge.code: found for judge in judges if (found := _scores(cells, number, judge)) is not None},
         )
 

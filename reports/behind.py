@@ -111,7 +111,8 @@ class _Finder:
         if place is None:
             return ""
         _assignment, _column, question, option, _preset = self.table.labels[place].tolist()
-        return self.table.questions[question][1].options[option].label
+        label: str = self.table.questions[question][1].options[option].label
+        return label
 
     def _note(self, place: int | None) -> str:
         return "" if place is None else self.table.notes.get(place, "")

@@ -15,6 +15,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import MaxNLocator
 
 from reports.figures import Figure
 
@@ -90,12 +91,12 @@ def _calm(axes: Axes, look: _Look) -> None:
     axes.tick_params(colors=look.quiet, labelcolor=look.ink, labelsize=8, length=0)
     for text in (axes.xaxis.label, axes.yaxis.label):
         text.set_color(look.quiet)
-        text.set_size(9)
+        text.set_fontsize(9)
     if legend := axes.get_legend():
         legend.get_frame().set(facecolor=look.paper, edgecolor="none", alpha=0.9)
         for text in legend.get_texts():
             text.set_color(look.ink)
-            text.set_size(8)
+            text.set_fontsize(8)
 
 
 def _grid(axes: Axes, look: _Look, axis: Literal["both", "x", "y"] = "both") -> None:
@@ -167,7 +168,7 @@ def _coverage(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
         )  # fmt: skip
         axes.set_xlim(1, max(len(curve["mean"]), axes.get_xlim()[1]))
     axes.set(xlabel=data["x_title"], ylabel=data["y_title"], ylim=(0, 1.02))
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if len(data["curves"]) > 1:
         axes.legend(loc="lower right")
     _grid(axes, look)

@@ -156,7 +156,10 @@ def unpacked(packed: bytes) -> LabelTable:
         sheets=tuple(data["sheets"]),
         rows=tuple(RowEntry(*row) for row in data["rows"]),
         columns=tuple(ColumnEntry(*column) for column in data["columns"]),
-        assignments=tuple(AssignmentEntry(*a[:4], sections=tuple(a[4])) for a in data["assignments"]),
+        assignments=tuple(
+            AssignmentEntry(rater, row, repeat, state, tuple(sections))
+            for rater, row, repeat, state, sections in data["assignments"]
+        ),
         labels=np.array(data["labels"], dtype=np.int64).reshape(-1, 5),
         notes=dict(data["notes"]),
         scored=np.array(data["scored"], dtype=np.int64),
@@ -172,7 +175,8 @@ def canonical_json(value: Any) -> bytes:
 
 def _scores_to_json(scores: FloatArray) -> list[list[float | None] | None]:
     """Of each option its values, or nothing where it was not scored."""
+    # What is no number is not equal to itself; asking NumPy for each value would take ten times as long.
     return [
-        None if np.isnan(option[LOGPROB]) else [None if np.isnan(value) else value for value in option.tolist()]
-        for option in scores
+        None if option[LOGPROB] != option[LOGPROB] else [None if value != value else value for value in option]
+        for option in scores.tolist()
     ]

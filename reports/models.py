@@ -53,7 +53,7 @@ class Report(models.Model):
         return self.title
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        if self.pk is not None:
+        if not self._state.adding:
             raise FrozenError(_("A frozen report is never changed."))
         super().save(*args, **kwargs)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -33,6 +33,9 @@ from reports.label_table import (
 )
 
 _CHUNK, _AT_ONCE = 20_000, 2_000
+# A stored score as the last axis of `LabelTable.scores`; None becomes NaN.
+_VALUES = itemgetter("logprob", "n_tokens", "n_characters", "unconditional")
+_NOT_SCORED = (None, None, None, None)
 
 
 def load(study: Study, filters: Filters) -> StudyData:
@@ -174,10 +177,10 @@ def _with_scores(table: LabelTable, found: QuerySet[Label], places: _Places, ane
     scored = found.filter(assignment__rater__kind=Rater.Kind.JUDGE, scores__isnull=False)
     finder: _Finder | None = None
     place_of: list[int] = []
-    values: list[list[list[float]]] = []
+    values: list[list[tuple[float | None, ...]]] = []
     n_options = max(len(spec.options) for _section, spec in table.questions)
     keys = [[option.key for option in spec.options] for _section, spec in table.questions]
-    filling = [[[math.nan] * 4] * (n_options - len(of_question)) for of_question in keys]
+    filling = [[_NOT_SCORED] * (n_options - len(of_question)) for of_question in keys]
     labels, raters = table.labels.copy(), table.raters
     rater_of = [assignment.rater for assignment in table.assignments]
     question_of = labels[:, 2].tolist()
@@ -190,7 +193,8 @@ def _with_scores(table: LabelTable, found: QuerySet[Label], places: _Places, ane
         if place is None:
             continue
         question, of_options = question_of[place], stored["options"]
-        values.append([_values(of_options.get(key)) for key in keys[question]] + filling[question])
+        of_keys = [_VALUES(of_options[key]) if key in of_options else _NOT_SCORED for key in keys[question]]
+        values.append(of_keys + filling[question])
         place_of.append(place)
         number = rater_of[places.assignment[cell[0]]]
         if number not in normalised:
@@ -220,15 +224,6 @@ def _stored_scores(scored: QuerySet[Label]) -> Iterator[tuple[tuple[int, int, in
 def _normalised(rater: RaterEntry, its_own: str, anew: Mapping[str, str]) -> RaterEntry:
     chosen = anew.get(rater.code, its_own)
     return replace(rater, normalisation=chosen, anew=chosen != its_own)
-
-
-def _values(score: Mapping[str, Any] | None) -> list[float]:
-    if score is None:
-        return [math.nan] * 4
-    unconditional = score["unconditional"]
-    return [
-        score["logprob"], score["n_tokens"], score["n_characters"], math.nan if unconditional is None else unconditional
-    ]  # fmt: skip
 
 
 def _chosen_anew(stored: Mapping[str, Any], spec: QuestionSpec, rater: RaterEntry) -> int:

@@ -11,7 +11,9 @@ from django.utils.translation import gettext as _
 from annotation.scheme import SchemeSpec
 from reports.contents import Contents
 from reports.exports.labels import control_name, facet_names
+from reports.figures import Figure
 from reports.label_table import LabelTable
+from reports.tables import Table
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ def readme(contents: Contents, table: LabelTable, origin: Origin) -> str:
     lines += [f"- `{name}`: {text}" for name, text in _files()]
     lines += ["", _("## How each number is defined"), ""]
     for part in contents.parts:
-        for shown in (*part.tables, *part.figures):
+        everything: list[Table | Figure] = [*part.tables, *part.figures]
+        for shown in everything:
             lines.append(f"### {shown.full_title}")
             lines += ["", f"`{shown.key}`", "", shown.how or _("The heads of its columns say what is counted."), ""]
     lines += [_("## How it was computed"), ""]

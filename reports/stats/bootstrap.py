@@ -158,7 +158,10 @@ class Resampling:
             return replace(self.without_draws(TOO_MANY_UNDEFINED), n_draws=self.n_draws, n_undefined=n_undefined)
         tail = (1 - CONFIDENCE) / 2
         bias = float(defined.mean() - value)
-        low, high = np.quantile(defined, [tail, 1 - tail]) - (bias if centred else 0.0)
+        low, high = np.quantile(defined, [tail, 1 - tail])
+        if centred:
+            # Only means of kappas are centred, and none is above 1.
+            low, high = min(low - bias, 1.0), min(high - bias, 1.0)
         return Interval(
             low=float(low),
             high=float(high),

@@ -23,6 +23,8 @@ from reports.stats.judge import judged_cells
 from reports.stats.pairs import FloatArray, PairTables, Weights, agreement_weights, disagreement_weights, pair_tables
 
 _COMPARISONS_OF_PART = 500_000
+# Sums of draws of several sheets that are held at a time: bounds memory.
+_SUMS_AT_ONCE = 8_000_000
 
 
 def agreement_intervals(
@@ -121,6 +123,61 @@ def average_macro_intervals(
     )
 
 
+def sheet_kappa_intervals(
+    answers: Answers, weights: Weights | None = None, *, n_draws: int = N_DRAWS, seed: int = 0
+) -> dict[int, Interval]:
+    """For each sheet the interval of its mean kappa, drawn by document: that of `macro_intervals` of the sheet alone.
+
+    Sheets with equally many documents and pairs of raters are computed together.
+    """
+    draws = resampling(answers, n_draws=n_draws, seed=seed, group_many=False)
+    k, cost = answers.n_options, disagreement_weights(answers.n_options, weights)
+    width = 1 + 2 * k
+    table, _ = _pair_sums(answers, answers, [cost], draws)
+    entries = table.tocoo()
+    sheets, of_answer = np.unique(answers.sheet, return_inverse=True)
+    of_document = np.zeros(draws.n_clusters, dtype=np.int64)
+    of_document[draws.cluster_of(answers)] = of_answer
+    of_group = np.searchsorted(sheets, pair_tables(answers).sheet)
+    n_documents = np.bincount(of_document, minlength=sheets.size)
+    n_pairs = np.bincount(of_group, minlength=sheets.size)
+    document = _place_within(of_document)
+    pair = _place_within(of_group)
+
+    found: dict[int, Interval] = {}
+    for documents, pairs in np.unique(np.stack([n_documents, n_pairs], axis=1), axis=0).tolist():
+        alone = resampling_of(np.arange(documents), "document", n_draws=n_draws, seed=seed, group_many=False)
+        alike = np.flatnonzero((n_documents == documents) & (n_pairs == pairs))
+        if alone.too_few:
+            found |= {int(sheets[place]): alone.without_draws() for place in alike}
+            continue
+        times = np.concatenate([np.ones((documents, 1)), *alone.counts()], axis=1).T
+        step = max(1, _SUMS_AT_ONCE // (times.shape[0] * max(pairs, 1) * width))
+        for start in range(0, alike.size, step):
+            some = alike[start : start + step]
+            at = np.full(sheets.size, -1)
+            at[some] = np.arange(some.size)
+            mine = at[of_document[entries.row]] >= 0
+            row, column = entries.row[mine], entries.col[mine]
+            sums = np.zeros((some.size, documents, pairs, width))
+            sums[at[of_document[row]], document[row], pair[column // width], column % width] = entries.data[mine]
+            drawn = (times @ sums.reshape(some.size, documents, pairs * width)).reshape(-1, pairs, width)
+            margin_a, margin_b = drawn[:, :, 1 : 1 + k], drawn[:, :, 1 + k :]
+            kappas = _mean_of_kappas(drawn[:, :, 0], margin_a, margin_b, margin_a.sum(axis=-1), cost)
+            for place, values in zip(some, kappas.reshape(some.size, -1), strict=True):
+                found[int(sheets[place])] = alone.interval(values, centred=True)
+    return dict(sorted(found.items()))
+
+
+def _place_within(group: IntArray) -> IntArray:
+    """The place of each entry among those of its group, in the order of the entries."""
+    order = np.argsort(group, kind="stable")
+    size = np.bincount(group)
+    place = np.zeros(group.size, dtype=np.int64)
+    place[order] = np.arange(group.size) - np.repeat(np.cumsum(size) - size, size)
+    return place
+
+
 def _macros_of_sheets(answers: Answers, weights: Weights | None, draws: Resampling) -> FloatArray:
     """Macro kappa and macro accuracy of all sheets and of each draw, shape (1 + n_draws, 2)."""
     tables = pair_tables(answers)
@@ -134,8 +191,8 @@ def _macros_of_sheets(answers: Answers, weights: Weights | None, draws: Resampli
         [
             np.bincount(sheet[defined], kappas[defined], minlength=draws.n_clusters)[:, np.newaxis],
             np.bincount(sheet[defined], minlength=draws.n_clusters)[:, np.newaxis],
-            np.bincount(at, tables.agreed / tables.n, minlength=size).reshape(-1, n_places),
-            np.bincount(at, minlength=size).reshape(-1, n_places),
+            np.bincount(at, tables.agreed / tables.n, minlength=size).reshape(draws.n_clusters, n_places),
+            np.bincount(at, minlength=size).reshape(draws.n_clusters, n_places),
         ],
         axis=1,
     )

@@ -62,6 +62,7 @@ def agreement(question: QuestionReport, words: Words) -> Table:
         how.append(_("In %(pairs)s, the raters share no cell.") % {"pairs": n_pairs(words, kappa.n_unshared)})
 
     macro, of_all = people.macro, people.intervals
+    of_accuracy = macro.accuracy if macro else None
 
     def line(
         title: str, of: Statistic | MacroKappa | MacroAccuracy, rests_on: str, interval: Interval | None = None
@@ -79,10 +80,10 @@ def agreement(question: QuestionReport, words: Words) -> Table:
                 _("Cohen's κ, quadratic weights, macro average") if weighted else _("Cohen's κ, macro average"),
                 kappa,
                 n_pairs(words, kappa.n_pairs),
-                macro and macro.kappa,
+                macro.kappa if macro else None,
             ),
             line(_("Cohen's κ, pooled"), kappa.pooled, comparisons),
-            line(_("Macro accuracy A_h"), accuracy, n_pairs(words, accuracy.n_pairs), macro and macro.accuracy),
+            line(_("Macro accuracy A_h"), accuracy, n_pairs(words, accuracy.n_pairs), of_accuracy),
             line(_("Share of equal answers"), people.percent, comparisons, of_all.get("percent_of_comparisons")),
             line(
                 _("Krippendorff's α, ordinal") if weighted else _("Krippendorff's α, nominal"),

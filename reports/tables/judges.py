@@ -30,7 +30,7 @@ def judges(report: StudyReport, question: QuestionReport) -> Table:
         for result in question.judges
     ]
     people_alone = _("people among themselves (A_h)")
-    of_people = question.ceiling.macro and question.ceiling.macro.accuracy
+    of_people = question.ceiling.macro.accuracy if question.ceiling.macro else None
     rows.append(
         (
             people_alone,

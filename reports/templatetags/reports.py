@@ -79,9 +79,10 @@ def moved(move: Move, which: str) -> str:
     if which == "difference":
         if move.difference is None:
             return ""
-        return ("+" if move.difference > 0 else "−" if move.difference < 0 else "") + shown(
-            abs(move.difference), move.head, ""
-        )
+        moved_by = shown(abs(move.difference), move.head, "")
+        if move.head.kind == "share":
+            moved_by = _("%(n)s points") % {"n": moved_by.removesuffix(" %")}
+        return ("+" if move.difference > 0 else "−") + moved_by
     missing = "second" if which == "first" else "first"
     return _("not in it") if move.only_in == missing else shown(getattr(move, which), move.head, "")
 

@@ -17,6 +17,7 @@ from reports.stats.intervals import (
     average_macro_intervals,
     judge_accuracy_interval,
     macro_intervals,
+    sheet_kappa_intervals,
 )
 from reports.stats.judge import judge_accuracy
 from reports.stats.pairs import pair_tables
@@ -159,6 +160,32 @@ def test_average_of_questions_is_of_the_same_documents(by: By) -> None:
     assert found.accuracy.low is not None
 
 
+@pytest.mark.parametrize("at_once", [8_000_000, 1], ids=["together", "one by one"])
+def test_intervals_of_sheets_are_those_of_each_sheet_alone(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reports.stats.intervals._SUMS_AT_ONCE", at_once)
+    large, small = study(documents=12), study(n_sheets=3, documents=4)
+    # A sheet of three with 12 documents each loses a rater, three more have 4 documents only.
+    answers = Answers.from_long(
+        rater=np.concatenate([large.rater, small.rater]),
+        cell=np.concatenate([large.cell, small.cell + 100_000]),
+        sheet=np.concatenate([large.sheet, small.sheet + 50]),
+        document=np.concatenate([large.document, small.document + 10_000]),
+        code=np.concatenate([large.code, small.code]),
+        n_options=K,
+    )
+    answers = answers.where((answers.sheet != 2) | (answers.rater != answers.rater[answers.sheet == 2][0]))
+
+    found = sheet_kappa_intervals(answers, "linear", n_draws=DRAWS, seed=5)
+
+    assert list(found) == [*range(12), 50, 51, 52]
+    for sheet, interval in found.items():
+        alone = macro_intervals(answers.where(answers.sheet == sheet), "linear", n_draws=DRAWS, seed=5).kappa
+        assert (interval.n_clusters, interval.reason) == (alone.n_clusters, alone.reason)
+        assert (interval.low, interval.high) == (
+            (None, None) if alone.low is None else (pytest.approx(alone.low), pytest.approx(alone.high))
+        )
+
+
 def test_interval_of_macro_accuracy_by_sheet_is_that_of_copied_sheets() -> None:
     answers = study()
     found = macro_intervals(answers, by="sheet", n_draws=DRAWS, seed=5)
@@ -257,6 +284,16 @@ def test_a_value_that_does_not_exist_has_no_interval() -> None:
     alone = answers.where(answers.rater == 0)
 
     assert agreement_intervals(alone)["alpha"].reason == "the value itself is not defined"
+
+
+def test_a_centred_interval_does_not_pass_one() -> None:
+    draws = resampling(study(), n_draws=4)
+
+    found = draws.interval(np.array([0.99, 0.9, 0.95, 0.97, 1.0]), centred=True)
+
+    # The draws' mean is .955, so the bias -.035; the 97.5 percentile .99775 would become 1.03275.
+    assert found.bias == pytest.approx(-0.035)
+    assert (found.low, found.high) == (pytest.approx(0.90375 + 0.035), 1.0)
 
 
 def test_very_many_documents_are_drawn_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:

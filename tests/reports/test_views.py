@@ -166,7 +166,8 @@ def test_options_can_be_merged_on_the_page_and_in_downloads(leases: Leases, clie
     apart = "?merge.items.presence=told_apart"
     assert "How far judges agree with people (all options told apart)" in text(client, study, apart)
     assert accuracy(apart) == ["0.0"]
-    choices = re.findall(r'<option value="(.*?)".*?>(.*?)</option>', text(client, study))
+    [of_presence] = re.findall(r'<select name="merge.*?</select>', text(client, study), flags=re.DOTALL)
+    choices = re.findall(r'<option value="(.*?)".*?>(.*?)</option>', of_presence)
     assert choices == [
         ("", "as the scheme says"),
         ("told_apart", "all told apart"),
@@ -200,7 +201,8 @@ def test_names_that_people_chose_are_escaped(leases: Leases, reader: Client) -> 
     assert "<script>alert" not in text(reader, study)
 
 
-# Session, user, study, roles; the three of the filters. The numbers take nine, the labels one, the simulated banner one, the frozen ones one.
+# Session, user, study, roles; the three of the filters. The numbers take nine, the labels one, the simulated banner one,
+# the number of frozen reports one.
 @pytest.mark.parametrize(("name", "queries"), [("report", 18), ("csv", 16), ("xlsx", 17), ("labels", 8)])
 def test_what_a_page_costs(leases: Leases, labelled: Study, reader: Client, name: str, queries: int) -> None:
     def cost() -> int:

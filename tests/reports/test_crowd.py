@@ -1,0 +1,115 @@
+"""Crowd labels in by one command, and a report that other libraries agree with."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter, defaultdict
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import krippendorff
+import numpy as np
+import pytest
+from django.core.management import call_command
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.inter_rater import fleiss_kappa
+
+from annotation.models import Study
+from reports import queries
+from reports.arrays import Filters
+from reports.compute import QuestionReport, compute
+
+pytestmark = pytest.mark.django_db
+
+# Five items, six workers, the gold of each; not everybody answered everything.
+SLICE = """\
+!amt_annotation_ids\t!amt_worker_ids\torig_id\tresponse\tgold
+a1\tW1\t42_0\t1\t1
+a2\tW2\t42_0\t1\t1
+a3\tW3\t42_0\t2\t1
+a4\tW1\t42_1\t2\t2
+a5\tW2\t42_1\t2\t2
+a6\tW4\t42_1\t1\t2
+a7\tW3\t42_2\t1\t1
+a8\tW4\t42_2\t1\t1
+a9\tW5\t42_2\t2\t1
+a10\tW1\t42_3\t2\t1
+a11\tW5\t42_3\t2\t1
+a12\tW6\t42_3\t2\t1
+a13\tW2\t42_4\t1\t1
+a14\tW6\t42_4\t1\t1
+a15\tW3\t42_4\t1\t1
+"""
+WHOLE = Path(__file__).resolve().parents[3] / "shared/data/crowd-labels/temp.standardized.tsv"
+
+
+def imported(file: Path) -> QuestionReport:
+    call_command(
+        "import_labels", "crowd", file, "--new-study", "Crowd", "--nominal", "--pseudonyms", stdout=io.StringIO()
+    )
+    study = Study.objects.select_related("scheme").get(slug="crowd")
+    report = compute(queries.load(study, Filters()), Filters())
+    return report.sections[0].questions[0]
+
+
+def answers(file: Path) -> dict[str, dict[str, str]]:
+    """{item: {worker: response}} by the csv module alone."""
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    with file.open(newline="") as lines:
+        for line in csv.DictReader(lines, delimiter="\t"):
+            found[line["orig_id"]][line["!amt_worker_ids"]] = line["response"]
+    return found
+
+
+def expected(file: Path) -> dict[str, Any]:
+    """Each figure by another library, pair by pair where it takes two raters."""
+    given = answers(file)
+    workers = sorted({worker for of_item in given.values() for worker in of_item})
+    matrix = [[float(given[item].get(worker, "nan")) for item in given] for worker in workers]
+    kappas = []
+    for a, b in combinations(workers, 2):
+        both = [(of[a], of[b]) for of in given.values() if a in of and b in of]
+        if both and len({answer for pair in both for answer in pair}) > 1:
+            kappas.append(cohen_kappa_score(*zip(*both, strict=True)))
+    gold = {}
+    with file.open(newline="") as lines:
+        gold = {line["orig_id"]: line["gold"] for line in csv.DictReader(lines, delimiter="\t")}
+    majority = {item: min(c for c, n in Counter(of.values()).items() if n == max(Counter(of.values()).values()))
+                for item, of in given.items()}  # fmt: skip
+    counts = np.array([[list(of.values()).count(option) for option in ("1", "2")] for of in given.values()])
+    return {
+        "alpha": krippendorff.alpha(np.array(matrix), level_of_measurement="nominal"),
+        "kappa": float(np.mean(kappas)),
+        "n_pairs": len(kappas),
+        "fleiss": fleiss_kappa(counts) if len(set(counts.sum(axis=1))) == 1 else None,
+        "gold": float(np.mean([majority[item] == gold[item] for item in gold])),
+        "n": sum(len(of) for of in given.values()),
+    }
+
+
+def check(file: Path) -> None:
+    right, report = expected(file), imported(file)
+
+    assert report.summary.n_filled == right["n"]
+    assert report.agreement.alpha.value == pytest.approx(right["alpha"], abs=1e-9)
+    assert report.agreement.kappa.value == pytest.approx(right["kappa"], abs=1e-9)
+    assert report.agreement.kappa.n_pairs == right["n_pairs"]
+    if right["fleiss"] is not None:
+        assert report.agreement.among.fleiss.value == pytest.approx(right["fleiss"], abs=1e-9)
+    [of_gold] = report.golds
+    assert of_gold.people.value == pytest.approx(right["gold"], abs=1e-9)
+
+
+def test_a_slice_of_crowd_labels(tmp_path: Path) -> None:
+    file = tmp_path / "slice.tsv"
+    file.write_text(SLICE)
+    check(file)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not WHOLE.exists(), reason="the crowd labels are not here")
+def test_all_crowd_labels() -> None:
+    assert len(answers(WHOLE)) == 462
+    check(WHOLE)
