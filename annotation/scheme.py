@@ -43,7 +43,7 @@ Text = Annotated[str, Field(min_length=1, max_length=4000)]
 
 def _with_a_letter(phrase: str) -> str:
     if not any(character.isalpha() for character in phrase):
-        raise ValueError(f"“{phrase}” has no letter that could be looked for")
+        raise ValueError(_("“%(phrase)s” has no letter that could be looked for") % {"phrase": phrase})
     return phrase
 
 
@@ -287,7 +287,9 @@ class SchemeSpec(_Spec):
     @classmethod
     def _check_synonyms(cls, groups: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
         if twice := _first_repeated([phrase.casefold() for group in groups for phrase in group]):
-            raise ValueError(f"“{twice}” stands here twice; put what means the same into one group")
+            raise ValueError(
+                _("“%(twice)s” stands here twice; put what means the same into one group") % {"twice": twice}
+            )
         return groups
 
     @model_validator(mode="after")

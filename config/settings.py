@@ -48,6 +48,8 @@ try:
     EMAIL_CONFIG = env.dj_email_url("EMAIL_URL", "console:")
     EMAIL_FROM = env.str("EMAIL_FROM", "palate@localhost")
     TIME_ZONE = env.str("TIME_ZONE", "UTC")
+    # Of those whose browser asks for none that is here, of e-mails that no page sends, and of what workers say.
+    LANGUAGE_CODE = env.str("DEFAULT_LANGUAGE", "en", validate=validate.OneOf(["en", "cs"]))
 
     # How large an upload may be. A whole import is bounded as well as each page of it.
     PALATE_MAX_IMPORT_BYTES = env.int("PALATE_MAX_IMPORT_BYTES", 200 * 2**20)
@@ -157,8 +159,11 @@ EMAIL_USE_TLS = EMAIL_CONFIG.get("EMAIL_USE_TLS", False)
 
 # --- language and static files ---------------------------------------------------------------------------------------
 
-LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English")]
+LANGUAGES = [("en", "English"), ("cs", "Čeština")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+LANGUAGE_COOKIE_AGE = 31_536_000
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+LANGUAGE_COOKIE_SECURE = _behind_https
 USE_I18N = True
 USE_TZ = True
 STATIC_URL = "/static/"

@@ -6,6 +6,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
 from django.urls import include, path
+from django.views.i18n import set_language
 
 
 @login_not_required
@@ -20,6 +21,7 @@ urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("login/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
+    path("language/", login_not_required(set_language), name="set_language"),
     path("password/", auth.PasswordChangeView.as_view(success_url="/"), name="password_change"),
     path("admin/", admin.site.urls),
     path("api/v1/", include("config.api_urls")),

@@ -29,6 +29,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from annotation import yaml_reading
 from annotation.evidence import Block, BlockKind
 from annotation.matching import stem
+from annotation.sentences import gettext as _
 from annotation.yaml_reading import YamlRefused
 from judges import neutralising
 from judges.engine.extraction import Item, Shape
@@ -54,9 +55,11 @@ class ExtractionPrompt(_Spec):
     def _can_be_told_apart(self) -> Self:
         for kind, of_kind in self.lists.items():
             if kind == BlockKind.HEADING:
-                raise ValueError("a heading is no item of a list")
+                raise ValueError(_("a heading is no item of a list"))
             if len({kind, f"{kind}s", *of_kind.fields}) < 2 + len(of_kind.fields):
-                raise ValueError(f"the fields of {kind} must differ from each other, “{kind}” and “{kind}s”")
+                raise ValueError(
+                    _("the fields of %(kind)s must differ from each other, “%(kind)s” and “%(kind)ss”") % {"kind": kind}
+                )
         return self
 
 
@@ -69,7 +72,9 @@ def load_extraction_prompt(text: str) -> ExtractionPrompt:
     try:
         spec = ExtractionPrompt.model_validate(yaml_reading.load(text))
     except YamlRefused as refused:
-        raise PromptError(f"The prompt cannot be read, line {refused.line}: {refused.reason}") from refused
+        raise PromptError(
+            _("The prompt cannot be read, line %(line)s: %(reason)s") % {"line": refused.line, "reason": refused.reason}
+        ) from refused
     except ValidationError as error:
         first = error.errors()[0]
         raise PromptError(f"{'.'.join(map(str, first['loc'])) or 'prompt'}: {first['msg']}") from error
@@ -77,11 +82,18 @@ def load_extraction_prompt(text: str) -> ExtractionPrompt:
         try:
             asked = request(spec, kind, title="", blocks=[], page=["x"])
         except KeyError as error:
-            raise PromptError(f"lists.{kind} has the placeholder ${error.args[0]}, which nothing fills.") from error
+            raise PromptError(
+                _("%(list)s has the placeholder $%(placeholder)s, which nothing fills.")
+                % {"list": f"lists.{kind}", "placeholder": error.args[0]}
+            ) from error
         except ValueError as error:
-            raise PromptError(f"lists.{kind} cannot be used: {error}") from error
+            raise PromptError(
+                _("%(list)s cannot be used: %(error)s") % {"list": f"lists.{kind}", "error": error}
+            ) from error
         if not asked.strip() or not re.search(r"\$\{?(?:document|page)\b", spec.lists[kind].ask):
-            raise PromptError(f"lists.{kind} shows no document: put $document or $page into it.")
+            raise PromptError(
+                _("%(list)s shows no document: put $document or $page into it.") % {"list": f"lists.{kind}"}
+            )
     return spec
 
 

@@ -43,6 +43,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from annotation import yaml_reading
 from annotation.evidence import Block, BlockKind
 from annotation.scheme import Kind, QuestionSpec, SchemeSpec, SectionSpec
+from annotation.sentences import gettext as _
 from annotation.yaml_reading import YamlRefused
 from judges import neutralising
 from judges.engine import rating
@@ -74,11 +75,11 @@ class Lexical(_Spec):
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if bool(self.shares) == bool(self.same and self.part):
-            raise ValueError("give either same and part, or shares")
+            raise ValueError(_("give either same and part, or shares"))
         return self
 
     def named(self) -> list[str]:
-        return [key for key in (self.same, self.part, self.none, *(key for _, key in self.shares)) if key]
+        return [key for key in (self.same, self.part, self.none, *(key for _share, key in self.shares)) if key]
 
 
 class Rating(_Spec):
@@ -118,7 +119,9 @@ def load_prompt(text: str) -> PromptSpec:
     try:
         return PromptSpec.model_validate(yaml_reading.load(text))
     except YamlRefused as refused:
-        raise PromptError(f"The prompt cannot be read, line {refused.line}: {refused.reason}") from refused
+        raise PromptError(
+            _("The prompt cannot be read, line %(line)s: %(reason)s") % {"line": refused.line, "reason": refused.reason}
+        ) from refused
     except ValidationError as error:
         first = error.errors()[0]
         raise PromptError(f"{'.'.join(map(str, first['loc'])) or 'prompt'}: {first['msg']}") from error
@@ -151,14 +154,22 @@ def check_against(spec: PromptSpec, scheme: SchemeSpec, method: str, *, normalis
     }
     for name, prompt in spec.questions.items():
         if name not in known:
-            raise PromptError(f"The prompt asks “{name}”, which is no question of the scheme “{scheme.key}”.")
+            raise PromptError(
+                _("The prompt asks “%(question)s”, which is no question of the scheme “%(scheme)s”.")
+                % {"question": name, "scheme": scheme.key}
+            )
         options = {option.key for option in known[name][1].options}
         named = [*prompt.options, *(prompt.lexical.named() if prompt.lexical else [])]
         if unknown := [key for key in named if key not in options]:
-            raise PromptError(f"The prompt of “{name}” names “{unknown[0]}”, which is no option of that question.")
+            raise PromptError(
+                _("The prompt of “%(question)s” names “%(option)s”, which is no option of that question.")
+                % {"question": name, "option": unknown[0]}
+            )
     asked = questions_for(spec, method)
     if not asked:
-        raise PromptError(f"The prompt asks no question that the method “{method}” can answer.")
+        raise PromptError(
+            _("The prompt asks no question that the method “%(method)s” can answer.") % {"method": method}
+        )
     if method in (CLOZE, RATING):
         _try("row", partial(row_text, spec, title="", blocks=[]))
     if method == RATING:
@@ -170,7 +181,11 @@ def check_against(spec: PromptSpec, scheme: SchemeSpec, method: str, *, normalis
             _try(name, partial(cell_prompt, prompt, question, sample, order=section.column.facets))
             if normalisation == PMI and not prompt.unconditional.strip():
                 raise PromptError(
-                    f"The prompt of “{name}” has no “unconditional” text; the normalisation “{PMI}” compares with it."
+                    _(
+                        "The prompt of “%(question)s” has no “unconditional” text; the normalisation "
+                        "“%(normalisation)s” compares with it."
+                    )
+                    % {"question": name, "normalisation": PMI}
                 )
 
 
@@ -179,15 +194,21 @@ def _check_ratings(asked: Mapping[str, QuestionPrompt], known: Mapping[str, tupl
     for name, prompt in asked.items():
         section, question = known[name]
         if question.kind != Kind.SCALE:
-            raise PromptError(f"“{name}” is no scale; only the questions of a scheme that are scales can be rated.")
+            raise PromptError(
+                _("“%(question)s” is no scale; only the questions of a scheme that are scales can be rated.")
+                % {"question": name}
+            )
         sample = dict.fromkeys(section.column.facets, "x")
         _try(name, partial(criterion, prompt, question, sample, order=section.column.facets))
         assert prompt.rating is not None
         same = prompt.rating.criterion.casefold().replace("-", " ")
         if same in names:
             raise PromptError(
-                f"“{names[same]}” and “{name}” have one criterion, “{prompt.rating.criterion}”; an answer would not "
-                "say which of the two it rates."
+                _(
+                    "“%(one)s” and “%(other)s” have one criterion, “%(criterion)s”; an answer would not say which of "
+                    "the two it rates."
+                )
+                % {"one": names[same], "other": name, "criterion": prompt.rating.criterion}
             )
         names[same] = name
 
@@ -197,10 +218,13 @@ def _try(name: str, make: Callable[[], object]) -> None:
         make()
     except KeyError as error:
         raise PromptError(
-            f"The prompt of “{name}” has the placeholder ${error.args[0]}, which nothing fills."
+            _("The prompt of “%(question)s” has the placeholder $%(placeholder)s, which nothing fills.")
+            % {"question": name, "placeholder": error.args[0]}
         ) from error
     except ValueError as error:
-        raise PromptError(f"The prompt of “{name}” cannot be used: {error}") from error
+        raise PromptError(
+            _("The prompt of “%(question)s” cannot be used: %(error)s") % {"question": name, "error": error}
+        ) from error
 
 
 def with_plain_ends(text: str) -> str:

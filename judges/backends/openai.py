@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
 
+from annotation.sentences import gettext as _
 from judges.backends import openai_chat
 from judges.backends.openai_answers import PromptTokens
 from judges.backends.openai_http import Server, Session
@@ -167,7 +168,10 @@ def _ask(session: Session, question: _Question, terminator: str) -> _Answer:
         alone = session.prompt_tokens(question.prompt)
         start = min(_common_prefix_length(alone.keys, tokens.keys) for tokens in scored)
     if start == 0:
-        raise ValueError(f"The prompt before these options leaves no token to predict them from: {question.options!r}.")
+        raise ValueError(
+            _("The prompt before these options leaves no token to predict them from: %(options)s")
+            % {"options": repr(question.options)}
+        )
     _refuse_prefixes(question.options, [tokens.keys[start:] for tokens in scored])
     return tuple(_sum(tokens.logprobs[start:]) for tokens in scored)
 
@@ -204,8 +208,11 @@ def _refuse_prefixes(options: Sequence[str], scored: Sequence[tuple[str, ...]]) 
         for second, tokens in zip(options, scored, strict=True):
             if first is not second and tokens[: len(beginning)] == beginning:
                 raise OptionsNotPrefixFree(
-                    f"The option “{first}” begins the option “{second}”, which could then never win. "
-                    "Score them with a terminator that neither contains, or reword one of them."
+                    _(
+                        "The option “%(first)s” begins the option “%(second)s”, which could then never win. Score them "
+                        "with a terminator that neither contains, or reword one of them."
+                    )
+                    % {"first": first, "second": second}
                 )
 
 

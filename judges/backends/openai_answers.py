@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 
+from annotation.sentences import gettext as _
 from judges.backends.base import BackendError
 from judges.engine.prompt import Generated, PromptTooLong
 
@@ -29,8 +30,11 @@ class _SaidTooLong(PromptTooLong):
         self.tokens_over = 1  # at least
         ValueError.__init__(
             self,
-            f"The evidence is over the model's context. {how} Shorten the evidence or choose a judge with a longer "
-            "context.",
+            _(
+                "The evidence is over the model's context. %(how)s Shorten the evidence or choose a judge with a "
+                "longer context."
+            )
+            % {"how": how},
         )
 
 
@@ -95,28 +99,31 @@ def usage(answer: dict[str, Any], name: str) -> int:
 
 def _malformed(name: str) -> BackendError:
     return BackendError(
-        f"The server's answer has no usable “{name}”. Check that its address leads to an OpenAI-compatible server.",
+        _("The server's answer has no usable “%(name)s”. Check that its address leads to an OpenAI-compatible server.")
+        % {"name": name},
         permanent=True,
     )
 
 
 def cut_short() -> BackendError:
     return BackendError(
-        "The server returned log-probabilities of a part of a prompt only, so the evidence would not count in full. "
-        "Nothing was scored. Check the server's context length and whether it cuts prompts that are too long.",
+        _(
+            "The server returned log-probabilities of a part of a prompt only, so the evidence would not count in "
+            "full. Nothing was scored. Check the server's context length and whether it cuts prompts that are too long."
+        ),
         permanent=True,
     )
 
 
 def cut_silently() -> PromptTooLong:
-    return _SaidTooLong("The server reads a part of it only, and does not say so.")
+    return _SaidTooLong(_("The server reads a part of it only, and does not say so."))
 
 
 def read_prompt_logprobs(answer: dict[str, Any]) -> PromptTokens:
     choice = choice_of(answer)
     entries = choice.get("prompt_logprobs", answer.get("prompt_logprobs"))
     if not isinstance(entries, list) or not entries:
-        raise NoPromptLogprobs("The server returned no prompt log-probabilities.", permanent=True)
+        raise NoPromptLogprobs(_("The server returned no prompt log-probabilities."), permanent=True)
     if len(entries) != usage(answer, "prompt_tokens"):
         raise cut_short()
     keys, texts = [""], [""]
@@ -137,13 +144,13 @@ def read_prompt_logprobs(answer: dict[str, Any]) -> PromptTokens:
 def read_echo(answer: dict[str, Any], prompt: str) -> PromptTokens:
     found = choice_of(answer).get("logprobs")
     if not isinstance(found, dict) or not isinstance(found.get("token_logprobs"), list):
-        raise NoPromptLogprobs("The server returned no log-probabilities.", permanent=True)
+        raise NoPromptLogprobs(_("The server returned no log-probabilities."), permanent=True)
     texts, logprobs = part(found, "tokens", list), part(found, "token_logprobs", list)
     if len(texts) != len(logprobs) or not all(isinstance(text, str) for text in texts):
         raise _malformed("logprobs")
     expected, written = usage(answer, "prompt_tokens"), usage(answer, "completion_tokens")
     if len(texts) <= written < expected:
-        raise NoPromptLogprobs("The server returned the log-probabilities of its own tokens only.", permanent=True)
+        raise NoPromptLogprobs(_("The server returned the log-probabilities of its own tokens only."), permanent=True)
     # The token that was written is left out; some servers do not list it if it ends the text, and some list no BOS.
     for count in (len(texts) - written, len(texts)):
         tokens = PromptTokens(tuple(texts[:count]), tuple(texts[:count]), (None, *map(_logprob, logprobs[1:count])))
@@ -157,7 +164,9 @@ def _logprob(value: Any) -> float:
         raise _malformed("logprobs")
     if not math.isfinite(value) or value > 1e-3:  # a little over 0 is rounding
         raise BackendError(
-            f"The server returned {value} as a log-probability. Run its model in float32 or bfloat16.", permanent=True
+            _("The server returned %(value)s as a log-probability. Run its model in float32 or bfloat16.")
+            % {"value": value},
+            permanent=True,
         )
     return float(value)
 
@@ -208,7 +217,7 @@ def read_too_long(said: str, details: dict[str, Any]) -> PromptTooLong | None:
     return (
         PromptTooLong(tokens=min(over), context=context)
         if context and over
-        else _SaidTooLong(f"The server says: “{said}”")
+        else _SaidTooLong(_("The server says: “%(said)s”") % {"said": said})
     )
 
 

@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeVar
 
 import httpx
 
+from annotation.sentences import gettext as _
 from judges.backends.base import BackendError, Unavailable
 from judges.backends.openai_answers import (
     NoPromptLogprobs,
@@ -90,15 +91,17 @@ class Server:
         try:
             url = httpx.URL(self.base_url)
         except httpx.InvalidURL as error:
-            raise BackendError("The judge's server has no valid address.", permanent=True) from error
+            raise BackendError(_("The judge's server has no valid address."), permanent=True) from error
         if url.scheme not in ("http", "https") or not url.host:
             raise BackendError(
-                "The address of a judge's server begins with http:// or https:// and names a host.", permanent=True
+                _("The address of a judge's server begins with http:// or https:// and names a host."), permanent=True
             )
         if url.userinfo or url.query or url.fragment:
             raise BackendError(
-                "The address of a judge's server carries no password, query or fragment; a key belongs in an "
-                "environment variable.",
+                _(
+                    "The address of a judge's server carries no password, query or fragment; a key belongs in an "
+                    "environment variable."
+                ),
                 permanent=True,
             )
 
@@ -171,8 +174,12 @@ class Session:
         offered = {str(card.get("id")): card for card in cards or [] if isinstance(card, dict)}
         if self._server.model not in offered:
             raise BackendError(
-                f"{self._server.base_url} offers no model “{self._server.model}”. It offers: "
-                f"{', '.join(sorted(offered)) or 'none'}.",
+                _("%(url)s offers no model “%(model)s”. It offers: %(offered)s.")
+                % {
+                    "url": self._server.base_url,
+                    "model": self._server.model,
+                    "offered": ", ".join(sorted(offered)) or _("nothing"),
+                },
                 permanent=True,
             )
         return offered[self._server.model]
@@ -196,8 +203,11 @@ class Session:
             break
         if self.memory.form is None:
             raise NoPromptLogprobs(
-                f"The server at {self._server.base_url} cannot return prompt log-probabilities, which cloze scoring "
-                "needs. Use a server that can, such as vLLM.",
+                _(
+                    "The server at %(url)s cannot return prompt log-probabilities, which cloze scoring needs. Use a "
+                    "server that can, such as vLLM."
+                )
+                % {"url": self._server.base_url},
                 permanent=True,
             )
         return self.memory.form
@@ -249,9 +259,9 @@ class Session:
                 response = self._exchange(method, path, body)
             except httpx.RequestError as error:
                 failure = (
-                    f"no answer within {self._server.timeout_s:g} s"
+                    _("no answer within %(seconds)s s") % {"seconds": f"{self._server.timeout_s:g}"}
                     if isinstance(error, httpx.TimeoutException)
-                    else f"the connection failed ({type(error).__name__})"
+                    else _("the connection failed (%(error)s)") % {"error": type(error).__name__}
                 )
                 is_away = isinstance(error, _NOBODY_THERE)
                 continue
@@ -260,22 +270,22 @@ class Session:
                 try:
                     answer = response.json()
                 except (ValueError, RecursionError):
-                    failure = "an answer that is no JSON"
+                    failure = _("an answer that is no JSON")
                     continue
                 if isinstance(answer, dict):
                     self._count(answer)
                     return answer
-                failure = "an answer that is no JSON object"
+                failure = _("an answer that is no JSON object")
                 continue
             refusal = self._refusal(response)
             if response.status_code not in _TRIED_AGAIN or "insufficient_quota" in response.text:
                 raise refusal
             failure = f"{response.status_code}, “{refusal.said}”"
             self._pace.hold(self._asked_to_wait_s(response))
-        message = (
-            f"{self._server.base_url} did not answer in {self._server.max_retries + 1} attempts; the last one: "
-            f"{failure}. See whether the server runs, and try again."
-        )
+        message = _(
+            "%(url)s did not answer in %(n)s attempts; the last one: %(failure)s. See whether the server runs, and try "
+            "again."
+        ) % {"url": self._server.base_url, "n": self._server.max_retries + 1, "failure": failure}
         raise Unavailable(message) if is_away else BackendError(message, permanent=False)
 
     def _exchange(self, method: str, path: str, body: dict[str, Any] | None) -> httpx.Response:
@@ -308,7 +318,8 @@ class Session:
         seconds = retry_after_s(response.headers.get("Retry-After", ""))
         if seconds > _LONGEST_RETRY_AFTER_S:
             raise Unavailable(
-                f"{self._server.base_url} asks to be left alone for {seconds:.0f} s. Try again after that."
+                _("%(url)s asks to be left alone for %(seconds)s s. Try again after that.")
+                % {"url": self._server.base_url, "seconds": f"{seconds:.0f}"}
             )
         return seconds
 
@@ -322,14 +333,15 @@ class Session:
         url, variable, status = self._server.base_url, self._server.api_key_env, response.status_code
         if status in (401, 403):
             message = (
-                f"{url} refused the key in the environment variable {variable}: “{sentence}”"
+                _("%(url)s refused the key in the environment variable %(variable)s: “%(said)s”")
                 if variable
-                else f"{url} asks for a key: “{sentence}” Name the environment variable that holds it."
+                else _("%(url)s asks for a key: “%(said)s” Name the environment variable that holds it.")
             )
         elif response.is_redirect:
-            message = f"{url} sends us to another address. Give the judge that address."
+            message = _("%(url)s sends us to another address. Give the judge that address.")
         else:
-            message = f"{url} refused the request ({status}): “{sentence}”"
+            message = _("%(url)s refused the request (%(status)s): “%(said)s”")
+        message %= {"url": url, "variable": variable, "status": status, "said": sentence}
         return _Refused(message, status=status, said=sentence)
 
     def _count(self, answer: dict[str, Any]) -> None:
@@ -387,10 +399,16 @@ def _key(server: Server) -> str:
     key = os.environ.get(server.api_key_env, "").strip()
     if not key:
         raise BackendError(
-            f"The environment variable {server.api_key_env}, which holds the key for {server.base_url}, is not set "
-            "here. Set it where the workers start.",
+            _(
+                "The environment variable %(variable)s, which holds the key for %(url)s, is not set here. Set it where "
+                "the workers start."
+            )
+            % {"variable": server.api_key_env, "url": server.base_url},
             permanent=True,
         )
     if not key.isascii() or not key.isprintable():
-        raise BackendError(f"What the environment variable {server.api_key_env} holds is no key.", permanent=True)
+        raise BackendError(
+            _("What the environment variable %(variable)s holds is no key.") % {"variable": server.api_key_env},
+            permanent=True,
+        )
     return key

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from annotation.sentences import gettext as _
 from judges.backends.base import BackendError
 from judges.engine.prompt import Generated, OnProgress, PromptTooLong, RowPrompt, RowScores, Sampling
 
@@ -81,13 +82,17 @@ class TransformersBackend:
             yield loaded
         except FloatingPointError as error:
             raise BackendError(
-                f"{error} Run {self.location} in float32 or bfloat16, and check that its weights are whole.",
+                _("%(error)s Run %(model)s in float32 or bfloat16, and check that its weights are whole.")
+                % {"error": error, "model": self.location},
                 permanent=True,
             ) from error
         except torch.OutOfMemoryError as error:
             raise BackendError(
-                f"{self.location} ran out of memory on the GPU, even in the smallest steps. Free memory there or "
-                "take a smaller model.",
+                _(
+                    "%(model)s ran out of memory on the GPU, even in the smallest steps. Free memory there or take a "
+                    "smaller model."
+                )
+                % {"model": self.location},
                 permanent=False,
             ) from error
 
@@ -110,7 +115,8 @@ class TransformersBackend:
             return _files(path, self.gguf_file, self.location)
         if path.is_absolute() or self.location.startswith(("~", ".")):
             raise BackendError(
-                f"There is no folder {self.location}. Name the folder that holds the model.", permanent=True
+                _("There is no folder %(folder)s. Name the folder that holds the model.") % {"folder": self.location},
+                permanent=True,
             )
         return _files(_hub_snapshot(self), self.gguf_file, self.location)
 
@@ -189,9 +195,13 @@ def _read(backend: TransformersBackend) -> _Loaded:
             model, scorer.encoder, token_budget=token_budget, cache_budget=CACHE_BUDGET * token_budget
         )
     except torch.OutOfMemoryError as error:
-        raise BackendError(f"{backend.location} does not fit the GPU's memory.", permanent=True) from error
+        raise BackendError(
+            _("%(model)s does not fit the GPU's memory.") % {"model": backend.location}, permanent=True
+        ) from error
     except Exception as error:  # each file format and model family fails in its own way
-        raise BackendError(f"{backend.location} could not be loaded: {error}", permanent=True) from error
+        raise BackendError(
+            _("%(model)s could not be loaded: %(error)s") % {"model": backend.location, "error": error}, permanent=True
+        ) from error
     identity = {
         "model": backend.location,
         "revision": _revision(backend, files),
@@ -218,7 +228,8 @@ def _package_folder(name: str) -> Path:
     spec = importlib.util.find_spec(name) if name.isidentifier() else None  # finds a package and runs none of its code
     if spec is None or not spec.submodule_search_locations:
         raise BackendError(
-            f"The Python package {name}, which carries the model, is not installed here. Install it with pip.",
+            _("The Python package %(name)s, which carries the model, is not installed here. Install it with pip.")
+            % {"name": name},
             permanent=True,
         )
     return Path(spec.submodule_search_locations[0])
@@ -239,8 +250,11 @@ def _hub_snapshot(backend: TransformersBackend) -> Path:
             )
     except (OSError, ValueError) as error:  # no such model or revision, no access to it, no network and no cached copy
         raise BackendError(
-            f"The model {backend.location} is neither in this machine's cache nor to be had from the hub "
-            f"({type(error).__name__}). Check its name, revision and licence gate, or give the path of a local copy.",
+            _(
+                "The model %(model)s is neither in this machine's cache nor to be had from the hub (%(error)s). Check "
+                "its name, revision and licence gate, or give the path of a local copy."
+            )
+            % {"model": backend.location, "error": type(error).__name__},
             permanent=True,
         ) from error
 
@@ -256,10 +270,16 @@ def _gguf(folder: Path, gguf_file: str | None, location: str) -> ModelFiles:
     found = [folder / gguf_file] if gguf_file else sorted(folder.glob("*.gguf"))
     if len(found) > 1:
         names = ", ".join(path.name for path in found)
-        raise BackendError(f"{location} holds several models: choose one of {names}.", permanent=True)
+        raise BackendError(
+            _("%(place)s holds several models: choose one of %(names)s.") % {"place": location, "names": names},
+            permanent=True,
+        )
     if not found or not found[0].is_file():
-        wanted = gguf_file or "safetensors or GGUF file"
-        raise BackendError(f"{location} holds no {wanted}. Check the model's location.", permanent=True)
+        wanted = gguf_file or _("safetensors or GGUF file")
+        raise BackendError(
+            _("%(place)s holds no %(wanted)s. Check the model's location.") % {"place": location, "wanted": wanted},
+            permanent=True,
+        )
     return ModelFiles(folder=folder, weights=(found[0],), gguf_file=found[0].name)
 
 

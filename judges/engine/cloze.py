@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from transformers import DynamicCache
 
+from annotation.sentences import gettext as _
 from judges.engine.encoding import PromptEncoder
 from judges.engine.prompt import CellPrompt, OnProgress, OptionScore, PromptTooLong, RowPrompt, RowScores
 from judges.engine.tree import TokenSequence, TokenTree, build, visible
@@ -122,7 +123,7 @@ class ClozeScorer:
                 tokens_fed += forward.tokens
                 for index, logprob in forward.finished.items():
                     if math.isnan(logprob):
-                        raise FloatingPointError("The model returned something that is not a number.")
+                        raise FloatingPointError(_("The model returned something that is not a number."))
                     logprobs[index] = logprob
                     left[cell_of[index]] -= 1
                     cells_done += left[cell_of[index]] == 0

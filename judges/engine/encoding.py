@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from annotation.sentences import gettext as _
 from judges.engine.prompt import CellPrompt, OptionsNotPrefixFree, RowPrompt
 from judges.engine.tree import TokenSequence, common_prefix_length
 
@@ -84,7 +85,10 @@ class PromptEncoder:
         # from the last token that all of them keep, so that they stay comparable.
         start = min(common_prefix_length(context, whole) for whole in wholes)
         if start == 0:
-            raise ValueError(f"The prompt before these options leaves no token to predict them from: {cell.options!r}.")
+            raise ValueError(
+                _("The prompt before these options leaves no token to predict them from: %(options)s")
+                % {"options": repr(cell.options)}
+            )
         _refuse_prefixes(cell.options, [whole[start:] for whole in wholes])
         return tuple(TokenSequence(ids=tuple(whole), start=start) for whole in wholes)
 
@@ -104,11 +108,11 @@ class PromptEncoder:
     def _around_a_reply(self) -> tuple[str, str]:
         """What the template writes between its generation prompt and a reply, and the end-of-turn token after it."""
         if not self._tokenizer.chat_template:
-            raise ValueError("This model carries no chat template; use it without one.")
+            raise ValueError(_("This model carries no chat template; use it without one."))
         question, reply = {"role": "user", "content": "Q"}, "REPLY"
         prompt = self._render([question], add_generation_prompt=True)
         whole = self._render([question, {"role": "assistant", "content": reply}], add_generation_prompt=False)
-        before, _, after = whole.rpartition(reply)
+        before, _between, after = whole.rpartition(reply)
         end = self._special.search(after)
         return before.removeprefix(prompt) if before.startswith(prompt) else "", (
             after[: end.end()] if end else self._tokenizer.eos_token
@@ -127,6 +131,9 @@ def _refuse_prefixes(options: Sequence[str], scored: Sequence[list[int]]) -> Non
         for second, tokens in zip(options, scored, strict=True):
             if first is not second and tokens[: len(beginning)] == beginning:
                 raise OptionsNotPrefixFree(
-                    f"The option “{first}” begins the option “{second}”, which could then never win. "
-                    "Score them with a terminator that neither contains, or reword one of them."
+                    _(
+                        "The option “%(first)s” begins the option “%(second)s”, which could then never win. Score them "
+                        "with a terminator that neither contains, or reword one of them."
+                    )
+                    % {"first": first, "second": second}
                 )

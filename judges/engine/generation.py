@@ -21,6 +21,7 @@ from typing import Any
 import torch
 from transformers import DynamicCache
 
+from annotation.sentences import gettext as _
 from judges.engine.encoding import PromptEncoder
 from judges.engine.prompt import Generated, OnProgress, PromptTooLong, Sampling
 
@@ -117,7 +118,7 @@ class AnswerGenerator:
         """The next token of each answer; `logits` are of shape (B, V)."""
         logits = logits.float()
         if logits.isnan().any():
-            raise FloatingPointError("The model returned something that is not a number.")
+            raise FloatingPointError(_("The model returned something that is not a number."))
         if sampling.temperature == 0:
             return [int(token) for token in logits.argmax(-1)]
         below = (logits / sampling.temperature).softmax(-1).double().cumsum(-1)

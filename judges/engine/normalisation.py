@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from annotation.sentences import gettext as _
 from judges.engine.prompt import OptionScore
 
 Normalisation = Literal["none", "token", "character", "pmi"]
@@ -75,5 +76,5 @@ def _length(score: OptionScore, normalisation: Normalisation) -> int:
 
 def _unconditional(score: OptionScore) -> float:
     if score.unconditional is None:
-        raise ValueError("PMI needs each option's score without evidence, and these scores were made without one.")
+        raise ValueError(_("PMI needs each option's score without evidence, and these scores were made without one."))
     return score.unconditional

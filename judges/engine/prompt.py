@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from annotation.sentences import gettext as _
+
 
 class OptionsNotPrefixFree(ValueError):
     """One option begins another one, so the longer could never win on the sum of its log-probabilities."""
@@ -22,12 +24,20 @@ class PromptTooLong(ValueError):
 
     def __init__(self, *, tokens: int, context: int, answer: int = 0) -> None:
         self.tokens_over = tokens + answer - context
-        room = f" and {answer} more are kept free for the answer" if answer else ""
-        super().__init__(
-            f"The evidence is {self.tokens_over} tokens over the model's context: the longest prompt of this row has "
-            f"{tokens} tokens{room}, the model takes {context}. Shorten the evidence or choose a judge with a longer "
-            "context."
+        sentence = (
+            _(
+                "The evidence is %(over)s tokens over the model's context: the longest prompt of this row has "
+                "%(tokens)s tokens and %(answer)s more are kept free for the answer, the model takes %(context)s. "
+                "Shorten the evidence or choose a judge with a longer context."
+            )
+            if answer
+            else _(
+                "The evidence is %(over)s tokens over the model's context: the longest prompt of this row has "
+                "%(tokens)s tokens, the model takes %(context)s. Shorten the evidence or choose a judge with a longer "
+                "context."
+            )
         )
+        super().__init__(sentence % {"over": self.tokens_over, "tokens": tokens, "answer": answer, "context": context})
 
 
 @dataclass(frozen=True)
@@ -48,12 +58,20 @@ class CellPrompt:
     def __post_init__(self) -> None:
         for name, text in (("text", self.text), ("unconditional", self.unconditional)):
             if text is not None and (not text or text != text.rstrip()):
-                raise ValueError(f"The {name} of a cell's prompt must be filled and end without white space: {text!r}.")
+                raise ValueError(
+                    _("“%(name)s” of a cell's prompt must be filled and end without white space: %(text)s")
+                    % {"name": name, "text": repr(text)}
+                )
         if len(self.options) < 2 or len(set(self.options)) < len(self.options):
-            raise ValueError(f"A cell needs at least two options, all different: {self.options!r}.")
+            raise ValueError(
+                _("A cell needs at least two options, all different: %(options)s") % {"options": repr(self.options)}
+            )
         for option in self.options:
             if not option or option != option.strip():
-                raise ValueError(f"An option must be filled and have no white space around it: {option!r}.")
+                raise ValueError(
+                    _("An option must be filled and have no white space around it: %(option)s")
+                    % {"option": repr(option)}
+                )
 
 
 @dataclass(frozen=True)
