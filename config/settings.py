@@ -61,7 +61,7 @@ try:
     # Threads of a CPU judge; 0 leaves the choice to torch.
     PALATE_TORCH_THREADS = env.int("PALATE_TORCH_THREADS", 0)
     # Environment variables that a judge may name as its server's key beside those that end in _API_KEY.
-    PALATE_KEY_VARIABLES = env.list("PALATE_KEY_VARIABLES", [])
+    PALATE_KEY_VARIABLES: list[str] = env.list("PALATE_KEY_VARIABLES", [])
 except EnvError as error:
     raise ImproperlyConfigured(str(error)) from error
 
