@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TypeAlias
 
 from django.conf import settings
 from django.db import models
@@ -187,7 +188,7 @@ class Judge(models.Model):
 class Run(models.Model):
     """One judge over rows of one study."""
 
-    State = RunState
+    State: TypeAlias = RunState
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="runs")
     judge = models.ForeignKey(Judge, models.PROTECT, related_name="runs")
@@ -228,7 +229,7 @@ class WorkItem(models.Model):
     message that comes twice, and a worker that is killed do no harm.
     """
 
-    State = ItemState
+    State: TypeAlias = ItemState
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="items")
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="work_items")

@@ -44,20 +44,24 @@ def beginnings(templates: Iterable[str]) -> frozenset[str]:
     return frozenset(" ".join(words.casefold().split()) for words in found)
 
 
-def inert(text: str, *, beginnings: Iterable[str] = (), tags: Iterable[str] = ()) -> str:
+def inert(text: str, *, beginnings: Iterable[str] = (), tags: Iterable[str] = (), answers: Iterable[str] = ()) -> str:
     """`text` in one line, without what could be taken for the prompt's own.
 
     Args:
         beginnings: of the prompt's lines; where the text has one, its colon becomes a dash, also in other letter case
             and with other colons. Some are always among them.
         tags: names of tags that the prompt marks documents or items with; in the text their "<" becomes "‹".
+        answers: as the prompt says them; in the text they are in small letters, so that repeating what stands there
+            is not yet an answer.
     """
     text = _FANCY.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
     text = " ".join(_INVISIBLE.sub("", text).split())
     text = _TURN.sub(lambda found: f"{found[1] or found[3]} {found[2] or found[4]}", text)
     text = _line_beginnings(tuple(sorted({*_USUAL, *beginnings}))).sub(lambda found: f"{found[1]} –", text)
     names = tuple(sorted(set(tags)))
-    return _opening_of(names).sub("‹", text) if names else text
+    text = _opening_of(names).sub("‹", text) if names else text
+    said = tuple(sorted(set(answers)))
+    return _whole(said).sub(lambda found: found[0].lower(), text) if said else text
 
 
 @lru_cache(maxsize=64)
@@ -71,3 +75,9 @@ def _line_beginnings(words: Sequence[str]) -> re.Pattern[str]:
 def _opening_of(names: Sequence[str]) -> re.Pattern[str]:
     known = "|".join(map(re.escape, names))
     return re.compile(rf"<(?=\s*[/!?]?\s*(?:{known})\b)", re.IGNORECASE)
+
+
+@lru_cache(maxsize=64)
+def _whole(answers: Sequence[str]) -> re.Pattern[str]:
+    known = "|".join(map(re.escape, sorted(answers, key=len, reverse=True)))
+    return re.compile(rf"(?<!\w)(?:{known})(?!\w)")

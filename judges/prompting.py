@@ -240,7 +240,8 @@ def digest(text: str) -> str:
 def row_text(spec: PromptSpec, *, title: str, blocks: Sequence[Block]) -> str:
     """The part of the prompt that all cells of a row share."""
     texts = [spec.row, *(text for asked in spec.questions.values() for text in _templates(asked))]
-    inert = partial(neutralising.inert, beginnings=neutralising.beginnings(texts))
+    answers = {said for asked in spec.questions.values() for said in asked.options.values()}
+    inert = partial(neutralising.inert, beginnings=neutralising.beginnings(texts), answers=answers)
     return _filled(spec.row, _row_values(inert(title), blocks, inert)).strip() + "\n\n"
 
 

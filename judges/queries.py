@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.db.models import Count, Max, Min, Q, QuerySet, Sum
+from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum
 from django.utils import timezone
 
 from annotation.models import Assignment, Sheet, Study
@@ -115,12 +115,13 @@ def progress(run: Run) -> RunProgress:
 
 
 def _pace(run: Run, *, until: datetime | None) -> tuple[int, int, int, float]:
-    """Rows, cells and tokens that were done in the last while, and the seconds in which they were. One query."""
+    """Rows, cells, readable or not, and tokens that were done in the last while, and the seconds in which they were.
+    One query."""
     if until is None:
         return 0, 0, 0, 0.0
     done = run.items.filter(state=WorkItem.State.DONE, done_at__gte=until - _PACE_WINDOW).aggregate(
         rows=Count("pk"),
-        cells=Sum("cells"),
+        cells=Sum(F("cells") + F("unreadable")),
         tokens=Sum("tokens"),
         seconds=Sum("seconds"),
         first=Min("done_at"),

@@ -18,6 +18,7 @@ from annotation.models import Assignment, Rater, Row, Sheet, Study, User
 from judges import evidence, labelling, prompting, queries
 from judges.backends.base import BackendError
 from judges.models import Judge, Run, WorkItem
+from judges.states import RunState
 
 log = logging.getLogger(__name__)
 
@@ -222,7 +223,7 @@ def _publish(*, queue: str, batches: Sequence[Sequence[int]]) -> None:
             return
 
 
-def end_run(run: Run, state: Run.State, *, error: str = "") -> None:
+def end_run(run: Run, state: RunState, *, error: str = "") -> None:
     Run.objects.filter(pk=run.pk, state=Run.State.RUNNING).update(state=state, ended_at=timezone.now(), error=error)
 
 

@@ -18,7 +18,15 @@ from judges.backends.base import Backend, BackendError, Unavailable
 from judges.backends.openai import OpenAIBackend
 from judges.backends.transformers import TransformersBackend
 from judges.engine.normalisation import choose
-from judges.engine.prompt import CellPrompt, OptionsNotPrefixFree, PromptTooLong, RowPrompt, RowScores
+from judges.engine.prompt import (
+    CellPrompt,
+    Generated,
+    OptionsNotPrefixFree,
+    PromptTooLong,
+    RowPrompt,
+    RowScores,
+    Sampling,
+)
 from tests.judges import tiny
 from tests.judges.serving import Running, start
 
@@ -277,7 +285,7 @@ def test_a_refusal_is_final_and_in_the_servers_words(server: Running) -> None:
 
 
 def test_an_unknown_model_is_named_with_those_on_offer(server: Running) -> None:
-    with pytest.raises(BackendError, match="offers no model “gpt”. It offers: llama, merging, qwen2") as caught:
+    with pytest.raises(BackendError, match="offers no model “gpt”. It offers: chat, llama, merging, qwen2") as caught:
         server.backend("gpt").identity()
     assert caught.value.permanent
 
@@ -399,3 +407,15 @@ def test_the_real_small_model_scores_as_the_engine_does(real_server: Running, re
     rows = [RowPrompt(shared, cells)]
     expected = TransformersBackend(str(real_weights), device="cpu", dtype="float32", threads=1).score(rows)
     assert_same(real_server.backend("smollm2", timeout_s=60.0).score(rows), expected)
+
+
+@pytest.mark.model
+def test_the_real_small_model_answers_as_the_engine_does(real_server: Running, real_weights: Path) -> None:
+    real_server.tell()
+    recipe = "Recipe: Gochujang spaghetti\n- spaghetti\n- kimchi, crème fraîche\n\n"
+    prompts = [f"{recipe}Rate {criterion} from 1 to 5 and give a reason." for criterion in ("HARMONY", "AUTHENTICITY")]
+    sampling = Sampling(max_new_tokens=16)
+    engine = TransformersBackend(str(real_weights), device="cpu", dtype="float32", threads=1, chat_template=True)
+    expected = engine.generate(prompts, sampling)
+    assert real_server.backend("smollm2", timeout_s=60.0, scores=False).generate(prompts, sampling) == expected
+    assert all(isinstance(answer, Generated) and answer.text.strip() for answer in expected)

@@ -148,6 +148,11 @@ def test_an_answer_that_cannot_be_read_is_a_result_and_no_label(
     assert UnreadableAnswer.objects.first().raw == "STRICTNESS: 4"  # type: ignore[union-attr]
     progress = queries.progress(run)
     assert (progress.done, progress.failed, progress.cells, progress.unreadable) == (2, 0, 2, 2)
+    for item in items(run):
+        item.done_at, item.seconds = timezone.now(), 1.0
+        item.save()
+    # Two rows of two cells, readable or not, in the one second that a row took.
+    assert queries.progress(run).cells_per_second == pytest.approx(4, rel=0.1)
     assert set(run.rater.assignments.values_list("state", flat=True)) == {Assignment.State.SUBMITTED}
     assert "has labelled everything already" in refusal(study, judge)  # it is a result: nothing is left to ask
 

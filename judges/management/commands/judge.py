@@ -118,7 +118,8 @@ class Command(BaseCommand):
         if progress.failed:
             parts.append(f"{progress.failed} failed")
         if progress.cells_per_second:
-            parts.append(f"{progress.cells_per_second:.1f} cells/s")
+            pace = progress.cells_per_second
+            parts.append(f"{pace:.{1 if pace >= 1 else 2}f} cells/s")
         if progress.tokens_per_second:
             parts.append(f"{progress.tokens_per_second:,.0f} tokens/s")
         if progress.left is not None:
