@@ -164,7 +164,7 @@ def cpu_of(pid: int) -> float:
 
 def warm_up(port: int, sheet: int, annotators: Sequence[Annotator], options: Sequence[str]) -> None:
     """Each worker of the server has answered before anything is measured."""
-    asyncio.run(work(port, sheet, annotators[:1] * 6, options, 1))
+    asyncio.run(work(port, sheet, [annotators[0]] * 6, options, 1))
     for annotator in annotators:
         annotator.latencies.clear()
 
@@ -292,8 +292,8 @@ def doubled(annotators: Sequence[Annotator]) -> int:
 
     assignments = {cell.assignment for annotator in annotators for cell in annotator.cells}
     events = LabelEvent.objects.filter(assignment__in=assignments)
-    revisions = Label.objects.filter(assignment__in=assignments).aggregate(n=Sum("revision"))["n"] or 0
-    keys = events.aggregate(n=Count("key", distinct=True))["n"]
+    revisions: int = Label.objects.filter(assignment__in=assignments).aggregate(n=Sum("revision"))["n"] or 0
+    keys: int = events.aggregate(n=Count("key", distinct=True))["n"]
     return abs(events.count() - revisions) + abs(events.count() - keys)
 
 

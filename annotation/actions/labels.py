@@ -169,12 +169,18 @@ class Writer:
             for section in self.sections.values()
         }
         here = {"assignment": assignment, "column_id__in": self.columns}
-        self.before: dict[tuple[int, int], Label | Skip] = {
-            (label.column_id, label.question_id): label
-            for label in Label.objects.filter(**here).select_related("option")
+        labels = {(label.column_id, label.question_id): label for label in Label.objects.filter(**here).order_by()}
+        options = {
+            option.pk: option
+            for questions in self.questions.values()
+            for question in questions.values()
+            for option in question.options.all()
         }
+        for label in labels.values():
+            label.option = options[label.option_id]
+        self.before: dict[tuple[int, int], Label | Skip] = dict(labels)
         if has_skips:
-            self.before |= {(skip.column_id, skip.question_id): skip for skip in Skip.objects.filter(**here)}
+            self.before |= {(skip.column_id, skip.question_id): skip for skip in Skip.objects.filter(**here).order_by()}
         self.after: dict[tuple[int, int], Label | Skip | None] = {}
 
     def standing(self, column_id: int, question_id: int) -> Label | Skip | None:

@@ -147,7 +147,7 @@ def grid(sheet: Sheet, assignments: QuerySet[Assignment]) -> Grid:
         .order_by(F("order").asc(nulls_first=True), "row__position", "repeat")
     )
     by_assignment: dict[int, Standing] = defaultdict(dict)
-    labels = Label.objects.filter(assignment__in=[a.pk for a in mine])
+    labels = Label.objects.filter(assignment__in=[a.pk for a in mine]).order_by()  # its own order joins five tables
     for assignment_id, column_id, question_id, option_key, preset in labels.values_list(
         "assignment_id", "column_id", "question_id", "option__key", "preset"
     ):
@@ -179,9 +179,10 @@ def grid(sheet: Sheet, assignments: QuerySet[Assignment]) -> Grid:
 def cells_of_columns(assignment: Assignment, columns: Sequence[Column]) -> list[Cell]:
     """All cells of one assignment in some columns. Four queries."""
     labels: dict[int, Standing] = defaultdict(dict)
-    for column_id, question_id, option_key, preset in Label.objects.filter(
-        assignment=assignment, column__in=columns
-    ).values_list("column_id", "question_id", "option__key", "preset"):
+    of_columns = Label.objects.filter(assignment=assignment, column__in=columns).order_by()
+    for column_id, question_id, option_key, preset in of_columns.values_list(
+        "column_id", "question_id", "option__key", "preset"
+    ):
         labels[column_id][column_id, question_id] = option_key, preset
     marks = _marks([assignment.pk], columns)
     closed = assignment.row.sheet.closed_at is not None

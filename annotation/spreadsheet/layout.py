@@ -30,7 +30,7 @@ class Place:
 
 def plain(text: str) -> str:
     """A text as a cell can hold it."""
-    return ILLEGAL_CHARACTERS_RE.sub("", text)
+    return str(ILLEGAL_CHARACTERS_RE.sub("", text))
 
 
 def worksheet_title(title: str) -> str:

@@ -97,8 +97,8 @@ def _table(page: Worksheet, at: int, table: Table, menus: dict[int, str], places
     last = get_column_letter(FIRST_COLUMN + len(table.columns) - 1)
     for number, question in enumerate(table.questions):
         spec = table.spec.question(question.key)
-        lines = range(begin + number, at, len(table.questions))
-        cells = " ".join(f"C{line}:{last}{line}" for line in lines)
+        numbers = range(begin + number, at, len(table.questions))
+        cells = " ".join(f"C{n}:{last}{n}" for n in numbers)
         page.add_data_validation(_choice(spec, menus[question.pk], cells))
         for option in spec.options:
             fill = PatternFill("solid", bgColor=_TINTS[option.colour])
@@ -106,10 +106,10 @@ def _table(page: Worksheet, at: int, table: Table, menus: dict[int, str], places
         for other, keys in spec.ask_unless.items():
             above = number - next(place for place, of in enumerate(table.questions) if of.key == other)
             words = [option.label for option in table.spec.question(other).options if option.key in keys]
-            for line in lines:
-                unasked = ",".join(f"C{line - above}={_quoted(word)}" for word in words)
+            for n in numbers:
+                unasked = ",".join(f"C{n - above}={_quoted(word)}" for word in words)
                 rule = FormulaRule([f"OR({unasked})"], fill=_NOT_ASKED)
-                page.conditional_formatting.add(f"C{line}:{last}{line}", rule)
+                page.conditional_formatting.add(f"C{n}:{last}{n}", rule)
     return at
 
 

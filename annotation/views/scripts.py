@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.gzip import gzip_page
+from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_GET
 
 from annotation import scripts
 
 
 @login_not_required  # the same for everybody, and no secret
-@gzip_page
 @require_GET
 def grid(request: HttpRequest, digest: str) -> HttpResponse:
     bundle = scripts.grid_bundle()
-    response = HttpResponse(bundle.text, content_type="text/javascript; charset=utf-8")
+    zipped = "gzip" in request.headers.get("Accept-Encoding", "")
+    response = HttpResponse(bundle.zipped if zipped else bundle.text, content_type="text/javascript; charset=utf-8")
+    if zipped:
+        response["Content-Encoding"] = "gzip"
+    patch_vary_headers(response, ["Accept-Encoding"])
     # A page that is older than the scripts, as while a new version is put in, gets the new ones and does not keep them.
     kept = digest == bundle.digest
     response["Cache-Control"] = "public, max-age=31536000, immutable" if kept else "no-store"

@@ -125,12 +125,14 @@ class Choosing {
 
   // Room for the question with the most options, so that the grid does not jump from one question to the next.
   reserve() {
-    this.choices.style.minHeight = "";
+    const { choices } = this;
+    // Out of the flow meanwhile: each try would lay out the whole page anew.
+    choices.style.cssText = `position: absolute; visibility: hidden; width: ${choices.clientWidth}px`;
     const heights = Object.keys(this.cells.palette).map((question) => {
-      this.choices.replaceChildren(...this.buttonsOf(question));
-      return this.choices.offsetHeight;
+      choices.replaceChildren(...this.buttonsOf(question));
+      return choices.offsetHeight;
     });
-    this.choices.style.minHeight = `${Math.max(...heights)}px`;
+    choices.style.cssText = `min-height: ${Math.max(...heights)}px`;
     this.drawn = null;
     if (this.focus.cell) this.describe();
   }
