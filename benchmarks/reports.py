@@ -24,6 +24,7 @@ LIMITS = {"paper": 1.0, "paper with intervals": 5.0, "a million": 20.0}
 MEMORY = 1024  # MiB
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 COLUMNS, RATERS, RATERS_A_ROW = 20, 50, 2
+CROWD_ITEMS, CROWD_RATERS, RATERS_AN_ITEM = 462, 76, 10
 
 
 def main() -> int:
@@ -31,6 +32,8 @@ def main() -> int:
     from django.core.management import call_command
 
     from annotation.models import Study
+    from reports import queries
+    from reports.arrays import Filters
 
     found = {}
     print("Growth: rows x 20 columns x 1 question of 4 options, 2 of 50 raters a row, one judge with scores")
@@ -48,6 +51,10 @@ def main() -> int:
     study = Study.objects.select_related("scheme").get(slug="simulated-paper")
     add_judges(study)
     found |= of_paper(study)
+    crowd = queries.label_table(crowd_study(), Filters())
+    print(f"\nA crowd of {CROWD_RATERS} raters, {len(crowd.labels):,} labels of {CROWD_ITEMS} items")
+    print(f"  the report without intervals                {timed(partial(whole, crowd)):6.2f} s")
+    print(f"  the report with 2,000 draws of items        {timed(partial(whole, crowd, by='document')):6.2f} s")
     against_scripts(study)
     failed = [name for name, seconds in found.items() if seconds > LIMITS[name]]
     print(f"\nPeak at a million labels: {memory} MiB of {MEMORY} MiB")
@@ -121,6 +128,46 @@ def made_table(n_labels: int, *, seed: int = 0) -> Any:
         scored=of_judge,
         scores=scores,
     )
+
+
+def crowd_study(*, slug: str = "crowd", seed: int = 0) -> Any:
+    """One sheet of 462 items × one question with four options, each item labelled by 10 of 76 raters."""
+    from annotation import actions
+    from annotation.models import Assignment, Label, Option, Rater, Row
+    from annotation.scheme import load_scheme
+
+    source = """
+        {key: crowd, version: 1, title: Crowd, words: {row: item, rows: items}, sections: [
+          {key: pairs, title: Pairs, column: {title: Pair, facets: [pair]}, questions: [
+            {key: order, title: Order, options: [
+              {key: a, label: Before}, {key: b, label: After}, {key: c, label: Overlap}, {key: d, label: Unclear}
+            ]}]}]}"""
+    scheme = actions.store_scheme(spec=load_scheme(source), source=source)
+    study = actions.create_study(slug=slug, title="Crowd", scheme=scheme, by=None)
+    sheet = actions.add_sheet(study=study, title="Items", columns={})
+    column = sheet.columns.get()
+    options = list(Option.objects.filter(question__section__scheme=scheme).select_related("question"))
+    raters = Rater.objects.bulk_create(
+        Rater(study=study, kind=Rater.Kind.PERSON, code=f"W{n}") for n in range(1, CROWD_RATERS + 1)
+    )
+    rows = Row.objects.bulk_create(Row(sheet=sheet, position=n, name=f"Item {n}") for n in range(CROWD_ITEMS))
+    rng = np.random.default_rng(seed)
+    assignments = Assignment.objects.bulk_create(
+        Assignment(row=row, rater=raters[n])
+        for row in rows
+        for n in rng.choice(CROWD_RATERS, size=RATERS_AN_ITEM, replace=False).tolist()
+    )
+    truth = dict(zip((row.pk for row in rows), rng.integers(0, len(options), len(rows)).tolist(), strict=True))
+    strays = rng.integers(0, 3 * len(options), len(assignments)).tolist()
+    chosen = [
+        options[stray if stray < len(options) else truth[assignment.row_id]]
+        for assignment, stray in zip(assignments, strays, strict=True)
+    ]
+    Label.objects.bulk_create(
+        Label(assignment=assignment, column=column, question=option.question, option=option)
+        for assignment, option in zip(assignments, chosen, strict=True)
+    )
+    return study
 
 
 def add_judges(study: Any, n: int = 2, *, seed: int = 1) -> None:

@@ -23,11 +23,12 @@ from reports.stats.agreement import (
     percent_agreement,
 )
 from reports.stats.among import AgreementAmong, agreement_among
-from reports.stats.answers import MISSING, Answers
+from reports.stats.answers import MISSING, Answers, IntArray
 from reports.stats.bootstrap import Interval
 from reports.stats.coefficients import Level
+from reports.stats.consensus import dawid_skene
 from reports.stats.coverage import CoverageCurve, Verdicts, coverage_curve, item_documents, item_verdicts
-from reports.stats.intervals import MacroIntervals, agreement_intervals, macro_intervals
+from reports.stats.intervals import MacroIntervals, agreement_intervals, macro_intervals, sheet_kappa_intervals
 from reports.stats.judge import JudgeAccuracy, judge_accuracy
 from reports.stats.pairs import Weights, pair_tables
 from reports.stats.summary import SelectionSummary, selection_summary
@@ -59,7 +60,8 @@ class Agreement:
 
 @dataclass(frozen=True)
 class GoldResult:
-    """Shares equal to the gold labels of one gold rater: of people's most frequent answers, and of each judge's.
+    """Shares equal to the gold labels of one gold rater: of people's most frequent answers, of what Dawid and Skene's
+    model makes of people's answers (None where nobody answered), and of each judge's.
 
     All under `merge` (None: all options told apart).
     """
@@ -67,6 +69,7 @@ class GoldResult:
     gold: RaterEntry
     merge: Merge | None
     people: JudgeAccuracy
+    consensus: JudgeAccuracy | None
     judges: tuple[tuple[RaterEntry, JudgeAccuracy], ...]
 
 
@@ -198,10 +201,7 @@ def _agreement(people: Answers, spec: QuestionSpec, merge: Merge | None, how: In
         among=agreement_among(kept, level=level),
         intervals=agreement_intervals(kept, level=level, **drawn) if drawn else {},
         macro=macro_intervals(answers, weights, **drawn) if drawn else None,
-        of_sheets={
-            sheet: macro_intervals(answers.where(answers.sheet == sheet), weights, **drawn).kappa
-            for sheet in np.unique(answers.sheet).tolist()
-        }
+        of_sheets=sheet_kappa_intervals(answers, weights, n_draws=how.n_draws, seed=how.seed)
         if how.by == "document"
         else {},
     )
@@ -235,10 +235,16 @@ def _gold(
     gold: RaterEntry, data: QuestionData, people: Answers, judges: Sequence[RaterEntry], merge: Merge | None
 ) -> GoldResult:
     right = _merged(_filled(data.golds[gold.code], data), data.spec, merge)
+    merged = _merged(people, data.spec, merge)
+    consensus = None
+    if merged.cell.size:
+        model = dawid_skene(rater=merged.rater, cell=merged.cell, code=merged.code, n_options=merged.n_options)
+        consensus = judge_accuracy(right, _one_voice(merged, model.code))
     return GoldResult(
         gold=gold,
         merge=merge,
-        people=judge_accuracy(right, _one_voice(_merged(people, data.spec, merge))),
+        people=judge_accuracy(right, _one_voice(merged, merged.value_counts().argmax(axis=1))),
+        consensus=consensus,
         judges=tuple(
             (judge, judge_accuracy(right, _merged(data.judges[judge.code], data.spec, merge)))
             for judge in judges
@@ -261,15 +267,15 @@ def _filled(answers: Answers, data: QuestionData) -> Answers:
     )
 
 
-def _one_voice(people: Answers) -> Answers:
-    """People's most frequent answer of each cell; of equally frequent ones the first option."""
+def _one_voice(people: Answers, code: IntArray) -> Answers:
+    """One answer for each cell that people answered, cells ascending."""
     cells, first = np.unique(people.cell, return_index=True)
     return Answers.from_long(
         rater=np.zeros(cells.size),
         cell=cells,
         sheet=people.sheet[first],
         document=people.document[first],
-        code=people.value_counts().argmax(axis=1),
+        code=code,
         n_options=people.n_options,
     )
 

@@ -6,6 +6,7 @@ What each kind of figure takes as data stands at its function.
 from __future__ import annotations
 
 import io
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -23,6 +24,7 @@ Form = Literal["svg", "pdf"]
 Theme = Literal["light", "dark"]
 
 mpl.use("agg")
+logging.getLogger("fontTools").setLevel(logging.WARNING)  # else a hundred lines for each PDF
 # Texts are drawn as shapes, so that a figure looks alike where a font is missing.
 mpl.rcParams.update({"svg.hashsalt": "palate", "svg.fonttype": "path", "pdf.fonttype": 42})
 mpl.rcParams["font.family"] = "DejaVu Sans"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from typing import Any, NamedTuple, cast
@@ -98,6 +98,9 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False) -> Label
         option=dict(Option.objects.filter(question__section__scheme=study.scheme_id).values_list("pk", "position")),
     )
     found = Label.objects.filter(assignment__in=assignments).order_by()
+    if filters.questions:
+        needed = _needed(study, filters.questions)
+        found = found.filter(question__in=[pk for pk, number in places.question.items() if number in needed])
     labels = _labels(found, places)
     table = LabelTable(
         slug=study.slug,
@@ -128,6 +131,16 @@ def _raters(study: Study, filters: Filters) -> list[Rater]:
 
 def _questions_of(study: Study) -> list[tuple[SectionSpec, QuestionSpec]]:
     return [(section, question) for section in study.scheme.parsed.sections for question in section.questions]
+
+
+def _needed(study: Study, names: Sequence[str]) -> set[int]:
+    """The numbers of these questions, and of those that decide whether they are asked."""
+    asked = _questions_of(study)
+    needed = {f"{section.key}.{question.key}" for section, question in asked} & set(names)
+    for section, question in reversed(asked):  # a question depends on those before it
+        if f"{section.key}.{question.key}" in needed:
+            needed |= {f"{section.key}.{other}" for other in question.ask_unless}
+    return {n for n, (section, question) in enumerate(asked) if f"{section.key}.{question.key}" in needed}
 
 
 _CELL = ("assignment_id", "column_id", "question_id")

@@ -109,6 +109,8 @@ def confusion(question: QuestionReport, result: JudgeResult) -> Table:
 
 def gold(question: QuestionReport, result: GoldResult, words: Words) -> Table:
     compared = [(_("what most people chose"), result.people)]
+    if result.consensus is not None:
+        compared.append((_("people's answers by the model of Dawid and Skene"), result.consensus))
     compared += [(code_of(judge), accuracy) for judge, accuracy in result.judges]
     return Table(
         key=f"{question.data.name}.gold.{result.gold.code}",
@@ -127,7 +129,8 @@ def gold(question: QuestionReport, result: GoldResult, words: Words) -> Table:
         ),
         how=_(
             "The mean over %(sheets)s of the share of gold cells with the same answer. Of options that equally many "
-            "people chose, the first counts."
+            "people chose, the first counts. The model of Dawid and Skene (1979) weighs each person's answers by "
+            "how often they seem to err, without knowing the gold."
         )
         % {"sheets": words.sheets},
     )

@@ -19,6 +19,8 @@ from judges.actions import score_items
 from judges.models import Run, WorkItem
 from recipes import actions as recipes
 from recipes import demo_study
+from reports import actions as reporting
+from reports.arrays import Filters
 from tests import builders
 from tests.journeys.conftest import WIDE, Browsing
 from tests.journeys.pages import Coleslaw, Grid, add_document
@@ -114,6 +116,8 @@ def addresses(study: Study) -> dict[str, dict[str, str]]:
     sheet = Sheet.objects.get(study=study, title="Chili")
     row = Row.objects.filter(sheet=sheet).earliest("position")
     run = Run.objects.get(judge__name="lexical")
+    frozen = reporting.freeze(study=study, title="Before", filters=Filters(), by=None)
+    other = reporting.freeze(study=study, title="After", filters=Filters(people=("A1", "S1")), by=None)
     at = f"/studies/{study.slug}/"
     return {
         "annotator": {
@@ -145,7 +149,15 @@ def addresses(study: Study) -> dict[str, dict[str, str]]:
             "run": f"{at}judges/runs/{run.pk}/",
             "new-judge": f"{at}judges/new/",
         },
-        "researcher": {"report": f"{at}report/"},
+        "researcher": {
+            "report": f"{at}report/?by=sheet",
+            "frozen-list": f"{at}report/frozen/",
+            "frozen": f"{at}report/frozen/{frozen.pk}/",
+            "compare": f"{at}report/frozen/{frozen.pk}/compare/?other={other.pk}",
+            "cells": f"{at}report/cells/?cell.question=ingredients.presence&cell.judge=lexical&cell.person=found"
+            "&cell.chosen=found",
+            "evidence": f"{at}report/evidence/{row.pk}/",
+        },
     }
 
 

@@ -19,7 +19,7 @@ from reports.label_table import UnknownFormat, unpacked
 from reports.models import FrozenError, Report
 from reports.recomputing import labels_of, recompute
 from tests.reports import studies
-from tests.reports.studies import answered, gold, judge, rater, sheet
+from tests.reports.studies import answered, gold, judge, rater, say, sheet
 
 
 @pytest.fixture
@@ -195,6 +195,24 @@ def test_comparing_shows_which_numbers_moved_and_by_how_much(study: Study) -> No
     found = next(m for m in moves if m.table.key == "items.presence.selections" and m.row == "Found")
     assert (found.head.key, found.first, found.second, found.difference) == ("count", 10, 9, -1)
     assert all(move.table.key != "raters" for move in moves)
+
+
+def test_a_report_of_some_questions_keeps_their_labels_alone(study: Study) -> None:
+    """And those by which it is decided whether they are asked: “level” is not where “tool” is not, nor “tool” so."""
+    soup = study.sheets.get(title="Soup")
+    assignment = study.raters.get(code="A1").assignments.filter(row__sheet=soup).first()
+    assert assignment is not None
+    say(
+        assignment, {("task 1 · knife", "task"): "f", ("task 1 · knife", "tool"): "s", ("task 1 · knife", "level"): "2"}
+    )
+
+    def questions(*names: str) -> set[str]:
+        table = queries.label_table(study, Filters(questions=names))
+        return {table.questions[number][1].key for number in table.labels[:, 2].tolist()}
+
+    assert questions("items.presence") == {"presence"}
+    assert questions("tasks.level") == {"task", "tool", "level"}
+    assert questions() == {"presence", "task", "tool", "level"}
 
 
 def test_a_report_equals_itself(study: Study) -> None:
