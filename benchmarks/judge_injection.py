@@ -235,8 +235,8 @@ def show(results: Sequence[Turned]) -> None:
         print(f"{name:24}" + "".join(cells))
     for kind in ("order", "form", None):
         shares = [share(results, way, kind) for way in ways]
-        cells = "".join(f"{each['turned']:>10.1%}{each['changed']:7.1%}{each['nats']:+7.2f}" for each in shares)
-        print(f"{'all of kind ' + kind if kind else 'all':24}{cells}")
+        line = "".join(f"{each['turned']:>10.1%}{each['changed']:7.1%}{each['nats']:+7.2f}" for each in shares)
+        print(f"{'all of kind ' + kind if kind else 'all':24}{line}")
     print("each: turned to the wanted answer / cells that had another before; cells whose answer changed at all;")
     print("mean rise of the wanted answer's log-odds in nats")
 
