@@ -9,6 +9,7 @@ class Saving {
     this.acknowledged = []; // listeners: (edit, answer) once the server has an edit, or has refused it
     this.changed = []; // listeners: (state of the queue)
     this.slow = null;
+    this.loggedOut = false;
     this.conflicts = new Map(); // id -> the value that was chosen here
     this.conflictStore = `palate:conflict:${config.store}:`;
     this.queue = new EditQueue(`palate:edit:${config.store}`, (edit) => this.send(edit), (state) => this.show(state));
@@ -54,7 +55,10 @@ class Saving {
       return "later"; // no network, no server, or too slow
     }
     if (response.ok && answer?.key === edit.key) {
-      this.refuse(answer.refused.join(" "));
+      // What other parts have said stays: how many cells of a range were left out, say.
+      if (answer.refused.length) this.refuse(answer.refused.join(" "));
+      else if (this.loggedOut) this.refuse("");
+      this.loggedOut = false;
       this.take(edit, answer);
       this.others?.postMessage(answer);
       return "done";
@@ -65,7 +69,8 @@ class Saving {
       this.refuse(answer.message);
       return "refused";
     }
-    if (isLoggedOut(response, this.config)) this.refuse(this.words.loggedOut);
+    this.loggedOut = isLoggedOut(response, this.config);
+    if (this.loggedOut) this.refuse(this.words.loggedOut);
     return "later";
   }
 
