@@ -5,8 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PORT ?= 8000
+NOT_OURS := --ignore $(VENV) --ignore var --ignore tests --ignore benchmarks --ignore "recipes/demo/*"
 
-.PHONY: help demo demo-reset test test-services test-slow check fix browser clean
+.PHONY: help demo demo-reset test test-services test-slow check fix messages browser clean
 
 help:
 	@echo "make demo        a study to try, on http://127.0.0.1:$(PORT)/ (PORT=… for another)"
@@ -16,6 +17,7 @@ help:
 	@echo "make test-services DATABASE_URL=postgres://… REDIS_URL=redis://…   the tests on these"
 	@echo "make check       formatting, lint, types, layers, migrations; changes nothing"
 	@echo "make fix         mends what can be mended by itself"
+	@echo "make messages    collects the sentences to translate and compiles the translations; needs GNU gettext"
 
 # A failed installation leaves no stamp, so the next call takes it up again.
 $(STAMP): pyproject.toml
@@ -58,6 +60,10 @@ check: $(STAMP)
 fix: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+messages: $(STAMP)
+	PALATE_ENV=test $(BIN)/python manage.py makemessages --locale cs --no-wrap --add-location file --no-obsolete $(NOT_OURS)
+	PALATE_ENV=test $(BIN)/python manage.py compilemessages --locale cs $(NOT_OURS)
 
 clean:
 	rm -rf var staticfiles .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
