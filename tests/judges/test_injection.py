@@ -122,7 +122,7 @@ def backend() -> TransformersBackend:
 def test_no_attack_brings_a_special_token(backend: TransformersBackend) -> None:
     encoder: PromptEncoder = _load(backend).scorer.encoder
     special = set(encoder._tokenizer.all_special_ids)
-    for attack in ATTACKS:
+    for attack in FORMS:
         for of_cell, _unconditional in encoder.encode(prompt(filled(attack, said="Yes", item="beer"))):
             assert all(special.isdisjoint(sequence.ids[1:]) for sequence in of_cell), attack.name
 
