@@ -9,9 +9,9 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 FORMAT = 1
+N_VALUES = 6  # of a label in `LabelTable.labels`
 # The last axis of `LabelTable.scores`.
 LOGPROB, TOKENS, CHARACTERS, UNCONDITIONAL = range(4)
 
@@ -33,7 +34,7 @@ class UnknownFormat(ValueError):
 @dataclass(frozen=True)
 class RaterEntry:
     """`kind` is person, judge or gold. `normalisation`: by which a judge that scores options chose; `anew`: not the one
-    that it labelled with.
+    that it labelled with. `model`, `extractor`, `extraction_model`: see `judges.queries.Source`.
     """
 
     code: str
@@ -41,12 +42,16 @@ class RaterEntry:
     simulated: bool = False
     normalisation: str = ""
     anew: bool = False
+    model: str = ""
+    extractor: str = ""
+    extraction_model: str = ""
 
 
 @dataclass(frozen=True)
 class RowEntry:
     sheet: int  # its place in `LabelTable.sheets`
     name: str
+    withdrawn: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,15 +74,35 @@ class AssignmentEntry:
     sections: tuple[str, ...]
 
 
+class SkipEntry(NamedTuple):
+    """A cell whose rater could not tell, by the places of assignment and column and the number of the question."""
+
+    assignment: int
+    column: int
+    question: int
+    reason: str
+
+
+class UnreadableEntry(NamedTuple):
+    """A cell in which a judge's answer held no verdict; `why` as in `judges.models.UnreadableAnswer.Why`."""
+
+    assignment: int
+    column: int
+    question: int
+    why: str
+
+
 @dataclass(frozen=True, eq=False)
 class LabelTable:
     """A study's raters, rows, columns and labels, as far as a report's filters let them in.
 
-    labels: shape (n_labels, 5): place of the assignment, place of the column, number of the question (sections and
-    questions in the order of the scheme), code of the option, 1 where it was preset; sorted. notes: by place of the
-    label. scored: places of the labels that have scores, sorted; scores: shape (n_scored, n_options, 4), summed
-    log-probability in nats, tokens, characters and unconditional log-probability of each option, NaN where there is
-    none.
+    assignments: all but withdrawn ones, whatever filters say of their labels: raters have their places in a sheet by
+    them. labels: shape (n_labels, 6): place of the assignment, place of the column, number of the question (sections
+    and questions in the order of the scheme), code of the option, 1 where it was preset, 1 where it was given after a
+    look at others' labels; sorted. notes: by place of the label. scored: places of the labels that have scores,
+    sorted; scores: shape (n_scored, n_options, 4), summed log-probability in nats, tokens, characters and
+    unconditional log-probability of each option, NaN where there is none. skips and unreadable: cells without a label,
+    sorted.
     """
 
     slug: str
@@ -92,6 +117,8 @@ class LabelTable:
     notes: Mapping[int, str] = field(default_factory=dict)
     scored: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     scores: FloatArray = field(default_factory=lambda: np.zeros((0, 0, 4)))
+    skips: tuple[SkipEntry, ...] = ()
+    unreadable: tuple[UnreadableEntry, ...] = ()
 
     @cached_property
     def scheme(self) -> SchemeSpec:
@@ -109,15 +136,17 @@ class LabelTable:
             {
                 "format": FORMAT,
                 "study": {"slug": self.slug, "title": self.title, "scheme": self.spec},
-                "raters": [[r.code, r.kind, r.simulated, r.normalisation, r.anew] for r in self.raters],
+                "raters": [astuple(rater) for rater in self.raters],
                 "sheets": list(self.sheets),
-                "rows": [[row.sheet, row.name] for row in self.rows],
+                "rows": [astuple(row) for row in self.rows],
                 "columns": [[c.sheet, c.section, c.position, c.name, c.facets] for c in self.columns],
                 "assignments": [[a.rater, a.row, a.repeat, a.state, list(a.sections)] for a in self.assignments],
                 "labels": self.labels.tolist(),
                 "notes": [[place, self.notes[place]] for place in sorted(self.notes)],
                 "scored": self.scored.tolist(),
                 "scores": [_scores_to_json(scores) for scores in self.scores],
+                "skips": self.skips,
+                "unreadable": self.unreadable,
             }
         )
 
@@ -160,10 +189,12 @@ def unpacked(packed: bytes) -> LabelTable:
             AssignmentEntry(rater, row, repeat, state, tuple(sections))
             for rater, row, repeat, state, sections in data["assignments"]
         ),
-        labels=np.array(data["labels"], dtype=np.int64).reshape(-1, 5),
+        labels=np.array(data["labels"], dtype=np.int64).reshape(-1, N_VALUES),
         notes=dict(data["notes"]),
         scored=np.array(data["scored"], dtype=np.int64),
         scores=scores,
+        skips=tuple(SkipEntry(*skip) for skip in data["skips"]),
+        unreadable=tuple(UnreadableEntry(*answer) for answer in data["unreadable"]),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from typing import Any, NamedTuple, cast
@@ -17,19 +17,23 @@ from django.utils.translation import gettext as _
 
 from annotation import exports
 from annotation.actions import Refused
-from annotation.models import Assignment, Column, Label, Option, Question, Rater, Row, Study
+from annotation.models import Assignment, Column, Label, Option, Question, Rater, Row, Skip, Study
 from annotation.scheme import QuestionSpec, SectionSpec
 from judges.engine.normalisation import Normalisation, choose
 from judges.engine.prompt import OptionScore
-from judges.models import Judge, Run
+from judges.models import Judge, Run, UnreadableAnswer
+from judges.queries import Source, sources
 from reports.arrays import Filters, StudyData, study_data
 from reports.label_table import (
+    N_VALUES,
     AssignmentEntry,
     ColumnEntry,
     IntArray,
     LabelTable,
     RaterEntry,
     RowEntry,
+    SkipEntry,
+    UnreadableEntry,
 )
 
 _CHUNK, _AT_ONCE = 20_000, 2_000
@@ -40,7 +44,7 @@ _NOT_SCORED = (None, None, None, None)
 
 def load(study: Study, filters: Filters) -> StudyData:
     """What a report is computed from, as arrays. Raises as `label_table`."""
-    return study_data(label_table(study, filters), filters.questions)
+    return study_data(label_table(study, filters), filters)
 
 
 class _Places(NamedTuple):
@@ -53,9 +57,10 @@ class _Places(NamedTuple):
 
 
 def label_table(study: Study, filters: Filters, *, notes: bool = False) -> LabelTable:
-    """All labels of a study that the filters let through. Nine queries, however many labels.
+    """All labels of a study that the filters let through. Ten queries, twelve where there is a judge, however many
+    labels.
 
-    Left out: withdrawn assignments.
+    Left out: withdrawn assignments. Labels given after a look are in it, whatever the filters say of them.
 
     Args:
         notes: with the notes of the labels, which no number needs.
@@ -68,7 +73,7 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False) -> Label
     rater_place = {rater.pk: place for place, rater in enumerate(raters)}
 
     of_sheets = Row.objects.filter(sheet__in=[*sheet_place]).order_by("sheet__position", "position")
-    rows = list(of_sheets.values_list("pk", "sheet_id", "name"))
+    rows = list(of_sheets.values_list("pk", "sheet_id", "name", "withdrawn_at"))
     row_place = {row[0]: place for place, row in enumerate(rows)}
     in_order = Column.objects.filter(sheet__in=[*sheet_place])
     in_order = in_order.order_by("sheet__position", "section__position", "position")
@@ -76,8 +81,6 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False) -> Label
 
     assignments = Assignment.objects.filter(rater__in=[*rater_place], row__sheet__in=[*sheet_place])
     assignments = assignments.exclude(state=Assignment.State.WITHDRAWN)
-    if filters.submitted_only:
-        assignments = assignments.filter(state=Assignment.State.SUBMITTED)
     of_assignments = assignments.order_by().values_list("pk", "rater_id", "row_id", "repeat", "state", "sections")
     # What came into the study since the query before is left for the next report.
     given = sorted(
@@ -97,18 +100,25 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False) -> Label
         },
         option=dict(Option.objects.filter(question__section__scheme=study.scheme_id).values_list("pk", "position")),
     )
-    found = Label.objects.filter(assignment__in=assignments).order_by()
+    of_cells: dict[str, Any] = {"assignment__in": assignments}
+    if filters.submitted_only:
+        of_cells = {"assignment__in": assignments.filter(state=Assignment.State.SUBMITTED)}
     if filters.questions:
         needed = _needed(study, filters.questions)
-        found = found.filter(question__in=[pk for pk, number in places.question.items() if number in needed])
+        of_cells["question__in"] = [pk for pk, number in places.question.items() if number in needed]
+    found = Label.objects.filter(**of_cells).order_by()
     labels = _labels(found, places)
+    judged = any(rater.kind == Rater.Kind.JUDGE for rater in raters)
+    behind = sources(study) if judged else {}
+    skips = Skip.objects.filter(**of_cells).order_by().values_list(*_CELL, "reason")
+    unreadable = UnreadableAnswer.objects.filter(**of_cells).order_by().values_list(*_CELL, "why") if judged else ()
     table = LabelTable(
         slug=study.slug,
         title=study.title,
         spec=study.scheme.spec,
-        raters=tuple(RaterEntry(r.code, r.kind, r.simulated) for r in raters),
+        raters=tuple(_rater(rater, behind.get(rater.code)) for rater in raters),
         sheets=tuple(sheet.title for sheet in sheets),
-        rows=tuple(RowEntry(sheet_place[sheet], name) for _pk, sheet, name in rows),
+        rows=tuple(RowEntry(sheet_place[sheet], name, gone is not None) for _pk, sheet, name, gone in rows),
         columns=tuple(
             ColumnEntry(sheet_place[sheet], section, position, name, facets)
             for _pk, sheet, section, position, name, facets in columns
@@ -118,6 +128,8 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False) -> Label
         ),
         labels=labels,
         notes=_notes(found, places, labels) if notes else {},
+        skips=tuple(sorted(SkipEntry(*cell) for cell in _cells(skips, places))),
+        unreadable=tuple(sorted(UnreadableEntry(*cell) for cell in _cells(unreadable, places))),
     )
     return _with_scores(table, found, places, filters.normalisations)
 
@@ -127,6 +139,11 @@ def _raters(study: Study, filters: Filters) -> list[Rater]:
     wanted = {Rater.Kind.PERSON: filters.people, Rater.Kind.JUDGE: filters.judges, Rater.Kind.GOLD: ()}
     raters = sorted(study.raters.all(), key=lambda rater: natural(rater.code))
     return [r for kind, codes in wanted.items() for r in raters if r.kind == kind and (not codes or r.code in codes)]
+
+
+def _rater(rater: Rater, source: Source | None) -> RaterEntry:
+    entry = RaterEntry(rater.code, rater.kind, rater.simulated)
+    return entry if source is None else replace(entry, **source._asdict())
 
 
 def _questions_of(study: Study) -> list[tuple[SectionSpec, QuestionSpec]]:
@@ -147,17 +164,25 @@ _CELL = ("assignment_id", "column_id", "question_id")
 
 
 def _labels(found: QuerySet[Label], places: _Places) -> IntArray:
-    parts = [np.zeros((0, 5), dtype=np.int64)]
+    parts = [np.zeros((0, N_VALUES), dtype=np.int64)]
     chunk: list[tuple[int, ...]] = []
     assignment, column, question, option = places
-    for a, c, q, o, preset in found.values_list(*_CELL, "option_id", "preset").iterator(chunk_size=_CHUNK):
+    values = found.values_list(*_CELL, "option_id", "preset", "exposed")
+    for a, c, q, o, preset, exposed in values.iterator(chunk_size=_CHUNK):
         if a in assignment and c in column:
-            chunk.append((assignment[a], column[c], question[q], option[o], preset))
+            chunk.append((assignment[a], column[c], question[q], option[o], preset, exposed))
         if len(chunk) == _CHUNK:
             parts.append(np.array(chunk, dtype=np.int64))
             chunk = []
-    labels = np.concatenate([*parts, np.array(chunk, dtype=np.int64).reshape(-1, 5)])
+    labels = np.concatenate([*parts, np.array(chunk, dtype=np.int64).reshape(-1, N_VALUES)])
     return labels[np.lexsort((labels[:, 2], labels[:, 1], labels[:, 0]))]
+
+
+def _cells(found: Iterable[tuple[int, int, int, str]], places: _Places) -> Iterator[tuple[int, int, int, str]]:
+    assignment, column, question, _option = places
+    return (
+        (assignment[a], column[c], question[q], said) for a, c, q, said in found if a in assignment and c in column
+    )
 
 
 class _Finder:
