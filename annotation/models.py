@@ -47,7 +47,7 @@ class Scheme(models.Model):
         constraints = [models.UniqueConstraint(fields=["slug", "version"], name="scheme_version_once")]
 
     def __str__(self) -> str:
-        return f"{self.title} (version {self.version})"
+        return _("%(title)s (version %(version)s)") % {"title": self.title, "version": self.version}
 
     @cached_property
     def parsed(self) -> SchemeSpec:

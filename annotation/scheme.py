@@ -61,7 +61,8 @@ class Problem(NamedTuple):
     message: str
 
     def __str__(self) -> str:
-        return f"line {self.line}, {self.key}: {self.message}" if self.key else f"line {self.line}: {self.message}"
+        sentence = _("line %(line)s, %(key)s: %(message)s") if self.key else _("line %(line)s: %(message)s")
+        return sentence % self._asdict()
 
 
 class SchemeError(ValueError):

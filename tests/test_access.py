@@ -211,6 +211,7 @@ TABLE = {
     # config
     "healthz": Url(ANYBODY, ANYBODY),
     "login": Url(ANYBODY, ANYBODY),
+    "set_language": Url(ANYBODY, ANYBODY, data=lambda world: {"language": "cs"}),
     "logout": Posted(LOGGED_IN),
     "password_change": Url(LOGGED_IN, LOGGED_IN),
     # annotation: my work

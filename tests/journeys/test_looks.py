@@ -1,4 +1,4 @@
-"""Every page in both themes: nothing is wider than the window, words can be read, and the focus can be seen.
+"""Every page in both themes: axe finds nothing, nothing is wider than the window, and the focus can be seen.
 
 `PALATE_SCREENSHOTS=folder` keeps a picture of each.
 """
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from annotation import actions
@@ -25,6 +26,13 @@ from tests import builders
 from tests.journeys.conftest import WIDE, Browsing
 from tests.journeys.pages import Coleslaw, Grid, add_document
 
+# All rules of axe, also the size of what is clicked (WCAG 2.2), which it leaves out unless it is asked; the theme
+# changes nothing but colours.
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+RULES = {
+    "light": {"resultTypes": ["violations"], "runOnly": TAGS},
+    "dark": {"resultTypes": ["violations"], "runOnly": ["color-contrast"]},
+}
 THEMES: tuple[Literal["light"], Literal["dark"]] = ("light", "dark")
 # The smallest contrast of any text with what is painted behind it, as WCAG 2 counts it, and that text.
 CONTRAST = """() => {
@@ -169,6 +177,8 @@ def look(page: Page, name: str) -> None:
             page.screenshot(path=Path(folder) / f"{name}-{theme}.png", animations="disabled")
         ratio, text = page.evaluate(CONTRAST)
         assert ratio >= 4.5, f"{name}, {theme}: {ratio:.2f} of “{text}”"
+        found = Axe().run(page, options=RULES[theme])
+        assert found.violations_count == 0, f"{name}, {theme}: {found.generate_report()}"
     assert page.evaluate(SIDEWAYS) == [], name
 
 
@@ -193,6 +203,21 @@ def test_every_page(lively: Study, browsing: Browsing) -> None:
             page.set_viewport_size({"width": 1024, "height": 800})
             assert page.evaluate(SIDEWAYS) == [], f"{title}, 1024 px"
             page.set_viewport_size(WIDE)
+
+
+@pytest.mark.slow
+def test_every_page_in_czech(lively: Study, browsing: Browsing) -> None:
+    """Czech words are longer: nothing is wider than a laptop's window, and nothing English is left in the frame."""
+    browsing.expect("status of 40[34]")
+    for name, pages in addresses(lively).items():
+        page = browsing.person(name, viewport={"width": 1280, "height": 800}, locale="cs-CZ")
+        for title, url in pages.items():
+            page.goto(url)
+            page.wait_for_load_state("networkidle")
+            if folder := os.environ.get("PALATE_SCREENSHOTS"):
+                page.screenshot(path=Path(folder) / f"{title}-cs.png", animations="disabled", full_page=True)
+            assert page.locator("html").get_attribute("lang") == "cs"
+            assert page.evaluate(SIDEWAYS) == [], title
 
 
 def test_the_login_and_the_grids_states(slaw: Coleslaw, browsing: Browsing) -> None:
