@@ -67,7 +67,7 @@ except EnvError as error:
 
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     Path(DATABASES["default"]["NAME"]).parent.mkdir(parents=True, exist_ok=True)
-    DATABASES["default"]["CONN_MAX_AGE"] = 0
+    DATABASES["default"]["ENGINE"] = "config.sqlite"
     DATABASES["default"]["OPTIONS"] = {
         # Readers do not wait for the writer, and a writer takes its lock at the start instead of failing half-way.
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-20000;",
@@ -159,7 +159,7 @@ EMAIL_USE_TLS = EMAIL_CONFIG.get("EMAIL_USE_TLS", False)
 
 # --- language and static files ---------------------------------------------------------------------------------------
 
-LANGUAGES = [("en", "English"), ("cs", "Čeština")]
+LANGUAGES = [("en", "English"), ("cs", "Czech")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 LANGUAGE_COOKIE_AGE = 31_536_000
 LANGUAGE_COOKIE_SAMESITE = "Lax"
