@@ -46,10 +46,11 @@ class ChangeForm(forms.Form):
     def _resolve(self, changes: list[tuple[int, int, int, str, str]]) -> dict[Assignment, list[Answer]]:
         """The answers of each assignment, a question before those that depend on it. Two queries."""
         mine = self.mine.filter(pk__in={change[0] for change in changes})
-        assignments = {assignment.pk: assignment for assignment in mine.order_by()}
+        # A save is what the server does most: nothing is read of which only the name is needed.
+        assignments = {assignment.pk: assignment for assignment in mine.order_by().only("pk")}
         of_sheet = Column.objects.filter(sheet_id=self.sheet_id, pk__in={change[1] for change in changes}).order_by()
-        with_scheme = of_sheet.select_related("section__scheme").defer(
-            "section__scheme__spec", "section__scheme__source"
+        with_scheme = of_sheet.select_related("section__scheme").only(
+            "sheet", "name", "facets", "section__scheme__created_at"
         )
         columns = {column.pk: column for column in with_scheme}
         sections = queries.whole_sections(columns.values()).values()

@@ -162,9 +162,7 @@ class Browsing:
 
     def person(self, name: str | None = None, **options: Any) -> Page:
         """A page in a browser of its own, in which `name` is logged in."""
-        context = self.browser.new_context(
-            base_url=self.site.server.url, viewport=options.pop("viewport", WIDE), **options
-        )
+        context = self.browser.new_context(**{"base_url": self.site.server.url, "viewport": WIDE, **options})
         context.set_default_timeout(10_000)
         context.add_init_script(
             "document.addEventListener('securitypolicyviolation',"
