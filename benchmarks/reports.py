@@ -83,7 +83,8 @@ def whole(table: Any, **filters: Any) -> Any:
     from reports.compute import compute
     from reports.contents import contents_of
 
-    return contents_of(compute(study_data(table), Filters(**filters)))
+    chosen = Filters(**filters)
+    return contents_of(compute(study_data(table, chosen), chosen))
 
 
 def made_table(n_labels: int, *, seed: int = 0) -> Any:
@@ -108,7 +109,7 @@ def made_table(n_labels: int, *, seed: int = 0) -> Any:
             stray = rng.random(COLUMNS) < 0.2
             chosen = np.where(stray, rng.integers(0, 4, size=COLUMNS), truth[row])
             zeros = np.zeros(COLUMNS, dtype=np.int64)
-            labels.append(np.stack([zeros + number, np.arange(COLUMNS), zeros, chosen, zeros], axis=1))
+            labels.append(np.stack([zeros + number, np.arange(COLUMNS), zeros, chosen, zeros, zeros], axis=1))
     every = np.concatenate(labels)
     of_judge = np.flatnonzero(np.isin(every[:, 0] % (RATERS_A_ROW + 1), [RATERS_A_ROW]))
     scores = np.full((of_judge.size, 4, 4), np.nan)

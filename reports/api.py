@@ -16,7 +16,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.actions import Refused
+from annotation.actions import Refused, note_looks
 from annotation.api import study_of
 from annotation.models import Role, Study, User
 from reports import actions, queries, recomputing
@@ -75,6 +75,7 @@ class FiltersSerializer(serializers.Serializer[Any]):
     merge = serializers.DictField(child=serializers.CharField(), source="merges")
     normalisation = serializers.DictField(child=serializers.CharField(), source="normalisations")
     submitted = serializers.BooleanField(source="submitted_only")
+    exposure = serializers.CharField(help_text=_("What becomes of labels given after a look: leave_out, include."))
     by = serializers.CharField(help_text=_("What intervals draw: document, sheet, or nothing."))
     draws = serializers.IntegerField(source="n_draws")
     seed = serializers.IntegerField()
@@ -124,6 +125,12 @@ _filter_parameters = [
         description=_("By which that judge's labels are chosen anew from its stored scores."),
     ),
     OpenApiParameter("submitted", OpenApiTypes.BOOL, description=_("Only submitted rows.")),
+    OpenApiParameter(
+        "exposure",
+        OpenApiTypes.STR,
+        enum=["leave_out", "include"],
+        description=_("Labels given after a look at others': leave_out where it is missing."),
+    ),
     OpenApiParameter("by", OpenApiTypes.STR, enum=["document", "sheet"], description=_("What intervals draw.")),
     OpenApiParameter("draws", OpenApiTypes.INT, description=_("How often; 2000 where it is missing.")),
     OpenApiParameter("seed", OpenApiTypes.INT, description=_("0 where it is missing.")),
@@ -356,8 +363,10 @@ def export(request: Request, slug: str, pk: int) -> Response:
 @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
 @api_view(["GET"])
 def export_file(request: Request, slug: str, pk: int) -> FileResponse:
-    """A download that is ready."""
+    """A download that is ready. Fetching it is recorded as a look at the sheets whose labels it holds."""
     made = _export(request, slug, pk)
     if made.state != Export.State.READY or not path_of(made).exists():
         raise Http404
+    looked_at = queries.sheets_in(made.study, Filters.from_json(made.filters))
+    note_looks(sheets=looked_at, user=cast(User, request.user))
     return FileResponse(path_of(made).open("rb"), as_attachment=True, filename=file_name(made))

@@ -18,6 +18,9 @@ from reports.stats.summary import Empty
 
 TOLD_APART = "told_apart"  # no merge; keys of merges hold no underscore
 
+# What becomes of labels that were given after a look at others'.
+LEAVE_OUT, INCLUDE = "leave_out", "include"
+
 
 @dataclass(frozen=True)
 class Intervals:
@@ -41,6 +44,7 @@ class Filters:
     `merges`: "section.question" -> key of the merge, or `TOLD_APART`, under which people and judges are compared. A
     question that is not in it goes as the scheme says: people told apart, judges under its judge merge.
     `normalisations`: code of a judge -> the normalisation by which its labels are chosen anew from its stored scores.
+    `exposure`: whether labels given after a look at others' are compared (`INCLUDE`) or not (`LEAVE_OUT`).
     `by`, `n_draws`, `seed`: how intervals are made, see `Intervals`.
     """
 
@@ -51,6 +55,7 @@ class Filters:
     merges: Mapping[str, str] = field(default_factory=dict)
     normalisations: Mapping[str, str] = field(default_factory=dict)
     submitted_only: bool = False
+    exposure: str = LEAVE_OUT
     by: str = ""
     n_draws: int = N_DRAWS
     seed: int = 0
@@ -73,6 +78,19 @@ class Filters:
 
 
 @dataclass(frozen=True, eq=False)
+class NoLabel:
+    """The cells in which a judge that was to answer has no label, so far as it is known why; numbers of cells.
+
+    `unreadable`: its answer held no verdict, `why` as in `judges.models.UnreadableAnswer.Why`; both of shape
+    (n_unreadable,). `failed`: it could not label the row, shape (n_failed,).
+    """
+
+    unreadable: IntArray
+    why: tuple[str, ...]
+    failed: IntArray
+
+
+@dataclass(frozen=True, eq=False)
 class QuestionData:
     """One question's answers. People are numbered by their place in `StudyData.people`, sheets by theirs in `.sheets`.
 
@@ -80,7 +98,9 @@ class QuestionData:
     `judges` and `golds`: by code, those that were to answer this question, whether they did or not. `scores`: of those
     judges that scored options, the cells, shape (n_scored,), and each option's score as the judge's normalisation left
     it, shape (n_scored, n_options), NaN where an option was not scored. `repeats`: of those judges that labelled
-    several times, all labels, with the number of the repeat in the place of the rater.
+    several times, all labels, with the number of the repeat in the place of the rater. `no_label`: of each judge.
+    `n_exposed`: labels of people and judges given after a look at others'; they are in `selections`, and in `people`
+    and `judges` where the filters include them.
     """
 
     section: SectionSpec
@@ -91,6 +111,8 @@ class QuestionData:
     golds: Mapping[str, Answers]
     scores: Mapping[str, tuple[IntArray, FloatArray]]
     repeats: Mapping[str, Answers]
+    no_label: Mapping[str, NoLabel]
+    n_exposed: int
 
     @property
     def name(self) -> str:
@@ -104,13 +126,17 @@ class QuestionData:
 
 @dataclass(frozen=True)
 class Work:
-    """What a rater was given, as far as the filters let it through, and what came of it."""
+    """What a rater was given, as far as the filters let it through, and what came of it. Of its labels, `exposed` were
+    given after a look at others'; `skipped` and `unreadable` are cells without a label."""
 
     rater: RaterEntry
     rows: int
     submitted: int
     failed: int
     labels: int
+    exposed: int
+    skipped: int
+    unreadable: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,17 +164,18 @@ class StudyData:
         return sum(work.labels for work in self.work)
 
     @property
+    def n_withdrawn(self) -> int:
+        """Rows that were withdrawn."""
+        return sum(row.withdrawn for row in self.table.rows)
+
+    @property
     def simulated(self) -> tuple[RaterEntry, ...]:
         return tuple(work.rater for work in self.work if work.rater.simulated)
 
 
-def study_data(table: LabelTable, questions: Sequence[str] = ()) -> StudyData:
-    """The arrays of a table. Repeats after the first are left out.
-
-    Args:
-        questions: "section.question"; none means all.
-    """
-    cells = _Cells(table)
+def study_data(table: LabelTable, filters: Filters) -> StudyData:
+    """The arrays of a table that was made under these filters. Repeats after the first are left out."""
+    cells = _Cells(table, filters)
 
     def of_kind(kind: str) -> tuple[RaterEntry, ...]:
         return tuple(rater for rater in table.raters if rater.kind == kind)
@@ -163,7 +190,7 @@ def study_data(table: LabelTable, questions: Sequence[str] = ()) -> StudyData:
         questions=tuple(
             question
             for question in _questions(cells, people, judges, golds)
-            if not questions or question.name in questions
+            if not filters.questions or question.name in filters.questions
         ),
         n_columns=cells.n_columns,
     )
@@ -172,8 +199,8 @@ def study_data(table: LabelTable, questions: Sequence[str] = ()) -> StudyData:
 class _Cells:
     """The cells that some raters were to fill, and what stands in them."""
 
-    def __init__(self, table: LabelTable) -> None:
-        self.table = table
+    def __init__(self, table: LabelTable, filters: Filters) -> None:
+        self.table, self.with_exposed = table, filters.exposure == INCLUDE
         self.sheet_of_row = _ints(row.sheet for row in table.rows)
         self.columns_of: dict[tuple[int, str], list[int]] = defaultdict(list)  # (sheet, section) -> places
         for place, column in enumerate(table.columns):
@@ -185,30 +212,54 @@ class _Cells:
         self.row = _ints(a.row for a in table.assignments)
         self.repeat = _ints(a.repeat for a in table.assignments)
         self.first = self.repeat == 1
-        labels = table.labels[self.first[table.labels[:, 0]]] if len(table.labels) else table.labels
+        submitted = np.array([a.state == "submitted" for a in table.assignments], dtype=bool)
+        self.counted = self.first & submitted if filters.submitted_only else self.first
+        labels = table.labels[self.counted[table.labels[:, 0]]] if len(table.labels) else table.labels
+        self.skips = [skip for skip in table.skips if self.counted[skip.assignment]]
+        self.unreadable = [answer for answer in table.unreadable if self.counted[answer.assignment]]
         order = np.argsort(labels[:, 2], kind="stable")
         bounds = np.searchsorted(labels[order, 2], np.arange(len(table.questions) + 1))
-        self._labels = [labels[order[bounds[n] : bounds[n + 1]]][:, [0, 1, 3]] for n in range(len(table.questions))]
+        self._labels = [labels[order[bounds[n] : bounds[n + 1]]][:, [0, 1, 3, 5]] for n in range(len(table.questions))]
 
     def labels(self, question: int) -> IntArray:
-        """Shape (n_labels, 3): places of assignment and column, code of the option."""
+        """Shape (n_labels, 4): places of assignment and column, code of the option, 1 where given after a look."""
         return self._labels[question]
 
     def asked(self, section: SectionSpec) -> IntArray:
-        """Places of the assignments that ask this section."""
+        """Places of the assignments that ask this section, whether their labels count or not."""
         return _ints(
             place
             for place, assignment in enumerate(self.table.assignments)
             if assignment.repeat == 1 and (not assignment.sections or section.key in assignment.sections)
         )
 
+    def assigned(self, section: SectionSpec) -> IntArray:
+        """The sheet and the rater of those who are to answer there, each once, shape (n, 2)."""
+        asked = self.asked(section)
+        return np.unique(np.stack([self.sheet_of_row[self.row[asked]], self.rater[asked]], axis=-1), axis=0)
+
+    def cells_of(self, assignments: IntArray, section: SectionSpec) -> IntArray:
+        """The section's cells of these assignments: place of the assignment × n_columns + place of the column."""
+        sheets = self.sheet_of_row[self.row[assignments]]
+        parts = [np.zeros(0, dtype=np.int64)]
+        for sheet in np.unique(sheets).tolist():
+            columns = np.array(self.columns_of[sheet, section.key], dtype=np.int64)
+            parts.append((assignments[sheets == sheet, np.newaxis] * self.n_columns + columns).ravel())
+        return np.sort(np.concatenate(parts))
+
     def work(self) -> tuple[Work, ...]:
         n_raters = len(self.table.raters)
         labels = np.zeros(n_raters, dtype=np.int64)
         for of_question in self._labels:
             labels += np.bincount(self.rater[of_question[:, 0]], minlength=n_raters)
-        rows = np.bincount(self.rater[self.first], minlength=n_raters)
-        in_state = Counter((a.rater, a.state) for a in self.table.assignments if a.repeat == 1)
+        exposed = np.zeros(n_raters, dtype=np.int64)
+        for of_question in self._labels:
+            exposed += np.bincount(self.rater[of_question[of_question[:, 3] == 1, 0]], minlength=n_raters)
+        rows = np.bincount(self.rater[self.counted], minlength=n_raters)
+        counted = zip(self.table.assignments, self.counted.tolist(), strict=True)
+        in_state = Counter((assignment.rater, assignment.state) for assignment, counts in counted if counts)
+        skipped = Counter(self.rater[skip.assignment] for skip in self.skips)
+        unreadable = Counter(self.rater[answer.assignment] for answer in self.unreadable)
         return tuple(
             Work(
                 rater=rater,
@@ -216,6 +267,9 @@ class _Cells:
                 submitted=in_state[place, "submitted"],
                 failed=in_state[place, "failed"],
                 labels=int(labels[place]),
+                exposed=int(exposed[place]),
+                skipped=skipped[place],
+                unreadable=unreadable[place],
             )
             for place, rater in enumerate(self.table.raters)
         )
@@ -227,6 +281,7 @@ def _questions(
     selections: dict[tuple[str, str], IntArray] = {}
     for number, (section, spec) in enumerate(cells.table.questions):
         asked = cells.asked(section)
+        asked = asked[cells.counted[asked]]
         at_work = set(cells.rater[asked].tolist())
         answers = partial(_answers, cells, number, n_options=len(spec.options))
         codes = _selections(cells, number, section, asked[cells.rater[asked] < len(people)])
@@ -236,22 +291,41 @@ def _questions(
             off_here = np.isin(selections[section.key, other], [*off, Empty.NOT_ASKED])
             codes[off_here & (codes == Empty.NOT_REACHED)] = Empty.NOT_ASKED
         selections[section.key, spec.key] = codes
+        of_judges = [judge for judge in judges if cells.rater_place[judge.code] in at_work]
+        labels = cells.labels(number)
+        compared = np.isin(cells.rater[labels[:, 0]], [cells.rater_place[of.code] for of in (*people, *judges)])
         yield QuestionData(
             section=section,
             spec=spec,
-            people=answers(people),
+            people=answers(people, assigned=cells.assigned(section)),
             selections=codes,
-            judges={judge.code: answers([judge]) for judge in judges if cells.rater_place[judge.code] in at_work},
-            golds={gold.code: answers([gold]) for gold in golds if cells.rater_place[gold.code] in at_work},
+            judges={judge.code: answers([judge]) for judge in of_judges},
+            golds={gold.code: answers([gold], whole=True) for gold in golds if cells.rater_place[gold.code] in at_work},
             repeats={judge.code: again for judge in judges if (again := _repeats(cells, number, judge)) is not None},
             scores={judge.code: found for judge in judges if (found := _scores(cells, number, judge)) is not None},
+            no_label={judge.code: _no_label(cells, number, section, asked, judge) for judge in of_judges},
+            n_exposed=int(labels[compared, 3].sum()),
         )
 
 
-def _answers(cells: _Cells, question: int, raters: Sequence[RaterEntry], *, n_options: int) -> Answers:
+def _answers(
+    cells: _Cells,
+    question: int,
+    raters: Sequence[RaterEntry],
+    *,
+    n_options: int,
+    assigned: IntArray | None = None,
+    whole: bool = False,
+) -> Answers:
+    """
+    Args:
+        whole: with the labels given after a look at others', whatever the filters say: gold is decided by a look.
+    """
     labels = cells.labels(question)
     rater = cells.rater[labels[:, 0]]
     mine = np.isin(rater, [cells.rater_place[of.code] for of in raters])
+    if not (whole or cells.with_exposed):
+        mine &= labels[:, 3] == 0
     row = cells.row[labels[mine, 0]]
     return Answers.from_long(
         rater=rater[mine],
@@ -260,6 +334,19 @@ def _answers(cells: _Cells, question: int, raters: Sequence[RaterEntry], *, n_op
         code=labels[mine, 2],
         document=row,
         n_options=n_options,
+        assigned=assigned,
+    )
+
+
+def _no_label(cells: _Cells, question: int, section: SectionSpec, asked: IntArray, judge: RaterEntry) -> NoLabel:
+    rater, work = cells.rater_place[judge.code], cells.table.assignments
+    mine = [of for of in cells.unreadable if of.question == question and work[of.assignment].rater == rater]
+    failed = [place for place in asked.tolist() if work[place].rater == rater and work[place].state == "failed"]
+    owned = cells.cells_of(_ints(failed), section)
+    return NoLabel(
+        unreadable=_ints(int(cells.row[of.assignment]) * cells.n_columns + of.column for of in mine),
+        why=tuple(of.why for of in mine),
+        failed=cells.row[owned // cells.n_columns] * cells.n_columns + owned % cells.n_columns,
     )
 
 
@@ -311,14 +398,11 @@ def _normalised(scores: FloatArray, normalisation: str) -> FloatArray:
 
 
 def _selections(cells: _Cells, question: int, section: SectionSpec, assignments: IntArray) -> IntArray:
-    """One code for each cell of the assignments: the option, or `NOT_REACHED`."""
-    sheets = cells.sheet_of_row[cells.row[assignments]]
-    owned_parts = [np.zeros(0, dtype=np.int64)]
-    for sheet in np.unique(sheets).tolist():
-        columns = np.array(cells.columns_of[sheet, section.key], dtype=np.int64)
-        owned_parts.append((assignments[sheets == sheet, np.newaxis] * cells.n_columns + columns).ravel())
-    owned = np.sort(np.concatenate(owned_parts))
+    """One code for each cell of the assignments: the option, `SKIPPED`, or `NOT_REACHED`."""
+    owned = cells.cells_of(assignments, section)
     codes = np.full(owned.size, Empty.NOT_REACHED, dtype=np.int64)
+    skipped = _ints(s.assignment * cells.n_columns + s.column for s in cells.skips if s.question == question)
+    codes[np.isin(owned, skipped)] = Empty.SKIPPED
     labels = cells.labels(question)
     labelled = labels[:, 0] * cells.n_columns + labels[:, 1]
     inside = np.isin(labelled, owned)

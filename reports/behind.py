@@ -110,7 +110,7 @@ class _Finder:
     def _answer(self, place: int | None) -> str:
         if place is None:
             return ""
-        _assignment, _column, question, option, _preset = self.table.labels[place].tolist()
+        _assignment, _column, question, option, *_flags = self.table.labels[place].tolist()
         label: str = self.table.questions[question][1].options[option].label
         return label
 

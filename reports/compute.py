@@ -23,12 +23,18 @@ from reports.stats.agreement import (
     percent_agreement,
 )
 from reports.stats.among import AgreementAmong, agreement_among
-from reports.stats.answers import MISSING, Answers, IntArray
+from reports.stats.answers import Answers, IntArray
 from reports.stats.bootstrap import Interval
 from reports.stats.coefficients import Level
 from reports.stats.consensus import dawid_skene
 from reports.stats.coverage import CoverageCurve, Verdicts, coverage_curve, item_documents, item_verdicts
-from reports.stats.intervals import MacroIntervals, agreement_intervals, macro_intervals, sheet_kappa_intervals
+from reports.stats.intervals import (
+    MacroIntervals,
+    agreement_intervals,
+    average_macro_intervals,
+    macro_intervals,
+    sheet_kappa_intervals,
+)
 from reports.stats.judge import JudgeAccuracy, judge_accuracy
 from reports.stats.pairs import Weights, pair_tables
 from reports.stats.summary import SelectionSummary, selection_summary
@@ -110,6 +116,8 @@ class SectionReport:
     questions: tuple[QuestionReport, ...]
     kappa: Average | None
     accuracy: Average | None
+    # Of both; None where no intervals were asked for.
+    macro: MacroIntervals | None
 
 
 @dataclass(frozen=True)
@@ -140,9 +148,27 @@ def compute(data: StudyData, filters: Filters) -> StudyReport:
                 questions=questions,
                 kappa=average([q.agreement.kappa for q in questions]) if several else None,
                 accuracy=average([q.agreement.accuracy for q in questions]) if several else None,
+                macro=_macro(questions, filters.intervals) if several else None,
             )
         )
     return StudyReport(data=data, filters=filters, sections=tuple(sections))
+
+
+def _macro(questions: Sequence[QuestionReport], how: Intervals) -> MacroIntervals | None:
+    if not how.by:
+        return None
+    answers = [
+        (
+            _merged(_filled(question.data.people, question.data), question.spec, question.agreement.merge),
+            _weights(question.spec),
+        )
+        for question in questions
+    ]
+    return average_macro_intervals(answers, **how.drawn)
+
+
+def _weights(spec: QuestionSpec) -> Weights | None:
+    return "quadratic" if spec.kind == Kind.SCALE else None
 
 
 def _question(data: QuestionData, of: StudyData, filters: Filters) -> QuestionReport:
@@ -183,19 +209,18 @@ def _agreement(people: Answers, spec: QuestionSpec, merge: Merge | None, how: In
     answers = _merged(people, spec, merge)
     gone = merge.options if merge else {}
     options = tuple(n for n, option in enumerate(spec.options) if option.key not in gone and not option.blank)
-    weights: Weights | None = "quadratic" if spec.kind == Kind.SCALE else None
+    weights = _weights(spec)
     level: Level = "ordinal" if spec.kind == Kind.SCALE else "nominal"
     kept = answers.only(options)
     drawn = how.drawn
     tables = pair_tables(answers)
-    ordered = spec.kind == Kind.SCALE
     first_of_pair = np.searchsorted(tables.pair, np.arange(len(tables)))
     return Agreement(
         merge=merge,
-        kappa=macro_kappa(tables, "quadratic" if ordered else None),
+        kappa=macro_kappa(tables, weights),
         accuracy=macro_accuracy(tables),
         percent=percent_agreement(tables),
-        alpha=alpha(answers, "ordinal" if ordered else "nominal"),
+        alpha=alpha(answers, level),
         both_chose=tuple(tables.option_a[first_of_pair].tolist()),
         options=options,
         among=agreement_among(kept, level=level),
@@ -257,14 +282,7 @@ def _filled(answers: Answers, data: QuestionData) -> Answers:
     """Without the options that count as "Not filled in": nobody had to decide anything there."""
     if not data.blanks:
         return answers
-    return Answers.from_long(
-        rater=answers.rater,
-        cell=answers.cell,
-        sheet=answers.sheet,
-        document=answers.document,
-        code=np.where(np.isin(answers.code, data.blanks), MISSING, answers.code),
-        n_options=answers.n_options,
-    )
+    return answers.where(~np.isin(answers.code, data.blanks))
 
 
 def _one_voice(people: Answers, code: IntArray) -> Answers:

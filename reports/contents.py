@@ -86,7 +86,7 @@ def _part(report: StudyReport, question: QuestionReport) -> Part:
 def contents_from(table: LabelTable, filters: Filters, language: str) -> Contents:
     """The contents of a report, from nothing but its label table and its filters, in that language."""
     with translation.override(language):
-        return contents_of(compute(study_data(table, filters.questions), filters))
+        return contents_of(compute(study_data(table, filters), filters))
 
 
 def read_contents(content: str) -> Contents:

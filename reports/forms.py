@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Rater, Study
 from judges.models import Judge
-from reports.arrays import TOLD_APART, Filters
+from reports.arrays import INCLUDE, LEAVE_OUT, TOLD_APART, Filters
 from reports.models import Export, Report
 from reports.queries import natural, scored_judges
 from reports.stats.bootstrap import N_DRAWS
@@ -82,6 +82,11 @@ class FiltersForm(forms.Form):
         self.fields["seed"] = forms.IntegerField(
             label=_("Seed"), min_value=0, max_value=2**31 - 1, required=False, widget=_number(0)
         )
+        self.fields["exposure"] = forms.ChoiceField(
+            label=_("Labels given after a look at others'"),
+            choices=[(LEAVE_OUT, _("left out of comparisons")), (INCLUDE, _("counted like the others"))],
+            required=False,
+        )
         self.fields["submitted"] = forms.BooleanField(
             label=_("Only submitted %(rows)s") % {"rows": words.rows}, required=False
         )
@@ -100,6 +105,7 @@ class FiltersForm(forms.Form):
             merges=chosen("merge."),
             normalisations=chosen("normalisation."),
             submitted_only=data["submitted"],
+            exposure=data["exposure"] or LEAVE_OUT,
             by=data["by"],
             n_draws=data["draws"] or N_DRAWS,
             seed=data["seed"] or 0,

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 
-from annotation.scheme import Merge, QuestionSpec
-from reports.arrays import Intervals, QuestionData
+import numpy as np
+
+from annotation.scheme import Kind, Merge, QuestionSpec
+from reports.arrays import Intervals, NoLabel, QuestionData
 from reports.label_table import RaterEntry
 from reports.stats.alternative import AlternativeTest, alternative_annotator_test
 from reports.stats.among import RaterPair
@@ -16,6 +18,8 @@ from reports.stats.calibration import (
     Calibration,
     Scored,
     calibration,
+    entropy,
+    margin,
     merged_probabilities,
     option_probabilities,
     scored_cells,
@@ -46,18 +50,31 @@ from reports.stats.thresholds import (
 
 @dataclass(frozen=True)
 class Sureness:
-    """What the scores of a judge's options are worth. `curves`: of each option that people chose in scored cells."""
+    """What the scores of a judge's options are worth. `by_entropy`, `by_margin`: whether doubt as the entropy of the
+    options' probabilities, or as 1 - margin, tells where it is wrong. `curves`: of each option that people chose in
+    scored cells.
+    """
 
     calibration: Calibration
-    doubt: ErrorByDoubt
+    by_entropy: ErrorByDoubt
+    by_margin: ErrorByDoubt
     coverage: CoverageAccuracy
     curves: tuple[tuple[int, PrecisionRecall], ...]
+
+
+@dataclass(frozen=True)
+class Missing:
+    unreadable: int
+    failed: int
+    others: int
 
 
 @dataclass(frozen=True)
 class JudgeResult:
     """How far one judge agrees with people, under `merge` (None: all options told apart). `options`: what is left.
 
+    `missing`: of the cells that people answered and the judge has no label for, how many it answered without a verdict,
+    in how many it failed, and how many others there are.
     The intervals are None where none were asked for, `sureness` where the judge has no scores.
     """
 
@@ -65,6 +82,7 @@ class JudgeResult:
     merge: Merge | None
     options: tuple[int, ...]
     accuracy: JudgeAccuracy
+    missing: Missing
     accuracy_interval: Interval | None
     baseline: Baseline
     confusion: Confusion
@@ -100,6 +118,7 @@ def judge_result(
     table = confusion(people, answers)
     merged_away = merge.options if merge else {}
     drawn = how.drawn
+    ordered = data.spec.kind == Kind.SCALE
     return JudgeResult(
         judge=judge,
         merge=merge,
@@ -109,6 +128,7 @@ def judge_result(
             if option.key not in merged_away and (not option.blank or table.table[:, code].any())
         ),
         accuracy=judge_accuracy(people, answers),
+        missing=_missing(people, answers, data.no_label[judge.code]),
         accuracy_interval=judge_accuracy_interval(people, answers, **drawn) if drawn else None,
         baseline=majority_baseline(people, answers),
         confusion=table,
@@ -116,11 +136,26 @@ def judge_result(
         classification_intervals=classification_intervals(people, answers, **drawn) if drawn else None,
         with_people=kappas_with_people(people, answers) if answers.cell.size else (),
         ceiling=human_ceiling(people, answers),
-        alternative=alternative_annotator_test(people, answers),
+        alternative=alternative_annotator_test(
+            people,
+            answers,
+            scoring="rmse" if ordered else "accuracy",
+            values=[option.value for option in data.spec.options] if ordered else None,
+        ),
         sureness=_sureness(judge.code, data, people, answers, merge),
         shares=option_shares(people, answers) if answers.cell.size else (),
-        consistency=self_consistency(data.repeats[judge.code]) if judge.code in data.repeats else None,
+        consistency=self_consistency(data.repeats[judge.code], "ordinal" if ordered else "nominal")
+        if judge.code in data.repeats
+        else None,
     )
+
+
+def _missing(people: Answers, answers: Answers, why: NoLabel) -> Missing:
+    without = np.setdiff1d(people.by_cell.cell, answers.cell)
+    unreadable = np.isin(without, why.unreadable)
+    failed = np.isin(without, why.failed) & ~unreadable
+    n_unreadable, n_failed = int(unreadable.sum()), int(failed.sum())
+    return Missing(unreadable=n_unreadable, failed=n_failed, others=without.size - n_unreadable - n_failed)
 
 
 def _sureness(
@@ -135,10 +170,10 @@ def _sureness(
     scored: Scored = scored_cells(people, answers, cells, probabilities)
     if not scored.cell.size:
         return None
-    doubt = 1 - scored.confidence
     return Sureness(
         calibration=calibration(scored.confidence, scored.right),
-        doubt=error_by_doubt(doubt, scored.right),
+        by_entropy=error_by_doubt(entropy(scored.probabilities), scored.right),
+        by_margin=error_by_doubt(1 - margin(scored.probabilities), scored.right),
         coverage=coverage_accuracy(scored.confidence, scored.right),
         curves=tuple(
             (option, option_precision_recall(scored, option))

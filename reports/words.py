@@ -15,9 +15,14 @@ from reports.stats import agreement as agreement_stats
 from reports.stats import alternative as alternative_stats
 from reports.stats import among as among_stats
 from reports.stats import bootstrap as bootstrap_stats
+from reports.stats import calibration as calibration_stats
+from reports.stats import classification as classification_stats
 from reports.stats import comparison as comparison_stats
+from reports.stats import consensus as consensus_stats
+from reports.stats import coverage as coverage_stats
 from reports.stats import estimates as estimate_stats
 from reports.stats import judge as judge_stats
+from reports.stats import thresholds as threshold_stats
 from reports.stats.coverage import Verdict
 from reports.stats.summary import Empty
 
@@ -25,6 +30,7 @@ from reports.stats.summary import Empty
 EMPTY: dict[int, Promise] = {
     Empty.NOT_REACHED: gettext_lazy("not reached"),
     Empty.NOT_ASKED: gettext_lazy("not asked"),
+    Empty.SKIPPED: gettext_lazy("skipped: the person could not tell"),
 }
 # Why a number is not defined.
 UNDEFINED: dict[str, Promise | str] = {
@@ -44,6 +50,16 @@ UNDEFINED: dict[str, Promise | str] = {
     comparison_stats.NEVER_APART: gettext_lazy("the judges are right and wrong in the same cells"),
     estimate_stats.NO_BOTH: gettext_lazy("no cell has the judge's label and a person's answer"),
     estimate_stats.NO_OTHER: gettext_lazy("the judge has no label in a cell without a person's answer"),
+    classification_stats.NO_COMPARISON: gettext_lazy("there is no label in any cell that people answered"),
+    classification_stats.NO_THIRD_ANSWER: gettext_lazy("no cell has the judge's label and two people's answers"),
+    calibration_stats.NO_SCORES: gettext_lazy("the judge has no scores in a cell that a person answered"),
+    consensus_stats.NO_REPEATS: gettext_lazy("no cell has labels of two repeats"),
+    consensus_stats.NO_ANSWERS: gettext_lazy("nobody has answered a cell"),
+    coverage_stats.NO_ITEM: gettext_lazy("no item has an answer"),
+    threshold_stats.NO_CELL: gettext_lazy("there is no scored cell that a person answered"),
+    threshold_stats.NO_POSITIVE: gettext_lazy("nobody chose this option in a scored cell"),
+    threshold_stats.NEVER_REACHED: gettext_lazy("no threshold reaches this precision"),
+    threshold_stats.ALL_RIGHT_OR_WRONG: gettext_lazy("the judge is right everywhere, or nowhere"),
     bootstrap_stats.TOO_FEW_CLUSTERS: gettext_lazy("too little data to draw from"),
     bootstrap_stats.TOO_MANY_UNDEFINED: gettext_lazy("too little data: not defined in too many draws"),
     bootstrap_stats.NOT_DEFINED: gettext_lazy("the value itself is not defined"),
@@ -74,6 +90,7 @@ MISSING: dict[str, Promise] = {
     "ac1": gettext_lazy("agreement: cells with two answers or more; chance: all cells"),
     "ac2": gettext_lazy("agreement: cells with two answers or more; chance: all cells"),
     "pabak": gettext_lazy("cells with two answers or more"),
+    "specific": gettext_lazy("every pair of answers to a cell"),
 }
 WEIGHTS: dict[str, Promise] = {
     "linear": gettext_lazy("linear weights"),

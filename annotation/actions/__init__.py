@@ -6,7 +6,7 @@ from annotation.actions.adjudication import accept_agreed, adjudicate
 from annotation.actions.base import Refused, lock_study
 from annotation.actions.changes import Changed, change
 from annotation.actions.labels import Answer, Recorded, Unanswered, record, reopen, submit
-from annotation.actions.looks import note_look
+from annotation.actions.looks import note_look, note_looks
 from annotation.actions.notes import answer_note, ask, read_answers, withdraw_note
 from annotation.actions.people import (
     add_member,
@@ -58,6 +58,7 @@ __all__ = [
     "join",
     "lock_study",
     "note_look",
+    "note_looks",
     "open_sheet",
     "pause",
     "read_answers",

@@ -6,7 +6,7 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import BinaryIO
 
 from django.utils.translation import gettext as _
@@ -49,7 +49,7 @@ def write_archive(
         files.add("report.json", json.dumps(json.loads(contents.content), ensure_ascii=False, indent=1))
         files.add("report.csv", report_csv(contents))
         small = len(table.labels) <= MAX_LABELS
-        records = long_form.records(table, questions) if small else ()
+        records = _lines(table, questions) if small else ()
         files.add("report.xlsx", _undated(report_xlsx(contents, long_form.header(table), records)))
         keys = []
         for shown in contents.tables:
@@ -66,7 +66,7 @@ def write_archive(
             files.add(f"{name}.pdf", draw(figure, "pdf", "light"))
 
         progress(60, _("labels"))
-        files.add("labels/labels.csv", labels_csv(long_form.header(table), long_form.records(table, questions)))
+        files.add("labels/labels.csv", labels_csv(long_form.header(table), _lines(table, questions)))
         files.add("labels/codebook.csv", "".join(safe_lines(texts.CODEBOOK_HEADER, texts.codebook(table))))
         progress(70, _("labels"))
         files.add("labels/labels.parquet", long_form.parquet(table, questions))
@@ -78,6 +78,12 @@ def write_archive(
         files.add("labels/label-studio.xml", texts.labelling_config(table.scheme))
         progress(95, _("labels"))
         files.add("label-table.json", table.content)
+
+
+def _lines(table: LabelTable, questions: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """All labels, then all skipped cells."""
+    yield from long_form.records(table, questions)
+    yield from long_form.skipped(table, questions)
 
 
 class _Files:

@@ -21,7 +21,7 @@ from reports.label_table import LOGPROB, LabelTable
 
 TEXT_COLUMNS = (
     "sheet", "row", "rater", "rater_kind", "simulated", "repeat", "section", "column", "column_number", "question",
-    "answer", "answer_label", "preset", "note", "state",
+    "answer", "answer_label", "preset", "note", "state", "exposed", "skipped",
 )  # fmt: skip
 _FACET = "facet_"
 
@@ -39,22 +39,45 @@ def records(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[tuple[
     """The labels of these questions, or of all, as `header` names their values, in the order of the table."""
     facets = facet_names(table)
     for place in _wanted(table, questions):
-        assignment, column, question, option, preset = table.labels[place].tolist()
-        work, about = table.assignments[assignment], table.columns[column]
-        rater, row = table.raters[work.rater], table.rows[work.row]
-        section, spec = table.questions[question]
-        chosen = spec.options[option]
-        yield (
-            *(table.sheets[row.sheet], row.name, rater.code, rater.kind, _yes(rater.simulated), str(work.repeat)),
-            *(section.key, about.name, str(about.position + 1), spec.key, chosen.key, chosen.label),
-            *(_yes(preset), table.notes.get(place, ""), work.state),
-            *(str(about.facets.get(name, "")) for name in facets),
-        )
+        assignment, column, question, option, preset, exposed = table.labels[place].tolist()
+        chosen = table.questions[question][1].options[option]
+        answer = (chosen.key, chosen.label, _yes(preset), table.notes.get(place, ""))
+        yield _record(table, (assignment, column, question), answer, _yes(exposed), "", facets)
+
+
+def skipped(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[tuple[str, ...]]:
+    """The skipped cells in the same form: no answer, and why the rater could not tell."""
+    facets, numbers = facet_names(table), _numbers(table, questions)
+    for skip in table.skips:
+        if skip.question in numbers:
+            yield _record(table, skip[:3], ("", "", _yes(False), ""), _yes(False), skip.reason, facets)
+
+
+def _record(
+    table: LabelTable,
+    cell: tuple[int, int, int],
+    answer: tuple[str, str, str, str],
+    exposed: str,
+    skipped: str,
+    facets: Sequence[str],
+) -> tuple[str, ...]:
+    work, about = table.assignments[cell[0]], table.columns[cell[1]]
+    rater, row = table.raters[work.rater], table.rows[work.row]
+    section, spec = table.questions[cell[2]]
+    return (
+        *(table.sheets[row.sheet], row.name, rater.code, rater.kind, _yes(rater.simulated), str(work.repeat)),
+        *(section.key, about.name, str(about.position + 1), spec.key),
+        *(*answer, work.state, exposed, skipped),
+        *(str(about.facets.get(name, "")) for name in facets),
+    )
+
+
+def _numbers(table: LabelTable, questions: Sequence[str]) -> list[int]:
+    return [n for n, (s, q) in enumerate(table.questions) if not questions or f"{s.key}.{q.key}" in questions]
 
 
 def _wanted(table: LabelTable, questions: Sequence[str]) -> list[int]:
-    numbers = [n for n, (s, q) in enumerate(table.questions) if not questions or f"{s.key}.{q.key}" in questions]
-    wanted: list[int] = np.flatnonzero(np.isin(table.labels[:, 2], numbers)).tolist()
+    wanted: list[int] = np.flatnonzero(np.isin(table.labels[:, 2], _numbers(table, questions))).tolist()
     return wanted
 
 
@@ -66,7 +89,10 @@ def _yes(flag: bool | int) -> str:
 
 
 def parquet(table: LabelTable, questions: Sequence[str] = ()) -> bytes:
-    """The same columns, with numbers and truth values as such, and `scores`: the options' summed log-probabilities."""
+    """The same columns, with numbers and truth values as such, and `scores`: the options' summed log-probabilities.
+
+    Skipped cells have no label, so they are not in it.
+    """
     wanted = np.array(_wanted(table, questions), dtype=np.int64)
     labels = table.labels[wanted]
     work = np.array([(a.rater, a.row, a.repeat) for a in table.assignments], dtype=np.int64).reshape(-1, 3)
@@ -95,6 +121,7 @@ def parquet(table: LabelTable, questions: Sequence[str] = ()) -> bytes:
         "preset": pa.array(labels[:, 4].astype(bool)),
         "note": pa.array([table.notes.get(place, "") for place in wanted.tolist()]),
         "state": _coded(labels[:, 0], [assignment.state for assignment in table.assignments]),
+        "exposed": pa.array(labels[:, 5].astype(bool)),
     }
     for name in facet_names(table):
         columns[f"{_FACET}{name}"] = _coded(labels[:, 1], [str(c.facets.get(name, "")) for c in table.columns])
@@ -130,11 +157,13 @@ def scores_of(table: LabelTable, place: int) -> dict[str, float] | None:
 
 
 def jsonl(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[str]:
-    """One label a line, as the `datasets` library loads it: every line has the same keys and types."""
+    """One label a line, as the `datasets` library loads it: every line has the same keys and types. Skipped cells have
+    no label, so they are not in it."""
     names = header(table)
     for place, record in zip(_wanted(table, questions), records(table, questions), strict=True):
         line: dict[str, Any] = dict(zip(names, record, strict=True))
-        for name in ("simulated", "preset"):
+        del line["skipped"]
+        for name in ("simulated", "preset", "exposed"):
             line[name] = line[name] == "yes"
         for name in ("repeat", "column_number"):
             line[name] = int(line[name])
@@ -194,7 +223,7 @@ def label_studio(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[s
 
 
 def _result(table: LabelTable, place: int) -> dict[str, Any]:
-    assignment, _column, question, option, preset = table.labels[place].tolist()
+    assignment, _column, question, option, preset, exposed = table.labels[place].tolist()
     work = table.assignments[assignment]
     rater = table.raters[work.rater]
     section, spec = table.questions[question]
@@ -204,6 +233,7 @@ def _result(table: LabelTable, place: int) -> dict[str, Any]:
         "simulated": rater.simulated,
         "repeat": work.repeat,
         "preset": bool(preset),
+        "exposed": bool(exposed),
     }
     if note := table.notes.get(place):
         meta["text"] = [note]

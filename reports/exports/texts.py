@@ -108,6 +108,8 @@ def codebook(table: LabelTable) -> list[tuple[str, str, str]]:
         ("preset", "", _("yes: it follows from the column, nobody chose it")),
         ("note", "", _("the rater's remark, or the judge's reason")),
         ("state", "", _("of the rater's work on this row")),
+        ("exposed", "", _("yes: given after a look at others' labels of the same sheet")),
+        ("skipped", "", _("why the rater could not tell; such a line has no answer (CSV and XLSX only)")),
         ("scores", "", _("the judge's summed log-probability of each option, in nats (Parquet and JSONL only)")),
     ]
     lines += [(f"facet_{name}", "", name) for name in facet_names(table)]

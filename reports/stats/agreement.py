@@ -206,9 +206,9 @@ def macro_accuracy(tables: PairTables) -> MacroAccuracy:
     """The recipe paper's macro accuracy between annotators (section 6.1): A_h = 1/m sum_j 1/n sum_i S_ij / T_ij.
 
     j runs over the pairs of annotators "of 3 annotators (1,2; 1,3; 2,3)". The paper has seven annotators and three a
-    recipe, so these are places within a recipe, not persons: the raters who answered in a sheet are numbered in the
-    order of their rater number. Where a pair shares no cell of a recipe, S/T does not exist; it is left out, and n is
-    the number of recipes left for that place.
+    recipe, so these are places within a recipe, not persons: those who are to answer in a sheet are numbered in the
+    order of their rater number, whether they have answered or not. Where a pair shares no cell of a recipe, S/T does
+    not exist; it is left out, and n is the number of recipes left for that place.
     """
     agreed, shared = tables.agreed, tables.n
     places, place = np.unique(np.stack([tables.position_a, tables.position_b]), axis=1, return_inverse=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -35,7 +35,8 @@ class Answers:
 
     Made by `from_long`: entries are sorted by cell and rater, each rater answers a cell once, a cell
     lies in one sheet and in one document (a row of a sheet). All arrays have shape (n_answers,). Raters are ordered by
-    their number wherever their order matters.
+    their number wherever their order matters. assigned: sheet and rater of those who are to answer there, shape
+    (n_assigned, 2): raters have their places in a sheet among them and those who answered.
     """
 
     rater: IntArray
@@ -44,6 +45,7 @@ class Answers:
     code: IntArray
     document: IntArray
     n_options: int
+    assigned: IntArray = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
 
     @classmethod
     def from_long(
@@ -55,6 +57,7 @@ class Answers:
         code: npt.ArrayLike,
         n_options: int,
         document: npt.ArrayLike | None = None,
+        assigned: npt.ArrayLike | None = None,
     ) -> Answers:
         """Answers from arrays of shape (n_labels,).
 
@@ -84,7 +87,15 @@ class Answers:
             raise ValueError("a cell lies in two sheets")
         if np.any(same_cell & (documents[1:] != documents[:-1])):
             raise ValueError("a cell lies in two documents")
-        return cls(rater=raters, cell=cells, sheet=sheets, code=codes, document=documents, n_options=n_options)
+        return cls(
+            rater=raters,
+            cell=cells,
+            sheet=sheets,
+            code=codes,
+            document=documents,
+            n_options=n_options,
+            assigned=np.asarray([] if assigned is None else assigned, dtype=np.int64).reshape(-1, 2),
+        )
 
     def merged(self, mapping: Mapping[int, int]) -> Answers:
         """The same answers with options counted as others, e.g. "Implied" as "Not found"."""
@@ -100,6 +111,10 @@ class Answers:
         new[np.asarray(options, dtype=np.int64)] = np.arange(len(options))
         kept = self.where(new[self.code] >= 0)
         return replace(kept, code=new[kept.code], n_options=len(options))
+
+    def in_sheets(self, sheet: IntArray) -> Answers:
+        """The same answers counted as of other sheets, shape (n_answers,), in which nobody else is to answer."""
+        return replace(self, sheet=sheet, assigned=np.zeros((0, 2), dtype=np.int64))
 
     def where(self, chosen: npt.NDArray[np.bool_]) -> Answers:
         """The entries for which `chosen`, shape (n_answers,), is true."""

@@ -76,7 +76,7 @@ def agreement_intervals(
     drawn = draws.draw(cluster_sums(answers, draws.cluster_of(answers), draws.n_clusters).packed(), statistics)
     found = {name: draws.interval(drawn[:, column]) for column, name in enumerate(names)}
     costs = [disagreement_weights(k, weighted, at) for weighted in of_pairs.values()]
-    kappas = _mean_kappas(replace(answers, sheet=np.zeros_like(answers.sheet)), answers, costs, draws)
+    kappas = _mean_kappas(answers.in_sheets(np.zeros_like(answers.sheet)), answers, costs, draws)
     return found | dict(zip(of_pairs, kappas, strict=True))
 
 
@@ -128,8 +128,10 @@ def sheet_kappa_intervals(
 ) -> dict[int, Interval]:
     """For each sheet the interval of its mean kappa, drawn by document: that of `macro_intervals` of the sheet alone.
 
-    Sheets with equally many documents and pairs of raters are computed together.
+    Sheets with equally many documents and pairs of raters are computed together. Nobody's answers have no sheet.
     """
+    if not answers.cell.size:
+        return {}
     draws = resampling(answers, n_draws=n_draws, seed=seed, group_many=False)
     k, cost = answers.n_options, disagreement_weights(answers.n_options, weights)
     width = 1 + 2 * k
@@ -311,7 +313,7 @@ def _pair_sums(
     cluster = draws.cluster_of(answers)
     sheet_of = np.zeros(draws.n_clusters, dtype=np.int64)
     sheet_of[cluster] = grouped.sheet
-    by_cluster = replace(answers, sheet=cluster)
+    by_cluster = answers.in_sheets(cluster)
     parts = []
     for cells in _parts(answers):
         # The tables of each cluster, counted as if it were a sheet; each lies in one sheet of `grouped`.

@@ -45,7 +45,7 @@ class PairTables:
     sheet: IntArray  # (n_pairs,)
     rater_a: IntArray  # (n_pairs,)
     rater_b: IntArray  # (n_pairs,)
-    position_a: IntArray  # (n_pairs,) place of rater a among the raters of the sheet, from 0
+    position_a: IntArray  # (n_pairs,) place of rater a among those who are to answer in the sheet, from 0
     position_b: IntArray  # (n_pairs,)
     pair: IntArray  # (n_entries,)
     option_a: IntArray  # (n_entries,)
@@ -137,14 +137,21 @@ def pair_tables(answers: Answers) -> PairTables:
     pair_keys, pair = np.unique(keys // n_options**2, return_inverse=True)
     of_sheet, of_a, of_b = pair_keys // n_raters**2, pair_keys // n_raters % n_raters, pair_keys % n_raters
 
-    # The raters of a sheet stand next to each other among the sorted (sheet, rater) keys; a place is the distance to
-    # its first rater.
     present = np.unique(sheet * n_raters + rater)
-    first_present = np.searchsorted(present, np.arange(sheets.size) * n_raters)
     raters_of_sheet = np.bincount(present // n_raters, minlength=sheets.size)
 
+    # Those who are to answer in a sheet stand next to each other among the sorted (sheet, rater) keys; a place is the
+    # distance to the first of them.
+    everybody = np.union1d(raters, answers.assigned[:, 1])
+    of_these = answers.assigned[np.isin(answers.assigned[:, 0], sheets)]
+    assigned = np.searchsorted(sheets, of_these[:, 0]) * everybody.size + np.searchsorted(everybody, of_these[:, 1])
+    answered = present // n_raters * everybody.size + np.searchsorted(everybody, raters[present % n_raters])
+    places = np.union1d(assigned, answered)
+    first_place = np.searchsorted(places, np.arange(sheets.size) * everybody.size)
+
     def position(of_rater: IntArray) -> IntArray:
-        place: IntArray = np.searchsorted(present, of_sheet * n_raters + of_rater) - first_present[of_sheet]
+        key = of_sheet * everybody.size + np.searchsorted(everybody, raters[of_rater])
+        place: IntArray = np.searchsorted(places, key) - first_place[of_sheet]
         return place
 
     return PairTables(

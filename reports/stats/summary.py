@@ -15,6 +15,7 @@ class Empty(IntEnum):
 
     NOT_REACHED = -1
     NOT_ASKED = -2
+    SKIPPED = -3
 
 
 @dataclass(frozen=True)

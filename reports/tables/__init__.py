@@ -10,7 +10,8 @@ from reports.tables.base import Head, HeadKind, Table, Value, words_of
 from reports.tables.coefficients import coefficients, options
 from reports.tables.coverage import coverage_tables
 from reports.tables.judged import judge_tables
-from reports.tables.judges import confusion, gold, judges
+from reports.tables.judges import confusion, gold, judges, unreadable
+from reports.tables.models import model_tables
 from reports.tables.overview import about, overview, raters
 from reports.tables.selections import selections
 
@@ -40,7 +41,7 @@ def tables(report: StudyReport) -> Iterator[Table]:
 
 def question_tables(report: StudyReport, question: QuestionReport) -> Iterator[Table]:
     yield selections(question)
-    yield agreement(question, words_of(report))
+    yield agreement(report, question)
     if question.agreement.kappa.rows:
         yield pairs(report, question)
     if question.agreement.among.n_shared:
@@ -49,6 +50,9 @@ def question_tables(report: StudyReport, question: QuestionReport) -> Iterator[T
     yield from coverage_tables(report, question)
     if question.judges:
         yield judges(report, question)
+        yield from model_tables(question)
+        if any(missing.why for missing in question.data.no_label.values()):
+            yield unreadable(question)
         for judge in question.judges:
             if judge.confusion.n_comparisons:
                 yield confusion(question, judge)

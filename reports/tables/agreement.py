@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.scheme import Kind, Words
+from annotation.scheme import Kind
 from reports.compute import QuestionReport, SectionReport, StudyReport
 from reports.stats.agreement import Average, MacroAccuracy, MacroKappa, Statistic
 from reports.stats.bootstrap import Interval
-from reports.tables.base import Head, Table, Value, statistic_heads, under, words_of
-from reports.tables.coefficients import drawn_how, ends
+from reports.tables.base import Head, Table, Value, exposed_how, statistic_heads, under, words_of
+from reports.tables.coefficients import drawn_how, ends, interval_how
 from reports.words import UNDEFINED, cap, code_of, count, n_pairs, name_of, undefined
 
 
@@ -20,21 +20,35 @@ def section_tables(report: StudyReport, section: SectionReport) -> Iterator[Tabl
     if section.kappa is None or section.accuracy is None:
         return
 
-    def line(title: str, mean: Average) -> tuple[Value, ...]:
+    shown = section.macro is not None
+
+    def line(title: str, mean: Average, interval: Interval | None) -> tuple[Value, ...]:
         rests_on = ngettext("%(n)s question", "%(n)s questions", mean.n_questions) % {"n": mean.n_questions}
-        return (title, mean.value, rests_on, str(UNDEFINED[mean.reason]))
+        return (title, mean.value, *ends(interval, shown=shown), rests_on, str(UNDEFINED[mean.reason]))
 
     yield Table(
         key=f"{section.key}.agreement",
         about=section.title,
         title=_("How far people agree, all questions together"),
-        heads=statistic_heads(),
-        rows=(line(_("Cohen's κ, macro average"), section.kappa), line(_("Macro accuracy A_h"), section.accuracy)),
-        how=_("The mean of the questions' values, each question counting alike."),
+        heads=statistic_heads(intervals=shown),
+        rows=(
+            line(_("Cohen's κ, macro average"), section.kappa, section.macro.kappa if section.macro else None),
+            line(_("Macro accuracy A_h"), section.accuracy, section.macro.accuracy if section.macro else None),
+        ),
+        how=" ".join(
+            filter(
+                None,
+                [
+                    _("The mean of the questions' values, each question counting alike."),
+                    interval_how(section.macro.accuracy if section.macro else None, words_of(report)),
+                ],
+            )
+        ),
     )
 
 
-def agreement(question: QuestionReport, words: Words) -> Table:
+def agreement(report: StudyReport, question: QuestionReport) -> Table:
+    words = words_of(report)
     people = question.agreement
     kappa, accuracy = people.kappa, people.accuracy
     weighted = question.spec.kind == Kind.SCALE
@@ -58,6 +72,7 @@ def agreement(question: QuestionReport, words: Words) -> Table:
             kappa.n_undefined,
         )
         how.append(left_out % {"pairs": n_pairs(words, kappa.n_undefined)})
+    how.append(exposed_how(report, question.data.n_exposed))
     if kappa.n_unshared:
         how.append(_("In %(pairs)s, the raters share no cell.") % {"pairs": n_pairs(words, kappa.n_unshared)})
 

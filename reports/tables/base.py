@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotation.scheme import Merge, Words
+from reports.arrays import INCLUDE
 from reports.compute import QuestionReport, StudyReport
+from reports.words import count
 
 HeadKind = Literal["text", "note", "count", "share", "number"]
 Value = str | int | float | None
@@ -97,6 +100,38 @@ def statistic_heads(*, intervals: bool = False) -> tuple[Head, ...]:
         Head("rests_on", _("Rests on"), "note"),
         Head("because", _("Not defined because"), "note"),
     )
+
+
+def exposed_how(report: StudyReport, n: int) -> str:
+    """What becomes of the labels that were given after a look at others'."""
+    if not n:
+        return ""
+    if report.filters.exposure == INCLUDE:
+        said = ngettext(
+            "%(n)s label was given after a look at others' and counts like the others.",
+            "%(n)s labels were given after a look at others' and count like the others.",
+            n,
+        )
+    else:
+        said = ngettext(
+            "%(n)s label was given after a look at others' and is left out.",
+            "%(n)s labels were given after a look at others' and are left out.",
+            n,
+        )
+    return said % {"n": count(n)}
+
+
+def withdrawn_how(report: StudyReport) -> str:
+    """What becomes of withdrawn rows."""
+    n, words = report.data.n_withdrawn, report.data.scheme.words
+    if not n:
+        return ""
+    said = ngettext(
+        "%(n)s of the %(rows)s was withdrawn: nobody else is asked to label it, but its labels count.",
+        "%(n)s of the %(rows)s were withdrawn: nobody else is asked to label them, but their labels count.",
+        n,
+    )
+    return said % {"n": count(n), "rows": words.rows}
 
 
 def words_of(report: StudyReport) -> Words:

@@ -19,8 +19,11 @@ def ends(interval: Interval | None, *, shown: bool) -> tuple[Value, ...]:
 
 
 def drawn_how(question: QuestionReport, words: Words) -> str:
-    """How the intervals of a table were made."""
-    interval = next(iter(question.agreement.intervals.values()), None)
+    """How the intervals of a question's table were made."""
+    return interval_how(next(iter(question.agreement.intervals.values()), None), words)
+
+
+def interval_how(interval: Interval | None, words: Words) -> str:
     if interval is None:
         return ""
     if interval.reason:
@@ -119,7 +122,8 @@ def options(question: QuestionReport) -> Table:
             for of in agreement.among.options
         ),
         how=_(
-            "Specific agreement: where one rater chose the option, how often another chose it too. The share is the "
-            "mean over cells of the share of their answers."
-        ),
+            "Specific agreement: where one rater chose the option, how often another chose it too; it rests on "
+            "%(rests_on)s. The share is the mean over cells of the share of their answers."
+        )
+        % {"rests_on": MISSING["specific"]},
     )

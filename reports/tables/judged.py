@@ -7,18 +7,27 @@ from collections.abc import Iterator
 from django.utils.translation import gettext as _
 
 from reports.compute import QuestionReport, StudyReport
-from reports.judged import JudgeResult
+from reports.judged import JudgeResult, Sureness
 from reports.stats.estimates import PoweredMean
+from reports.stats.thresholds import PrecisionRecall, recall_at_precision
 from reports.tables.base import Head, Table, Value, interval_heads, under, words_of
 from reports.tables.coefficients import ends
 from reports.words import UNDEFINED, code_of, count, name_of
+
+_PRECISIONS = (0.8, 0.9)  # at which a judge's recall is given
 
 
 def judge_tables(report: StudyReport, question: QuestionReport) -> Iterator[Table]:
     """All of them, in the order of the page."""
     judged = [result for result in question.judges if result.confusion.n_comparisons]
-    if not judged:
-        return
+    if judged:
+        yield from _with_judged(report, question, judged)
+    again = [result for result in question.judges if result.consistency]
+    if again:
+        yield _consistency(question, again)
+
+
+def _with_judged(report: StudyReport, question: QuestionReport, judged: list[JudgeResult]) -> Iterator[Table]:
     yield _figures(question, judged)
     yield from (_options(question, result) for result in judged)
     yield _with_people(report, question, judged)
@@ -27,9 +36,8 @@ def judge_tables(report: StudyReport, question: QuestionReport) -> Iterator[Tabl
     yield _alternative(report, question, judged)
     if any(result.sureness for result in judged):
         yield _sureness(question, judged)
+    yield from (_thresholds(question, result, result.sureness) for result in judged if result.sureness)
     yield from (_shares(question, result) for result in judged if any(m.n_judge_only for m in result.shares))
-    if any(result.consistency for result in judged):
-        yield _consistency(question, judged)
 
 
 def _figures(question: QuestionReport, judged: list[JudgeResult]) -> Table:
@@ -201,7 +209,8 @@ def _alternative(report: StudyReport, question: QuestionReport, judged: list[Jud
             "%(cells)s cells is left out in turn. ω is the share of people whom the judge is not worse than by ε, and "
             "0.5 passes; ρ is how often the judge agrees with the others at least as well as the person."
         )
-        % {"epsilon": test.epsilon, "cells": test.minimum_cells},
+        % {"epsilon": test.epsilon, "cells": test.minimum_cells}
+        + (" " + _("On this scale, to agree is to be near the others' answers.") if test.scoring == "rmse" else ""),
     )
 
 
@@ -216,7 +225,8 @@ def _sureness(question: QuestionReport, judged: list[JudgeResult]) -> Table:
             Head("accuracy", _("Right"), "number"),
             Head("ece", _("Calibration error (ECE)"), "number"),
             Head("brier", _("Brier"), "number"),
-            Head("doubt", _("Wrong cells have more doubt"), "number"),
+            Head("entropy", _("by entropy"), "number", _("Wrong cells have more doubt")),
+            Head("margin", _("by margin"), "number", _("Wrong cells have more doubt")),
             Head("risk", _("Error left to the judge, mean over coverage"), "number"),
             Head("cells", _("Cells"), "count"),
         ),
@@ -227,7 +237,8 @@ def _sureness(question: QuestionReport, judged: list[JudgeResult]) -> Table:
                 of.calibration.accuracy,
                 of.calibration.expected_error,
                 of.calibration.brier,
-                of.doubt.area,
+                of.by_entropy.area,
+                of.by_margin.area,
                 of.coverage.risk_area,
                 of.calibration.n,
             )
@@ -237,8 +248,41 @@ def _sureness(question: QuestionReport, judged: list[JudgeResult]) -> Table:
         how=_(
             "Confidence is the probability of what the judge chose, from the scores of all options under its "
             "normalisation. ECE is the mean gap between confidence and share right over ten bins of equally many "
-            "cells. Doubt: the probability that a wrong cell has more of it than a right one, 0.5 being chance."
+            "cells. Doubt is the entropy of the options' probabilities, or how little the first exceeds the second; "
+            "given is the probability that a wrong cell has more of it than a right one, 0.5 being chance."
         ),
+    )
+
+
+def _thresholds(question: QuestionReport, result: JudgeResult, sureness: Sureness) -> Table:
+    def line(option: int, curve: PrecisionRecall) -> tuple[Value, ...]:
+        points = [recall_at_precision(curve, precision) for precision in _PRECISIONS]
+        reason = next((str(UNDEFINED[point.reason]) for point in points if point.reason), "")
+        of_points = [value for point in points for value in (point.recall, point.threshold)]
+        return (question.spec.options[option].label, curve.n_positive, curve.average_precision, *of_points, reason)
+
+    title = _("Recall of %(judge)s at a set precision") % {"judge": code_of(result.judge)}
+    return Table(
+        key=f"{question.data.name}.thresholds.{result.judge.code}",
+        about=name_of(question),
+        title=under(result.merge, question, title),
+        heads=(
+            Head("option", _("Option")),
+            Head("people", _("People chose it"), "count"),
+            Head("average_precision", _("Average precision"), "number"),
+            *(
+                Head(f"{key}_{precision}", title, "number", _("At precision %(precision)s") % {"precision": precision})
+                for precision in _PRECISIONS
+                for key, title in (("recall", _("Recall")), ("threshold", _("from probability")))
+            ),
+            Head("because", _("Not defined because"), "note"),
+        ),
+        rows=tuple(line(option, curve) for option, curve in sureness.curves),
+        how=_(
+            "An option counts as found where its probability reaches the threshold, whatever the judge chose. The "
+            "recall is the highest that any threshold has with at least this precision."
+        ),
+        folded=True,
     )
 
 
@@ -290,5 +334,8 @@ def _consistency(question: QuestionReport, judged: list[JudgeResult]) -> Table:
             for result in judged
             if (of := result.consistency)
         ),
-        how=_("Over cells that the judge labelled twice or more, its repeats compared as if they were raters."),
+        how=_(
+            "Over cells that the judge labelled twice or more, its repeats compared as if they were raters. All other "
+            "tables rest on its first labels (repeat 1)."
+        ),
     )

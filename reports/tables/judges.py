@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from django.utils.translation import gettext as _
 
 from annotation.scheme import Words
+from judges.models import UnreadableAnswer
 from reports.compute import GoldResult, QuestionReport, StudyReport
 from reports.judged import JudgeResult
 from reports.tables.base import Head, Table, Value, interval_heads, under, words_of
 from reports.tables.coefficients import ends
+from reports.tables.models import same_place
 from reports.words import UNDEFINED, cap, code_of, count, name_of
 
 
@@ -24,7 +28,9 @@ def judges(report: StudyReport, question: QuestionReport) -> Table:
             result.baseline.accuracy.value,
             result.accuracy.n_cells,
             result.accuracy.n_recipes,
-            result.accuracy.n_unlabelled,
+            result.missing.unreadable,
+            result.missing.failed,
+            result.missing.others,
             str(UNDEFINED[result.accuracy.reason]),
         )
         for result in question.judges
@@ -38,8 +44,7 @@ def judges(report: StudyReport, question: QuestionReport) -> Table:
             *ends(of_people, shown=shown),
             None,
             people.n_cells,
-            None,
-            None,
+            *(None, None, None, None),
             str(UNDEFINED[people.reason]),
         )
     )
@@ -58,6 +63,11 @@ def judges(report: StudyReport, question: QuestionReport) -> Table:
                 failed
                 % {"judge": code_of(work.rater), "n": count(work.failed), "all": count(work.rows), "rows": words.rows}
             )
+    if twice := same_place(question):
+        how.append(
+            _("There is no table by models, since %(judges)s are the same model on the same items: choose judges.")
+            % {"judges": twice}
+        )
     return Table(
         key=f"{question.data.name}.judges",
         about=name_of(question),
@@ -69,11 +79,40 @@ def judges(report: StudyReport, question: QuestionReport) -> Table:
             Head("baseline", _("Always the commonest option"), "number"),
             Head("cells", _("Cells"), "count"),
             Head("sheets", cap(words.sheets), "count"),
-            Head("unlabelled", _("Left out: no label"), "count"),
+            Head("unreadable", _("unreadable"), "count", _("Cells left out")),
+            Head("failed", _("row failed"), "count", _("Cells left out")),
+            Head("unlabelled", _("no label"), "count", _("Cells left out")),
             Head("because", _("Not defined because"), "note"),
         ),
         rows=tuple(rows),
         how=" ".join(how),
+    )
+
+
+def unreadable(question: QuestionReport) -> Table:
+    """Why answers of judges held no verdict; of all cells that each was asked, whether people answered them or not."""
+    rows: list[tuple[Value, ...]] = []
+    for result in question.judges:
+        missing = question.data.no_label[result.judge.code]
+        n_answered = question.data.judges[result.judge.code].cell.size + len(missing.why)
+        if not missing.why:
+            continue
+        name = code_of(result.judge)
+        rows.append((name, len(missing.why), n_answered, len(missing.why) / n_answered))
+        for why, n in sorted(Counter(missing.why).items(), key=lambda each: (-each[1], each[0])):
+            rows.append((f"    {UnreadableAnswer.Why(why).label}", n, None, n / n_answered))
+    return Table(
+        key=f"{question.data.name}.unreadable",
+        about=name_of(question),
+        title=_("Answers of judges that held no verdict"),
+        heads=(
+            Head("judge", _("Judge")),
+            Head("unreadable", _("Unreadable"), "count"),
+            Head("answered", _("of answers"), "count"),
+            Head("share", _("Share"), "share"),
+        ),
+        rows=tuple(rows),
+        how=_("Such a cell has no label: nothing is guessed. Below each judge stand the reasons."),
     )
 
 

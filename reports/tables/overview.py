@@ -6,8 +6,9 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Rater
 from annotation.scheme import SchemeSpec
+from reports.arrays import INCLUDE
 from reports.compute import SectionReport, StudyReport
-from reports.tables.base import Head, Table, Value, questions_of, words_of
+from reports.tables.base import Head, Table, Value, exposed_how, questions_of, withdrawn_how, words_of
 from reports.words import UNDEFINED, cap, code_of, count, name_of, pairs_of, undefined
 
 
@@ -33,6 +34,10 @@ def about(report: StudyReport) -> list[tuple[str, str]]:
             lines.append((options, merge.title if merge else _("all told apart")))
     if filters.submitted_only:
         lines.append((cap(words.rows), _("submitted ones only")))
+    n_exposed = sum(question.data.n_exposed for question in questions_of(report))
+    if n_exposed or filters.exposure == INCLUDE:
+        said = exposed_how(report, n_exposed) or _("there are none; they would count like the others")
+        lines.append((_("Labels given after a look"), said))
     return lines
 
 
@@ -81,7 +86,8 @@ def overview(report: StudyReport) -> Table:
             "People had %(n)s cells to fill, each counted once for each person: %(sum)s. κ and A_h are macro averages. "
             "Where the most frequent option has a large share of the answers, κ is low whatever raters do; AC1 is not."
         )
-        % {"n": count(report.n_cells), "sum": " + ".join(sums)},
+        % {"n": count(report.n_cells), "sum": " + ".join(sums)}
+        + (f" {withdrawn}" if (withdrawn := withdrawn_how(report)) else ""),
     )
 
 
@@ -94,6 +100,25 @@ def _sum(section: SectionReport) -> str:
 
 
 def raters(report: StudyReport) -> Table:
+    # Only where somebody has some.
+    also = [
+        (Head(key, title, "count"), numbers)
+        for key, title, numbers in (
+            ("skipped", _("Skipped"), [work.skipped for work in report.data.work]),
+            ("unreadable", _("Unreadable"), [work.unreadable for work in report.data.work]),
+            ("exposed", _("Labels after a look"), [work.exposed for work in report.data.work]),
+        )
+        if any(numbers)
+    ]
+    how = [
+        _(
+            "Labels count all that stands in the grid, presets too. Withdrawn work is not in this report; where a "
+            "rater labelled the same several times, the first labels (repeat 1) are."
+        )
+    ]
+    if any(head.key == "unreadable" for head, _numbers in also):
+        how.append(_("Unreadable: a judge's answer held no verdict, so its cell has no label."))
+    how.append(withdrawn_how(report))
     return Table(
         key="raters",
         about="",
@@ -105,6 +130,7 @@ def raters(report: StudyReport) -> Table:
             Head("submitted", _("Submitted"), "count"),
             Head("failed", _("Failed"), "count"),
             Head("labels", _("Labels"), "count"),
+            *(head for head, _numbers in also),
         ),
         rows=tuple(
             (
@@ -114,10 +140,9 @@ def raters(report: StudyReport) -> Table:
                 work.submitted,
                 work.failed,
                 work.labels,
+                *(numbers[place] for _head, numbers in also),
             )
-            for work in report.data.work
+            for place, work in enumerate(report.data.work)
         ),
-        how=_(
-            "Labels count all that stands in the grid, presets too. Withdrawn work and repeats are not in this report."
-        ),
+        how=" ".join(filter(None, how)),
     )

@@ -10,12 +10,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.access import AppRequest, for_roles
+from annotation.actions import note_looks
 from annotation.models import Role, Study
 from reports import actions
 from reports.arrays import Filters
 from reports.exporting import file_name, path_of
 from reports.forms import ExportForm, FiltersForm
 from reports.models import Export
+from reports.queries import sheets_in
 
 
 @require_POST
@@ -60,4 +62,5 @@ def download(request: AppRequest, study: Study, pk: int) -> HttpResponseBase:
         file = path_of(export).open("rb")
     except FileNotFoundError as error:
         raise Http404 from error
+    note_looks(sheets=sheets_in(study, Filters.from_json(export.filters)), user=request.user)
     return FileResponse(file, as_attachment=True, filename=file_name(export))

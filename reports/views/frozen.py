@@ -114,5 +114,5 @@ def frozen_cells(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     """The cells behind a count of a frozen confusion table, from the labels that are frozen with it."""
     report = _report(study, pk)
     filters = Filters.from_json(report.filters)
-    data = study_data(recomputing.labels_of(report), filters.questions)
+    data = study_data(recomputing.labels_of(report), filters)
     return cells_page(request, study, compute(data, filters), {"frozen": report})

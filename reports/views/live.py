@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
 from annotation.access import AppRequest, for_roles
-from annotation.actions import Refused
+from annotation.actions import Refused, note_looks
 from annotation.exports import label_header
 from annotation.models import Role, Row, Study
 from reports import exports, queries
@@ -75,6 +75,7 @@ def report_xlsx(request: AppRequest, study: Study) -> HttpResponseBase:
     found = _computed(request, study)
     if isinstance(found, HttpResponse):
         return found
+    note_looks(sheets=queries.sheets_in(study, found.filters), user=request.user)
     content = exports.report_xlsx(contents_of(found), label_header(study), queries.labels(study, found.filters))
     return _download(HttpResponse(content, content_type=_XLSX), f"{study.slug}-report.xlsx")
 
@@ -85,6 +86,7 @@ def labels_csv(request: AppRequest, study: Study) -> HttpResponseBase:
     form = FiltersForm(request.GET, study=study)
     if not form.is_valid():
         return _not_understood(form)
+    note_looks(sheets=queries.sheets_in(study, form.filters()), user=request.user)
     lines = exports.labels_csv(label_header(study), queries.labels(study, form.filters()))
     return _download(StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8"), f"{study.slug}-labels.csv")
 
@@ -130,7 +132,7 @@ def _computed(request: AppRequest, study: Study, *, notes: bool = False) -> Stud
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
-            return compute(study_data(table, filters.questions), filters)
+            return compute(study_data(table, filters), filters)
     return _not_understood(form)
 
 

@@ -14,6 +14,7 @@ from django.shortcuts import render
 from django.utils.cache import patch_cache_control
 
 from annotation.access import AppRequest
+from annotation.actions import note_looks
 from annotation.models import Row, Study
 from reports.behind import Where, cells_behind
 from reports.compute import StudyReport
@@ -71,6 +72,7 @@ def cells_page(request: AppRequest, study: Study, report: StudyReport, context: 
     except LookupError as error:
         raise Http404 from error
     page = Paginator(cells, _LINES).get_page(asked.get("page"))
+    note_looks(sheets=study.sheets.filter(title__in={cell.sheet for cell in page}), user=request.user)
     rows = Row.objects.filter(sheet__study=study, name__in={cell.row for cell in page})
     ids = {(sheet, name): pk for pk, sheet, name in rows.values_list("pk", "sheet__title", "name")}
     question = next(q for s in report.sections for q in s.questions if q.data.name == where.question)

@@ -102,6 +102,7 @@ def test_filters_are_those_of_the_page_and_echoed(study: Study, api: APIClient) 
         "question": [],
         "normalisation": {},
         "submitted": False,
+        "exposure": "leave_out",
         "by": "",
         "draws": 2000,
         "seed": 0,
@@ -155,8 +156,8 @@ def test_it_costs_the_same_for_few_labels_and_many(study: Study, api: APIClient)
     for code in ("A2", "A3"):
         answered(rater(study, code), stew, ["fnaifnaifn"] * 4)
 
-    # Token with user, study, roles; the three of the filters; the nine of the report.
-    assert (few, cost()) == (15, 15)
+    # Token with user, study, roles; the three of the filters; the twelve of the report.
+    assert (few, cost()) == (18, 18)
 
 
 def test_the_schema_describes_it() -> None:

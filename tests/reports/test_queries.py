@@ -256,6 +256,7 @@ def test_loading_costs_the_same_for_few_labels_and_many(study: Study) -> None:
     for code in ("A2", "A3", "J1"):
         answered(judge(study, code) if code == "J1" else rater(study, code), wide, ["fnaifn"] * 4)
 
-    # The study itself; then sheets, raters, rows, columns, assignments, questions, options, labels, scores.
-    assert few == (1, 10)
-    assert cost() == (1 + 3 * 4 * 6, 10)
+    # The study itself; then sheets, raters, rows, columns, assignments, questions, options, labels, skips; of judges
+    # their models, unreadable answers and scores.
+    assert few == (1, 13)
+    assert cost() == (1 + 3 * 4 * 6, 13)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import itertools
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import krippendorff
@@ -147,6 +148,17 @@ def test_macro_accuracy_is_the_mean_over_pair_positions_of_the_mean_over_recipes
     assert result.value == pytest.approx(29 / 72)
     assert (result.n_pairs, result.n_positions, result.n_unshared) == (5, 3, 1)
     assert [(row.sheet, row.position, row.agreed, row.shared) for row in result.rows][-1] == (1, (2, 3), 1, 1)
+
+
+def test_places_are_of_those_who_are_to_answer() -> None:
+    """Rater 0 is to answer in recipe 1 too, so raters 1, 2, 3 are its second, third and fourth."""
+    found = pair_tables(replace(tiny(), assigned=np.array([[1, 0], [1, 2], [7, 9]])))
+
+    assert [(t.sheet, a, b) for t, a, b in zip(found, found.position_a, found.position_b, strict=True)] == [
+        (0, 0, 1), (0, 0, 2), (0, 1, 2), (1, 1, 2), (1, 2, 3),
+    ]  # fmt: skip
+    assert found.n_unshared == pair_tables(tiny()).n_unshared
+    assert found.rater_a.tolist() == [0, 0, 1, 1, 2]
 
 
 def test_macro_accuracy_equals_the_mean_of_recipe_pairs_when_all_places_occur_everywhere() -> None:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+
 import pytest
 
-from annotation.models import Assignment, Study
+from annotation import actions
+from annotation.models import Assignment, Rater, Study
 from annotation.scheme import load_scheme
-from reports import queries
+from reports import queries, stats
 from reports.arrays import TOLD_APART, Filters
 from reports.compute import compute
+from reports.stats import coefficients
 from reports.tables import Table, about, tables
+from reports.words import COEFFICIENTS, MISSING, UNDEFINED
 from tests import builders
 from tests.reports import studies
-from tests.reports.studies import answered, judge, rater, sheet
+from tests.reports.studies import answered, judge, rater, say, sheet
 
 pytestmark = pytest.mark.django_db
 
@@ -34,6 +40,10 @@ def of(study: Study, **filters: object) -> dict[str, Table]:
 
 def words(table: Table) -> str:
     return " ".join([table.full_title, table.how, *(head.full_title for head in table.heads), str(table.rows)])
+
+
+def rater_of(study: Study, code: str) -> Rater:
+    return study.raters.filter(code=code).first() or rater(study, code)
 
 
 def agreed(study: Study) -> None:
@@ -126,7 +136,7 @@ def test_a_judge_without_a_label_says_so_and_how_often_it_failed(study: Study) -
     made = of(study)
 
     judges = made["items.presence.judges"]
-    assert judges.rows[0] == ("J1", None, None, 0, 0, 2, "there is no label in any cell that people answered")
+    assert judges.rows[0] == ("J1", None, None, 0, 0, 0, 1, 1, "there is no label in any cell that people answered")
     assert "J1 failed on 1 of 2 documents" in judges.how
     assert "items.presence.confusion.J1" not in made
 
@@ -236,3 +246,53 @@ def test_what_the_report_is_about_names_options_that_are_told_apart(study: Study
     filters = Filters(merges={"items.presence": TOLD_APART})
 
     assert about(compute(queries.load(study, filters), filters))[-1] == ("Options of Items", "all told apart")
+
+
+def test_every_reason_of_the_statistics_has_words() -> None:
+    """Each module's constants that are sentences are reasons; `MISSING_RULES` has what is missing."""
+    modules = [importlib.import_module(f"reports.stats.{found.name}") for found in pkgutil.iter_modules(stats.__path__)]
+    reasons = {
+        said for module in modules for name, said in vars(module).items() if name.isupper() and isinstance(said, str)
+        and not name.startswith("_")
+    }  # fmt: skip
+
+    assert len(reasons) > 20
+    assert reasons <= set(UNDEFINED)
+    assert set(coefficients.MISSING_RULES) == set(MISSING) == {*COEFFICIENTS, "specific"}
+
+
+def test_an_average_of_questions_has_an_interval(study: Study) -> None:
+    soup = sheet(study, tools=["knife", "pan"], rows=12)
+    for code in ("A1", "A2"):
+        for n, row in enumerate(soup.rows.all()):
+            [work] = actions.assign(rater=rater_of(study, code), rows=[row])
+            last = "1" if code == "A1" or n % 3 else "2"
+            say(
+                work,
+                {
+                    ("task 1 · knife", "task"): "f",
+                    ("task 1 · knife", "tool"): "d" if n % 2 else "s",
+                    ("task 2 · pan", "task"): "f" if n % 4 or code == "A2" else "a",
+                },
+            )
+            if n % 2 == 0:
+                say(work, {("task 1 · knife", "level"): last})
+
+    plain, drawn = of(study)["tasks.agreement"], of(study, by="document", n_draws=200)["tasks.agreement"]
+    assert [head.key for head in plain.heads] == ["statistic", "value", "rests_on", "because"]
+    assert [head.key for head in drawn.heads] == ["statistic", "value", "low", "high", "rests_on", "because"]
+    for row in drawn.rows:
+        value, low, high = (float(number) for number in row[1:4] if number is not None)
+        assert low <= value <= high
+    assert "200 draws of 12 documents" in drawn.how
+
+
+def test_a_scale_is_held_against_people_by_its_distance(study: Study) -> None:
+    soup = sheet(study, tools=["knife"])
+    for code, kind in (("A1", rater), ("A2", rater), ("J1", judge)):
+        [work] = actions.assign(rater=kind(study, code), rows=list(soup.rows.all()))
+        say(work, {("task 1 · knife", "task"): "f", ("task 1 · knife", "tool"): "s", ("task 1 · knife", "level"): "2"})
+    made = of(study)
+
+    assert "near the others' answers" in made["tasks.level.alternative"].how
+    assert "near the others' answers" not in made["tasks.task.alternative"].how
