@@ -14,7 +14,7 @@ help:
 	@echo "make demo-reset  the demo from its beginning"
 	@echo "make test        the tests, on SQLite, browser included"
 	@echo "make test-slow   all tests, the slow ones too"
-	@echo "make test-services DATABASE_URL=postgres://… REDIS_URL=redis://…   the tests on these"
+	@echo "make test-services DATABASE_URL=postgres://… REDIS_URL=redis://…   the tests that use a database, on these"
 	@echo "make check       formatting, lint, types, layers, migrations; changes nothing"
 	@echo "make fix         mends what can be mended by itself"
 	@echo "make messages    collects the sentences to translate and compiles the translations; needs GNU gettext"
@@ -47,7 +47,7 @@ test-slow: $(STAMP) browser
 	$(BIN)/python -m pytest $(ARGS)
 
 test-services: $(STAMP) browser
-	DATABASE_URL=$(DATABASE_URL) CELERY_BROKER_URL=$(REDIS_URL) $(BIN)/python -m pytest -m "not slow" -n 2 --dist loadgroup $(ARGS)
+	DATABASE_URL=$(DATABASE_URL) CELERY_BROKER_URL=$(REDIS_URL) $(BIN)/python -m pytest -m "services and not slow" -n 2 --dist loadgroup $(ARGS)
 
 check: $(STAMP)
 	$(BIN)/ruff check .

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from django.test import Client, override_settings
+from django.utils import translation
 from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
@@ -14,11 +15,27 @@ from tests import builders
 from tests.builders import Leases
 
 
+@pytest.hookimpl(tryfirst=True)  # before marks are chosen by
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what the database can make a difference to, so that it alone is run again on another one."""
+    for item in items:
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if fixtures & {"db", "transactional_db"} or item.get_closest_marker("django_db"):
+            item.add_marker(pytest.mark.services)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _static_files_are_looked_up_when_asked_for() -> Iterator[None]:
     """Else each new client reads the folders of all static files, and warns that none were collected."""
     with override_settings(WHITENOISE_AUTOREFRESH=True):
         yield
+
+
+@pytest.fixture(autouse=True)
+def _no_language_is_left_behind() -> Iterator[None]:
+    """The test client answers in this thread, which keeps the language of its last answer."""
+    yield
+    translation.deactivate()
 
 
 @pytest.fixture

@@ -23,6 +23,8 @@ from django.conf import settings
 
 from tests.judges import helpers
 
+pytestmark = pytest.mark.services
+
 ROOT = Path(__file__).resolve().parents[2]
 # One of the last four of the usual sixteen; tests that run side by side get different ones.
 REDIS_DATABASE = 12 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 4
