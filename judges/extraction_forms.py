@@ -10,7 +10,10 @@ from judges.backends.base import BackendError
 from judges.models import Extractor, Judge, LanguageModel
 from judges.prompting import PromptError
 
-_OF_A_MODEL = ("backend", "location", "revision", "device", "served_name", "api_key_env", "requests_per_minute")
+_OF_A_MODEL = (
+    "backend", "location", "revision", "gguf_file", "dtype", "device", "served_name", "api_key_env",
+    "requests_per_minute",
+)  # fmt: skip
 
 
 class ExtractorForm(forms.Form):
@@ -53,7 +56,24 @@ class ExtractorForm(forms.Form):
     requests_per_minute = forms.IntegerField(
         label=_("Requests a minute"), required=False, min_value=1, max_value=1_000_000
     )
-    revision = forms.CharField(label=_("Revision"), required=False, max_length=100)
+    revision = forms.CharField(
+        label=_("Revision"),
+        required=False,
+        max_length=100,
+        help_text=_("Only for a hub id: branch, tag or commit; pin a commit for a study."),
+    )
+    gguf_file = forms.CharField(
+        label=_("GGUF file"),
+        required=False,
+        max_length=200,
+        help_text=_("Only where a folder, package or hub id holds several: the name of the file."),
+    )
+    dtype = forms.ChoiceField(
+        label=_("Numbers"),
+        choices=LanguageModel._meta.get_field("dtype").choices,
+        required=False,
+        help_text=_("auto: float32 on a CPU, bfloat16 on a GPU."),
+    )
     device = forms.ChoiceField(label=_("Runs on"), choices=LanguageModel.Device.choices, required=False)
     chat_template = forms.BooleanField(
         label=_("Ask in the model's chat form"),
@@ -89,6 +109,10 @@ class ExtractorForm(forms.Form):
     def clean_backend(self) -> str:
         backend: str = self.cleaned_data["backend"]
         return backend or LanguageModel.Backend.TRANSFORMERS
+
+    def clean_dtype(self) -> str:
+        dtype: str = self.cleaned_data["dtype"]
+        return dtype or "auto"
 
     def clean_device(self) -> str:
         device: str = self.cleaned_data["device"]

@@ -12,6 +12,7 @@ from django.utils import timezone
 from annotation.models import Row, Study
 from judges import documents, evidence
 from judges.models import Extraction, ExtractionItem, ExtractionRun, Extractor
+from judges.queries import works_elsewhere
 from judges.states import ItemState, RunState
 
 # A worker that is free takes up work within a second or two.
@@ -78,6 +79,7 @@ class ExtractionProgress:
     elapsed: timedelta
     left: timedelta | None
     lacks_a_worker: bool
+    is_behind: bool  # it waits, and the workers of its queue are at other work
 
     @property
     def left_over(self) -> int:
@@ -85,7 +87,7 @@ class ExtractionProgress:
 
 
 def progress(run: ExtractionRun) -> ExtractionProgress:
-    """Three queries."""
+    """Three queries, and two more of a run that waits for a worker."""
     now = timezone.now()
     work = run.items.aggregate(
         documents=Count("pk"),
@@ -99,6 +101,13 @@ def progress(run: ExtractionRun) -> ExtractionProgress:
     unfinished = work["documents"] - work["done"] - work["failed"]
     elapsed = (run.ended_at or now) - run.started_at
     is_running = run.state == RunState.RUNNING
+    silent = (
+        is_running
+        and bool(unfinished)
+        and not work["at_work"]
+        and now - max(filter(None, (last, run.sent_at, run.started_at))) > _SILENCE
+    )
+    is_behind = silent and works_elsewhere(run.extractor.queue, now=now)
     return ExtractionProgress(
         documents=work["documents"],
         done=work["done"],
@@ -113,10 +122,8 @@ def progress(run: ExtractionRun) -> ExtractionProgress:
         left=timedelta(seconds=round(work["seconds"] / work["done"] * unfinished))
         if is_running and work["done"]
         else None,
-        lacks_a_worker=is_running
-        and bool(unfinished)
-        and not work["at_work"]
-        and now - max(filter(None, (last, run.sent_at, run.started_at))) > _SILENCE,
+        lacks_a_worker=silent and not is_behind,
+        is_behind=is_behind,
     )
 
 

@@ -13,7 +13,10 @@ from judges.models import Extractor, Judge, LanguageModel, Prompt
 
 # As in the database.
 _LARGEST_TEMPERATURE, _MOST_NEW_TOKENS = 2, 100_000
-_OF_A_MODEL = ("backend", "location", "revision", "device", "served_name", "api_key_env", "requests_per_minute")
+_OF_A_MODEL = (
+    "backend", "location", "revision", "gguf_file", "dtype", "device", "served_name", "api_key_env",
+    "requests_per_minute",
+)  # fmt: skip
 
 
 class JudgeForm(forms.Form):
@@ -60,7 +63,24 @@ class JudgeForm(forms.Form):
         max_value=1_000_000,
         help_text=_("Only for a server: the most that one worker process asks of it. Empty for no limit."),
     )
-    revision = forms.CharField(label=_("Revision"), required=False, max_length=100)
+    revision = forms.CharField(
+        label=_("Revision"),
+        required=False,
+        max_length=100,
+        help_text=_("Only for a hub id: branch, tag or commit; pin a commit for a study."),
+    )
+    gguf_file = forms.CharField(
+        label=_("GGUF file"),
+        required=False,
+        max_length=200,
+        help_text=_("Only where a folder, package or hub id holds several: the name of the file."),
+    )
+    dtype = forms.ChoiceField(
+        label=_("Numbers"),
+        choices=LanguageModel._meta.get_field("dtype").choices,
+        required=False,
+        help_text=_("auto: float32 on a CPU, bfloat16 on a GPU."),
+    )
     device = forms.ChoiceField(
         label=_("Runs on"), choices=LanguageModel.Device.choices, help_text=_("A server is asked by CPU workers.")
     )
@@ -109,6 +129,10 @@ class JudgeForm(forms.Form):
     def clean_backend(self) -> str:
         backend: str = self.cleaned_data["backend"]
         return backend or LanguageModel.Backend.TRANSFORMERS
+
+    def clean_dtype(self) -> str:
+        dtype: str = self.cleaned_data["dtype"]
+        return dtype or "auto"
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

@@ -19,7 +19,7 @@ from judges import evidence, prompting, rating_cells
 from judges.backends.base import Backend, BackendError
 from judges.backends.lexical import LexicalJudge, LexicalVerdict
 from judges.backends.openai import OpenAIBackend
-from judges.backends.transformers import TransformersBackend
+from judges.backends.transformers import HUB_ID, TransformersBackend
 from judges.engine.normalisation import Normalisation, choose
 from judges.engine.prompt import OptionScore, OptionsNotPrefixFree, PromptTooLong, RowPrompt
 from judges.evidence import NotExtracted
@@ -101,7 +101,8 @@ def check_model(model: LanguageModel, *, method: str = Judge.Method.CLOZE, chat_
     a server may be open to the workers only: what is wrong there comes out as the error of the run.
 
     Raises:
-        BackendError: a package, folder or file that is not there; a server that can never work, see `check_server`.
+        BackendError: a package, folder or file that is not there; what names no place at all; a server that can never
+            work, see `check_server`.
     """
     if model.is_served:
         check_server(model, method=method, chat_template=chat_template)
@@ -113,6 +114,15 @@ def check_model(model: LanguageModel, *, method: str = Judge.Method.CLOZE, chat_
             permanent=True,
         )
     is_here = model.location.startswith(("package:", "/", "~", ".")) or model.location.endswith(".gguf")
+    if not is_here and not HUB_ID.fullmatch(model.location):
+        raise BackendError(
+            _(
+                "“%(location)s” is no place of a model: a hub id is like google/gemma-2-9b-it, and a path begins at "
+                "the root, like /models/gemma-2-9b-it."
+            )
+            % {"location": model.location},
+            permanent=True,
+        )
     if is_here and model.device == LanguageModel.Device.CPU:
         _transformers(model).locate()
 
@@ -210,6 +220,12 @@ def label_row(
         raise RowFailed(_("It has no evidence to judge by."))
     if judge.method == Judge.Method.LEXICAL:
         return Labelled(_without_rules_broken(_by_words(assignment.row, blocks, asked)), tokens=0)
+    kinds = prompting.kinds_read(judge.prompt.parsed, judge.method)
+    if kinds and not any(block.kind in kinds for block in blocks):  # it would be asked about nothing
+        raise RowFailed(
+            _("Its evidence is of other kinds than the prompt reads, which are: %(kinds)s.")
+            % {"kinds": ", ".join(kinds)}
+        )
     assert backend is not None
     if judge.method == Judge.Method.RATING:
         return _by_rating(judge, assignment, blocks, asked, backend, on_progress)

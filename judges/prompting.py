@@ -137,6 +137,8 @@ def kinds_read(spec: PromptSpec, method: str) -> list[BlockKind]:
     if method == LEXICAL:
         asked = questions_for(spec, method).values()
         return sorted({kind for of in asked if of.lexical for kind in of.lexical.kinds})
+    if re.search(r"\$\{?evidence\b", spec.row):
+        return []
     named = re.findall(r"\$\{?evidence_([a-z]+)", spec.row)
     return sorted({BlockKind(kind) for kind in named if kind in set(BlockKind)})
 

@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Sheet, Study
 from judges import prompting
-from judges.models import Judge, Run, UnreadableAnswer, WorkItem
+from judges.models import ExtractionItem, Judge, LanguageModel, Run, UnreadableAnswer, WorkItem
+from judges.states import ItemState
 
 # The pace is taken from what was done lately, so that it follows workers that come and go.
 _PACE_WINDOW = timedelta(minutes=2)
@@ -35,10 +36,11 @@ class RunProgress:
     tokens_per_second: float | None
     left: timedelta | None
     silent: timedelta | None  # since the last sign of life, while work waits and nobody is at it
+    is_behind: bool  # while it is silent: the workers of its queue are at other work
 
     @property
     def lacks_a_worker(self) -> bool:
-        return self.silent is not None and self.silent > _SILENCE
+        return self.silent is not None and self.silent > _SILENCE and not self.is_behind
 
     @property
     def silent_for(self) -> timedelta:
@@ -75,8 +77,20 @@ def _may_be_taken(now: datetime) -> Q:
     return Q(not_before=None) | Q(not_before__lte=now)
 
 
+def works_elsewhere(queue: str, *, now: datetime) -> bool:
+    """Whether a worker holds a row or a document of any run on this queue. Two queries."""
+    held = Q(state=ItemState.CLAIMED, lease_until__gt=now)
+    rows = WorkItem.objects.filter(held)
+    documents = ExtractionItem.objects.filter(held)
+    on_gpu = Q(run__judge__model__device=LanguageModel.Device.CUDA)
+    of_gpu = Q(run__extractor__model__device=LanguageModel.Device.CUDA)
+    if queue == "gpu":
+        return rows.filter(on_gpu).exists() or documents.filter(of_gpu).exists()
+    return rows.exclude(on_gpu).exists() or documents.exclude(of_gpu).exists()
+
+
 def progress(run: Run) -> RunProgress:
-    """Two queries."""
+    """Two queries, and two more of a run that waits for a worker."""
     now = timezone.now()
     state = WorkItem.State
     whole = run.items.aggregate(
@@ -111,6 +125,7 @@ def progress(run: Run) -> RunProgress:
         if rows and run.state == Run.State.RUNNING
         else None,
         silent=silent,
+        is_behind=silent is not None and silent > _SILENCE and works_elsewhere(run.judge.queue, now=now),
     )
 
 

@@ -46,6 +46,8 @@ def create_judge(
     backend: str = LanguageModel.Backend.TRANSFORMERS,
     location: str = "",
     revision: str = "",
+    gguf_file: str = "",
+    dtype: str = "auto",
     device: str = LanguageModel.Device.CPU,
     served_name: str = "",
     api_key_env: str = "",
@@ -68,6 +70,8 @@ def create_judge(
             backend=backend,
             location=location,
             revision=revision,
+            gguf_file=gguf_file,
+            dtype=dtype,
             device=device,
             served_name=served_name,
             api_key_env=api_key_env,
@@ -106,7 +110,11 @@ def model_of(**named: Any) -> LanguageModel:
     if known is not None:
         return known
     made = LanguageModel(**named)
-    said = (made.served_name, made.location) if made.is_served else (made.location, made.revision, made.device)
+    said = (
+        (made.served_name, made.location)
+        if made.is_served
+        else (made.location, made.gguf_file, made.revision, made.device)
+    )
     # The end of a long path says more than its beginning.
     base = " ".join(filter(None, said))[-90:]
     taken = LanguageModel.objects.filter(name__startswith=base).count()

@@ -11,6 +11,7 @@ import hashlib
 import importlib
 import importlib.metadata
 import importlib.util
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 # On a CPU larger forwards waste attention, on a GPU smaller ones leave it idle.
 TOKEN_BUDGETS = {"cpu": 256, "cuda": 4096}
+# With the owner's name or, of the oldest models, without.
+HUB_ID = re.compile(r"(?:[A-Za-z0-9][\w.-]*/)?[A-Za-z0-9][\w.-]*", re.ASCII)
 # Keys and values of answers being written: this many times the token budget. Of Gemma-2-9B a token's take 0.34 MB.
 CACHE_BUDGET = 8
 
@@ -113,6 +116,12 @@ class TransformersBackend:
             return _gguf(path.parent, path.name, self.location)
         if path.is_dir():
             return _files(path, self.gguf_file, self.location)
+        if path.is_file():
+            raise BackendError(
+                _("%(file)s is a file. Name the folder that holds it together with the model's other files.")
+                % {"file": self.location},
+                permanent=True,
+            )
         if path.is_absolute() or self.location.startswith(("~", ".")):
             raise BackendError(
                 _("There is no folder %(folder)s. Name the folder that holds the model.") % {"folder": self.location},

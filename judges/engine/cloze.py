@@ -122,7 +122,7 @@ class ClozeScorer:
             for forward in forwards(self._model, sequences, token_budget=token_budget):
                 tokens_fed += forward.tokens
                 for index, logprob in forward.finished.items():
-                    if math.isnan(logprob):
+                    if not math.isfinite(logprob):
                         raise FloatingPointError(_("The model returned something that is not a number."))
                     logprobs[index] = logprob
                     left[cell_of[index]] -= 1

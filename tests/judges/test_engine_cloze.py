@@ -252,10 +252,11 @@ def test_half_precision_keeps_options_apart() -> None:
     assert len(set(sums)) == len(sums)
 
 
-def test_what_is_not_a_number_is_an_error() -> None:
+@pytest.mark.parametrize("weight", [float("nan"), float("inf")])
+def test_what_is_not_a_number_is_an_error(weight: float) -> None:
     model = tiny.model("llama")
     engine = ClozeScorer(model, tiny.tokenizer(), token_budget=50)
-    torch.nn.init.constant_(model.lm_head.weight, float("nan"))
+    torch.nn.init.constant_(model.lm_head.weight, weight)
     with pytest.raises(FloatingPointError, match="not a number"):
         engine.score(ROWS)
 

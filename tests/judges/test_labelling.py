@@ -116,6 +116,21 @@ def test_a_row_without_evidence_fails(study: Study) -> None:
         labelling.label_row(judge, run.items.get(assignment__row__name="Empty").assignment, None)
 
 
+@pytest.mark.parametrize("row", ["$evidence_task", "$title\n${evidence_step}\n$evidence_task"])
+def test_a_row_without_the_kinds_of_evidence_that_the_prompt_reads_fails(
+    study: Study, tiny_model: str, row: str
+) -> None:
+    """The leases' rows are paragraphs: the model would be asked about an empty list."""
+    text = helpers.CLOZE.replace("$evidence_paragraph", row.replace("\n", "\n  "))
+    with pytest.raises(RowFailed, match=r"of other kinds than the prompt reads, which are: .*task\."):
+        with_tiny(study, tiny_model, prompt_text=text)
+
+
+def test_a_prompt_that_reads_all_evidence_takes_any_kind(study: Study, tiny_model: str) -> None:
+    text = helpers.CLOZE.replace("$evidence_paragraph", "$evidence_task\n  $evidence")
+    assert with_tiny(study, tiny_model, prompt_text=text).answers
+
+
 def test_a_row_longer_than_the_models_context_fails_and_says_by_how_much(study: Study, tiny_model: str) -> None:
     annotation.add_row(sheet=study.sheets.get(), name="Long", evidence=[Block("paragraph", "rent " * 200)])
     judge = helpers.cloze_judge(tiny_model)

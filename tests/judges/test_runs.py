@@ -260,6 +260,9 @@ def test_a_prompt_of_another_scheme(judge: Judge) -> None:
         ("package:no_such_weights", "The Python package no_such_weights, which carries the model, is not installed"),
         ("/no/such/folder", "There is no folder /no/such/folder"),
         ("/no/such/model.gguf", "holds no model.gguf"),
+        (__file__, "is a file. Name the folder"),
+        ("my model", "“my model” is no place of a model"),
+        ("models/llama/8b", "is no place of a model"),
     ],
 )
 def test_a_model_that_is_missing(study: Study, location: str, said: str) -> None:
@@ -744,6 +747,19 @@ def test_a_run_that_no_worker_takes_up_says_so(run: Run) -> None:
     assert queries.progress(fresh(run)).lacks_a_worker
     claim(items(run)[0])
     assert not queries.progress(fresh(run)).lacks_a_worker
+
+
+@pytest.mark.parametrize(("seconds", "is_behind"), [(60, True), (-1, False)], ids=["held", "its worker is gone"])
+def test_a_run_waits_behind_another_one_while_a_worker_is_at_that(
+    study: Study, run: Run, seconds: int, is_behind: bool
+) -> None:
+    waits = actions.start_run(study=study, judge=helpers.lexical_judge("behind"), by=None)
+    claim(items(run)[0])
+    later(waits, 31)
+    run.items.filter(state=State.CLAIMED).update(lease_until=timezone.now() + timedelta(seconds=seconds))
+    said = queries.progress(fresh(waits))
+    assert (said.is_behind, said.lacks_a_worker) == (is_behind, not is_behind)
+    assert not queries.works_elsewhere("gpu", now=timezone.now())
 
 
 def test_progress_and_the_list_of_runs_cost_a_fixed_number_of_queries(

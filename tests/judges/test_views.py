@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import Permission
 from django.test import Client
+from django.utils import timezone
 from django.utils.html import escape
 from rest_framework.test import APIRequestFactory, force_authenticate
 
@@ -126,6 +129,16 @@ def test_rows_that_failed_are_named(leases: Leases, judge: Judge, manager: Clien
     assert "no evidence to judge by" in page
 
 
+def test_a_run_behind_another_one_says_what_it_waits_for(leases: Leases, run: Run, manager: Client) -> None:
+    waits = actions.start_run(study=leases.study, judge=helpers.lexical_judge("behind"), by=None)
+    helpers.later(waits, 31)
+    assert "no worker has taken one up" in manager.get(address(leases, waits)).content.decode()
+    run.items.update(state="claimed", token=uuid4(), lease_until=timezone.now() + timedelta(seconds=60))
+    page = manager.get(address(leases, waits)).content.decode()
+    assert "no worker has taken one up" not in page
+    assert "are at other work" in page
+
+
 def test_a_row_that_fails_while_one_watches_is_named_too(leases: Leases, judge: Judge, manager: Client) -> None:
     empty = annotation.add_row(sheet=leases.sheet, name="Empty", evidence=[])
     run = actions.start_run(study=leases.study, judge=judge, by=None)
@@ -234,10 +247,25 @@ def test_a_new_judge_can_be_started(leases: Leases, author: Client) -> None:
     assert judge.prompt.digest == prompting.digest(helpers.CLOZE)
 
 
+def test_a_file_of_several_and_the_numbers_can_be_named(leases: Leases, author: Client) -> None:
+    """A model of the same place with other numbers is another model."""
+    LanguageModel.objects.create(name="half", location="lab/judge-GGUF", gguf_file="q4.gguf", dtype="bfloat16")
+    named = {"location": "lab/judge-GGUF", "gguf_file": "q4.gguf", "chat_template": "on"}
+    page = author.post(f"/studies/{leases.study.slug}/judges/new/", {**NEW, **named}, follow=True).content.decode()
+    assert "in the chat form" in page
+    model = Judge.objects.get().model
+    assert model is not None
+    assert (model.gguf_file, model.dtype, model.name) == ("q4.gguf", "auto", "lab/judge-GGUF q4.gguf cpu")
+    run = actions.start_run(study=leases.study, judge=Judge.objects.get(), by=None)
+    assert "<dd>lab/judge-GGUF · q4.gguf</dd>" in author.get(address(leases, run)).content.decode()
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
         ({"location": ""}, "Choose a model or name another"),
+        ({"location": "my model"}, "is no place of a model"),
+        ({"dtype": "int3"}, "Select a valid choice"),
         ({"method": "lexical"}, "The lexical judge has no model"),
         ({"location": "package:no_such_weights"}, "is not installed here"),
         ({"prompt_text": ""}, "Choose a prompt or write one"),
