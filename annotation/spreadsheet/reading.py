@@ -19,7 +19,7 @@ from annotation.actions import Answer, Refused
 from annotation.models import Assignment, Column, Option, Question
 from annotation.queries import Cell, Grid, Table
 from annotation.scheme import OptionSpec
-from annotation.spreadsheet.layout import PLACES, VERSION, Place
+from annotation.spreadsheet.layout import PLACES, VERSION, Place, plain
 from annotation.spreadsheet.writing import code_of
 
 MAX_BYTES = 20_000_000
@@ -70,12 +70,13 @@ def read(data: bytes, grid: Grid) -> Reading:
     spots = dict(_spots(grid))
     reading = Reading()
     moved = list(_moved(page, places))
-    reading.problems += moved
+    elsewhere = dict(_moved_columns(page, places, grid))
+    reading.problems += [*moved, *elsewhere.values()]
     lines = {coordinate_to_tuple(problem.cell)[0] for problem in moved}
     changed: dict[Key, tuple[str, OptionSpec | None]] = {}
     for place in places:
         said = _text(page[place.cell].value)
-        if said == place.text or coordinate_to_tuple(place.cell)[0] in lines:
+        if said == place.text or place.column in elsewhere or coordinate_to_tuple(place.cell)[0] in lines:
             continue
         key = (place.assignment, place.column, place.question)
         try:
@@ -166,6 +167,27 @@ def _moved(page: Worksheet, places: list[Place]) -> Iterator[Problem]:
                     % {"expected": expected, "found": found},
                 )
                 break
+
+
+def _moved_columns(page: Worksheet, places: list[Place], grid: Grid) -> Iterator[tuple[int, Problem]]:
+    """Columns that have another heading by now; the headings stand above a section's first line."""
+    for table in grid.tables:
+        columns = {column.pk: column for column in table.columns}
+        at = [(coordinate_to_tuple(place.cell), place.column) for place in places if place.column in columns]
+        facets = table.spec.column.facets
+        top = min((line for (line, _number), _pk in at), default=0) - len(facets)
+        for number, pk in {number: pk for (_line, number), pk in at}.items():
+            for line, facet in enumerate(facets, top):
+                expected = plain(columns[pk].facets.get(facet, "")).strip()
+                heading = page.cell(line, number)
+                found = _text(heading.value)
+                if found != expected:
+                    sentence = _(
+                        "“%(expected)s” stood here, and now “%(found)s”: was the column moved? "
+                        "Its answers are left out."
+                    )
+                    yield pk, Problem(heading.coordinate, sentence % {"expected": expected, "found": found})
+                    break
 
 
 class _Wrong(Exception):

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation import actions, queries
 from annotation.access import AppRequest
-from annotation.models import Assignment, Sheet
+from annotation.models import Assignment, LabelEvent, Sheet
 from annotation.queries import Grid
 from annotation.spreadsheet.reading import MAX_BYTES, Reading, read
 from annotation.spreadsheet.writing import workbook
@@ -71,8 +71,9 @@ def page(request: AppRequest, pk: int) -> HttpResponse:
 
 
 def _take_in(request: AppRequest, reading: Reading, data: bytes) -> None:
-    # The same file a second time is the same change.
-    key = uuid.UUID(bytes=hashlib.sha256(data).digest()[:16])
+    # The same file twice at once is the same change; brought again after other changes, it is another one.
+    events = LabelEvent.objects.filter(assignment__in=reading.answers).order_by("-pk").values_list("pk", flat=True)
+    key = uuid.UUID(bytes=hashlib.sha256(data + str(events.first()).encode()).digest()[:16])
     changed = actions.change(answers=reading.answers, key=key, whole=True)
     if changed.refused:
         raise actions.Refused(" ".join(changed.refused))

@@ -56,7 +56,7 @@ class CellClipboard {
   targets(rows) {
     const { y0, y1, x0, x1 } = this.range.box();
     const height = rows.length;
-    const width = Math.max(...rows.map((row) => row.length));
+    const width = rows.reduce((most, row) => Math.max(most, row.length), 0); // more rows than a call takes arguments
     const fits = (y1 - y0 + 1) % height === 0 && (x1 - x0 + 1) % width === 0;
     const [bottom, right] = fits ? [y1, x1] : [y0 + height - 1, x0 + width - 1];
     const { table } = this.cells.lines[y0];

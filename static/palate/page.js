@@ -14,6 +14,15 @@ document.addEventListener("click", async (event) => {
     window.getSelection().selectAllChildren(button.previousElementSibling);
   }
 });
+// What is wider than its place can be scrolled by keys, in every browser; what fits is no stop for Tab.
+const scrollers = new ResizeObserver((entries) => {
+  for (const { target } of entries)
+    if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+    else target.removeAttribute("tabindex");
+});
+const watchScrollers = () => document.querySelectorAll(".scroll").forEach((element) => scrollers.observe(element));
+watchScrollers();
+document.addEventListener("htmx:afterSettle", watchScrollers);
 // A login page that comes instead of an answer does not belong into the middle of this page. The grid says so itself, since
 // it holds choices that are not saved; any other page goes where it would have gone without htmx.
 document.addEventListener("htmx:beforeSwap", (event) => {

@@ -135,6 +135,18 @@ def test_what_was_changed_goes_in_and_nothing_else_is_touched(client: Client, sh
     assert LabelEvent.objects.count() == n_events
 
 
+def test_a_workbook_brought_again_after_a_change_of_mind_goes_in_again(
+    client: Client, sheet: Sheet, anna: User
+) -> None:
+    data = filled(sheet, anna, {PAY_RENT: "Implied"})
+    client.force_login(anna)
+    bring(client, sheet, data)
+    builders.label(Assignment.objects.order_by("row__position")[0], {("Pay rent", "stated"): None})
+    assert standing() == {}
+    assert "1 changed cell was taken in." in bring(client, sheet, data)
+    assert standing() == {("Clause 1", "Pay rent", "stated"): "implied"}
+
+
 def test_an_emptied_cell_is_cleared_and_rules_follow(client: Client, sheet: Sheet, anna: User) -> None:
     first = Assignment.objects.order_by("row__position")[0]
     builders.label(first, builders.COMPLETE)
@@ -154,9 +166,19 @@ def test_an_emptied_cell_is_cleared_and_rules_follow(client: Client, sheet: Shee
         ({GIVE: "Absent", GIVE_PARTY: "Same"}, GIVE_PARTY, "This is not asked"),
         ({"A2": "Clause 2", "A3": "Clause 1", PAY_RENT: "Stated"}, "A2", "“Clause 1” stood here, and now “Clause 2”"),
         ({"B8": "Strictness", "B9": "Party"}, "B8", "“Party” stood here"),
+        ({"C1": "Insure", "D1": "Pay rent", PAY_RENT: "Stated"}, "C1", "“Pay rent” stood here, and now “Insure”"),
+        ({"C6": None, GIVE: "Found"}, "C6", "“tenant” stood here, and now “”"),
         ({GIVE_STRICT: 2.5}, GIVE_STRICT, "“2.5” is none of: 1, 2, 3."),
     ],
-    ids=["a wrong word", "not asked", "moved rows", "moved questions", "no whole number"],
+    ids=[
+        "a wrong word",
+        "not asked",
+        "moved rows",
+        "moved questions",
+        "moved columns",
+        "another heading",
+        "no whole number",
+    ],
 )
 def test_what_cannot_be_taken_in_is_named_by_its_cell_and_nothing_goes_in(
     client: Client, sheet: Sheet, anna: User, changes: dict[str, Any], cell: str, said: str
