@@ -140,7 +140,7 @@ def judge_result(
             people,
             answers,
             scoring="rmse" if ordered else "accuracy",
-            values=[option.value for option in data.spec.options] if ordered else None,
+            values=[option.value or 0 for option in data.spec.options] if ordered else None,
         ),
         sureness=_sureness(judge.code, data, people, answers, merge),
         shares=option_shares(people, answers) if answers.cell.size else (),

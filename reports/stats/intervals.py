@@ -163,7 +163,8 @@ def sheet_kappa_intervals(
             row, column = entries.row[mine], entries.col[mine]
             sums = np.zeros((some.size, documents, pairs, width))
             sums[at[of_document[row]], document[row], pair[column // width], column % width] = entries.data[mine]
-            drawn = (times @ sums.reshape(some.size, documents, pairs * width)).reshape(-1, pairs, width)
+            drawn = times @ sums.reshape(some.size, documents, pairs * width)
+            drawn = drawn.reshape(some.size * times.shape[0], pairs, width)
             margin_a, margin_b = drawn[:, :, 1 : 1 + k], drawn[:, :, 1 + k :]
             kappas = _mean_of_kappas(drawn[:, :, 0], margin_a, margin_b, margin_a.sum(axis=-1), cost)
             for place, values in zip(some, kappas.reshape(some.size, -1), strict=True):
@@ -183,6 +184,8 @@ def _place_within(group: IntArray) -> IntArray:
 def _macros_of_sheets(answers: Answers, weights: Weights | None, draws: Resampling) -> FloatArray:
     """Macro kappa and macro accuracy of all sheets and of each draw, shape (1 + n_draws, 2)."""
     tables = pair_tables(answers)
+    if not len(tables):
+        return np.full((1 + draws.n_draws, 2), np.nan)
     place, n_places = _places(tables)
     rows = macro_kappa(tables, weights).rows
     kappas = np.array([np.nan if row.value is None else row.value for row in rows])
@@ -209,6 +212,8 @@ def _macros_of_sheets(answers: Answers, weights: Weights | None, draws: Resampli
 def _macros_of_documents(answers: Answers, weights: Weights | None, draws: Resampling) -> FloatArray:
     """Macro kappa and macro accuracy of all documents and of each draw, shape (1 + n_draws, 2)."""
     tables = pair_tables(answers)
+    if not len(tables):
+        return np.full((1 + draws.n_draws, 2), np.nan)
     place, n_places = _places(tables)
     at_place = sparse.csr_array((np.ones(len(tables)), (np.arange(len(tables)), place)), shape=(len(tables), n_places))
     k = answers.n_options

@@ -332,3 +332,34 @@ def test_intervals_hold_the_true_value_about_as_often_as_they_say() -> None:
         ]
 
     assert (held / 200 > 0.88).all(), held
+
+
+def test_a_sheet_with_one_rater_has_no_interval_of_its_kappa() -> None:
+    """Beside a sheet that has one; and answers of nobody have no sheet."""
+    document = np.arange(24)
+    answers = Answers.from_long(
+        rater=np.concatenate([np.zeros(24), np.ones(12)]),
+        cell=np.concatenate([document, document[:12]]),
+        sheet=np.concatenate([document // 12, np.zeros(12)]),
+        document=np.concatenate([document, document[:12]]),
+        code=np.concatenate([document % 2, np.arange(12) % 3 % 2]),
+        n_options=2,
+    )
+    found = sheet_kappa_intervals(answers, n_draws=100)
+
+    assert found[0].low is not None
+    assert (found[1].low, found[1].reason) == (None, bootstrap.NOT_DEFINED)
+    assert sheet_kappa_intervals(answers.where(answers.cell < 0)) == {}
+
+
+@pytest.mark.parametrize("by", ["document", "sheet"])
+def test_a_question_that_nobody_answered_is_left_out_of_the_average(by: By) -> None:
+    rng = np.random.default_rng(0)
+    cell = np.repeat(np.arange(30), 2)
+    answers = Answers.from_long(
+        rater=np.tile([0, 1], 30), cell=cell, sheet=cell // 2, document=cell, code=rng.integers(0, 2, 60), n_options=2
+    )
+    nobody = answers.where(answers.cell < 0)
+
+    alone = average_macro_intervals([(answers, None)], by=by, n_draws=200)
+    assert average_macro_intervals([(answers, None), (nobody, "quadratic")], by=by, n_draws=200) == alone

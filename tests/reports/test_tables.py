@@ -281,8 +281,8 @@ def test_an_average_of_questions_has_an_interval(study: Study) -> None:
     plain, drawn = of(study)["tasks.agreement"], of(study, by="document", n_draws=200)["tasks.agreement"]
     assert [head.key for head in plain.heads] == ["statistic", "value", "rests_on", "because"]
     assert [head.key for head in drawn.heads] == ["statistic", "value", "low", "high", "rests_on", "because"]
-    for row in drawn.rows:
-        value, low, high = (float(number) for number in row[1:4] if number is not None)
+    for line in drawn.rows:
+        value, low, high = (float(number) for number in line[1:4] if number is not None)
         assert low <= value <= high
     assert "200 draws of 12 documents" in drawn.how
 
