@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
 import shutil
@@ -19,6 +21,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from annotation.models import User
+from tests import builders
 from tests.builders import Leases
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -165,13 +168,22 @@ def test_the_api_refuses_in_the_language_that_is_asked_for(
     assert sentence in response.content.decode()
 
 
-def test_files_of_data_are_the_same_in_both_languages(leases: Leases, client_of: Callable[[User], Client]) -> None:
-    client = client_of(leases.researcher)
-    address = reverse("reports:labels", args=[leases.study.slug])
+@pytest.mark.parametrize(
+    ("page", "columns"),
+    [("labels", None), ("csv", ("table", "value"))],
+    ids=["labels in all", "a report but for its words"],
+)
+def test_data_is_the_same_in_both_languages(
+    leases: Leases, client_of: Callable[[User], Client], page: str, columns: tuple[str, ...] | None
+) -> None:
+    client, address = client_of(leases.researcher), reverse(f"reports:{page}", args=[leases.study.slug])
+    for assignment in (*leases.annas, *leases.boriss):
+        builders.label(assignment)
 
-    english, czech = (
-        b"".join(client.get(address, headers={"Accept-Language": language}).streaming_content)  # type: ignore[attr-defined]
-        for language in ("en", "cs")
-    )
+    def lines(language: str) -> list[list[str]]:
+        text = b"".join(client.get(address, headers={"Accept-Language": language})).decode("utf-8-sig")
+        return [[line[name] for name in columns or line] for line in csv.DictReader(io.StringIO(text))]
 
-    assert english == czech
+    english = lines("en")
+    assert len(english) > 10
+    assert lines("cs") == english
