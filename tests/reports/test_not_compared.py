@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import uuid
 import zipfile
 from collections.abc import Callable
@@ -427,3 +428,32 @@ def test_labels_of_withdrawn_rows_count_and_it_is_said(study: Study) -> None:
     assert presence(study).agreement.percent == before
     assert "1 of the documents was withdrawn: nobody else is asked" in made(study)["overview"].how
     assert "1 of the documents was withdrawn" in made(study)["raters"].how
+
+
+# --- how sure a judge is ----------------------------------------------------------------------------------------------
+
+
+def test_doubt_is_entropy_and_margin_and_recall_is_at_a_set_precision(study: Study) -> None:
+    """Three sure cells that are right, and a wrong one of which the judge was least sure."""
+    soup = sheet(study, items=4)
+    answered(rater(study, "A1"), soup, ["fffn"])
+    answered(judge(study), soup, ["ffff"])
+    for place, label in enumerate(Label.objects.filter(assignment__rater__code="J1").order_by("column__position")):
+        probabilities = {"found": 0.9, "near": 0.05, "absent": 0.05} if place < 3 else {"found": 0.4, "near": 0.35}
+        label.scores = {
+            "options": {
+                key: {"logprob": math.log(p), "n_tokens": 1, "n_characters": 1, "unconditional": None}
+                for key, p in probabilities.items()
+            },
+            "normalisation": "none",
+        }
+        label.save()
+    tables = made(study)
+
+    calibration, thresholds = tables["items.presence.calibration"], tables["items.presence.thresholds.J1"]
+    sure = dict(zip([head.key for head in calibration.heads], calibration.rows[0], strict=True))
+    assert (sure["entropy"], sure["margin"]) == (1.0, 1.0)
+    [found, near] = [dict(zip([head.key for head in thresholds.heads], row, strict=True)) for row in thresholds.rows]
+    assert (found["option"], found["people"], found["recall_0.8"], found["recall_0.9"]) == ("Found", 3, 1.0, 1.0)
+    assert found["threshold_0.9"] == pytest.approx(0.9)
+    assert (near["recall_0.9"], near["because"]) == (1.0, "")
