@@ -5,6 +5,10 @@ from __future__ import annotations
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+# Of a message to the queue; all others have 0, the first. So a recovery, or somebody's download, comes between two
+# tasks of a long run and not after all of it. A queue in a folder, the demo's, knows no priorities.
+LONG_WORK_PRIORITY = 6
+
 
 class RunState(models.TextChoices):
     RUNNING = "running", _("running")

@@ -17,7 +17,7 @@ from judges import evidence, extracting, extraction_prompts, labelling, promptin
 from judges.actions.creating import model_of
 from judges.backends.base import BackendError
 from judges.models import Extraction, ExtractionItem, ExtractionRun, Extractor, Judge, LanguageModel
-from judges.states import ItemState, RunState
+from judges.states import LONG_WORK_PRIORITY, ItemState, RunState
 
 log = logging.getLogger(__name__)
 
@@ -137,7 +137,7 @@ def send(run: ExtractionRun, *, lanes: int) -> None:
 def _publish(*, run_id: int, queue: str, lanes: int) -> None:
     for _lane in range(lanes):
         try:
-            current_app.send_task(TASK, args=[run_id], queue=queue)
+            current_app.send_task(TASK, args=[run_id], queue=queue, priority=LONG_WORK_PRIORITY)
         except Exception:  # each broker has its own
             # The run is there all the same, and recover_extractions sends it later.
             log.exception("The queue cannot be reached")

@@ -18,7 +18,7 @@ from annotation.models import Assignment, Rater, Row, Sheet, Study, User
 from judges import evidence, labelling, prompting, queries
 from judges.backends.base import BackendError
 from judges.models import Judge, Run, WorkItem
-from judges.states import RunState
+from judges.states import LONG_WORK_PRIORITY, RunState
 
 log = logging.getLogger(__name__)
 
@@ -216,7 +216,7 @@ def send_items(run: Run, items: QuerySet[WorkItem]) -> None:
 def _publish(*, queue: str, batches: Sequence[Sequence[int]]) -> None:
     for batch in batches:
         try:
-            current_app.send_task(TASK, args=[batch], queue=queue)
+            current_app.send_task(TASK, args=[batch], queue=queue, priority=LONG_WORK_PRIORITY)
         except Exception:  # each broker has its own
             # The run is there all the same, and recover_runs sends its work later.
             log.exception("The queue cannot be reached")

@@ -23,9 +23,10 @@ from django.utils import timezone
 from annotation import actions as annotation
 from annotation.actions import Refused
 from annotation.models import Assignment, Label, Rater, Study
-from judges import actions, labelling, processes, queries
+from judges import actions, labelling, processes, queries, tasks
 from judges.backends.base import BackendError
 from judges.models import Judge, Run, WorkItem
+from judges.states import LONG_WORK_PRIORITY
 from tests import builders
 from tests.judges import helpers
 from tests.judges.helpers import items, labels_of, later, n_events, sent, states, work
@@ -139,6 +140,18 @@ def test_the_work_goes_to_the_queue_in_batches_when_the_transaction_is_through(
     batches = sent(callbacks)
     assert [len(batch) for batch in batches] == [4, 4, 1]
     assert [pk for batch in batches for pk in batch] == [item.pk for item in items(run)]
+
+
+def test_rows_let_others_go_first_on_the_queue(
+    study: Study, judge: Judge, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    """Else the dead are recovered, and downloads made, after a long run: Redis gives out a lower number first."""
+    sent: list[dict[str, Any]] = []
+    monkeypatch.setattr(actions.runs.current_app, "send_task", lambda *_args, **options: sent.append(options))
+    with django_capture_on_commit_callbacks(execute=True):
+        actions.start_run(study=study, judge=judge, by=None)
+    assert [options["priority"] for options in sent] == [LONG_WORK_PRIORITY]
+    assert (tasks.recover_runs.priority or 0) < LONG_WORK_PRIORITY
 
 
 def test_a_run_is_there_though_the_queue_cannot_be_reached(
