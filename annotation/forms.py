@@ -12,6 +12,16 @@ from annotation.models import Assignment, Column, Question, Scheme, Study
 from annotation.scheme import SchemeError, SchemeSpec, load_scheme
 
 
+class ScriptField(forms.JSONField):
+    """JSON of our scripts; what they never send, nested for ever or with endless numbers, is invalid like any other."""
+
+    def to_python(self, value: Any) -> Any:
+        try:
+            return super().to_python(value)
+        except (RecursionError, ValueError) as error:
+            raise forms.ValidationError(self.error_messages["invalid"], code="invalid") from error
+
+
 class ChangeForm(forms.Form):
     """Answers of one person to cells of one sheet, as the grid's script sends them: one choice, or a whole range.
 
@@ -21,7 +31,7 @@ class ChangeForm(forms.Form):
 
     key = forms.UUIDField()
     restore = forms.BooleanField(required=False)  # an undo or a redo: all of it or nothing
-    changes = forms.JSONField()
+    changes = ScriptField()
 
     MOST = 20_000
 
@@ -29,6 +39,7 @@ class ChangeForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.sheet_id = sheet_id
         self.mine = mine
+        self.left_out = ""  # why some of the changes are not among the answers
 
     def clean_changes(self) -> list[tuple[int, int, int, str, str]]:
         """Checks the form alone; what the numbers stand for is looked up by `answers`."""
@@ -64,8 +75,10 @@ class ChangeForm(forms.Form):
             if column is None or question is None:
                 raise forms.ValidationError(_("This sheet has other columns by now. Reload the page."))
             answers.setdefault(assignment, []).append(_answer(column, question, value, seen))
-        if not answers:
-            raise forms.ValidationError(_("This row is not assigned to you any more. What was saved before is safe."))
+        if len(assignments) < len({change[0] for change in changes}):
+            self.left_out = _("This row is not assigned to you any more. What was saved before is safe.")
+            if not answers or self.cleaned_data["restore"]:
+                raise forms.ValidationError(self.left_out)
         for of_one in answers.values():
             of_one.sort(key=lambda answer: answer.question.position)
         return answers
@@ -76,7 +89,13 @@ class ChangeForm(forms.Form):
 
 
 def _is_change(change: Any) -> bool:
-    return isinstance(change, list) and [type(part) for part in change] == [int, int, int, str, str]
+    return (
+        isinstance(change, list)
+        and [type(part) for part in change] == [int, int, int, str, str]
+        and all(0 < number < 2**63 for number in change[:3])
+        # Half of a pair of UTF-16, as a text that was cut may end with, and the zero character fit in no database.
+        and not any("\ud800" <= letter <= "\udfff" or letter == "\0" for text in change[3:] for letter in text)
+    )
 
 
 def _answer(column: Column, question: Question, value: str, seen: str) -> Answer:
@@ -95,7 +114,7 @@ class BeatForm(forms.Form):
     """What a page of the grid has counted: {assignment: seconds of active time since it was opened}."""
 
     page = forms.UUIDField()
-    seconds = forms.JSONField()
+    seconds = ScriptField()
 
     MOST = 10_000_000
 

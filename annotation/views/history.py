@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC, datetime
 from typing import Any
 
 from django import forms
@@ -93,6 +94,13 @@ class RestoreForm(forms.Form):
         help_text=gettext_lazy("They are taken back, so that their raters see them and submit them again."),
     )
     shown = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
+
+    def clean_moment(self) -> datetime:
+        moment: datetime = self.cleaned_data["moment"]
+        try:
+            return moment.astimezone(UTC)
+        except OverflowError as error:  # before the first year, or after the last one
+            raise forms.ValidationError(self.fields["moment"].error_messages["invalid"]) from error
 
     def __init__(self, *args: Any, sheet: Sheet, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

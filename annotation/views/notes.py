@@ -24,7 +24,7 @@ def of_cell(request: AppRequest, pk: int, column: int, question: int) -> HttpRes
                 assignment=assignment,
                 column=cell_column,
                 question=cell_question,
-                text=request.POST.get("text", "")[: Note.MOST],
+                text=_written(request, "text"),
                 by=request.user,
             )
         except actions.Refused as error:
@@ -79,9 +79,14 @@ def page(request: AppRequest, study: Study) -> HttpResponse:
 def answer(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     note = get_object_or_404(Note, pk=pk, assignment__rater__study=study)
     try:
-        actions.answer_note(note=note, answer=request.POST.get("answer", "")[: Note.MOST], by=request.user)
+        actions.answer_note(note=note, answer=_written(request, "answer"), by=request.user)
     except actions.Refused as error:
         messages.error(request, str(error))
     else:
         messages.success(request, _("Answered. The rater sees it on the cell and under “My work”."))
     return redirect("annotation:notes", study.slug)
+
+
+def _written(request: AppRequest, name: str) -> str:
+    """Without the zero character, which fits in no database."""
+    return request.POST.get(name, "").replace("\0", "")[: Note.MOST]

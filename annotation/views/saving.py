@@ -45,7 +45,7 @@ def record_cells(request: AppRequest, pk: int) -> HttpResponse:
                 [pk, column, values] for pk, columns in changed.columns.items() for column, values in columns.items()
             ],
             "states": changed.states,
-            "refused": changed.refused,
+            "refused": [*changed.refused, *filter(None, [form.left_out])],
             "conflicts": [["c-{}-{}-{}".format(*cell), wanted[cell]] for cell in changed.conflicts],
         }
     )

@@ -128,11 +128,16 @@ class Choosing {
     const { choices } = this;
     // Out of the flow meanwhile: each try would lay out the whole page anew.
     choices.style.cssText = `position: absolute; visibility: hidden; width: ${choices.clientWidth}px`;
+    let isScrolled = false;
     const heights = Object.keys(this.cells.palette).map((question) => {
       choices.replaceChildren(...this.buttonsOf(question));
+      isScrolled ||= choices.scrollWidth > choices.clientWidth;
       return choices.offsetHeight;
     });
     choices.style.cssText = `min-height: ${Math.max(...heights)}px`;
+    // On a narrow window they stand in one line, which keys must be able to scroll.
+    if (isScrolled) choices.tabIndex = 0;
+    else choices.removeAttribute("tabindex");
     this.drawn = null;
     if (this.focus.cell) this.describe();
   }

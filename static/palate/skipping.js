@@ -49,7 +49,7 @@ class Skipping {
   }
 
   skip() {
-    const reason = this.form.reason.value.trim().slice(0, 500);
+    const reason = this.form.reason.value.trim().slice(0, 500).replace(/[\ud800-\udbff]$/, ""); // no half of a character
     if (!reason) return;
     const whole = this.form.scope[1].checked;
     // What the column presets is filled in by itself once something else of the column is said.

@@ -234,7 +234,7 @@ def test_the_history_comes_in_pages(leases: Leases, client_of: ClientOf) -> None
     assert len(client.get(url, {"page": 2}).context["steps"]) == 1
 
 
-@pytest.mark.parametrize("moment", ["", "yesterday", "2026-02-30T10:00:00"])
+@pytest.mark.parametrize("moment", ["", "yesterday", "2026-02-30T10:00:00", "0001-01-01T00:00:00+14:00"])
 def test_a_moment_that_is_none_restores_nothing(leases: Leases, client_of: ClientOf, moment: str) -> None:
     label(leases.annas[0], {RENT: "stated"})
 

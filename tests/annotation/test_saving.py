@@ -104,6 +104,19 @@ def test_somebody_elses_row_is_refused(leases: Leases, anna: Client) -> None:
     assert standing(leases.boriss[0]) == {}
 
 
+def test_of_a_range_over_a_row_that_was_taken_away_the_rest_goes_in_and_it_is_said(
+    leases: Leases, anna: Client
+) -> None:
+    data = change((leases.annas[0], RENT, "stated", ""), (leases.boriss[1], RENT, "stated", ""))
+
+    assert save(anna, leases.sheet, {**data, "restore": "1"}).status_code == 409  # an undo is whole
+    assert standing(leases.annas[0]) == {}
+
+    (said,) = save(anna, leases.sheet, data).json()["refused"]
+    assert said.startswith("This row is not assigned to you any more.")
+    assert (standing(leases.annas[0]), standing(leases.boriss[1])) == ({RENT: "stated"}, {})
+
+
 def test_a_page_that_was_made_for_somebody_else_is_kept_waiting(leases: Leases, anna: Client) -> None:
     url = reverse("annotation:record-cells", args=[leases.sheet.pk])
     data = change((leases.annas[0], RENT, "stated", ""))
@@ -125,8 +138,13 @@ def test_a_page_that_was_made_for_somebody_else_is_kept_waiting(leases: Leases, 
         ({"changes": "[[1, 2, 3]]"}, "This is no list of changes."),
         ({"changes": '[[true, 2, 3, "", ""]]'}, "This is no list of changes."),
         ({"changes": '[["1", 2, 3, "", ""]]'}, "This is no list of changes."),
+        ({"changes": '[[10000000000000000000, 2, 3, "", ""]]'}, "This is no list of changes."),
+        ({"changes": '[[1, 2, 3, "!half a pair \\ud83d", ""]]'}, "This is no list of changes."),
+        ({"changes": '[[1, 2, 3, "!zero \\u0000", ""]]'}, "This is no list of changes."),
+        ({"changes": f'[[{"9" * 5000}, 2, 3, "", ""]]'}, "JSON"),
+        ({"changes": "[" * 100_000}, "JSON"),
     ],
-    ids=lambda value: str(value),
+    ids=lambda value: str(value)[:60],
 )
 def test_what_is_no_change_is_refused(leases: Leases, anna: Client, wrong: dict[str, str], sentence: str) -> None:
     response = save(anna, leases.sheet, change((leases.annas[0], RENT, "stated", "")) | wrong)
