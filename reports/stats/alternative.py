@@ -112,7 +112,7 @@ def alternative_annotator_test(
     enough = n >= minimum_cells
     p_values = np.full(n.size, np.nan)
     for person in np.flatnonzero(enough):
-        spread = (squares[person] - n[person] * mean[person] ** 2) / (n[person] - 1)
+        spread = (squares[person] - n[person] * mean[person] ** 2) / max(int(n[person]) - 1, 1)
         if spread <= 1e-12:
             p_values[person] = float(mean[person] >= epsilon)
         else:

@@ -45,7 +45,7 @@ def test_selection_summary_of_no_cells_has_no_shares() -> None:
     assert (summary.coverage, summary.share_not_filled) == (None, None)
 
 
-@pytest.mark.parametrize("code", [2, -3])
+@pytest.mark.parametrize("code", [2, -4])
 def test_selection_summary_refuses_a_code_without_meaning(code: int) -> None:
     with pytest.raises(ValueError, match=f"code {code} is neither"):
         selection_summary([0, code], n_options=2)
