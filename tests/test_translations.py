@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
 import os
@@ -107,6 +108,22 @@ def test_no_sentence_of_the_code_is_missing(tmp_path: Path) -> None:
     extracted = {key(entry) for entry in polib.pofile(tmp_path / "locale" / "cs" / "LC_MESSAGES" / "django.po")}
     assert extracted - set(entries()) == set(), "run make messages, then translate what is new"
     assert set(entries()) - extracted == set(), "run make messages, which leaves out what is said no more"
+
+
+def test_no_sentence_hides_in_an_f_string() -> None:
+    """gettext does not look into them, so nothing there would ever be translated."""
+    translating = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "pgettext"}
+    hidden = [
+        f"{path.relative_to(ROOT)}, line {call.lineno}"
+        for app in ("annotation", "judges", "recipes", "reports", "config")
+        for path in (ROOT / app).rglob("*.py")
+        for text in ast.walk(ast.parse(path.read_text()))
+        if isinstance(text, ast.JoinedStr)
+        for call in ast.walk(text)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in translating
+    ]
+
+    assert hidden == []
 
 
 def _not_read(folder: str, names: list[str]) -> list[str]:

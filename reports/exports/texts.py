@@ -45,9 +45,9 @@ def readme(contents: Contents, table: LabelTable, origin: Origin) -> str:
     lines += [_("## How it was computed"), ""]
     lines += [f"- Palate {origin.code_version}"]
     lines += [f"- {name} {version}" for name, version in origin.libraries.items()]
-    lines += [f"- {_('seed')} {name}: {seed}" for name, seed in origin.seeds.items()]
-    lines += [f"- {_('SHA-256 of the label table')}: {origin.data_digest}"]
-    lines += [f"- {_('SHA-256 of all texts and numbers')}: {origin.results_digest}"]
+    lines += ["- " + _("seed %(name)s: %(seed)s") % {"name": name, "seed": seed} for name, seed in origin.seeds.items()]
+    lines += ["- " + _("SHA-256 of the label table: %(digest)s") % {"digest": origin.data_digest}]
+    lines += ["- " + _("SHA-256 of all texts and numbers: %(digest)s") % {"digest": origin.results_digest}]
     if origin.frozen is not None:
         lines += ["", _("To compute it again, where the report was frozen:"), ""]
         lines += [f"    manage.py recompute_report {origin.frozen}"]

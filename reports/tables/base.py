@@ -81,7 +81,8 @@ def under(merge: Merge | None, question: QuestionReport, title: str) -> str:
     """The title with what options are counted as one, where the question's scheme leaves a choice."""
     if not question.spec.merges:
         return title
-    return f"{title} ({merge.title if merge else _('all options told apart')})"
+    counted = merge.title if merge else _("all options told apart")
+    return f"{title} ({counted})"
 
 
 def interval_heads(shown: bool, *, key: str = "", group: str = "") -> tuple[Head, ...]:

@@ -106,4 +106,4 @@ def _never(report: StudyReport, question: QuestionReport, result: CoverageResult
 
 
 def _options(question: QuestionReport, codes: tuple[int, ...]) -> str:
-    return ", ".join(f"“{question.spec.options[code].label}”" for code in codes)
+    return ", ".join(_("“%(option)s”") % {"option": question.spec.options[code].label} for code in codes)
