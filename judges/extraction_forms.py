@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from judges import documents, extraction_prompts, labelling
 from judges.backends.base import BackendError
-from judges.models import Extractor, Judge, LanguageModel
+from judges.models import DTYPES, Extractor, Judge, LanguageModel
 from judges.prompting import PromptError
 
 _OF_A_MODEL = (
@@ -70,7 +70,7 @@ class ExtractorForm(forms.Form):
     )
     dtype = forms.ChoiceField(
         label=_("Numbers"),
-        choices=LanguageModel._meta.get_field("dtype").choices,
+        choices=DTYPES,
         required=False,
         help_text=_("auto: float32 on a CPU, bfloat16 on a GPU."),
     )

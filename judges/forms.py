@@ -9,7 +9,7 @@ from annotation.scheme import SchemeSpec
 from judges import labelling, prompting
 from judges.backends.base import BackendError
 from judges.evidence import check_evidence
-from judges.models import Extractor, Judge, LanguageModel, Prompt
+from judges.models import DTYPES, Extractor, Judge, LanguageModel, Prompt
 
 # As in the database.
 _LARGEST_TEMPERATURE, _MOST_NEW_TOKENS = 2, 100_000
@@ -77,7 +77,7 @@ class JudgeForm(forms.Form):
     )
     dtype = forms.ChoiceField(
         label=_("Numbers"),
-        choices=LanguageModel._meta.get_field("dtype").choices,
+        choices=DTYPES,
         required=False,
         help_text=_("auto: float32 on a CPU, bfloat16 on a GPU."),
     )

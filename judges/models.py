@@ -17,6 +17,7 @@ from judges.prompting import PromptSpec, load_prompt
 from judges.states import ItemState, RunState
 
 __all__ = [
+    "DTYPES",
     "Extraction",
     "ExtractionItem",
     "ExtractionRun",
@@ -28,6 +29,9 @@ __all__ = [
     "UnreadableAnswer",
     "WorkItem",
 ]
+
+
+DTYPES = [(name, name) for name in ("auto", "float32", "bfloat16")]
 
 
 class LanguageModel(models.Model):
@@ -54,7 +58,7 @@ class LanguageModel(models.Model):
         max_length=100, blank=True, help_text=_("Commit or tag on the hub; pin it for a study.")
     )
     gguf_file = models.CharField(max_length=200, blank=True)
-    dtype = models.CharField(max_length=10, default="auto", choices=[(d, d) for d in ("auto", "float32", "bfloat16")])
+    dtype = models.CharField(max_length=10, default="auto", choices=DTYPES)
     device = models.CharField(max_length=8, default=Device.CPU, choices=Device.choices)
     served_name = models.CharField(max_length=200, blank=True, help_text=_("The model's name on the server."))
     api_key_env = models.CharField(
