@@ -118,7 +118,12 @@ def _matrix(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
     shown = np.ma.masked_invalid(values)
     image = axes.imshow(shown, cmap=_tints(look), vmin=0, vmax=1, alpha=0.55, aspect="equal")
     ticks = range(len(names)) if len(names) <= _MOST_NAMED else ()
-    axes.set_xticks(ticks, [names[t] for t in ticks], rotation=90 if len(names) > 8 else 0)
+    if len(names) > 8:
+        axes.set_xticks(ticks, [names[t] for t in ticks], rotation=90)
+    elif max(map(len, names), default=0) > 8:  # longer than a field is wide
+        axes.set_xticks(ticks, [names[t] for t in ticks], rotation=30, ha="right", rotation_mode="anchor")
+    else:
+        axes.set_xticks(ticks, [names[t] for t in ticks])
     axes.set_yticks(ticks, [names[t] for t in ticks])
     if len(names) <= _MOST_NUMBERED:
         for a, b in np.argwhere(~np.isnan(values)):
