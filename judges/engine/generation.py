@@ -22,6 +22,7 @@ import torch
 from transformers import DynamicCache
 
 from annotation.sentences import gettext as _
+from judges.engine.cloze import LEAST_TOKEN_BUDGET
 from judges.engine.encoding import PromptEncoder
 from judges.engine.prompt import Generated, OnProgress, PromptTooLong, Sampling
 
@@ -55,10 +56,27 @@ class AnswerGenerator:
     ) -> list[Generated | PromptTooLong]:
         """The answer to each prompt, or in its place what to say if it and its answer do not fit the model's context.
 
+        Where a batch does not fit a GPU's memory, both budgets are halved, for good, and the call begins anew.
+
         Raises:
             FloatingPointError: the model returned something that is not a number.
+            torch.OutOfMemoryError: not even steps of `LEAST_TOKEN_BUDGET` tokens fit.
             Whatever `on_progress` raises.
         """
+        while True:
+            try:
+                return self._generate(prompts, sampling, on_progress)
+            except torch.OutOfMemoryError:
+                if self._token_budget <= LEAST_TOKEN_BUDGET:
+                    raise
+                self._token_budget = max(self._token_budget // 2, LEAST_TOKEN_BUDGET)
+                self._cache_budget //= 2  # a batch has one prompt at least, whatever is left of it
+            # Out of the handler, where the error's traceback keeps the failed forward's tensors.
+            torch.cuda.empty_cache()  # nothing happens where there is no GPU
+
+    def _generate(
+        self, prompts: Sequence[str], sampling: Sampling, on_progress: OnProgress | None
+    ) -> list[Generated | PromptTooLong]:
         found: list[Generated | PromptTooLong | None] = [None] * len(prompts)
         answers = []
         for place, text in enumerate(prompts):

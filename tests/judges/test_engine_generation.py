@@ -10,6 +10,7 @@ from judges.engine.encoding import PromptEncoder
 from judges.engine.generation import AnswerGenerator
 from judges.engine.prompt import Generated, PromptTooLong, Sampling
 from tests.judges import tiny
+from tests.judges.test_engine_cloze import OutOfMemoryBeyond
 
 PROMPTS = [
     "Recipe: 2 cups flour, 1 pinch of salt, olive oil for the pan.\nAUTHENTICITY:",
@@ -199,3 +200,21 @@ def test_what_is_not_a_number_is_no_answer(temperature: float) -> None:
     torch.nn.init.constant_(made._model.lm_head.weight, float("nan"))
     with pytest.raises(FloatingPointError):
         made.generate(PROMPTS, Sampling(max_new_tokens=5, temperature=temperature))
+
+
+def test_where_a_batch_does_not_fit_the_budgets_are_halved_for_good() -> None:
+    engine = generator(token_budget=512, cache_budget=4000)
+    expected = engine.generate(PROMPTS, GREEDY)
+    memory = OutOfMemoryBeyond(engine._model, limit=130)
+    assert engine.generate(PROMPTS, GREEDY) == expected
+    assert memory.failed == 2  # 512, 256
+    assert engine.generate(PROMPTS, GREEDY) == expected
+    assert memory.failed == 2  # it was remembered
+
+
+def test_a_model_that_fills_the_memory_by_itself_says_so() -> None:
+    engine = generator()
+    memory = OutOfMemoryBeyond(engine._model, limit=0)
+    with pytest.raises(torch.OutOfMemoryError):
+        engine.generate(PROMPTS, GREEDY)
+    assert memory.fed == 0
