@@ -76,7 +76,7 @@ class ChangeForm(forms.Form):
                 raise forms.ValidationError(_("This sheet has other columns by now. Reload the page."))
             answers.setdefault(assignment, []).append(_answer(column, question, value, seen))
         if len(assignments) < len({change[0] for change in changes}):
-            self.left_out = _("This row is not assigned to you any more. What was saved before is safe.")
+            self.left_out = str(_("This row is not assigned to you any more. What was saved before is safe."))
             if not answers or self.cleaned_data["restore"]:
                 raise forms.ValidationError(self.left_out)
         for of_one in answers.values():

@@ -25,7 +25,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self._turn = os.open(f"{self.settings_dict['NAME']}-turn", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             fcntl.flock(self._turn, fcntl.LOCK_EX)
         try:
-            super()._start_transaction_under_autocommit()
+            super()._start_transaction_under_autocommit()  # type: ignore[misc]  # a hook that the stubs leave out
         except BaseException:
             self._hand_on()
             raise
@@ -36,17 +36,17 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self._turn = None
 
     def _commit(self) -> None:
-        super()._commit()
+        super()._commit()  # type: ignore[misc]  # a hook that the stubs leave out
         self._hand_on()
 
     def _rollback(self) -> None:
         try:
-            super()._rollback()
+            super()._rollback()  # type: ignore[misc]  # a hook that the stubs leave out
         finally:
             self._hand_on()
 
     def _close(self) -> None:
         try:
-            super()._close()
+            super()._close()  # type: ignore[misc]  # a hook that the stubs leave out
         finally:
             self._hand_on()
