@@ -74,6 +74,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
     }
+    DATABASES["default"]["TEST"] = {"NAME": ":memory:"}  # else parallel tests take it for another kind of database
 
 # --- applications ----------------------------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import connection
 
 from tests.judges import helpers
 
@@ -172,7 +173,7 @@ def broker_url() -> Iterator[str]:
 
 @pytest.fixture
 def site(tmp_path: Path, broker_url: str) -> Iterator[Site]:
-    is_sqlite = settings.DATABASES["default"]["ENGINE"].endswith("sqlite3")
+    is_sqlite = connection.vendor == "sqlite"
     made = SQLiteSite(tmp_path, broker_url) if is_sqlite else PostgreSQLSite(tmp_path, broker_url)
     yield made
     made.close()
