@@ -3,7 +3,6 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from annotation import queries
@@ -35,10 +34,10 @@ class ChangeForm(forms.Form):
 
     MOST = 20_000
 
-    def __init__(self, *args: Any, sheet_id: int, mine: QuerySet[Assignment], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, sheet_id: int, user_id: int, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.sheet_id = sheet_id
-        self.mine = mine
+        self.user_id = user_id
         self.left_out = ""  # why some of the changes are not among the answers
 
     def clean_changes(self) -> list[tuple[int, int, int, str, str]]:
@@ -56,14 +55,9 @@ class ChangeForm(forms.Form):
 
     def _resolve(self, changes: list[tuple[int, int, int, str, str]]) -> dict[Assignment, list[Answer]]:
         """The answers of each assignment, a question before those that depend on it. Two queries."""
-        mine = self.mine.filter(pk__in={change[0] for change in changes})
-        # A save is what the server does most: nothing is read of which only the name is needed.
-        assignments = {assignment.pk: assignment for assignment in mine.order_by().only("pk")}
-        of_sheet = Column.objects.filter(sheet_id=self.sheet_id, pk__in={change[1] for change in changes}).order_by()
-        with_scheme = of_sheet.select_related("section__scheme").only(
-            "sheet", "name", "facets", "section__scheme__created_at"
-        )
-        columns = {column.pk: column for column in with_scheme}
+        ids = {change[0] for change in changes}
+        assignments = queries.mine_to_change(user_id=self.user_id, sheet_id=self.sheet_id, ids=ids)
+        columns = queries.columns_to_change(sheet_id=self.sheet_id, ids={change[1] for change in changes})
         sections = queries.whole_sections(columns.values()).values()
         questions = {question.pk: question for section in sections for question in section.questions.all()}
         answers: dict[Assignment, list[Answer]] = {}
@@ -75,7 +69,7 @@ class ChangeForm(forms.Form):
             if column is None or question is None:
                 raise forms.ValidationError(_("This sheet has other columns by now. Reload the page."))
             answers.setdefault(assignment, []).append(_answer(column, question, value, seen))
-        if len(assignments) < len({change[0] for change in changes}):
+        if len(assignments) < len(ids):
             self.left_out = str(_("This row is not assigned to you any more. What was saved before is safe."))
             if not answers or self.cleaned_data["restore"]:
                 raise forms.ValidationError(self.left_out)

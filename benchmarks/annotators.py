@@ -129,8 +129,8 @@ def gunicorn() -> Iterator[tuple[int, int]]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
-    command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{port}"]
-    command += ["--workers", "3", "--threads", "4", "--log-level", "warning"]
+    command = [sys.executable, "-m", "gunicorn", "-c", "config/gunicorn.py", "--bind", f"127.0.0.1:{port}"]
+    command += ["--log-level", "warning"]
     server = subprocess.Popen(command, cwd=ROOT)
     try:
         for _attempt in range(300):

@@ -172,8 +172,17 @@ def served(sheets: dict[str, int]) -> Iterator[Site]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", "2"]
-    command += ["--threads", "4"]
+    command = [
+        sys.executable,
+        "-m",
+        "gunicorn",
+        "-c",
+        "config/gunicorn.py",
+        "--bind",
+        f"127.0.0.1:{port}",
+        "--workers",
+        "2",
+    ]
     server = subprocess.Popen([*command, "--log-level", "warning"], cwd=ROOT)
     try:
         for _attempt in range(300):

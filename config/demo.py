@@ -46,8 +46,7 @@ def main() -> int:
     children: list[subprocess.Popen[bytes]] = []
     try:
         web_log, worker_log = (log / "web.log").open("wb"), (log / "worker.log").open("wb")
-        web = [PYTHON, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{port}"]
-        web += ["--threads", "4", "--timeout", "180"]
+        web = [PYTHON, "-m", "gunicorn", "-c", "config/gunicorn.py", "--bind", f"127.0.0.1:{port}", "--workers", "1"]
         worker = [PYTHON, "-m", "celery", "-A", "config", "worker", "-B", "-c", "1", "-Q", "cpu", "-l", "info"]
         for command, file in ((web, web_log), (worker, worker_log)):
             # A session of their own: Ctrl-C reaches this process alone, which then stops the whole group of each.

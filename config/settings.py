@@ -76,6 +76,11 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     }
     DATABASES["default"]["TEST"] = {"NAME": ":memory:"}  # else parallel tests take it for another kind of database
 
+if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+    DATABASES["default"]["ENGINE"] = "config.postgresql"
+    # Uses of a prepared query by one connection until its plan is kept there.
+    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("prepare_threshold", 2)
+
 # --- applications ----------------------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
@@ -147,6 +152,8 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+AUTHENTICATION_BACKENDS = ["annotation.sessions.Backend"]
+SESSION_ENGINE = "annotation.sessions"
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "annotation:my-work"
 LOGOUT_REDIRECT_URL = "login"

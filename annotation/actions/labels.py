@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any, cast
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -21,7 +20,6 @@ from annotation.models import (
     Column,
     Label,
     LabelEvent,
-    Look,
     Option,
     Question,
     Rater,
@@ -84,17 +82,9 @@ def record(*, assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID,
         Refused: the assignment is closed, or a cell is not one of its cells or not asked.
     """
     answers = list(answers)
-    # The row's lock orders writers of one assignment; on SQLite the transaction itself is the lock.
-    looks = Look.objects.filter(sheet=OuterRef("row__sheet"), user=OuterRef("rater__user"))
-    locked: Any = (  # an assignment, with what is annotated
-        Assignment.objects.select_for_update(of=("self",))
-        .select_related("row__sheet", "rater")
-        .defer("row__evidence")
-        .annotate(exposed=Exists(looks), has_skips=Exists(Skip.objects.filter(assignment=OuterRef("pk"))))
-        .get(pk=assignment.pk)
-    )
+    locked = queries.locked(assignment)
     assignment = cast(Assignment, locked)
-    if LabelEvent.objects.filter(assignment=assignment, key=key).exists():
+    if queries.was_recorded(assignment, key):
         return Recorded(state=assignment.state)
     if assignment.state == Assignment.State.SUBMITTED:
         raise Refused(_("“%(row)s” is submitted; take it back first to change it.") % {"row": assignment.row.name})
@@ -168,8 +158,9 @@ class Writer:
             section.pk: {question.key: question for question in section.questions.all()}
             for section in self.sections.values()
         }
-        here = {"assignment": assignment, "column_id__in": self.columns}
-        labels = {(label.column_id, label.question_id): label for label in Label.objects.filter(**here).order_by()}
+        labels = {
+            (label.column_id, label.question_id): label for label in queries.labels_of_columns(assignment, self.columns)
+        }
         options = {
             option.pk: option
             for questions in self.questions.values()
@@ -180,7 +171,10 @@ class Writer:
             label.option = options[label.option_id]
         self.before: dict[tuple[int, int], Label | Skip] = dict(labels)
         if has_skips:
-            self.before |= {(skip.column_id, skip.question_id): skip for skip in Skip.objects.filter(**here).order_by()}
+            self.before |= {
+                (skip.column_id, skip.question_id): skip
+                for skip in Skip.objects.filter(assignment=assignment, column_id__in=self.columns).order_by()
+            }
         self.after: dict[tuple[int, int], Label | Skip | None] = {}
 
     def standing(self, column_id: int, question_id: int) -> Label | Skip | None:

@@ -40,6 +40,7 @@ from annotation.queries.progress import (
     sheets_with_counts,
 )
 from annotation.queries.replanning import DrawnReplan, Move, ReplanRequest, Vacancies, draw_replan, vacancies
+from annotation.queries.saving import columns_to_change, labels_of_columns, locked, mine_to_change, was_recorded
 from annotation.queries.schemes import whole_scheme, whole_sections
 
 __all__ = [
@@ -67,10 +68,14 @@ __all__ = [
     "cell_values",
     "cells_of_columns",
     "columns_by_section",
+    "columns_to_change",
     "draw_replan",
     "free_code",
     "free_rows",
     "grid",
+    "labels_of_columns",
+    "locked",
+    "mine_to_change",
     "my_sheets",
     "notes",
     "open_cells",
@@ -84,6 +89,7 @@ __all__ = [
     "skip_code",
     "unfinished",
     "vacancies",
+    "was_recorded",
     "whole_scheme",
     "whole_sections",
 ]

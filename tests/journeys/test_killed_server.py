@@ -44,7 +44,7 @@ class Gunicorn:
         address = f"sqlite:///{own['NAME']}"
         if connection.vendor == "postgresql":
             address = "postgres://{USER}:{PASSWORD}@{HOST}:{PORT}/{NAME}".format(**own)
-        command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{self.port}"]
+        command = [sys.executable, "-m", "gunicorn", "-c", "config/gunicorn.py", "--bind", f"127.0.0.1:{self.port}"]
         command += ["--workers", "2", "--threads", "2", "--log-level", "critical"]
         environment = os.environ | {"DATABASE_URL": address, "PALATE_ENV": "test"}
         self.process = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)

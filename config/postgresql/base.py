@@ -1,0 +1,36 @@
+"""PostgreSQL, with fewer questions to it."""
+
+from __future__ import annotations
+
+import select
+
+import psycopg
+from django.db.backends.postgresql import base
+from django.db.backends.utils import CursorWrapper
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    def is_usable(self) -> bool:
+        """Whether the server has left the connection open since its last query; asked at the start of each request.
+
+        Django asks the server, which takes as long as reading a label. But a server that ends a connection says so, and
+        what it said, or the end of the stream, waits to be read. Only where something waits the server is asked.
+        """
+        if self.connection is None or self.connection.closed:
+            return False
+        waiting = select.poll()
+        waiting.register(self.connection.fileno(), select.POLLIN)
+        return not waiting.poll(0) or super().is_usable()
+
+    def prepared_cursor(self) -> CursorWrapper:
+        """A cursor that binds values in the database, which so keeps the plan of a query it has seen before.
+
+        A plain one where connections are handed round by a pooler (`DISABLE_SERVER_SIDE_CURSORS`): nothing can be kept.
+        """
+        if self.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"):
+            return self.cursor()
+        self.close_if_health_check_failed()
+        self.ensure_connection()
+        with self.wrap_database_errors:
+            cursor: CursorWrapper = self._prepare_cursor(psycopg.Cursor(self.connection))  # type: ignore[attr-defined]
+        return cursor
