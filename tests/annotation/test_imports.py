@@ -81,7 +81,7 @@ def counts() -> dict[str, int]:
 
 
 def answers(study: Study) -> set[tuple[str, ...]]:
-    """All labels of a study by names: sheet, row, rater, column, question, option, note, and whether it was preset."""
+    """All labels of a study by names: sheet, row, rater, column, question, option, note, preset and exposed or not."""
     labels = Label.objects.filter(assignment__rater__study=study).values_list(
         "column__sheet__title",
         "assignment__row__name",
@@ -91,6 +91,7 @@ def answers(study: Study) -> set[tuple[str, ...]]:
         "option__key",
         "note",
         "preset",
+        "exposed",
     )
     return {tuple(str(value) for value in label) for label in labels}
 
@@ -200,9 +201,9 @@ def test_import_rows_reads_more_rows_than_a_batch(simple: Study) -> None:
 def test_import_labels_creates_what_is_missing(simple: Study) -> None:
     imported = labels_in(simple, "rater,row,answer,note\nann,A,Answers,so\nbob,A,SILENT,\nann,B,partly,\n")
     assert answers(simple) == {
-        ("Simple", "A", "ann", "", "answered", "answers", "so", "False"),
-        ("Simple", "A", "bob", "", "answered", "silent", "", "False"),
-        ("Simple", "B", "ann", "", "answered", "partly", "", "False"),
+        ("Simple", "A", "ann", "", "answered", "answers", "so", "False", "False"),
+        ("Simple", "A", "bob", "", "answered", "silent", "", "False", "False"),
+        ("Simple", "B", "ann", "", "answered", "partly", "", "False", "False"),
     }
     assert (imported.sheets, imported.rows, imported.raters, imported.labels) == (1, 2, 2, 3)
 
@@ -512,11 +513,13 @@ def test_an_export_reads_back_as_the_same_labels(leases: Leases) -> None:
     builders.label(leases.judges[1], {("Pay rent", "stated"): "implied"})
     # Boris takes the preset back: the import must not fill it in again.
     builders.label(leases.boriss[0], {("Inspect", "party"): None})
+    Label.objects.filter(assignment=leases.boriss[0]).update(exposed=True)
     other = builders.study("other", of=leases.study.scheme)
 
     labels_in(other, exported(leases.study))
 
     assert answers(other) == answers(leases.study)
+    assert Label.objects.filter(assignment__rater__study=other, exposed=True).count() == 2
     assert Counter(other.raters.values_list("code", "kind")) == Counter(leases.study.raters.values_list("code", "kind"))
     assert list(Column.objects.filter(sheet__study=other).values_list("section__key", "position", "name")) == list(
         Column.objects.filter(sheet__study=leases.study)
