@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import actions, originals, queries, scripts
 from annotation.access import AppRequest
+from annotation.forms import SubmitForm
 from annotation.matching import WordIndex
 from annotation.models import Assignment, Row, Sheet
 from annotation.templatetags.palate import NOTE_WORDS
@@ -73,8 +74,13 @@ def evidence_of(row: Row) -> dict[str, Any]:
 @require_POST
 def submit(request: AppRequest, pk: int) -> HttpResponse:
     assignment = _my_assignment(request, pk)
+    form = SubmitForm(request.POST)
+    if not form.is_valid():
+        return refusal(form.refusal)
     try:
-        assignment = actions.submit(assignment=assignment)
+        assignment = actions.submit(assignment=assignment, seen=form.cleaned_data["seen"])
+    except actions.SeenOtherwise as error:
+        return refusal(str(error), columns=[[pk, column, values] for column, values in error.values.items()])
     except actions.Unanswered as error:
         return refusal(str(error), open=[[cell.id, cell.name] for cell in error.cells])
     except actions.Refused as error:
@@ -125,15 +131,12 @@ def _palette(grid: queries.Grid) -> dict[int, dict[str, object]]:
 
 
 def _messages_for_script(*, closed: bool) -> dict[str, Any]:
-    locked = (
-        _("This sheet is closed: its work is finished. The manager can open it again.")
-        if closed
-        else _("Submitted. Take it back to change it.")
-    )
+    is_closed = _("This sheet is closed: its work is finished. The manager can open it again.")
     return {
         "saved": _("Saved"),
         "saving": _("Saving…"),
         "retrying": _("Not saved yet: retrying"),
+        "held": _("Kept in this browser, not saved: {n}"),
         "conflicts": _("Two answers: {n}"),
         "conflict": _("Two answers: “{theirs}” was saved elsewhere meanwhile, “{mine}” was chosen here. Choose one."),
         "decideFirst": _("Some cells have two answers. Choose one in each of them, then submit."),
@@ -142,7 +145,9 @@ def _messages_for_script(*, closed: bool) -> dict[str, Any]:
         "loggedOut": _("You are logged out. Log in again in another tab; your last choices are kept here."),
         "clear": _("clear"),
         "notAsked": _("Not asked: the answer above switches this off."),
-        "locked": locked,
+        "locked": is_closed if closed else _("Submitted. Take it back to change it."),
+        "closed": is_closed,
+        "discard": _("Throw away what is kept in this browser and not saved? It cannot be brought back."),
         "skipped": _("cannot tell: {reason}"),
         "skipRange": _("The open cells of the range: {n}"),
         "skipRest": _("All that is still open in “{row}”: {n} cells"),
@@ -177,6 +182,7 @@ def _messages_for_script(*, closed: bool) -> dict[str, Any]:
         "left": _("{open} of {all} cells left"),
         "ready": _("complete, not submitted"),
         "submitted": _("submitted"),
+        "withdrawn": _("given to somebody else"),
         "started": _("started"),
         "open": _("not started"),
         "empty": _("empty"),

@@ -9,10 +9,11 @@ class Editing {
   change(wanted, word = "") {
     const left = { changed: [], off: [], locked: [], foreign: [], word };
     const possible = [];
+    const same = [];
     for (const [cell, option] of wanted) {
       if (this.cells.isLocked(cell)) left.locked.push(cell);
       else if (option === undefined) left.foreign.push(cell);
-      else if (cell.value === option) this.saving.decide(cell.id);
+      else if (cell.value === option) same.push(cell);
       else possible.push([cell, option]);
     }
     this.refuse("");
@@ -20,9 +21,13 @@ class Editing {
     const diff = this.cells.apply(possible, (cell) => left.off.push(cell));
     const skipped = new Set(left.off);
     const done = possible.filter(([cell]) => !skipped.has(cell));
-    if (!done.length) return left;
+    if (!done.length && !same.length) return left;
     left.changed = done.map(([cell]) => cell);
-    const key = this.saving.add(done.map(([cell, option]) => [cell.id, option, seen.get(cell)]));
+    // A choice of what stands there already is sent too: somewhere else it may have been changed since.
+    const key = this.saving.add([
+      ...done.map(([cell, option]) => [cell.id, option, seen.get(cell)]),
+      ...same.map((cell) => [cell.id, cell.value, optionOf(cell.value)]),
+    ]);
     this.steps.push({ key, cells: diff });
     return left;
   }

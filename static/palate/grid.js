@@ -39,7 +39,7 @@ window.palate = (() => {
   const focus = new Focus(cells);
   const keys = new Keys(tables);
   const range = new CellRange(cells, focus, words, $("selected"));
-  const saving = new Saving({ cells, config, words, refuse, shown: $("save-state") });
+  const saving = new Saving({ cells, config, words, refuse, shown: $("save-state"), discard: $("discard") });
   const steps = new UndoSteps(`palate:undo:${config.store}`, words, refuse);
   const editing = new Editing({ cells, saving, steps, words, refuse });
   const choosing = new Choosing({ cells, focus, range, editing, words, where: $("where"), choices: $("choices") });
@@ -108,7 +108,7 @@ window.palate = (() => {
   // --- start ------------------------------------------------------------------------------------------------------------
 
   window.addEventListener("beforeunload", (event) => {
-    if (saving.queue.edits.length) event.preventDefault();
+    if (saving.queue.waiting.length) event.preventDefault();
   });
   for (const kind of ["keydown", "mousedown"])
     tables.addEventListener(kind, () => tables.dispatchEvent(new CustomEvent("palate:activity", { bubbles: true })));

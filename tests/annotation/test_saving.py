@@ -58,6 +58,8 @@ def test_one_choice_is_saved_and_acknowledged_by_its_key(leases: Leases, anna: C
         "columns": [[mine.pk, column, {str(question): "stated"}]],
         "states": {str(mine.pk): "started"},
         "refused": [],
+        "held": [],
+        "closed": False,
         "conflicts": [],
     }
     assert standing(mine) == {RENT: "stated"}
@@ -158,7 +160,7 @@ def test_an_option_of_another_question_is_refused(leases: Leases, anna: Client) 
     response = save(anna, leases.sheet, change((leases.annas[0], RENT, "found", "")))
 
     assert response.status_code == 409
-    assert response.json() == {"message": "“found” is no answer to “Stated”."}
+    assert response.json() == {"message": "“found” is no answer to “Stated”.", "held": []}
 
 
 def test_a_column_of_another_sheet_is_refused(leases: Leases, anna: Client) -> None:
