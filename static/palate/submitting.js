@@ -72,7 +72,7 @@ class Submitting {
     this.saving.others?.postMessage({ columns: [], states: { [assignment]: answer.state } });
     if (taken) {
       this.saving.queue.release((edit) => edit.changes.some(([id]) => this.cells.get(id)?.assignment === assignment));
-      return this.focus.go(this.focus.cell);
+      return this.focus.back();
     }
     const { documents } = this.cells;
     const next = documents.slice(documents.indexOf(assignment) + 1).find((a) => this.marks.get(a).state !== "submitted");
