@@ -93,9 +93,9 @@ class Command(BaseCommand):
             end = "\n"
         self._shown = time.monotonic()
         progress = extraction_queries.progress(run)
-        full = BAR * (progress.done + progress.failed) // max(1, progress.documents)
+        full = BAR * (progress.done + progress.failed) // max(1, progress.rows)
         parts = [
-            f"[{'█' * full}{'·' * (BAR - full)}] {progress.done}/{progress.documents} documents",
+            f"[{'█' * full}{'·' * (BAR - full)}] {progress.done}/{progress.rows} documents",
             f"{progress.items:,} items",
         ]
         counts = {
