@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import platform
 import time
 import uuid
 from datetime import timedelta
@@ -16,7 +15,7 @@ from django.utils.translation import gettext as _
 from judges import extracting, processes
 from judges.actions.extraction_runs import end, send
 from judges.actions.recovery import MAX_DEATHS
-from judges.actions.work import LOADING, MAX_ATTEMPTS, lease
+from judges.actions.work import LOADING, MAX_ATTEMPTS, lease, note_worker
 from judges.backends.base import Backend, BackendError, Unavailable
 from judges.models import Extraction, ExtractionItem, ExtractionRun
 from judges.states import ItemState, RunState
@@ -104,7 +103,7 @@ def _extract(item: ExtractionItem) -> None:
         _hold(item, lease())
     else:
         identity = {"parser": extractor.parser}
-    _note_worker(item.run, identity)
+    note_worker(item.run, identity)
     started = renewed = time.monotonic()
 
     def heartbeat(_tokens: int, _answers: int) -> None:
@@ -176,18 +175,6 @@ def _retry(item: ExtractionItem, error: str) -> None:
 
 def _fail(item: ExtractionItem, error: str) -> None:
     _held(item).update(state=ItemState.FAILED, lease_until=None, error=error, done_at=timezone.now())
-
-
-@transaction.atomic
-def _note_worker(run: ExtractionRun, identity: dict[str, str]) -> None:
-    """Add a worker's model and libraries to the run's record, once for all workers that are alike."""
-    whole = {**identity, "python": platform.python_version()}
-    if whole in run.provenance["workers"]:
-        return
-    locked = ExtractionRun.objects.select_for_update().get(pk=run.pk)
-    if whole not in locked.provenance["workers"]:
-        locked.provenance["workers"].append(whole)
-        locked.save(update_fields=["provenance"])
 
 
 def _finish(run_id: int) -> bool:

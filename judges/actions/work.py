@@ -21,7 +21,7 @@ from annotation.models import Assignment
 from judges import labelling, processes
 from judges.actions.runs import ORDER, end_run, finish_run
 from judges.backends.base import Backend, BackendError, Unavailable
-from judges.models import Run, UnreadableAnswer, WorkItem
+from judges.models import ExtractionRun, Run, UnreadableAnswer, WorkItem
 
 log = logging.getLogger(__name__)
 
@@ -127,7 +127,7 @@ def _label(item: WorkItem) -> None:
         _hold(item, lease())
     else:
         identity = labelling.lexical_identity()
-    _note_worker(item.run, identity)
+    note_worker(item.run, identity)
     started = renewed = time.monotonic()
 
     def heartbeat(_tokens: int, _cells: int) -> None:
@@ -233,12 +233,12 @@ def fail(item: WorkItem, error: str) -> None:
 
 
 @transaction.atomic
-def _note_worker(run: Run, identity: dict[str, str]) -> None:
+def note_worker(run: Run | ExtractionRun, identity: dict[str, str]) -> None:
     """Add a worker's model and libraries to the run's record, once for all workers that are alike."""
     whole = {**identity, "python": platform.python_version()}
     if whole in run.provenance["workers"]:
         return
-    locked = Run.objects.select_for_update().get(pk=run.pk)
+    locked = type(run).objects.select_for_update().get(pk=run.pk)
     if whole not in locked.provenance["workers"]:
         locked.provenance["workers"].append(whole)
         locked.save(update_fields=["provenance"])
