@@ -20,8 +20,7 @@ from annotation.access import AppRequest, for_roles
 from annotation.actions import Refused
 from annotation.models import Role, Row, Study
 from judges import actions, documents, extracting, extraction_queries, queries
-from judges.extraction_forms import ExtractorForm
-from judges.forms import JudgeForm, StartForm
+from judges.forms import ExtractorForm, JudgeForm, StartForm
 from judges.models import ExtractionRun, Extractor, Judge, Run
 from judges.states import RunState
 

@@ -30,11 +30,6 @@ from tests.judges.extractors import PROMPT, RENT, extractor, taken, writes
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study() -> Study:
-    return helpers.study_of_leases()
-
-
 def started(study: Study, by: Extractor) -> ExtractionRun:
     return actions.start_extraction(study=study, extractor=by, by=None, enqueue=False)
 

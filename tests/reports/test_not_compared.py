@@ -22,7 +22,7 @@ from judges.models import Judge, UnreadableAnswer
 from reports import actions as report_actions
 from reports import exporting, queries
 from reports.arrays import INCLUDE, Filters, study_data
-from reports.compute import QuestionReport, StudyReport, compute
+from reports.compute import compute
 from reports.models import Export
 from reports.recomputing import recompute
 from reports.stats.summary import Empty
@@ -31,25 +31,11 @@ from reports.tables import tables as tables_of
 from tests.builders import Leases
 from tests.judges import helpers
 from tests.reports import studies
-from tests.reports.studies import answered, gold, judge, rater, sheet
+from tests.reports.studies import answered, gold, judge, presence, rater, report, sheet
 
 pytestmark = pytest.mark.django_db
 
 ClientOf = Callable[[User], Client]
-
-
-@pytest.fixture
-def study() -> Study:
-    return studies.study()
-
-
-def report(study: Study, **filters: object) -> StudyReport:
-    chosen = Filters(**filters)  # type: ignore[arg-type]
-    return compute(queries.load(study, chosen), chosen)
-
-
-def presence(study: Study, **filters: object) -> QuestionReport:
-    return report(study, **filters).sections[0].questions[0]
 
 
 def made(study: Study, **filters: object) -> dict[str, Table]:
