@@ -214,13 +214,15 @@ class _Importer:
             old = standing.get((cell.column.pk, cell.question.pk))
             if old is None:
                 label = Label(assignment=work.assignment, column=cell.column, question=cell.question, note=note)
-                label.option_id, label.preset = option, i in of.presets
+                label.option_id, label.preset, label.exposed = option, i in of.presets, i in of.exposed
                 work.inserts.append(label)
             elif old.option_id == option and note in ("", old.note):
                 work.unchanged += 1
             elif may_replace:
                 work.updates.append((old.option_id, old))
                 old.option_id, old.note, old.scores, old.preset = option, note or old.note, None, i in of.presets
+                if "exposed" in of.headings.at:
+                    old.exposed = i in of.exposed
             else:
                 self.problems.add(
                     of.line_of[i],
@@ -338,7 +340,8 @@ class _Importer:
         )
         Label.objects.bulk_create(inserts)
         Label.objects.bulk_update(
-            [label for _before, label in updates], ["option", "scores", "note", "preset", "revision", "updated_at"]
+            [label for _before, label in updates],
+            ["option", "scores", "note", "preset", "exposed", "revision", "updated_at"],
         )
         Label.objects.filter(pk__in=[label.pk for label in clears]).delete()
         counts, presets = self.all.imported, sum(work.presets for work in works)

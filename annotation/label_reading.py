@@ -172,6 +172,7 @@ class Answers:
         self.cell_of, self.line_of, self.option_of = array("i"), array("i"), array("q")
         self.notes: dict[int, str] = {}
         self.presets: set[int] = set()
+        self.exposed: set[int] = set()
         self._read()
 
     def __len__(self) -> int:
@@ -198,6 +199,8 @@ class Answers:
                 self.notes[len(self)] = record.note
             if record.preset:
                 self.presets.add(len(self))
+            if record.exposed:
+                self.exposed.add(len(self))
             self.row_of.append(row)
             self.rater_of.append(rater)
             self.repeat_of.append(record.repeat)

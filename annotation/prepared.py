@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Expression, Field, Model, QuerySet
@@ -68,6 +69,8 @@ class Prepared(Generic[M]):
             made = self._make(values, keep=all(length <= MOST_KEPT for length in lengths))
             if made.keep:
                 kept[kind] = made
+        if not made.sql:
+            return []
         bound = [param.bind(values) if isinstance(param, Param) else param for param in made.params]
         prepared_cursor = getattr(connection, "prepared_cursor", connection.cursor) if made.keep else connection.cursor
         with prepared_cursor() as cursor:
@@ -86,6 +89,9 @@ class Prepared(Generic[M]):
         }
         queryset = self.build(**params)
         compiler = queryset.query.get_compiler(connection=connection)
-        sql, with_params = compiler.as_sql()
+        try:
+            sql, with_params = compiler.as_sql()
+        except EmptyResultSet:  # nothing can be in an empty list
+            sql, with_params = "", ()
         queryset.query.get_compiler = lambda *args, **kwargs: compiler  # type: ignore[method-assign]
         return _Made(queryset, compiler, sql, with_params, keep)

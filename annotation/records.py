@@ -22,10 +22,10 @@ MISSING = frozenset({"NA", "NaN", "nan"})
 
 LABEL_FIELDS = (
     "sheet", "row", "rater", "rater_kind", "simulated", "repeat", "section", "column", "column_number", "question",
-    "answer", "preset", "note", "gold",
+    "answer", "preset", "exposed", "note", "gold",
 )  # fmt: skip
 # Columns of our own exports that say the same a second time, or what no import can set.
-_SAID_OTHERWISE = frozenset({"answer_label", "state", "updated_at", "exposed", "skipped"})
+_SAID_OTHERWISE = frozenset({"answer_label", "state", "updated_at", "skipped"})
 _FACET = "facet_"
 _ALIASES: Mapping[str, frozenset[str]] = {
     "rater": frozenset({"rater", "worker", "annotator", "coder", "labeler", "labeller", "user", "participant"}),
@@ -172,6 +172,7 @@ class LabelRecord(NamedTuple):
     repeat: int
     answer: str  # "" where nothing was answered
     preset: bool
+    exposed: bool
     note: str
 
 
@@ -212,7 +213,14 @@ def label_records(table: Table, headings: Headings, problems: Problems) -> Itera
                 )
             elif before[1] == line.number:
                 yield base._replace(
-                    rater=GOLD, rater_kind=GOLD, answer=gold, simulated=None, repeat=1, preset=False, note=""
+                    rater=GOLD,
+                    rater_kind=GOLD,
+                    answer=gold,
+                    simulated=None,
+                    repeat=1,
+                    preset=False,
+                    exposed=False,
+                    note="",
                 )
 
 
@@ -230,12 +238,13 @@ def _base_record(line: Line, headings: Headings, problems: Problems) -> LabelRec
         repeat = _whole(_cell(line, headings, "repeat") or "1")
         number = _whole(_cell(line, headings, "column_number") or "1") if "column_number" in at else None
         simulated = _yes(_cell(line, headings, "simulated") or "") if "simulated" in at else None
-        preset = _yes(_cell(line, headings, "preset") or "")
+        preset, exposed = (_yes(_cell(line, headings, name) or "") for name in ("preset", "exposed"))
     except ValueError as error:
         problems.add(
             line.number,
             gettext_noop(
-                "“%(value)s” is no value for repeat, column_number (1 to 9999), simulated or preset (yes or no)."
+                "“%(value)s” is no value for repeat, column_number (1 to 9999), or for simulated, preset or "
+                "exposed (yes or no)."
             ),
             value=str(error),
         )
@@ -255,6 +264,7 @@ def _base_record(line: Line, headings: Headings, problems: Problems) -> LabelRec
         repeat=repeat,
         answer=_cell(line, headings, "answer") or "",
         preset=preset,
+        exposed=exposed,
         note=_cell(line, headings, "note") or "",
     )
 

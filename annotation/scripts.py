@@ -11,8 +11,8 @@ from pathlib import Path
 from django.contrib.staticfiles import finders
 
 # In the order in which the browser needs them.
-GRID = ["queue", "cells", "moving", "selecting", "saving", "undo", "editing", "choosing", "clipboard", "finding"]
-GRID += ["still_open", "submitting", "skipping", "notes", "guide", "working_time", "evidence", "grid"]
+GRID = ["page", "queue", "cells", "moving", "selecting", "saving", "undo", "editing", "choosing", "clipboard"]
+GRID += ["finding", "still_open", "submitting", "skipping", "notes", "guide", "working_time", "evidence", "grid"]
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,10 @@ preload_app = True
 
 def when_ready(server: Any) -> None:
     """All views are loaded too, and what is loaded is no garbage: no worker looks through it again."""
+    from django.db import connections
     from django.urls import get_resolver
 
     len(get_resolver().url_patterns)
+    connections.close_all()  # each worker opens its own
     gc.collect()
     gc.freeze()

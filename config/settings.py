@@ -38,7 +38,11 @@ try:
 
     DATABASES = {
         "default": env.dj_db_url(
-            "DATABASE_URL", f"sqlite:///{VAR_DIR / 'palate.sqlite3'}", conn_max_age=60, conn_health_checks=True
+            "DATABASE_URL",
+            f"sqlite:///{VAR_DIR / 'palate.sqlite3'}",
+            conn_max_age=60,
+            conn_health_checks=True,
+            disable_server_side_cursors=env.bool("DATABASE_POOLED", False),
         )
     }
     # Tests must leave nothing on a queue that a worker of this machine might take.

@@ -51,6 +51,7 @@ def panel(request: AppRequest, study: Study) -> HttpResponse:
             (data.people[a], data.people[b], [of_question.get((a, b)) for of_question in found]) for a, b in pairs
         ],
         "enough": ENOUGH_CELLS,
+        "n_exposed": sum(question.n_exposed for question in data.questions),
     }
     return render(request, "reports/_board.html", context)
 

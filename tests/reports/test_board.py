@@ -59,3 +59,15 @@ def test_where_everybody_chose_the_same_kappa_is_not_defined(leases: Leases, mon
         builders.label(assignment, {("Pay rent", "stated"): "stated"})
 
     assert "κ not defined" in panel(leases)
+
+
+def test_labels_of_people_who_had_seen_the_others_are_left_out_and_that_is_said(leases: Leases) -> None:
+    builders.label(leases.annas[0])
+    builders.label(leases.boriss[0])
+    assert "left out" not in panel(leases)
+
+    leases.boriss[0].labels.filter(question__key="stated").update(exposed=True)
+    page = panel(leases)
+
+    assert "2 labels are left out: their raters had seen the others’ labels" in page
+    assert "too little data" in page  # of the other questions

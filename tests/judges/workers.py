@@ -1,0 +1,146 @@
+"""An installation of its own for tests of real workers, and how they are started and killed.
+
+A database and a queue that only these processes use: SQLite and a folder, or, where the tests run on PostgreSQL
+(`DATABASE_URL`) and Redis (`CELERY_BROKER_URL`), those.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_SECONDS = 120  # of a machine that is busy with other things
+
+
+class Site:
+    """An installation in a folder, and its workers."""
+
+    def __init__(self, folder: Path, database_url: str, broker_url: str) -> None:
+        self.workers: list[subprocess.Popen[bytes]] = []
+        self.log = folder / "worker.log"
+        self.messages = folder / "var" / "queue" / "messages"
+        self.env = {
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "PALATE_ENV": "test",
+            "PALATE_VAR": str(folder / "var"),
+            "PALATE_LEASE_SECONDS": "20",
+            "DATABASE_URL": database_url,
+            "CELERY_BROKER_URL": broker_url,
+            "LOG_LEVEL": "INFO",
+            "OMP_NUM_THREADS": "1",
+            "OMP_WAIT_POLICY": "passive",
+        }
+
+    def call(self, command: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.judges.site", command], cwd=ROOT, env=self.env, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def setup(self, *, judge: str = "lexical", rows: int, slow: float = 0) -> None:
+        self.env |= {"SITE_JUDGE": judge, "SITE_ROWS": str(rows), "SITE_SLOW": str(slow)}
+        self.call("setup")
+
+    def report(self) -> dict[str, Any]:
+        said: dict[str, Any] = json.loads(self.call("report"))
+        return said
+
+    def start_worker(self, *, processes: int = 1) -> subprocess.Popen[bytes]:
+        command = [
+            sys.executable,
+            "-m",
+            "tests.judges.site",
+            "worker",
+            "-B",
+            "-P",
+            "prefork",
+            "-Q",
+            "cpu",
+            "-l",
+            "info",
+        ]
+        with self.log.open("ab") as log:
+            worker = subprocess.Popen(
+                [*command, "-c", str(processes)],
+                cwd=ROOT,
+                env=self.env,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        self.workers.append(worker)
+        return worker
+
+    def wait_for(self, state: str, at_least: int = 1) -> None:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while self.count(state) < at_least:
+            assert time.monotonic() < deadline, f"no {state}\n{self.log.read_text()[-4000:]}"
+            assert self.workers[-1].poll() is None, self.log.read_text()[-4000:]
+            time.sleep(0.05)
+
+    def count(self, state: str) -> int:
+        table = "judges_extractionitem" if self.env["SITE_JUDGE"] in {"parser", "writer"} else "judges_workitem"
+        ((number,),) = self.query(f"SELECT count(*) FROM {table} WHERE state = '{state}'")
+        return int(number)
+
+    def query(self, sql: str) -> list[tuple[Any, ...]]:
+        raise NotImplementedError
+
+    def kill(self, worker: subprocess.Popen[bytes]) -> None:
+        os.killpg(worker.pid, signal.SIGKILL)
+        worker.wait()
+
+    def close(self) -> None:
+        for worker in self.workers:
+            if worker.poll() is None:
+                self.kill(worker)
+
+
+class SQLiteSite(Site):
+    def __init__(self, folder: Path, broker_url: str) -> None:
+        self.file = folder / "site.sqlite3"
+        super().__init__(folder, f"sqlite:///{self.file}", broker_url)
+
+    def query(self, sql: str) -> list[tuple[Any, ...]]:
+        import sqlite3
+
+        connection = sqlite3.connect(self.file, timeout=30)
+        try:
+            return connection.execute(sql).fetchall()
+        finally:
+            connection.close()
+
+
+class PostgreSQLSite(Site):
+    def __init__(self, folder: Path, broker_url: str) -> None:
+        import psycopg
+
+        at = settings.DATABASES["default"]
+        server = {"host": at["HOST"], "port": at["PORT"], "user": at["USER"], "password": at["PASSWORD"]}
+        self.name = f"palate_site_{uuid.uuid4().hex[:12]}"
+        self.server = psycopg.connect(dbname="postgres", autocommit=True, **server)
+        self.server.execute(f'CREATE DATABASE "{self.name}"')
+        self.connection = psycopg.connect(dbname=self.name, autocommit=True, **server)
+        url = f"postgres://{at['USER']}:{at['PASSWORD']}@{at['HOST']}:{at['PORT']}/{self.name}"
+        super().__init__(folder, url, broker_url)
+
+    def query(self, sql: str) -> list[tuple[Any, ...]]:
+        return self.connection.execute(sql).fetchall()  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        super().close()
+        self.connection.close()
+        self.server.execute(f'DROP DATABASE "{self.name}" WITH (FORCE)')
+        self.server.close()
