@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.test import Client
 from django.urls import reverse
 
 from annotation import actions, queries
-from annotation.models import Assignment, Plan, Rater, Sheet, Study, User
+from annotation.models import Assignment, Plan, Rater, Sheet, Study
 from annotation.overlap import OverlapRequest, balanced_design
 from tests.builders import Leases
 
-ClientOf = Callable[[User], Client]
 CHANGED = "This plan has changed since it was drawn; look at it and apply it again."
 
 

@@ -6,24 +6,23 @@ import csv
 import io
 import uuid
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
-from django.test import Client, override_settings
+from django.test import override_settings
 
 from annotation import actions
 from annotation.evidence import Block
 from annotation.exports import exported_labels, label_header, safe_lines
 from annotation.imports import ImportRefused
-from annotation.models import Assignment, Column, Label, Rater, Row, Study, User
+from annotation.models import Assignment, Column, Label, Rater, Row, Study
 from annotation.scheme import load_scheme
 from tests import builders
 from tests.annotation.importing import ACTS, QUESTIONS, answers, counts, labels_in, rows_in
-from tests.builders import Leases
+from tests.builders import ClientOf, Leases
 
 pytestmark = pytest.mark.django_db
 
@@ -218,8 +217,6 @@ def test_commands_answer_with_a_sentence(simple: Study, tmp_path: Path, argument
 
 
 # --- the page -------------------------------------------------------------------------------------------------------
-
-ClientOf = Callable[[User], Client]
 
 
 def upload(text: str | bytes, name: str = "labels.csv") -> SimpleUploadedFile:

@@ -12,8 +12,8 @@ from annotation import actions, judging, queries
 from annotation.models import Assignment, Plan, Rater, Role, Sheet, User
 from annotation.overlap import OverlapRequest, balanced_design
 from tests import builders
-from tests.annotation.planning import ClientOf, draw, numbers, offered, plan_url
-from tests.builders import Leases
+from tests.annotation.planning import draw, numbers, offered, plan_url
+from tests.builders import ClientOf, Leases
 
 # --- what is offered ------------------------------------------------------------------------------------------------
 

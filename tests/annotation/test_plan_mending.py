@@ -14,8 +14,8 @@ from annotation.actions import Refused
 from annotation.models import Assignment, Plan, Role, Sheet
 from annotation.overlap import OverlapRequest, balanced_design
 from tests import builders
-from tests.annotation.planning import CHANGED, ClientOf, apply, draw, numbers, offered, plan_url, rows_of
-from tests.builders import Leases
+from tests.annotation.planning import CHANGED, apply, draw, numbers, offered, plan_url, rows_of
+from tests.builders import ClientOf, Leases
 
 # --- rows that are withdrawn ----------------------------------------------------------------------------------------
 

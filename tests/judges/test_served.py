@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,18 +11,17 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.db import IntegrityError
-from django.test import Client
 from django.utils import timezone
 
 from annotation.actions import Refused
-from annotation.models import Label, User
+from annotation.models import Label
 from judges import actions, labelling
 from judges.backends import transformers as transformers_backend
 from judges.backends.base import BackendError
 from judges.backends.openai import OpenAIBackend
 from judges.models import Judge, LanguageModel, Run, WorkItem
 from tests import builders
-from tests.builders import Leases
+from tests.builders import ClientOf, Leases
 from tests.judges import helpers
 from tests.judges.helpers import fresh, items, labels_of, later, n_events, states, work
 from tests.judges.serving import Running, start
@@ -85,7 +83,7 @@ def test_the_record_says_which_server_and_which_model(leases: Leases, server: Ru
 def test_the_key_is_in_no_record_label_page_or_log(
     leases: Leases,
     server: Running,
-    client_of: Callable[[User], Client],
+    client_of: ClientOf,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -183,7 +181,7 @@ def test_a_server_that_dies_in_the_middle_of_a_row_is_waited_for(leases: Leases)
 
 
 def test_a_server_that_stays_away_fails_the_run_which_can_be_resumed(
-    leases: Leases, server: Running, client_of: Callable[[User], Client]
+    leases: Leases, server: Running, client_of: ClientOf
 ) -> None:
     run = started(NOWHERE, leases)
     waits = []

@@ -6,17 +6,15 @@ import json
 import math
 import uuid
 import zipfile
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
 from annotation import actions
 from annotation.actions import Answer
-from annotation.models import Assignment, Label, Look, Question, Rater, Role, Row, Sheet, Study, User
+from annotation.models import Assignment, Label, Look, Question, Rater, Role, Row, Sheet, Study
 from judges import actions as judging
 from judges.models import Judge, UnreadableAnswer
 from reports import actions as report_actions
@@ -28,14 +26,12 @@ from reports.recomputing import recompute
 from reports.stats.summary import Empty
 from reports.tables import Table, about
 from reports.tables import tables as tables_of
-from tests.builders import Leases
+from tests.builders import ClientOf, Leases
 from tests.judges import helpers
 from tests.reports import studies
 from tests.reports.studies import answered, gold, judge, presence, rater, report, sheet
 
 pytestmark = pytest.mark.django_db
-
-ClientOf = Callable[[User], Client]
 
 
 def made(study: Study, **filters: object) -> dict[str, Table]:
