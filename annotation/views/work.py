@@ -15,6 +15,7 @@ from annotation.access import AppRequest
 from annotation.forms import SubmitForm
 from annotation.matching import WordIndex
 from annotation.models import Assignment, Row, Sheet
+from annotation.scheme import QuestionSpec
 from annotation.templatetags.palate import NOTE_WORDS
 from annotation.views.saving import refusal
 
@@ -102,6 +103,27 @@ def _my_assignment(request: AppRequest, pk: int) -> Assignment:
     return get_object_or_404(mine, pk=pk)
 
 
+def options_for_script(question: QuestionSpec) -> list[dict[str, object]]:
+    return [
+        {"key": o.key, "label": o.label, "sign": o.sign, "hotkey": o.hotkey, "colour": o.colour}
+        for o in question.options
+    ]
+
+
+def evidence_messages() -> dict[str, Any]:
+    """What the script says in the panel of the evidence."""
+    return {
+        "matches": {
+            "exact": _("same words"),
+            "synonym": _("synonym"),
+            "part": _("part"),
+            "near": _("near spelling"),
+        },
+        "noMatch": _("No match found on this page."),
+        "evidenceFailed": _("The document could not be loaded. It is tried again when you come back to it."),
+    }
+
+
 def _palette(grid: queries.Grid) -> dict[int, dict[str, object]]:
     """What the script needs to draw a choice before the server has confirmed it: question -> its options."""
     ids = {(table.section.key, question.key): question.pk for table in grid.tables for question in table.questions}
@@ -120,10 +142,7 @@ def _palette(grid: queries.Grid) -> dict[int, dict[str, object]]:
                 for column in table.columns
                 if (preset := table.spec.presets(column.facets).get(question.key))
             },
-            "options": [
-                {"key": o.key, "label": o.label, "sign": o.sign, "hotkey": o.hotkey, "colour": o.colour}
-                for o in table.spec.question(question.key).options
-            ],
+            "options": options_for_script(table.spec.question(question.key)),
         }
         for table in grid.tables
         for question in table.questions
@@ -160,12 +179,6 @@ def _messages_for_script(*, closed: bool) -> dict[str, Any]:
         "underAMinute": _("under 1 min"),
         "minutes": _("{min} min"),
         "hours": _("{h} h {min} min"),
-        "matches": {
-            "exact": _("same words"),
-            "synonym": _("synonym"),
-            "part": _("part"),
-            "near": _("near spelling"),
-        },
         "selected": _("Cells selected: {n} (Esc lets go)"),
         "filled": _("Cells filled: {n}."),
         "leftOff": _("Left out, not asked: {n}."),
@@ -178,7 +191,6 @@ def _messages_for_script(*, closed: bool) -> dict[str, Any]:
         "stepIsGone": _("That step was left as it is: its cells were changed elsewhere since, or are submitted."),
         "found": _("{n} of {all}"),
         "notFound": _("not found"),
-        "noMatch": _("No match found on this page."),
         "left": _("{open} of {all} cells left"),
         "ready": _("complete, not submitted"),
         "submitted": _("submitted"),
@@ -187,5 +199,5 @@ def _messages_for_script(*, closed: bool) -> dict[str, Any]:
         "open": _("not started"),
         "empty": _("empty"),
         "off": _("not asked"),
-        "evidenceFailed": _("The document could not be loaded. It is tried again when you come back to it."),
+        **evidence_messages(),
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,11 +13,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation import actions
-from annotation.models import Assignment, Label, Sheet, User
+from annotation.models import Assignment, Label, Sheet
 from tests import builders
-from tests.builders import Leases, label, standing
+from tests.builders import ClientOf, Leases, label, standing
 
-ClientOf = Callable[[User], Client]
 RENT, INSURE = ("Pay rent", "stated"), ("Insure", "stated")
 NOTICE_ACT, NOTICE_PARTY = ("Give notice · tenant", "act"), ("Give notice · tenant", "party")
 INSPECT_ACT, INSPECT_PARTY = ("Inspect", "act"), ("Inspect", "party")
