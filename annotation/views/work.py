@@ -193,6 +193,7 @@ def _messages_for_script(*, closed: bool) -> dict[str, Any]:
         "notFound": _("not found"),
         "left": _("{open} of {all} cells left"),
         "ready": _("complete, not submitted"),
+        "complete": _("complete: s submits it, Ctrl+→ goes on"),
         "submitted": _("submitted"),
         "withdrawn": _("given to somebody else"),
         "started": _("started"),

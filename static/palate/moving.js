@@ -94,6 +94,14 @@ class Focus {
     return null;
   }
 
+  // Where the work goes on after a cell: in its own document, to its end and then from its beginning. Null where nothing
+  // waits there any more: a complete document is left by a key of its own, `s` as a rule.
+  onward(cell) {
+    const mine = this.cells.parts.get(cell.assignment);
+    const at = mine.indexOf(cell);
+    return [...mine.slice(at + 1), ...mine.slice(0, at)].find((other) => this.isWaiting(other)) || null;
+  }
+
   // The next waiting cell above or below, in the same column of the table.
   nextInColumn({ x, line }, step) {
     const { lines } = this.cells;

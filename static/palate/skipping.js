@@ -62,7 +62,7 @@ class Skipping {
     this.editing.change(wanted.map((cell) => [cell, `!${reason}`]));
     this.dialog.close();
     const last = wanted[wanted.length - 1];
-    if (last && !this.range.isRange) this.focus.go(this.focus.next(last, 1) || last);
+    if (last && !this.range.isRange) this.focus.go(this.focus.onward(last) || last);
     else this.choosing.describe();
   }
 }

@@ -45,9 +45,9 @@ def test_from_login_to_submission_and_back_without_a_mouse(slaw: Coleslaw, brows
     # Four ingredients, one key each; the focus goes on by itself, at last to this document's tasks.
     grid.keys("1", "1", "2", "3")
     assert grid.where() == "Google 1 › Task › shred · knife · white cabbage"
-    # Shred has three cells; the blanks of the others fill themselves. Then the next document begins.
+    # Shred has three cells; the blanks of the others fill themselves. The focus stays in the complete document.
     grid.keys("1", "1", "1", "2", "3", "1")
-    assert grid.where() == "Google 2 › Presence › white cabbage"
+    assert grid.where() == "Google 1 › Task › serve · complete: s submits it, Ctrl+→ goes on"
     grid.settle()
     assert slaw.standing("anna") == {
         ("Google 1", "white cabbage", "presence"): "found",
@@ -65,7 +65,7 @@ def test_from_login_to_submission_and_back_without_a_mouse(slaw: Coleslaw, brows
         ("Google 1", "serve", "ingredients"): "no-ingredients-used",
     }
 
-    grid.keys("p", "s")
+    grid.keys("s")
     expect(page.locator("#n-submitted")).to_have_text("1")
     assert grid.where() == "Google 2 › Presence › white cabbage"  # on to the next document with open cells
     grid.go("Google 1", "carrots")
@@ -90,7 +90,7 @@ def test_from_login_to_submission_and_back_without_a_mouse(slaw: Coleslaw, brows
 
 def test_an_ordinary_cell_costs_one_key(slaw: Coleslaw, browsing: Browsing) -> None:
     # 3 documents × (4 ingredients + 3 tasks × 3 questions) = 39 cells, of which "stir" presets its tool and "serve" its
-    # tool and ingredients: 3 × 3 = 9. So 30 keys fill the sheet.
+    # tool and ingredients: 3 × 3 = 9. So 30 keys fill the sheet, and three submit it.
     page = browsing.person("anna")
     grid = Grid(page, slaw.sheet).open()
     expect(page.locator("#cells-left")).to_have_text("39 of 39 cells left")
@@ -103,13 +103,34 @@ def test_an_ordinary_cell_costs_one_key(slaw: Coleslaw, browsing: Browsing) -> N
             });
         }"""
     )
-    grid.keys(*"1" * 30)
+    for n in (1, 2, 3):
+        grid.keys(*"1" * 10)
+        assert "complete: s submits it" in grid.where()
+        expect(page.locator(".mark[data-state=ready]")).to_have_count(2)  # one document, in both tables
+        grid.keys("s")
+        expect(page.locator("#n-submitted")).to_have_text(str(n))
     # Each document is read once: its tasks come after its ingredients, and only then the next document.
     assert page.evaluate("window.shown") == ["Google 1", "Google 2", "Bing 1"]
     expect(page.locator("#cells-left")).to_have_text("0 of 39 cells left")
     grid.settle()
     assert len(slaw.standing("anna")) == 39
-    assert page.locator(".mark[data-state=ready]").count() == 6  # three documents, in both tables
+
+
+def test_a_correction_stays_in_its_cell_and_an_answer_leads_to_what_was_left_open(
+    slaw: Coleslaw, browsing: Browsing
+) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    grid.keys("ArrowRight", *"1" * 9)  # all of Google 1 but its first cell
+    assert grid.focused == grid.id("Google 1", "white cabbage")
+    grid.keys("1")
+    assert grid.focused == grid.id("Google 1", "white cabbage")  # complete
+    grid.keys("ArrowRight", "3")
+    assert grid.focused == grid.id("Google 1", "carrots")
+    grid.keys("Control+ArrowRight")
+    assert grid.focused == grid.id("Google 2", "white cabbage")
+    grid.settle()
+    assert slaw.standing("anna")["Google 1", "carrots", "presence"] == "not-found"
 
 
 def test_an_incomplete_document_is_refused_and_says_what_is_missing(slaw: Coleslaw, browsing: Browsing) -> None:
@@ -128,7 +149,7 @@ def test_a_choice_and_submit_at_once_waits_for_the_choice(slaw: Coleslaw, browsi
     grid = Grid(page, slaw.sheet).open()
     grid.keys(*"1" * 8)  # all of Google 1 but two cells
     slow_down(page)
-    grid.keys("1", "1", "p", "s")
+    grid.keys("1", "1", "s")
     expect(page.locator("#n-submitted")).to_have_text("1")
     assert slaw.assignment("anna", "Google 1").state == Assignment.State.SUBMITTED
 

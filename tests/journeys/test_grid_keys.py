@@ -82,11 +82,13 @@ def test_a_document_is_finished_before_the_next_one_begins(slaw: Coleslaw, brows
     grid.keys("Backspace", *TO["Google 1"], "Delete", "Control+ArrowRight")
     assert grid.where() == f"Google 1 › Task › {SHRED}"  # over the answered ingredients, and none of another document
     grid.keys(*"111", *"11", "1")  # stir presets one of its cells, serve two
+    assert grid.where() == "Google 1 › Presence › white cabbage"  # the one that was cleared: nothing else is open here
+    grid.keys("1")
+    assert grid.focused == grid.id("Google 1", "white cabbage")  # a complete document is left by a key of its own
+    grid.keys("Control+ArrowRight")
     assert grid.where() == f"Google 2 › Task › {SHRED}"  # it has no ingredients here
-    grid.keys(*"111", *"11", "1")
+    grid.keys(*"111", *"11", "1", "Control+ArrowRight")
     assert grid.where() == "Bing 1 › Presence › white cabbage"
-    grid.keys("Control+ArrowLeft")  # the one that was cleared
-    assert grid.where() == "Google 1 › Presence › white cabbage"
 
 
 def test_open_cells_are_found_up_and_down_a_column(grid: Grid) -> None:
