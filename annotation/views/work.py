@@ -161,7 +161,7 @@ def _messages_for_script(*, closed: bool) -> dict[str, Any]:
             "part": _("part"),
             "near": _("near spelling"),
         },
-        "selected": _("Cells selected: {n}"),
+        "selected": _("Cells selected: {n} (Esc lets go)"),
         "filled": _("Cells filled: {n}."),
         "leftOff": _("Left out, not asked: {n}."),
         "leftLocked": _("Left out, submitted: {n}."),

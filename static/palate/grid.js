@@ -82,7 +82,7 @@ window.palate = (() => {
   keys.add("?", () => $("help").showModal());
   keys.add("o", () => $("original")?.click());
   $("open-help").addEventListener("click", () => $("help").showModal());
-  document.querySelectorAll("dialog").forEach((dialog) => dialog.addEventListener("close", () => focus.go(focus.cell)));
+  document.querySelectorAll("dialog").forEach((dialog) => dialog.addEventListener("close", () => focus.back()));
 
   const divider = $("divider");
   const setWidth = (share) => {
@@ -112,6 +112,13 @@ window.palate = (() => {
   });
   for (const kind of ["keydown", "mousedown"])
     tables.addEventListener(kind, () => tables.dispatchEvent(new CustomEvent("palate:activity", { bubbles: true })));
+  // A click on what takes no keys leaves them in the grid; Esc leads there from the document.
+  document.addEventListener("mouseup", () => document.activeElement.matches("body, main") && focus.back({ scroll: false }));
+  $("evidence").addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    focus.back();
+  });
   // Whoever comes into the grid from elsewhere on the page.
   tables.addEventListener("focusin", ({ target }) => target.cell && target.cell !== focus.cell && focus.go(target.cell));
   saving.start();

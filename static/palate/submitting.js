@@ -66,7 +66,7 @@ class Submitting {
     this.refuse("");
     this.set(assignment, answer.state);
     this.saving.others?.postMessage({ columns: [], states: { [assignment]: answer.state } });
-    if (taken) return this.focus.go(this.focus.cell);
+    if (taken) return this.focus.back();
     const { documents } = this.cells;
     const next = documents.slice(documents.indexOf(assignment) + 1).find((a) => this.marks.get(a).state !== "submitted");
     this.focus.go(next ? this.focus.firstOf(next) : this.focus.cell);

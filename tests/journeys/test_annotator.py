@@ -42,13 +42,12 @@ def test_from_login_to_submission_and_back_without_a_mouse(slaw: Coleslaw, brows
     grid = Grid(page, slaw.sheet)
     assert grid.where() == "Google 1 › Presence › white cabbage"
 
-    # Four ingredients, one key each; the focus goes on by itself, at last to the next document's first.
+    # Four ingredients, one key each; the focus goes on by itself, at last to this document's tasks.
     grid.keys("1", "1", "2", "3")
-    assert grid.where() == "Google 2 › Presence › white cabbage"
-    # Down over two lines to the tasks here. Shred has three cells; the blanks of the others fill themselves.
-    grid.keys("Home", "ArrowDown", "ArrowDown")
     assert grid.where() == "Google 1 › Task › shred · knife · white cabbage"
+    # Shred has three cells; the blanks of the others fill themselves. Then the next document begins.
     grid.keys("1", "1", "1", "2", "3", "1")
+    assert grid.where() == "Google 2 › Presence › white cabbage"
     grid.settle()
     assert slaw.standing("anna") == {
         ("Google 1", "white cabbage", "presence"): "found",
@@ -95,7 +94,18 @@ def test_an_ordinary_cell_costs_one_key(slaw: Coleslaw, browsing: Browsing) -> N
     page = browsing.person("anna")
     grid = Grid(page, slaw.sheet).open()
     expect(page.locator("#cells-left")).to_have_text("39 of 39 cells left")
+    page.evaluate(
+        """() => {
+            window.shown = [];
+            document.addEventListener("focusin", ({ target }) => {
+                const name = target.cell && palate.cells.names.get(target.cell.assignment);
+                if (name && name !== window.shown.at(-1)) window.shown.push(name);
+            });
+        }"""
+    )
     grid.keys(*"1" * 30)
+    # Each document is read once: its tasks come after its ingredients, and only then the next document.
+    assert page.evaluate("window.shown") == ["Google 1", "Google 2", "Bing 1"]
     expect(page.locator("#cells-left")).to_have_text("0 of 39 cells left")
     grid.settle()
     assert len(slaw.standing("anna")) == 39
@@ -116,10 +126,9 @@ def test_an_incomplete_document_is_refused_and_says_what_is_missing(slaw: Colesl
 def test_a_choice_and_submit_at_once_waits_for_the_choice(slaw: Coleslaw, browsing: Browsing) -> None:
     page = browsing.person("anna")
     grid = Grid(page, slaw.sheet).open()
-    grid.keys(*"1" * 11)  # all ingredients but Bing 1's last
-    grid.go("Google 1", "shred · knife · white cabbage", "task")
+    grid.keys(*"1" * 8)  # all of Google 1 but two cells
     slow_down(page)
-    grid.keys(*"11111", "1", "p", "s")
+    grid.keys("1", "1", "p", "s")
     expect(page.locator("#n-submitted")).to_have_text("1")
     assert slaw.assignment("anna", "Google 1").state == Assignment.State.SUBMITTED
 

@@ -24,7 +24,7 @@ from reports import actions as reporting
 from reports.arrays import Filters
 from tests import builders
 from tests.journeys.conftest import WIDE, Browsing
-from tests.journeys.pages import Coleslaw, Grid, add_document
+from tests.journeys.pages import TO, Coleslaw, Grid, add_document
 
 # All rules of axe, also the size of what is clicked (WCAG 2.2), which it leaves out unless it is asked; the theme
 # changes nothing but colours.
@@ -232,7 +232,7 @@ def test_the_login_and_the_grids_states(slaw: Coleslaw, browsing: Browsing) -> N
     look(page, "login-refused")
     browsing.log_in(page.context, "anna")
     grid = Grid(page, slaw.sheet).open()
-    grid.keys(*"1234", *"12")
+    grid.keys(*"1234", *TO["Google 2"], *"12")
     grid.go("Google 1", "shred · knife · white cabbage", "task")
     grid.keys("4", "1", "3")
     grid.keys("s")

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from annotation import actions
 from annotation.models import LabelEvent
 from tests.journeys.conftest import Browsing
-from tests.journeys.pages import Coleslaw, Grid
+from tests.journeys.pages import TO, Coleslaw, Grid
 
 SHRED, STIR, SERVE = "shred · knife · white cabbage", "stir · carrots, mayonnaise", "serve"
 INGREDIENTS = ("white cabbage", "carrots", "mayonnaise", "mustard")
@@ -50,7 +50,7 @@ def n_changes() -> int:
 def test_a_range_is_selected_filled_with_one_key_and_undone_as_one_step(grid: Grid, slaw: Coleslaw) -> None:
     grid.keys("Shift+ArrowRight", "Shift+ArrowDown")
     assert selected(grid) == 4
-    expect(grid.page.locator("#selected")).to_have_text("Cells selected: 4")
+    expect(grid.page.locator("#selected")).to_have_text("Cells selected: 4 (Esc lets go)")
     assert grid.where() == "Google 1 › Presence › white cabbage"  # the focus stays where the range began
     grid.keys("3")
     assert [line(grid, row) for row in ("Google 1", "Google 2", "Bing 1")] == ["––..", "––..", "...."]
@@ -94,6 +94,105 @@ def test_a_range_is_selected_filled_with_one_key_and_undone_as_one_step(grid: Gr
     assert selected(grid) == 4
 
 
+def test_tab_and_enter_go_through_a_range_until_it_is_let_go(grid: Grid, slaw: Coleslaw) -> None:
+    def walk(key: str, times: int) -> str:
+        """Where a key leads, step by step: a letter for the document, one for the ingredient."""
+        steps = []
+        for _ in range(times):
+            grid.keys(key)
+            row, _question, column = grid.where().split(" › ")
+            steps.append(f"{ {'Google 1': 'G', 'Google 2': 'H', 'Bing 1': 'B'}[row] }{column[:2]}")
+        return " ".join(steps)
+
+    grid.go("Google 1", "carrots")
+    grid.keys("Shift+ArrowDown", "Shift+ArrowRight")
+    assert walk("Tab", 4) == "Gma Hca Hma Gca"  # line by line, and from the last one to the first
+    assert walk("Shift+Tab", 3) == "Hma Hca Gma"
+    assert walk("Enter", 4) == "Hma Gca Hca Gma"  # column by column
+    assert walk("Shift+Enter", 2) == "Hca Gca"
+    assert walk("Tab", 1) == "Gma"
+    assert selected(grid) == 4
+    expect(grid.page.locator("#selected")).to_have_text("Cells selected: 4 (Esc lets go)")
+    # Everything is about the whole range still, wherever the focus is in it.
+    grid.keys("2")
+    assert [line(grid, row) for row in ("Google 1", "Google 2", "Bing 1")] == [".~~.", ".~~.", "...."]
+    grid.keys("Control+c")
+    assert clipboard(grid) == "\n".join(["Found (not perfect)\tFound (not perfect)"] * 2)
+    assert selected(grid) == 4
+    # A dialog, too, gives it back; Shift begins a new range at the focus; the focus stays where it is.
+    grid.keys("?", "Escape")
+    expect(grid.page.get_by_role("dialog")).to_be_hidden()
+    assert grid.focused == grid.id("Google 1", "mayonnaise")
+    assert selected(grid) == 4
+    grid.keys("Shift+ArrowRight")
+    assert selected(grid) == 2
+    # An arrow or Esc lets go, and Tab leads on through the lines as before.
+    assert walk("ArrowLeft", 1) == "Gca"
+    assert selected(grid) == 0
+    grid.keys("Shift+ArrowRight")
+    assert walk("Tab", 1) == "Gma"
+    grid.keys("Escape")
+    assert selected(grid) == 0
+    assert grid.focused == grid.id("Google 1", "mayonnaise")
+    assert walk("Tab", 2) == "Gmu Hwh"
+    grid.settle()
+    assert len(slaw.standing("anna")) == 4
+
+
+def test_a_range_is_no_trap(grid: Grid) -> None:
+    """Esc and Tab lead out of the grid, also where all of the last table is selected (WCAG 2.1.2)."""
+    grid.keys("Control+End", "Control+a", "Tab", "Shift+Tab")
+    assert selected(grid) == 27
+    assert grid.focused == grid.id("Bing 1", SERVE, "ingredients")
+    grid.keys("Escape", "Tab")
+    assert grid.page.evaluate("document.activeElement.closest('table')") is None
+    grid.page.get_by_role("button", name="Keys").click()
+    expect(grid.page.get_by_role("dialog", name="Keys")).to_contain_text(
+        "in a range Tab and Enter go through it until Esc or an arrow lets go of it"
+    )
+
+
+def test_the_table_a_line_a_column_and_all_to_an_edge_are_selected_at_once(grid: Grid, slaw: Coleslaw) -> None:
+    def range_of(*keys: str) -> tuple[int, str]:
+        grid.go("Google 2", STIR, "tool")
+        grid.keys(*keys)
+        assert grid.focused == grid.id("Google 2", STIR, "tool")  # what a number means does not change
+        return selected(grid), grid.page.locator("td[aria-selected=true]").first.get_attribute("id") or ""
+
+    first = grid.id("Google 1", SHRED, "task")
+    assert range_of("Control+a") == (27, first)  # three documents × three questions × three tasks
+    assert range_of("Shift+Space") == (3, grid.id("Google 2", SHRED, "tool"))
+    assert range_of("Control+Space") == (9, grid.id("Google 1", STIR, "task"))
+    assert range_of("Control+Shift+ArrowRight") == (2, grid.id("Google 2", STIR, "tool"))
+    assert range_of("Control+Shift+ArrowUp") == (5, grid.id("Google 1", STIR, "task"))
+    assert range_of("Control+Shift+ArrowUp", "Control+Shift+ArrowLeft") == (10, first)
+    assert range_of("Control+Shift+ArrowDown", "Control+Shift+ArrowRight") == (10, grid.id("Google 2", STIR, "tool"))
+    grid.keys("1")  # “Found”, as the focused tool has it
+    grid.settle()
+    assert slaw.standing("anna")["Bing 1", SERVE, "tool"] == "found"
+    assert ("Bing 1", SERVE, "task") not in slaw.standing("anna")
+
+
+def test_headings_select_what_they_name(grid: Grid, slaw: Coleslaw) -> None:
+    table = grid.page.get_by_role("grid", name="Tasks")
+    grid.go("Google 2", STIR, "tool")
+    table.get_by_role("columnheader", name="serve").click()
+    assert selected(grid) == 9
+    assert grid.focused == grid.id("Google 2", SERVE, "tool")  # the document beside the grid stays
+    table.get_by_role("rowheader", name="Google 1").click()
+    assert selected(grid) == 9
+    assert grid.focused == grid.id("Google 1", SERVE, "task")
+    table.get_by_role("rowheader", name="Tool").nth(2).click()
+    assert selected(grid) == 3
+    assert grid.focused == grid.id("Bing 1", SERVE, "tool")
+    grid.keys("1")
+    table.locator(".corner").first.click()
+    assert selected(grid) == 27
+    assert grid.focused == grid.id("Bing 1", SERVE, "tool")
+    grid.settle()
+    assert {row for row, _, question in slaw.standing("anna") if question == "tool"} == {"Bing 1"}
+
+
 def test_a_fill_takes_only_cells_that_are_asked_and_have_that_answer(grid: Grid, slaw: Coleslaw) -> None:
     """Down the three questions of two documents, with the first one's task absent."""
     grid.go("Google 1", SHRED, "task")
@@ -112,7 +211,7 @@ def test_a_fill_takes_only_cells_that_are_asked_and_have_that_answer(grid: Grid,
 
 def test_filling_down(grid: Grid, slaw: Coleslaw) -> None:
     grid.keys("1", "2", "3", "4")  # Google 1's ingredients
-    grid.keys("Control+d")  # Google 2's white cabbage, from the document above
+    grid.keys(*TO["Google 2"], "Control+d")  # its white cabbage, from the document above
     assert line(grid, "Google 2") == "F..."
     grid.keys("Control+Home", "Shift+End", "Shift+ArrowDown", "Shift+ArrowDown", "Control+d")
     assert [line(grid, row) for row in ("Google 2", "Bing 1")] == ["F~–i", "F~–i"]

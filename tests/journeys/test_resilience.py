@@ -11,13 +11,19 @@ from annotation import actions
 from annotation.models import LabelEvent
 from tests import builders
 from tests.journeys.conftest import Browsing
-from tests.journeys.pages import PASSWORD, Coleslaw, Grid, slow_down
+from tests.journeys.pages import PASSWORD, TO, Coleslaw, Grid, slow_down
 
 RECORD = "**/record/"
 NETWORK = ("Failed to load resource", "htmx:", "Response Status Error Code")
 INGREDIENTS = ("white cabbage", "carrots", "mayonnaise", "mustard")
 SHRED = "shred · knife · white cabbage"
-TEN = (*"1234", *"1234", *"12")  # Google 1's and Google 2's ingredients, and two of Bing 1's
+TEN = (
+    *"1234",
+    *TO["Google 2"],
+    *"1234",
+    *TO["Bing 1"],
+    *"12",
+)  # Google 1's and Google 2's ingredients, and two of Bing 1's
 TEN_CHOSEN = {
     (row, column, "presence"): option
     for row, columns in {"Google 1": 4, "Google 2": 4, "Bing 1": 2}.items()
