@@ -9,10 +9,11 @@ class Editing {
   change(wanted, word = "") {
     const left = { changed: [], off: [], locked: [], foreign: [], word };
     const possible = [];
+    const same = [];
     for (const [cell, option] of wanted) {
       if (this.cells.isLocked(cell)) left.locked.push(cell);
       else if (option === undefined) left.foreign.push(cell);
-      else if (cell.value === option) this.saving.decide(cell.id);
+      else if (cell.value === option) same.push(cell);
       else possible.push([cell, option]);
     }
     this.refuse("");
@@ -20,9 +21,13 @@ class Editing {
     const diff = this.cells.apply(possible, (cell) => left.off.push(cell));
     const skipped = new Set(left.off);
     const done = possible.filter(([cell]) => !skipped.has(cell));
-    if (!done.length) return left;
+    if (!done.length && !same.length) return left;
     left.changed = done.map(([cell]) => cell);
-    const key = this.saving.add(done.map(([cell, option]) => [cell.id, option, seen.get(cell)]));
+    // A choice of what stands there already is sent too: somewhere else it may have been changed since.
+    const key = this.saving.add([
+      ...done.map(([cell, option]) => [cell.id, option, seen.get(cell)]),
+      ...same.map((cell) => [cell.id, cell.value, optionOf(cell.value)]),
+    ]);
     this.steps.push({ key, cells: diff });
     return left;
   }
@@ -44,10 +49,9 @@ class Editing {
     return wanted.length > 0 && wanted.every(isFitting);
   }
 
-  // The name of the document that keeps a step waiting.
+  // The assignment that keeps a step waiting.
   lockOf(step) {
-    const locked = step.cells.map(([id]) => this.cells.get(id)).find((cell) => cell && this.cells.isLocked(cell));
-    return locked && this.cells.names.get(locked.assignment);
+    return step.cells.map(([id]) => this.cells.get(id)).find((cell) => cell && this.cells.isLocked(cell))?.assignment;
   }
 
   // Take a step back, or do it again; gives the cell to go to. Null when its cells hold something else by now: nothing is touched.

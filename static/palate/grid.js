@@ -47,7 +47,7 @@ window.palate = (() => {
   const focus = new Focus(cells);
   const keys = new Keys(tables, focus);
   const range = new CellRange(cells, focus, words, $("selected"));
-  const saving = new Saving({ cells, config, words, refuse, shown: $("save-state") });
+  const saving = new Saving({ cells, config, words, refuse, shown: $("save-state"), discard: $("discard") });
   const steps = new UndoSteps(`palate:undo:${config.store}`, words, refuse);
   const editing = new Editing({ cells, saving, steps, words, refuse });
   const choosing = new Choosing({ cells, focus, range, editing, words, where: $("where"), choices: $("choices") });
@@ -64,8 +64,13 @@ window.palate = (() => {
   // --- undo -------------------------------------------------------------------------------------------------------------
 
   function turn(back) {
-    const cell = steps.turn(back, editing);
+    const cell = steps.turn(back, editing, whyItWaits);
     if (cell) focus.go(cell);
+  }
+  function whyItWaits(assignment) {
+    if (words.locked === words.closed) return words.stepWaitsOnSheet;
+    if (submitting.marks.get(assignment).state === "withdrawn") return words.withdrawn;
+    return words.stepWaits.replace("{row}", () => cells.names.get(assignment));
   }
   keys.add("Ctrl+z", () => turn(true));
   keys.add("Ctrl+Shift+z", () => turn(false));
@@ -73,8 +78,11 @@ window.palate = (() => {
   $("undo").addEventListener("click", () => turn(true));
   $("redo").addEventListener("click", () => turn(false));
   saving.acknowledged.push((edit, answer) => {
-    if (edit?.restore && (answer.refused.length || answer.conflicts.length)) steps.returned(edit.step, editing);
-    else if (edit) steps.amend(edit.key, (id) => cells.get(id)?.value ?? "");
+    if (edit?.restore && (answer.refused.length || answer.conflicts.length)) {
+      // Without columns it is about what is not this person's any more, and the server has said so.
+      const isKept = steps.returned(edit.step, (step, back) => answer.columns.length > 0 && editing.fits(step, back));
+      if (!isKept && answer.conflicts.length) refuse(words.stepIsGone);
+    } else if (edit) steps.amend(edit.key, (id) => cells.get(id)?.value ?? "");
     if (focus.cell) choosing.describe();
   });
 
@@ -119,7 +127,7 @@ window.palate = (() => {
   // --- start ------------------------------------------------------------------------------------------------------------
 
   window.addEventListener("beforeunload", (event) => {
-    if (saving.queue.edits.length) event.preventDefault();
+    if (saving.queue.waiting.length) event.preventDefault();
   });
   for (const kind of ["keydown", "mousedown"])
     tables.addEventListener(kind, () => tables.dispatchEvent(new CustomEvent("palate:activity", { bubbles: true })));

@@ -57,17 +57,19 @@ class UndoSteps {
     this.keep();
   }
 
-  // The server refused to take a step back, or to do it again. It can be tried later unless its cells hold something else.
-  returned(key, editing) {
+  // The server refused to take a step back, or to do it again. Where it `fits` still it comes back to its place, to be tried later.
+  returned(key, fits) {
     const back = this.undone.some((step) => step.key === key);
     const [to, from] = this.stacks(back);
     const step = from.find((other) => other.key === key);
     if (step) from.splice(from.indexOf(step), 1);
-    if (step && editing.fits(step, back)) {
+    const isKept = Boolean(step) && fits(step, back);
+    if (isKept) {
       to.push(step);
       to.sort((a, b) => (back ? a.at - b.at : b.at - a.at));
-    } else this.refuse(this.words.stepIsGone);
+    }
     this.keep();
+    return isKept;
   }
 
   // Where a step comes from and goes to.
@@ -76,8 +78,8 @@ class UndoSteps {
   }
 
   // Take the last step back, or do it again. Gives the cell to go to, or null. A step whose cells were changed by somebody else
-  // since is forgotten; one whose document is submitted waits.
-  turn(back, editing) {
+  // since is forgotten; one whose document is submitted waits: `why(assignment)` is the sentence that says so.
+  turn(back, editing, why) {
     const [from, to] = this.stacks(back);
     const waits = (step) => editing.fits(step, back) && editing.lockOf(step);
     const last = from.at(-1);
@@ -87,7 +89,7 @@ class UndoSteps {
     this.said = Boolean(lock);
     if (!step) {
       const nothing = back ? this.words.nothingToUndo : this.words.nothingToRedo;
-      this.refuse(lock ? this.words.stepWaits.replace("{row}", () => lock) : nothing);
+      this.refuse(lock ? why(lock) : nothing);
       return null;
     }
     from.splice(from.indexOf(step), 1);

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from annotation import actions, exports, queries
 from annotation.actions import Answer, Refused, Unanswered
-from annotation.models import Assignment, LabelEvent, User
+from annotation.models import Assignment, LabelEvent
 from tests import builders
-from tests.builders import COMPLETE, Leases, label, standing
+from tests.builders import COMPLETE, ClientOf, Leases, label, standing
 
-ClientOf = Callable[[User], Client]
 RENT = ("Pay rent", "stated")
 NOTICE = "Give notice · tenant"
 
