@@ -16,6 +16,7 @@ from annotation.forms import SubmitForm
 from annotation.matching import WordIndex
 from annotation.models import Assignment, Row, Sheet
 from annotation.scheme import QuestionSpec
+from annotation.spreadsheet.layout import skipped
 from annotation.templatetags.palate import NOTE_WORDS
 from annotation.views.saving import refusal
 
@@ -151,6 +152,7 @@ def _palette(grid: queries.Grid) -> dict[int, dict[str, object]]:
 
 def _messages_for_script(*, closed: bool) -> dict[str, Any]:
     is_closed = _("This sheet is closed: its work is finished. The manager can open it again.")
+    log_in = _("Log in again in another tab")
     return {
         "saved": _("Saved"),
         "saving": _("Saving…"),
@@ -161,13 +163,15 @@ def _messages_for_script(*, closed: bool) -> dict[str, Any]:
         "decideFirst": _("Some cells have two answers. Choose one in each of them, then submit."),
         "waiting": _("Some choices are still on their way to the server. Submit when they are saved."),
         "notSubmitted": _("The server did not answer. Nothing was submitted; your labels are safe. Try again."),
-        "loggedOut": _("You are logged out. Log in again in another tab; your last choices are kept here."),
+        "loggedOut": _("You are logged out. %(log_in)s; your last choices are kept here.") % {"log_in": log_in},
+        "logIn": log_in,
         "clear": _("clear"),
         "notAsked": _("Not asked: the answer above switches this off."),
         "locked": is_closed if closed else _("Submitted. Take it back to change it."),
         "closed": is_closed,
         "discard": _("Throw away what is kept in this browser and not saved? It cannot be brought back."),
         "skipped": _("cannot tell: {reason}"),
+        "skippedWord": skipped("{reason}"),
         "skipRange": _("The open cells of the range: {n}"),
         "skipRest": _("All that is still open in “{row}”: {n} cells"),
         "stillOpen": _("Still open in “{row}”: {n}"),
@@ -181,6 +185,7 @@ def _messages_for_script(*, closed: bool) -> dict[str, Any]:
         "hours": _("{h} h {min} min"),
         "selected": _("Cells selected: {n} (Esc lets go)"),
         "filled": _("Cells filled: {n}."),
+        "cleared": _("Cells cleared: {n}."),
         "leftOff": _("Left out, not asked: {n}."),
         "leftLocked": _("Left out, submitted: {n}."),
         "leftForeign": _("Left out, “{option}” is no answer there: {n}."),
@@ -188,7 +193,9 @@ def _messages_for_script(*, closed: bool) -> dict[str, Any]:
         "unknownWord": _("“{word}” is no answer here"),
         "nothingToUndo": _("There is nothing to undo."),
         "nothingToRedo": _("There is nothing to do again."),
-        "stepIsGone": _("That step was left as it is: its cells were changed elsewhere since, or are submitted."),
+        "stepIsGone": _("That step was left as it is: its cells were changed elsewhere since."),
+        "stepWaits": _("That step waits: “{row}” is submitted. Take it back first."),
+        "stepWaitsOnSheet": _("That step waits: this sheet is closed. The manager can open it again."),
         "found": _("{n} of {all}"),
         "notFound": _("not found"),
         "left": _("{open} of {all} cells left"),

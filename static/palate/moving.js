@@ -176,16 +176,28 @@ class Focus {
   }
 }
 
-// What each key does while the focus is in the grid. Names are as KeyboardEvent.key says them, with "Ctrl+" and "Shift+"
+// What each key does while the focus is in the grid, or in the text beside it. Names are as KeyboardEvent.key says them, with "Ctrl+" and "Shift+"
 // before them in this order; Shift is named only where the key itself does not tell. On a Mac, Command counts as Ctrl.
 class Keys {
-  constructor(tables) {
+  constructor(tables, focus) {
     this.does = new Map(); // name -> [{action, when}], the latest first
-    tables.addEventListener("keydown", (event) => {
-      const action = this.find(Keys.name(event)) || this.find(Keys.name(event, Keys.placed(event)));
-      // What gives back false has not done anything, and leaves the key to the browser.
-      if (action && action(event) !== false) event.preventDefault();
+    tables.addEventListener("keydown", (event) => this.press(event));
+    // Who has clicked into the document to read it labels from there, and is in the grid then.
+    document.addEventListener("keydown", (event) => {
+      if (!event.target.matches("body, #evidence, .drawer .body") || document.querySelector("dialog[open]")) return;
+      if (Keys.READING.test(Keys.name(event)) || !this.press(event)) return;
+      if (document.activeElement === event.target) focus.back({ scroll: false });
     });
+  }
+
+  static READING = /Arrow|Home|End|Page|Tab|Enter|Escape| $|^Ctrl\+a$/; // what scrolls a text, selects it or leads away
+
+  // What gives back false has not done anything, and leaves the key to the browser.
+  press(event) {
+    const action = this.find(Keys.name(event)) || this.find(Keys.name(event, Keys.placed(event)));
+    const done = Boolean(action) && action(event) !== false;
+    if (done) event.preventDefault();
+    return done;
   }
 
   static name(event, key = event.key) {

@@ -11,6 +11,7 @@ class Submitting {
     this.busy = false;
     this.next = null; // the assignment to submit as soon as its last choices are saved
     this.drawn = false;
+    this.rests = 0; // until when `s` does nothing, in milliseconds since the page was opened
     saving.acknowledged.push((edit, { states }) => {
       for (const [assignment, state] of Object.entries(states)) this.set(assignment, state);
     });
@@ -26,10 +27,15 @@ class Submitting {
       if (event.detail < 2 && event.target.closest("[data-submit], [data-reopen]")) this.turn(focus.cell.assignment);
     });
     panel.addEventListener("shown", () => this.buttons());
+    document.addEventListener("keydown", ({ key }) => key.toLowerCase() !== "s" && (this.rests = 0));
   }
 
   keys(keys) {
-    keys.add("s", () => this.turn(this.focus.cell.assignment));
+    keys.add("s", ({ repeat }) => {
+      // Held down or pressed twice it is one submission: the focus goes on, and the second would be about another document.
+      if (repeat || this.busy || this.next || performance.now() < this.rests) return;
+      this.turn(this.focus.cell.assignment);
+    });
   }
 
   set(assignment, state) {
@@ -68,6 +74,7 @@ class Submitting {
       return this.refuse(answer.message);
     }
     this.refuse("");
+    this.rests = performance.now() + 1000;
     this.set(assignment, answer.state);
     this.saving.others?.postMessage({ columns: [], states: { [assignment]: answer.state } });
     if (taken) {

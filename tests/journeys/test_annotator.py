@@ -154,6 +154,41 @@ def test_a_choice_and_submit_at_once_waits_for_the_choice(slaw: Coleslaw, browsi
     assert slaw.assignment("anna", "Google 1").state == Assignment.State.SUBMITTED
 
 
+def test_s_held_down_or_pressed_twice_submits_one_document(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    grid.keys(*"1" * 30)  # all three documents
+    grid.settle()
+    submitted = page.locator("#n-submitted")
+
+    def of_server() -> list[str]:
+        return [slaw.assignment("anna", row).state for row in ("Google 1", "Google 2", "Bing 1")]
+
+    grid.keys("Control+Home")
+    for _ in range(12):  # over a second; without an up between them, the browser reports repeats
+        page.keyboard.down("s")
+        page.wait_for_timeout(120)
+    page.keyboard.up("s")
+    page.wait_for_timeout(300)
+    assert of_server() == ["submitted", "started", "started"]
+    assert grid.where().startswith("Google 2")
+
+    # Another key, and it is about the document that has the focus now.
+    grid.keys("ArrowRight", "s")
+    expect(submitted).to_have_text("2")
+    grid.keys("s")
+    page.wait_for_timeout(300)
+    assert of_server() == ["submitted", "submitted", "started"]
+    page.wait_for_timeout(1000)
+    # Twice at once, while the last choice is on its way: one submission, which the second press does not take back.
+    slow_down(page)
+    grid.keys("2", "s", "s")
+    expect(submitted).to_have_text("3")
+    grid.keys("s")
+    page.wait_for_timeout(300)
+    assert of_server() == ["submitted", "submitted", "submitted"]
+
+
 def test_a_submission_is_taken_back_and_its_cells_open_again(slaw: Coleslaw, browsing: Browsing) -> None:
     actions.submit(assignment=slaw.assignment("anna", "Google 1"), allow_open=True)
     page = browsing.person("anna")

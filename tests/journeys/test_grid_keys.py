@@ -256,12 +256,119 @@ def test_the_keys_stay_in_the_grid_when_something_else_is_clicked(grid: Grid) ->
     grid.keys("2")
     assert grid.sign("Google 1", "carrots") == "~"
     page.locator("#open-guide").click()
-    # The document takes them, to be scrolled and copied from, and Esc gives them back.
+    # The document is scrolled and copied from, and Esc leads back.
     page.locator("#evidence li").first.click()
-    grid.keys("3")
+    assert grid.focused == "evidence"
     grid.keys("Escape")
     assert grid.focused == grid.id("Google 1", "mayonnaise")
-    assert grid.sign("Google 1", "mayonnaise") == ""
+
+
+def test_who_reads_the_document_labels_from_there(slaw: Coleslaw, browsing: Browsing) -> None:
+    grid = Grid(browsing.person("anna", viewport={"width": 1280, "height": 420}), slaw.sheet).open()
+    page = grid.page
+    panel, reading = page.locator("#evidence"), page.locator("#evidence h2")
+
+    def scrolled() -> float:
+        page.wait_for_timeout(250)  # it scrolls smoothly
+        return float(panel.evaluate("(panel) => panel.scrollTop"))
+
+    # What scrolls a text does so, and the focus of the grid stays.
+    reading.click()
+    at = scrolled()
+    for key, way in (
+        ("ArrowDown", 1),
+        ("ArrowUp", -1),
+        ("PageDown", 1),
+        ("Home", -1),
+        ("Space", 1),
+        ("PageUp", -1),
+        ("End", 1),
+    ):
+        grid.keys(key)
+        now = scrolled()
+        assert way * (now - at) > 0, key
+        at = now
+    grid.keys("ArrowRight", "Enter")
+    assert grid.where() == "Google 1 › Presence › white cabbage"
+    assert grid.focused == "evidence"
+    # What answers or leads on does what it does in the cell, and then the focus is there.
+    grid.keys("2")
+    assert grid.sign("Google 1", "white cabbage") == "~"
+    assert grid.focused == grid.id("Google 1", "carrots")
+    reading.click()
+    grid.keys("3")
+    reading.click()
+    grid.keys("Control+z")
+    assert grid.focused == grid.id("Google 1", "carrots")
+    assert grid.sign("Google 1", "carrots") == ""
+    reading.click()
+    grid.keys("x")
+    expect(page.get_by_role("dialog", name="You cannot tell")).to_be_visible()
+    page.keyboard.type("torn")
+    grid.keys("Enter")
+    assert grid.sign("Google 1", "carrots") == "?"
+    reading.click()
+    grid.keys("p", "ArrowLeft")  # the first document
+    assert grid.where().startswith("Google 1 › Presence › carrots")
+    reading.click()
+    grid.keys("Delete")
+    assert grid.focused == grid.id("Google 1", "carrots")
+    grid.keys("g")
+    page.locator("#guide .body").click()
+    grid.keys("1")
+    assert grid.sign("Google 1", "carrots") == "F"
+    reading.click()
+    grid.keys("/")
+    page.keyboard.type("must")
+    assert grid.where() == "Google 1 › Presence › mustard"
+    # A key that means nothing in this cell takes nobody away.
+    grid.keys("Escape")
+    reading.click()
+    grid.keys("7")
+    assert grid.focused == "evidence"
+
+
+def test_a_button_gives_the_keys_back_to_the_cell(slaw: Coleslaw, browsing: Browsing) -> None:
+    browsing.expect("409")
+    grid = Grid(browsing.person("anna"), slaw.sheet).open()
+    page, cell = grid.page, grid.id("Google 1", "carrots")
+    grid.go("Google 1", "carrots")
+    grid.keys("Shift+ArrowRight")
+    buttons = {
+        "#undo": "#refusal",
+        "#open-guide": "#guide",
+        "#guide [data-close]": "",
+        "#evidence [data-submit]": "#still-open",
+    }
+    for button, shown in buttons.items():
+        page.locator(button).click()
+        if shown:
+            expect(page.locator(shown)).to_be_visible()
+        assert grid.focused == cell, button
+        assert page.locator("td[aria-selected=true]").count() == 2, button
+    for opener, dialog in (("#open-help", "#help"), ("#open-skip", "#skip"), ("#open-ask", "#ask")):
+        page.locator(opener).click()
+        expect(page.locator(dialog)).to_be_visible()
+        assert page.evaluate(
+            "document.activeElement.closest('dialog') !== null"
+        )  # it keeps the keys as long as it is open
+        grid.keys("Escape")
+        expect(page.locator(f"#{cell}")).to_be_focused()
+    box = page.locator("#divider").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 4, box["y"] + 200)
+    page.mouse.down()
+    page.mouse.move(box["x"] - 40, box["y"] + 200, steps=3)
+    page.mouse.up()
+    grid.keys("2")
+    assert [grid.sign("Google 1", name) for name in INGREDIENTS] == ["", "~", "~", ""]
+    page.locator("#undo").click()
+    grid.keys("1")
+    assert grid.sign("Google 1", "carrots") == "F"
+    # Who pressed it by a key stays on it, and presses it again.
+    page.locator("#open-guide").focus()
+    grid.keys("Enter")
+    assert grid.focused == "open-guide"
 
 
 def test_all_keys_are_seen_when_the_help_opens(slaw: Coleslaw, browsing: Browsing) -> None:

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation import actions
-from annotation.models import LabelEvent
+from annotation.models import LabelEvent, Skip, User
 from tests.journeys.conftest import Browsing
 from tests.journeys.pages import TO, Coleslaw, Grid
 
@@ -286,6 +286,76 @@ def test_pasting_from_a_spreadsheet(grid: Grid, slaw: Coleslaw) -> None:
     assert slaw.standing("anna")["Google 1", SERVE, "ingredients"] == "ingredients-implied"
 
 
+def test_a_skip_travels_with_its_reason(grid: Grid, slaw: Coleslaw, browsing: Browsing) -> None:
+    """As in the workbook: “Skipped: ” and the reason, which comes in again, here and from a spreadsheet."""
+    page = grid.page
+
+    def skips() -> dict[tuple[str, str], str]:
+        grid.settle()
+        cells = Skip.objects.values_list("assignment__row__name", "column__name", "reason")
+        return {(row, column): reason for row, column, reason in cells}
+
+    grid.keys("3", "x")
+    page.keyboard.type("page is cut & costs $&")
+    grid.keys("Enter", "2", *TO["Google 1"], "Shift+ArrowRight", "Shift+ArrowRight", "Control+c")
+    assert clipboard(grid) == "Not found\tSkipped: page is cut & costs $&\tFound (not perfect)"
+    grid.keys("Control+v")  # in place: nothing changes
+    assert line(grid, "Google 1") == "–?~."
+    expect(page.locator("#refusal")).to_be_hidden()
+    assert n_changes() == 3
+    grid.go("Google 2", "white cabbage")
+    grid.keys("Control+v")
+    assert line(grid, "Google 2") == "–?~."
+    assert skips() == {(row, "carrots"): "page is cut & costs $&" for row in ("Google 1", "Google 2")}
+
+    # From a spreadsheet, a reason of two lines too; a reason of none is no answer.
+    grid.go("Bing 1", "white cabbage")
+    paste(grid, 'SKIPPED:  smudged\t"Skipped: one ""line""\ntwo"\tSkipped: ')
+    dialog = page.get_by_role("dialog", name="Some of it was left out")
+    expect(dialog.get_by_role("listitem")).to_have_text(
+        ["Bing 1 › Presence › mayonnaise: “Skipped:” is no answer here"]
+    )
+    grid.keys("Escape")
+    assert skips()["Bing 1", "white cabbage"] == "smudged"
+    assert skips()["Bing 1", "carrots"] == 'one "line"\ntwo'
+    grid.go("Bing 1", "carrots")
+    grid.keys("Control+c")
+    assert clipboard(grid) == '"Skipped: one ""line""\ntwo"'
+    grid.go("Bing 1", "mustard")
+    grid.keys("Control+v")
+    assert skips()["Bing 1", "mustard"] == skips()["Bing 1", "carrots"]
+
+    # The word is that of the page's language.
+    czech = Grid(browsing.person("anna", locale="cs"), slaw.sheet).open()
+    czech.keys("Control+Home")
+    paste(czech, "Přeskočeno: rozmazané")
+    assert skips()["Google 1", "white cabbage"] == "rozmazané"
+
+
+def test_pasting_nothing_over_something_clears_it_and_says_so(grid: Grid, slaw: Coleslaw) -> None:
+    grid.keys("1", "x")
+    grid.page.keyboard.type("page is cut")
+    grid.keys("Enter", *TO["Google 1"])
+    paste(grid, "\t\tFound\t")
+    grid.expect_refusal("Cells filled: 1. Cells cleared: 2.")
+    assert line(grid, "Google 1") == "..F."
+    paste(grid, "\t\t\t")
+    expect(grid.page.locator("#refusal")).to_have_text("Cells cleared: 1.")
+    grid.keys("Control+z", "Control+z")
+    assert line(grid, "Google 1") == "F?.."
+    grid.settle()
+    assert Skip.objects.get().reason == "page is cut"
+    # Of what is cleared on purpose nothing is said, but of what could not be.
+    grid.keys(*TO["Google 1"], "Shift+End", "Delete")
+    assert line(grid, "Google 1") == "...."
+    expect(grid.page.locator("#refusal")).to_be_hidden()
+    grid.settle()
+    actions.submit(assignment=slaw.assignment("anna", "Google 2"), allow_open=True)
+    grid.open()
+    grid.keys("1", *TO["Google 1"], "Shift+ArrowDown", "Delete")
+    grid.expect_refusal("Cells cleared: 1. Left out, submitted: 1.")
+
+
 # --- undoing --------------------------------------------------------------------------------------------------------
 
 
@@ -336,6 +406,87 @@ def test_a_step_is_left_when_its_cells_were_changed_elsewhere(grid: Grid, slaw: 
     assert slaw.standing("anna") == {("Google 1", "carrots", "presence"): "not-found"}
 
 
+def test_a_step_waits_until_its_document_is_taken_back(grid: Grid, slaw: Coleslaw) -> None:
+    grid.go("Google 2", "carrots")
+    grid.keys("3")
+    grid.go("Google 1", "carrots")
+    grid.keys("1")
+    grid.settle()
+    actions.submit(assignment=slaw.assignment("anna", "Google 1"), allow_open=True)
+    grid.open()
+    grid.keys("Control+z")
+    grid.expect_refusal("That step waits: “Google 1” is submitted. Take it back first.")
+    assert line(grid, "Google 1") == ".F.."
+    # Once that is said, it does not keep the one before it waiting.
+    grid.keys("Control+z")
+    assert line(grid, "Google 2") == "...."
+    grid.keys("Control+z")
+    grid.expect_refusal("That step waits: “Google 1” is submitted.")
+    grid.keys("Control+y")
+    assert line(grid, "Google 2") == ".–.."
+    grid.settle()
+    grid.open()
+    grid.keys("Control+z", "Control+z")
+    grid.expect_refusal("That step waits: “Google 1” is submitted.")
+    grid.go("Google 1", "carrots")
+    grid.keys("s")
+    expect(grid.page.locator(f"#{grid.focused}")).not_to_have_attribute("aria-readonly", "true")
+    grid.keys("Control+z")
+    assert [line(grid, row) for row in ("Google 1", "Google 2")] == ["....", "...."]
+    grid.settle()
+    assert slaw.standing("anna") == {}
+
+    # Doing again waits as well.
+    actions.submit(assignment=slaw.assignment("anna", "Google 1"), allow_open=True)
+    grid.open()
+    grid.keys("Control+y")
+    grid.keys("Control+y")
+    assert [line(grid, row) for row in ("Google 1", "Google 2")] == ["....", ".–.."]
+    grid.go("Google 1", "carrots")
+    grid.keys("s")
+    expect(grid.page.locator(f"#{grid.focused}")).not_to_have_attribute("aria-readonly", "true")
+    grid.keys("Control+y")
+    assert line(grid, "Google 1") == ".F.."
+
+
+def test_a_step_that_the_server_refuses_waits_as_well(grid: Grid, slaw: Coleslaw, browsing: Browsing) -> None:
+    """The page does not know yet that the document was submitted in another browser, or that the sheet was closed."""
+    browsing.expect("ERR_INTERNET_DISCONNECTED")
+    grid.keys("1", "2", "3")
+    grid.settle()
+    mine = slaw.assignment("anna", "Google 1")
+    actions.submit(assignment=mine, allow_open=True)
+    grid.page.context.set_offline(True)
+    grid.keys("Control+z", "Control+z")
+    assert line(grid, "Google 1") == "F..."
+    grid.page.context.set_offline(False)
+    grid.settle()
+    grid.expect_refusal("“Google 1” is submitted; take it back first to change it.")
+    assert line(grid, "Google 1") == "F~–."
+    mine.refresh_from_db()
+    actions.reopen(assignment=mine)
+    grid.open()
+    grid.keys("Control+z")
+    assert line(grid, "Google 1") == "F~.."  # the last step first
+    grid.settle()
+
+    actions.close_sheet(sheet=slaw.sheet, by=User.objects.get(username="mara"))
+    grid.keys("Control+z")
+    grid.expect_refusal("“Coleslaw” is closed: its work is finished.")
+    grid.settle()
+    assert line(grid, "Google 1") == "F~.."
+    grid.open()
+    grid.keys("Control+z")
+    grid.expect_refusal("That step waits: this sheet is closed.")
+    slaw.sheet.refresh_from_db()
+    actions.open_sheet(sheet=slaw.sheet)
+    grid.open()
+    grid.keys("Control+z")
+    assert line(grid, "Google 1") == "F..."
+    grid.settle()
+    assert slaw.standing("anna") == {("Google 1", "white cabbage", "presence"): "found"}
+
+
 # --- finding, and other people's keys ------------------------------------------------------------------------------
 
 
@@ -356,13 +507,25 @@ def test_an_item_is_found_by_its_letters(grid: Grid) -> None:
     assert grid.sign("Google 2", "mustard") == "F"
 
 
-def test_letters_are_keys_only_inside_the_grid(grid: Grid) -> None:
+def test_letters_are_keys_only_where_nothing_else_takes_them(grid: Grid) -> None:
     page = grid.page
-    page.locator("#evidence").focus()
-    for key in ("n", "g", "?", "s", "1", "/", "Control+a"):
-        grid.keys(key)
+    for place in ("#divider", "#open-help", "#undo", "#original", "#evidence [data-submit]", ".brand"):
+        page.locator(place).focus()
+        for key in ("n", "g", "?", "s", "1", "/", "Control+z", "Control+a"):
+            grid.keys(key)
     expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.locator("#guide")).to_be_hidden()
     assert page.locator("#n-submitted").inner_text() == "0"
+    # In a dialog neither, wherever one clicks in it.
+    grid.keys("Control+Home")
+    page.locator("#open-help").click()
+    page.get_by_role("heading", name="Keys").click()
+    page.locator("#help dd").first.click()
+    grid.keys("1", "n")
+    grid.keys("Escape")
+    # Nor while one types.
+    grid.go("Google 1", "white cabbage")
+    grid.keys("/", "1", "x", "Escape")
     assert grid.where() == "Google 1 › Presence › white cabbage"
     assert line(grid, "Google 1") == "...."
     # And in the grid the browser keeps its own: nothing of ours answers to these.

@@ -122,8 +122,9 @@ def test_after_the_session_ended_nothing_is_lost(slaw: Coleslaw, browsing: Brows
     grid.expect_refusal("You are logged out. Log in again in another tab; your last choices are kept here.")
     assert page.title() == title  # nothing of the login page got into this one
     assert state(page) == "Not saved yet: retrying"
-    other = page.context.new_page()
-    other.goto("/login/")
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="Log in again in another tab").click()
+    other = opened.value
     other.get_by_label("Username").fill("anna")
     other.get_by_label("Password").fill(PASSWORD)
     other.get_by_role("button", name="Log in").click()
@@ -132,6 +133,10 @@ def test_after_the_session_ended_nothing_is_lost(slaw: Coleslaw, browsing: Brows
     expect(page.locator("#refusal")).to_be_hidden()
     assert slaw.standing("anna") == TEN_CHOSEN
     assert once_each()
+    page.bring_to_front()
+    grid.keys("3")  # the keys are in the grid still
+    grid.settle()
+    assert slaw.standing("anna") == TEN_CHOSEN | {("Bing 1", "mayonnaise", "presence"): "not-found"}
 
 
 def test_submitting_after_the_session_ended_says_so(slaw: Coleslaw, browsing: Browsing) -> None:
@@ -141,6 +146,18 @@ def test_submitting_after_the_session_ended_says_so(slaw: Coleslaw, browsing: Br
     grid.keys("s")
     grid.expect_refusal("You are logged out.")
     assert page.locator("#n-submitted").inner_text() == "0"
+    # So does asking, in its dialog.
+    grid.keys("m")
+    page.keyboard.type("Is it?")
+    grid.keys("Control+Enter")
+    link = page.get_by_role("dialog").get_by_role("link", name="Log in again in another tab")
+    expect(link).to_have_attribute("href", "/login/")
+    expect(link).to_have_attribute("target", "_blank")
+    assert (
+        page.locator("#ask [role=alert]")
+        .inner_text()
+        .startswith("You are logged out. Log in again in another tab; your")
+    )
 
 
 def test_choices_wait_while_somebody_else_is_logged_in(slaw: Coleslaw, browsing: Browsing) -> None:
