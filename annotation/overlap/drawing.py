@@ -2,8 +2,9 @@
 
 Every sheet gets a *block* of `raters_per_sheet` raters. Its documents are labelled by one, two or three raters of the
 block. Four things are kept level: the sheets of each rater, the sheets that each pair of raters shares, the documents
-of each rater (of a sheet and over all), and the documents that the pairs of a block share. The same request always
-gives the same design.
+of each rater (of a sheet and over all), and the documents that the pairs of a block share. Where raters have
+documents already, and not equally many, what they have then in all comes first. The same request always gives the same
+design.
 
 The sentences meant for people are marked for translation here and translated where they are shown: this module knows
 no Django.
@@ -20,8 +21,9 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 from typing import TypeVar
 
-from annotation.overlap.blocks import dealt_to_sheets, expected_load, level_blocks
+from annotation.overlap.blocks import dealt_to_sheets, expected_load, level_blocks, levelled_with_standing
 from annotation.overlap.design import Design, ImpossibleDesign, OverlapRequest, Pair
+from annotation.overlap.levelling import levelled
 from annotation.sentences import Sentence, gettext_noop
 
 Item = TypeVar("Item")
@@ -40,14 +42,19 @@ def balanced_design(request: OverlapRequest) -> Design:
     labels = [n + doubled + 2 * tripled for n, doubled, tripled in zip(request.sheets, twice, thrice, strict=True)]
     sizes = [min(request.raters_per_sheet, of_sheet) for of_sheet in labels]
     blocks = dealt_to_sheets(level_blocks(request.raters, sizes, rng), labels, request.raters, rng)
+    if request.has_uneven_standing:
+        blocks = levelled_with_standing(blocks, labels, request.standing)
 
-    load = expected_load(blocks, labels, request.raters)
+    standing = request.standing or (0,) * request.raters
+    load = [have + new for have, new in zip(standing, expected_load(blocks, labels, request.raters), strict=True)]
     shared: Counter[Pair] = Counter()
     assignments: list[tuple[int, int, int]] = []
     for sheet, (block, documents) in enumerate(zip(blocks, request.sheets, strict=True)):
         groups = _shares_in_block(sorted(block), documents, twice[sheet], thrice[sheet], load, shared)
         for document, raters in enumerate(_spread(documents, *groups, rng)):
             assignments += [(sheet, document, rater) for rater in raters]
+    if request.has_uneven_standing:
+        assignments = levelled(assignments, blocks, standing, rng)
     design = Design(request, tuple(assignments))
     return replace(design, notes=tuple(_notes(design, twice, thrice, sizes)))
 
@@ -316,7 +323,13 @@ def _notes(design: Design, twice: Sequence[int], thrice: Sequence[int], sizes: S
             asked=asked,
             sheets=small,
         )
-    if idle := design.documents_of_rater.count(0):
+    idle = design.documents_of_rater.count(0)
+    if idle and request.has_uneven_standing:
+        yield _note(
+            gettext_noop("Raters who get nothing new, because the others catch up with what they have: %(idle)s."),
+            idle=idle,
+        )
+    elif idle:
         yield _note(
             gettext_noop("Raters who get nothing, because there is not enough work for all %(raters)s: %(idle)s."),
             raters=request.raters,
