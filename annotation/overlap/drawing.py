@@ -61,59 +61,61 @@ def balanced_design(request: OverlapRequest) -> Design:
 
 def _refuse_impossible(request: OverlapRequest) -> None:
     if not request.sheets:
-        raise ImpossibleDesign(gettext_noop("There is nothing to plan: the study has 0 sheets."))
+        raise ImpossibleDesign(gettext_noop("There is nothing to plan: the study has 0 %(sheets)s."))
     if min(request.sheets) < 0:
         raise ImpossibleDesign(
-            gettext_noop("A sheet cannot have %(documents)s %(rows)s."), documents=min(request.sheets)
+            gettext_noop("A %(sheet)s cannot have %(documents)s %(rows)s."), documents=min(request.sheets)
         )
     if sum(request.sheets) == 0:
-        raise ImpossibleDesign(gettext_noop("There is nothing to plan: the sheets have 0 %(rows)s."))
+        raise ImpossibleDesign(gettext_noop("There is nothing to plan: the %(sheets)s have 0 %(rows)s."))
     if request.raters < 1:
         raise ImpossibleDesign(
             gettext_noop("%(raters)s raters are in the study, and somebody has to label."), raters=request.raters
         )
     if request.raters_per_sheet < 1:
         raise ImpossibleDesign(
-            gettext_noop("%(asked)s raters a sheet are asked for, but every sheet needs at least 1."),
+            gettext_noop("%(asked)s raters a %(sheet)s are asked for, but each needs at least 1."),
             asked=request.raters_per_sheet,
         )
     if request.raters_per_sheet > request.raters:
         raise ImpossibleDesign(
-            gettext_noop("%(asked)s raters a sheet are asked for, but the study has only %(present)s."),
+            gettext_noop("%(asked)s raters a %(sheet)s are asked for, but the study has only %(present)s."),
             asked=request.raters_per_sheet,
             present=request.raters,
         )
     for share, sentence in (
         (
             request.share_twice,
-            gettext_noop("The share of %(rows)s labelled twice is %(share)s, but it must lie between 0 and 1."),
+            gettext_noop("The share of %(rows)s labelled twice is %(share)s %%, but it must lie between 0 and 100 %%."),
         ),
         (
             request.share_thrice,
-            gettext_noop("The share of %(rows)s labelled three times is %(share)s, but it must lie between 0 and 1."),
+            gettext_noop(
+                "The share of %(rows)s labelled three times is %(share)s %%, but it must lie between 0 and 100 %%."
+            ),
         ),
         (
             request.share_twice + request.share_thrice,
             gettext_noop(
-                "The shares of %(rows)s labelled twice and three times are %(share)s together, and there is no more "
-                "than 1."
+                "The shares of %(rows)s labelled twice and three times are %(share)s %% together, and there is no "
+                "more than 100 %%."
             ),
         ),
     ):
         if not 0 <= share <= 1:
-            raise ImpossibleDesign(sentence, share=float(share))
+            raise ImpossibleDesign(sentence, share=f"{float(share) * 100:g}")
     if request.raters_per_sheet == 1 and request.share_twice > 0:
         raise ImpossibleDesign(
             gettext_noop(
-                "A %(row)s labelled twice needs two different raters, but only 1 rater a sheet is asked for: "
+                "A %(row)s labelled twice needs two different raters, but only 1 rater a %(sheet)s is asked for: "
                 "ask for at least 2, or for a share of 0."
             )
         )
     if request.raters_per_sheet < 3 and request.share_thrice > 0:
         raise ImpossibleDesign(
             gettext_noop(
-                "A %(row)s labelled three times needs three different raters, but only %(asked)s raters a sheet are "
-                "asked for: ask for at least 3, or for a share of 0."
+                "A %(row)s labelled three times needs three different raters, but only %(asked)s raters a %(sheet)s "
+                "are asked for: ask for at least 3, or for a share of 0."
             ),
             asked=request.raters_per_sheet,
         )
@@ -287,7 +289,7 @@ def _notes(design: Design, twice: Sequence[int], thrice: Sequence[int], sizes: S
     ):
         yield _note(
             gettext_noop(
-                "The shares do not give a whole number of %(rows)s in every sheet; they were rounded: %(twice)s of "
+                "The shares do not give a whole number of %(rows)s in every %(sheet)s; they were rounded: %(twice)s of "
                 "%(documents)s %(rows)s are labelled twice, %(thrice)s three times."
             ),
             twice=sum(twice),
@@ -297,7 +299,7 @@ def _notes(design: Design, twice: Sequence[int], thrice: Sequence[int], sizes: S
     elif _is_rounded(request.share_twice, request.sheets, twice):
         yield _note(
             gettext_noop(
-                "The share does not give a whole number of %(rows)s in every sheet; it was rounded: "
+                "The share does not give a whole number of %(rows)s in every %(sheet)s; it was rounded: "
                 "%(twice)s of %(documents)s %(rows)s are labelled twice."
             ),
             twice=sum(twice),
@@ -310,18 +312,18 @@ def _notes(design: Design, twice: Sequence[int], thrice: Sequence[int], sizes: S
     ):
         yield _note(
             gettext_noop(
-                "Sheets in which some two raters share no %(row)s, because fewer %(rows)s are labelled twice than "
-                "there are pairs of raters: %(sheets)s."
+                "Some two raters of a %(sheet)s share no %(row)s, because fewer %(rows)s are labelled twice than there "
+                "are pairs of raters; %(sheets)s where that is so: %(n)s."
             ),
-            sheets=lacking,
+            n=lacking,
         )
     if empty := request.sheets.count(0):
-        yield _note(gettext_noop("Sheets without %(rows)s, to which nobody is assigned: %(sheets)s."), sheets=empty)
+        yield _note(gettext_noop("Nobody is assigned to %(sheets)s without %(rows)s: %(n)s."), n=empty)
     if small := sum(0 < size < asked for size in sizes):
         yield _note(
-            gettext_noop("Sheets with too few %(rows)s to give each of %(asked)s raters one: %(sheets)s."),
+            gettext_noop("Too few %(rows)s to give each of %(asked)s raters one; %(sheets)s where that is so: %(n)s."),
             asked=asked,
-            sheets=small,
+            n=small,
         )
     idle = design.documents_of_rater.count(0)
     if idle and request.has_uneven_standing:

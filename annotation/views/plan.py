@@ -218,20 +218,21 @@ def _apply_replan(request: AppRequest, study: Study, form: ReplanForm, drawn: st
 
 
 def _moves(study: Study, replan: DrawnReplan) -> list[dict[str, Any]]:
-    """From whom to whom, how many rows, and on which sheets."""
+    """From whom to whom, how many rows, and on which sheets. What nobody can take stays and is no move."""
     raters = study.raters.in_bulk()
     sheet_of = dict(Row.objects.filter(sheet__study=study).values_list("pk", "sheet__title"))
-    counted: dict[tuple[int | None, int | None], Counter[str]] = {}
+    counted: dict[tuple[int | None, int], Counter[str]] = {}
     for move in replan.moves:
-        counted.setdefault((move.before, move.after), Counter())[sheet_of[move.row_id]] += 1
+        if move.after is not None:
+            counted.setdefault((move.before, move.after), Counter())[sheet_of[move.row_id]] += 1
     return [
         {
             "before": raters[before] if before else None,
-            "after": raters[after] if after else None,
+            "after": raters[after],
             "n": sheets.total(),
             "sheets": sorted(sheets.items()),
         }
-        for (before, after), sheets in sorted(counted.items(), key=lambda item: (item[0][0] or 0, item[0][1] or 0))
+        for (before, after), sheets in sorted(counted.items(), key=lambda item: (item[0][0] or 0, item[0][1]))
     ]
 
 

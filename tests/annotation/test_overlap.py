@@ -139,14 +139,14 @@ def test_sheet_too_small_for_its_raters_gets_fewer_of_them() -> None:
     design = balanced_design(OverlapRequest(4, (1, 12), 3, 0, seed=1))
 
     assert len({rater for sheet, _, rater in design.assignments if sheet == 0}) == 1
-    assert "Sheets with too few documents to give each of 3 raters one: 1." in map(str, design.notes)
+    assert "Too few documents to give each of 3 raters one; sheets where that is so: 1." in map(str, design.notes)
 
 
 def test_sheet_without_documents_is_noted() -> None:
     design = balanced_design(OverlapRequest(3, (0, 6), 2, 0.5, seed=1))
 
     assert {sheet for sheet, _, _ in design.assignments} == {1}
-    assert "Sheets without documents, to which nobody is assigned: 1." in map(str, design.notes)
+    assert "Nobody is assigned to sheets without documents: 1." in map(str, design.notes)
 
 
 def test_raters_without_work_are_noted() -> None:
@@ -163,8 +163,8 @@ def test_pairs_that_share_nothing_in_a_sheet_are_noted() -> None:
     design = balanced_design(OverlapRequest(4, (10,), 4, 0.5, seed=1))
 
     assert [str(note) for note in design.notes] == [
-        "Sheets in which some two raters share no document, because fewer documents are labelled twice than there are "
-        "pairs of raters: 1."
+        "Some two raters of a sheet share no document, because fewer documents are labelled twice than there are pairs "
+        "of raters; sheets where that is so: 1."
     ]
 
 
@@ -201,14 +201,14 @@ def test_shares_that_do_not_divide_are_rounded_and_noted_together() -> None:
     [
         (replace(PAPER, raters=2), "3 raters a sheet are asked for, but the study has only 2."),
         (replace(PAPER, raters=0), "0 raters are in the study, and somebody has to label."),
-        (replace(PAPER, raters_per_sheet=0), "0 raters a sheet are asked for, but every sheet needs at least 1."),
+        (replace(PAPER, raters_per_sheet=0), "0 raters a sheet are asked for, but each needs at least 1."),
         (
             replace(PAPER, share_twice=1.5),
-            "The share of documents labelled twice is 1.5, but it must lie between 0 and 1.",
+            "The share of documents labelled twice is 150 %, but it must lie between 0 and 100 %.",
         ),
         (
             replace(PAPER, share_twice=float("nan")),
-            "The share of documents labelled twice is nan, but it must lie between 0 and 1.",
+            "The share of documents labelled twice is nan %, but it must lie between 0 and 100 %.",
         ),
         (
             replace(PAPER, raters_per_sheet=1),
@@ -217,11 +217,12 @@ def test_shares_that_do_not_divide_are_rounded_and_noted_together() -> None:
         ),
         (
             replace(PAPER, share_thrice=-0.1),
-            "The share of documents labelled three times is -0.1, but it must lie between 0 and 1.",
+            "The share of documents labelled three times is -10 %, but it must lie between 0 and 100 %.",
         ),
         (
             replace(PAPER, share_thrice=0.75),
-            "The shares of documents labelled twice and three times are 1.25 together, and there is no more than 1.",
+            "The shares of documents labelled twice and three times are 125 % together, and there is no more than "
+            "100 %.",
         ),
         (
             replace(PAPER, raters_per_sheet=2, share_thrice=0.1),
@@ -246,7 +247,7 @@ def test_refusal_can_be_translated() -> None:
         balanced_design(replace(PAPER, raters=2))
 
     sentence = refusal.value.sentence
-    assert sentence.template == "%(asked)s raters a sheet are asked for, but the study has only %(present)s."
+    assert sentence.template == "%(asked)s raters a %(sheet)s are asked for, but the study has only %(present)s."
     assert dict(sentence.numbers) == {"asked": 3, "present": 2}
 
 

@@ -691,10 +691,26 @@ def test_the_planner_speaks_of_clauses(leases: Leases, loan: Sheet, client_of: C
     # The two of the lease, and half of these four.
     assert "4 of 6</strong> clauses are labelled twice, 2 once." in said[0]
     assert "No clause is labelled twice" in said[1]
-    assert "A clause labelled twice needs two different raters" in said[2]
+    assert "A clause labelled twice needs two different raters, but only 1 rater a contract is asked for" in said[2]
     # 30 % of 4 is 1.2.
     assert "1 of 4 clauses are labelled twice." in said[3]
-    assert not any("document" in text for text in said)
+    assert not any("document" in text or "a sheet" in text for text in said)
+
+
+def test_shares_are_said_in_percent(leases: Leases, loan: Sheet, client_of: ClientOf) -> None:
+    manager = client_of(leases.manager)
+
+    def page(**changed: object) -> str:
+        data = numbers(leases, loan, **changed)
+        return manager.get(plan_url(leases), data, headers={"HX-Request": "true"}).content.decode()
+
+    both = page(share_twice=60, share_thrice=60)
+    assert "labelled twice and three times are 120 % together, and there is no more than 100 %." in both
+    # A number that cannot be takes the plan away that was drawn before, and says why; the browser lets it be sent.
+    too_much = page(share_twice=150)
+    assert "Labelled twice (%): Ensure this value is less than or equal to 100." in too_much
+    assert "drawn" not in too_much
+    assert 'id="plan-form" novalidate' in manager.get(plan_url(leases)).content.decode()
 
 
 def test_an_empty_planner_speaks_of_contracts(leases: Leases, client_of: ClientOf) -> None:
