@@ -133,6 +133,19 @@ def changes(sheet: Sheet, *, to: datetime, rater: Rater | None = None) -> list[C
     )
 
 
+def n_withdrawn(sheet: Sheet, *, to: datetime, rater: Rater | None = None) -> int:
+    """How many cells of withdrawn work were touched since a moment, which restoring leaves as they are. One query."""
+    since = LabelEvent.objects.filter(
+        assignment__row__sheet=sheet,
+        assignment__rater__kind=Rater.Kind.PERSON,
+        assignment__state=Assignment.State.WITHDRAWN,
+        at__gt=to,
+    )
+    if rater is not None:
+        since = since.filter(assignment__rater=rater)
+    return since.order_by().values("assignment_id", "column_id", "question_id").distinct().count()
+
+
 def _cell(of: Label | Skip | LabelEvent) -> CellKey:
     return of.assignment_id, of.column_id, of.question_id
 

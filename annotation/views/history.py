@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation import actions, history, lens
 from annotation.access import AppRequest, sheet_for
-from annotation.models import Column, LabelEvent, Question, Rater, Role, Row, Sheet
+from annotation.models import Assignment, Column, LabelEvent, Question, Rater, Role, Row, Sheet
 
 READERS = (Role.MANAGER, Role.RESEARCHER)
 _PAGE = 100
@@ -77,6 +77,7 @@ def page(request: AppRequest, pk: int) -> HttpResponse:
         "asked": asked.urlencode(),
         "is_manager": Role.MANAGER in sheet.study.roles,
         "Kind": Rater.Kind,
+        "State": Assignment.State,
     }
     return render(request, "annotation/history.html", context)
 
@@ -138,6 +139,7 @@ def restore(request: AppRequest, pk: int) -> HttpResponse:
                 )
                 return redirect("annotation:history", sheet.pk)
         context |= _preview(sheet, history.changes(sheet, to=moment, rater=rater), submitted=submitted)
+        context["n_withdrawn"] = history.n_withdrawn(sheet, to=moment, rater=rater)
     return render(request, "annotation/restore.html", context)
 
 

@@ -149,6 +149,22 @@ def test_restore_leaves_judges_gold_and_withdrawn_work(leases: Leases) -> None:
     assert Label.objects.count() == 3
 
 
+def test_work_that_somebody_lost_is_not_offered_to_be_restored(leases: Leases, client_of: ClientOf) -> None:
+    moment = a_moment()
+    label(leases.boriss[0], {RENT: "absent"})
+    actions.withdraw(rater=leases.boriss[0].rater)
+    manager = client_of(leases.manager)
+
+    history = manager.get(reverse("annotation:history", args=[leases.sheet.pk])).content.decode()
+    asked = {"moment": moment.strftime("%Y-%m-%dT%H:%M:%S")}
+    restored = manager.get(reverse("annotation:restore", args=[leases.sheet.pk]), asked).content.decode()
+
+    assert "work taken away" in history
+    assert "to before this" not in history
+    assert "Nothing would change." in restored
+    assert "1 cell has changed since in work that its rater does not have any more; it stays as it is." in restored
+
+
 def test_restore_leaves_submitted_rows_unless_told(leases: Leases) -> None:
     moment = a_moment()
     label(leases.annas[0], COMPLETE)
