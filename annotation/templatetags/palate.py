@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from django import template
 from django.urls import reverse
-from django.utils.html import escape
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -61,6 +61,26 @@ def study_tabs(context: dict[str, Any], study: Study) -> dict[str, Any]:
     items = [(tab.label, reverse(tab.url_name, args=[study.slug])) for tab in tabs.for_member(study.roles)]
     current = max((url for _, url in items if path.startswith(url)), key=len, default="")
     return {"items": items, "current": current, "study": study}
+
+
+class Coded(Protocol):
+    """A rater of the study, or one of a report."""
+
+    @property
+    def code(self) -> str: ...
+    @property
+    def simulated(self) -> bool: ...
+
+
+@register.simple_tag
+def rater(rater: Coded, repeat: int = 1, *, short: bool = False) -> SafeString:
+    """A rater's code as every page shows it: a simulated one is marked. `short`: where there is little room."""
+    code = format_html("<code>{}</code>", rater.code if repeat == 1 else f"{rater.code} ({repeat})")
+    if not rater.simulated:
+        return code
+    if short:
+        return format_html('{} <abbr title="{}">{}</abbr>', code, _("simulated"), _("sim."))
+    return format_html('{} <span class="tag">{}</span>', code, _("simulated"))
 
 
 @register.filter

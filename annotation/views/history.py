@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -24,10 +25,15 @@ _PAGE = 100
 _SHOWN = 200
 
 
+class RaterField(forms.ModelChoiceField):  # type: ignore[type-arg]
+    def label_from_instance(self, rater: Rater) -> str:
+        return _("%(code)s (simulated)") % {"code": rater.code} if rater.simulated else rater.code
+
+
 class HistoryForm(forms.Form):
     """Whose changes of what; all of it when nothing is chosen."""
 
-    rater = forms.ModelChoiceField(
+    rater = RaterField(
         Rater.objects.none(), label=gettext_lazy("Rater"), required=False, empty_label=gettext_lazy("everybody")
     )
     row = forms.ModelChoiceField(
@@ -87,7 +93,7 @@ class RestoreForm(forms.Form):
         label=gettext_lazy("How it was at"),
         widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"}, format="%Y-%m-%dT%H:%M:%S"),
     )
-    rater = forms.ModelChoiceField(
+    rater = RaterField(
         Rater.objects.none(), label=gettext_lazy("Whose labels"), required=False, empty_label=gettext_lazy("all people")
     )
     submitted = forms.BooleanField(
@@ -145,12 +151,12 @@ def restore(request: AppRequest, pk: int) -> HttpResponse:
 
 def _preview(sheet: Sheet, changes: list[history.Change], *, submitted: bool) -> dict[str, Any]:
     done = [change for change in changes if submitted or not change.is_submitted]
-    cells, left, rows = Counter[str](), Counter[str](), Counter[str]()
+    cells, left, rows = Counter[Rater](), Counter[Rater](), Counter[Rater]()
     for change in changes:
-        (cells if submitted or not change.is_submitted else left)[change.assignment.rater.code] += 1
+        (cells if submitted or not change.is_submitted else left)[change.assignment.rater] += 1
     taken_back = {change.assignment.pk for change in done if change.is_submitted}
-    for code in {change.assignment.pk: change.assignment.rater.code for change in done}.values():
-        rows[code] += 1
+    for rater in {change.assignment.pk: change.assignment.rater for change in done}.values():
+        rows[rater] += 1
     return {
         "changes": [_drawn(sheet, change) for change in done[:_SHOWN]],
         "more": max(0, len(done) - _SHOWN),
@@ -158,8 +164,8 @@ def _preview(sheet: Sheet, changes: list[history.Change], *, submitted: bool) ->
         "n_left": sum(left.values()),
         "n_taken_back": len(taken_back),
         "raters": [
-            {"code": code, "rows": rows[code], "cells": cells[code], "left": left[code]}
-            for code in sorted({*cells, *left})
+            {"rater": rater, "rows": rows[rater], "cells": cells[rater], "left": left[rater]}
+            for rater in sorted({*cells, *left}, key=attrgetter("code"))
         ],
         "digest": lens.digest(changes),
     }
