@@ -9,8 +9,8 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation import tabs
-from annotation.models import Rater, Study, User
+from annotation import history, tabs
+from annotation.models import Rater, Sheet, Study, User
 from annotation.queries import Cell, Line
 
 register = template.Library()
@@ -104,3 +104,16 @@ def paused(user: User, study: Study | None = None) -> dict[str, Any]:
     """Tells a person in which studies they are paused. One query."""
     raters = Rater.objects.filter(user=user.pk, active=True, paused_at__isnull=False).select_related("study")
     return {"raters": raters if study is None else raters.filter(study=study)}
+
+
+@register.inclusion_tag("annotation/_restored.html", takes_context=True)
+def restored(context: dict[str, Any], sheet: Sheet | None = None) -> dict[str, Any]:
+    """Tells a person whose labels somebody else brought back to a moment, until they have read it. One query."""
+    request = context["request"]
+    seen = request.session.get("restores_seen", {})
+    restores = history.last_restores(request.user, sheet=sheet)
+    return {
+        "restores": [one for one in restores if seen.get(str(one.sheet_id)) != one.key],
+        "on_sheet": sheet is not None,
+        "csrf_token": context.get("csrf_token"),
+    }

@@ -11,10 +11,10 @@ from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import actions, history, lens
 from annotation.access import AppRequest, sheet_for
@@ -186,3 +186,14 @@ def _drawn(sheet: Sheet, change: history.Change) -> dict[str, Any]:
     )
     (step,) = history.steps(sheet, [event])
     return {"change": change, "step": step}
+
+
+@require_POST
+def restore_seen(request: AppRequest, pk: int) -> HttpResponse:
+    """Whoever was told of a restore of their work on a sheet has read it; the session remembers which one it was."""
+    sheet = get_object_or_404(Sheet, pk=pk, study__raters__user=request.user, study__raters__active=True)
+    for restored in history.last_restores(request.user, sheet=sheet):
+        request.session["restores_seen"] = {**request.session.get("restores_seen", {}), str(pk): restored.key}
+    if "on_sheet" in request.POST:
+        return redirect("annotation:sheet", pk)
+    return redirect("annotation:my-work")

@@ -285,3 +285,45 @@ def test_restoring_shows_before_it_does(leases: Leases, client_of: ClientOf) -> 
     again = client.post(url, {**asked, "submitted": "on", "shown": page.context["digest"]})
     assert "have changed since you looked" in again.content.decode()
     assert standing(leases.boriss[0]) == COMPLETE
+
+
+# --- telling whose labels they are ----------------------------------------------------------------------------------
+
+
+def test_a_rater_is_told_of_a_restore_until_they_have_read_it(leases: Leases, client_of: ClientOf) -> None:
+    first = a_moment()
+    label(leases.annas[0], COMPLETE)
+    actions.submit(assignment=leases.annas[0])
+    label(leases.boriss[0], {RENT: "absent"})
+    anna, boris = client_of(leases.anna), client_of(leases.boris)
+    work, sheet = reverse("annotation:my-work"), reverse("annotation:sheet", args=[leases.sheet.pk])
+    told = "mara brought your labels back to how they were at"
+
+    assert told not in anna.get(work).content.decode()
+    restore(leases, first, rater=leases.annas[0].rater, submitted=True)
+
+    for url in (work, sheet):
+        said = " ".join(anna.get(url).content.decode().split())
+        assert f"{told} {timezone.localtime(first):%Y-%m-%d %H:%M:%S}. 6 cells changed." in said
+        assert told not in boris.get(url).content.decode()
+
+    seen = reverse("annotation:restore-seen", args=[leases.sheet.pk])
+    assert anna.post(seen, {"on_sheet": "1"}).headers["Location"] == sheet
+    assert told not in anna.get(work).content.decode()
+    assert told not in anna.get(sheet).content.decode()
+
+    # The next one is told again, and only that one.
+    again = a_moment()
+    label(leases.annas[0], {RENT: "stated"})
+    restore(leases, again)
+    page = anna.get(work).content.decode()
+    assert page.count(told) == 1
+    assert "1 cell changed." in page
+
+
+def test_who_restores_their_own_labels_is_not_told(leases: Leases, client_of: ClientOf) -> None:
+    moment = a_moment()
+    label(leases.annas[0], {RENT: "stated"})
+    restore(leases, moment, by=leases.anna)
+
+    assert "brought your labels back" not in client_of(leases.anna).get(reverse("annotation:my-work")).content.decode()

@@ -224,7 +224,7 @@ def test_what_somebody_left_undone_is_given_to_another(study: Study, manager: Pa
     manager.get_by_role("link", name="Plan").click()
     expect(manager.get_by_label("Chili · 4 of 4 documents free")).to_be_checked()
     manager.get_by_label("Labelled twice (%)").fill("50")
-    expect(manager.locator("#preview")).to_contain_text("only 1 rater a sheet is asked for")
+    expect(manager.locator("#preview")).to_contain_text("only 1 rater a recipe is asked for")
     manager.get_by_label("Labelled twice (%)").fill("0")
     expect(manager.locator("#preview")).to_contain_text("0 of 4 documents are labelled twice")
     manager.get_by_role("button", name="Apply this plan").click()
@@ -299,7 +299,7 @@ def test_an_impossible_plan_is_not_applied(study: Study, manager: Page) -> None:
     builders.rater(study, pages.person("anna"))
     manager.goto("/studies/dishes/plan/")
     manager.get_by_label("Raters a recipe").fill("2")
-    sentence = "2 raters a sheet are asked for, but the study has only 1."
+    sentence = "2 raters a recipe are asked for, but the study has only 1."
     expect(manager.locator("#preview").get_by_text(sentence)).to_be_visible()
     manager.get_by_role("button", name="Apply this plan").click()
     expect(manager.get_by_text(sentence).first).to_be_visible()
