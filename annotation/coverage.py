@@ -96,16 +96,19 @@ class Coverage:
     kappa: float
     clustering: float
 
-    @property
-    def rows_a_rater(self) -> tuple[int, int]:
-        """The fewest and the most rows that anybody has."""
-        rows = [load.times.rows for load in self.loads]
-        return min(rows, default=0), max(rows, default=0)
+    def rows_a_rater(self, raters: Collection[Rater]) -> tuple[int, int]:
+        """The fewest and the most rows that anybody of these has."""
+        rows = {load.rater: load.times.rows for load in self.loads}
+        of_these = [rows.get(rater, 0) for rater in raters]
+        return min(of_these), max(of_these)
 
-    @property
-    def rows_a_pair(self) -> tuple[int, int] | None:
-        """The fewest and the most rows that two raters share; None for one rater."""
-        shared = [n for _rater, counts in self.pairs for n in counts if n is not None]
+    def rows_a_pair(self, raters: Collection[Rater]) -> tuple[int, int] | None:
+        """The fewest and the most rows that two of these share; None for one rater."""
+        here = [load.rater for load in self.loads]
+        counts = {
+            frozenset((a, b)): n for a, line in self.pairs for b, n in zip(here, line, strict=True) if n is not None
+        }
+        shared = [counts.get(frozenset(pair), 0) for pair in combinations(raters, 2)]
         return (min(shared), max(shared)) if shared else None
 
     @property
@@ -123,7 +126,7 @@ def coverage(
 ) -> Coverage:
     """The picture of some seats.
 
-    `before`: what they are compared with. `section`: seats that do not ask it are left out.
+    `before`: what they are compared with. `section`: all is counted for this one alone.
 
     Six queries.
     """
@@ -144,10 +147,10 @@ def coverage(
     shared = _shared(seats)
     return Coverage(
         times=Times.of(people.values()),
-        labels=sum(_labels_of(study, seats, sheet_of, columns).values()),
+        labels=sum(_labels_of(study, seats, sheet_of, columns, section).values()),
         matrices=tuple(_matrix(sheet, names[sheet.pk], seats, raters, people, old) for sheet in sheets[:MOST_SHEETS]),
         left_out=max(0, len(sheets) - MOST_SHEETS),
-        loads=tuple(_loads(study, seats, before, raters, people, sheet_of, columns)),
+        loads=tuple(_loads(study, seats, before, raters, people, sheet_of, columns, section)),
         pairs=tuple(
             (a, tuple(shared[frozenset((a.pk, b.pk))] if place > n else None for n, b in enumerate(raters)))
             for place, a in enumerate(raters)
@@ -198,16 +201,31 @@ def _matrix(
     )
 
 
+def labels_asked(study: Study, seats: Sequence[Given]) -> int:
+    """How many labels some seats ask for, those included that a rule may switch off. Three queries."""
+    sheet_of = dict(Row.objects.filter(pk__in={seat.row_id for seat in seats}).values_list("pk", "sheet_id"))
+    columns = queries.columns_by_section(study.sheets.filter(pk__in=set(sheet_of.values())))
+    return _labels_of(study, seats, sheet_of, columns).total()
+
+
 def _labels_of(
-    study: Study, seats: Iterable[Given], sheet_of: Mapping[int, int], columns: Mapping[int, Counter[str]]
+    study: Study,
+    seats: Iterable[Given],
+    sheet_of: Mapping[int, int],
+    columns: Mapping[int, Counter[str]],
+    only: str = "",
 ) -> Counter[int]:
-    """Rater -> cells that their seats ask, those included that a rule may switch off."""
-    questions = {section.key: len(section.questions) for section in study.scheme.parsed.sections}
+    """Rater -> cells that their seats ask, those included that a rule may switch off; `only`: of one section."""
+    questions = {
+        section.key: len(section.questions)
+        for section in study.scheme.parsed.sections
+        if not only or section.key == only
+    }
     labels: Counter[int] = Counter()
     for seat in seats:
         of_sheet = columns.get(sheet_of[seat.row_id], Counter())
         labels[seat.rater_id] += sum(
-            n * questions[section] for section, n in of_sheet.items() if queries.asks(seat.sections, section)
+            n * questions.get(section, 0) for section, n in of_sheet.items() if queries.asks(seat.sections, section)
         )
     return labels
 
@@ -220,8 +238,9 @@ def _loads(
     people: Mapping[int, int],
     sheet_of: Mapping[int, int],
     columns: Mapping[int, Counter[str]],
+    only: str,
 ) -> Iterable[Load]:
-    labels = _labels_of(study, seats, sheet_of, columns)
+    labels = _labels_of(study, seats, sheet_of, columns, only)
     rows_before = None if before is None else Counter(seat.rater_id for seat in before)
     for rater in raters:
         mine = [seat for seat in seats if seat.rater_id == rater.pk]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -145,6 +146,11 @@ class PlanForm(forms.Form):
         free = queries.free_rows(sheets, self.chosen_sections)
         return [free.get(sheet.pk, []) for sheet in sheets]
 
+    @cached_property
+    def standing(self) -> list[Given]:
+        """The seats of people before the plan. One query."""
+        return queries.seats(self.study)
+
     @property
     def digest(self) -> str:
         """Stands for all that the design follows from: the same digest is the same plan."""
@@ -156,11 +162,13 @@ class PlanForm(forms.Form):
             [request.raters_per_sheet, str(request.share_twice), str(request.share_thrice), request.seed],
             [self.chosen_sections, data["own_order"]],
             [data[f"judge_{n}"] for n in range(len(self.judges))],
+            request.standing,
         ]
         return hashlib.sha256(json.dumps(drawn).encode()).hexdigest()
 
     def overlap_request(self) -> OverlapRequest:
         data = self.cleaned_data
+        rows = Counter(seat.rater_id for seat in self.standing)
         return OverlapRequest(
             raters=len(data["raters"]),
             sheets=tuple(map(len, self.rows)),
@@ -168,6 +176,7 @@ class PlanForm(forms.Form):
             share_twice=Fraction(data["share_twice"], 100),
             share_thrice=Fraction(data["share_thrice"] or 0, 100),
             seed=data["seed"],
+            standing=tuple(rows[rater.pk] for rater in data["raters"]),
         )
 
     def new_seats(self, design: Design | None) -> list[Given]:
@@ -177,14 +186,14 @@ class PlanForm(forms.Form):
         raters, sections = list(self.cleaned_data["raters"]), tuple(self.chosen_sections)
         return [Given(self.rows[sheet][row], raters[rater].pk, sections) for sheet, row, rater in design.assignments]
 
-    def rows_of_judges(self, standing: list[Given], new: list[Given]) -> dict[str, list[int]]:
+    def rows_of_judges(self, after: list[Given]) -> dict[str, list[int]]:
         """What each judge gets of the chosen sheets, besides what it has. Two queries.
 
-        `standing`, `new`: the seats of people before the plan, and those that it adds.
+        `after`: the seats of people once the plan is applied.
         """
         sections = self.chosen_sections or self.section_keys
         people: dict[int, set[int]] = {}
-        for seat in [*standing, *new]:
+        for seat in after:
             if any(queries.asks(seat.sections, section) for section in sections):
                 people.setdefault(seat.row_id, set()).add(seat.rater_id)
         every = queries.rows_to_label(self.cleaned_data["sheets"])

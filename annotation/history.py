@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from django.db.models import QuerySet
+from django.db.models import Count, Max, QuerySet
 
-from annotation.models import Assignment, Column, Label, LabelEvent, Question, Rater, Sheet, Skip
+from annotation.models import Assignment, Column, Label, LabelEvent, Question, Rater, Sheet, Skip, User
 from annotation.scheme import OptionSpec
 
 CellKey: TypeAlias = tuple[int, int, int]  # assignment, column, question
@@ -131,6 +131,47 @@ def changes(sheet: Sheet, *, to: datetime, rater: Rater | None = None) -> list[C
             change.question.position,
         ),
     )
+
+
+@dataclass(frozen=True)
+class Restored:
+    """A restore as its rater is told of it; `cells` are those of this rater."""
+
+    key: str
+    sheet_id: int
+    sheet: str
+    to: datetime
+    by: str
+    at: datetime
+    cells: int
+
+
+def last_restores(user: User, *, sheet: Sheet | None = None) -> list[Restored]:
+    """Of each sheet, or of one, the last restore by somebody else that changed the user's labels. One query."""
+    events = LabelEvent.objects.filter(assignment__in=Assignment.objects.of_user(user), restored_to__isnull=False)
+    if sheet is not None:
+        events = events.filter(assignment__row__sheet=sheet)
+    found = (
+        events.exclude(by=user)
+        .order_by()
+        .values_list("key", "assignment__row__sheet", "assignment__row__sheet__title", "restored_to", "by__username")
+        .annotate(last=Max("at"), cells=Count("pk"))
+        .order_by("last")
+    )
+    return list({sheet_id: Restored(str(key), sheet_id, *rest) for key, sheet_id, *rest in found}.values())
+
+
+def n_withdrawn(sheet: Sheet, *, to: datetime, rater: Rater | None = None) -> int:
+    """How many cells of withdrawn work were touched since a moment, which restoring leaves as they are. One query."""
+    since = LabelEvent.objects.filter(
+        assignment__row__sheet=sheet,
+        assignment__rater__kind=Rater.Kind.PERSON,
+        assignment__state=Assignment.State.WITHDRAWN,
+        at__gt=to,
+    )
+    if rater is not None:
+        since = since.filter(assignment__rater=rater)
+    return since.order_by().values("assignment_id", "column_id", "question_id").distinct().count()
 
 
 def _cell(of: Label | Skip | LabelEvent) -> CellKey:

@@ -104,11 +104,11 @@ class LensCell:
 
 
 class Line(NamedTuple):
-    """One question of one row; `people` are the codes of the row's slots, in the order of each cell's."""
+    """One question of one row; `people` has the row's slots, in the order of each cell's."""
 
     row: Row
     question: Question
-    people: tuple[str, ...]
+    people: tuple[Assignment, ...]
     cells: tuple[LensCell, ...]
     first: bool
 
@@ -277,7 +277,7 @@ class _Work:
                     )
                 )
         for place, question in enumerate(questions):
-            yield Line(row, question, codes, tuple(of_question[place]), place == 0)
+            yield Line(row, question, tuple(people), tuple(of_question[place]), place == 0)
 
     def _said(
         self, code: str, assignment: Assignment | None, column_id: int, spec: SectionSpec, ids: Sequence[int]

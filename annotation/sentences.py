@@ -32,11 +32,12 @@ def gettext_noop(sentence: str) -> str:
 class Sentence:
     """A sentence with its numbers: `translate(template) % (words | numbers)` where it is shown, `str()` for English.
 
-    The words are what a study calls its rows.
+    The words are what a study calls its sheets and rows.
     """
 
     template: str
     numbers: tuple[tuple[str, int | float | str], ...] = ()
 
     def __str__(self) -> str:
-        return self.template % {"row": "document", "rows": "documents", **dict(self.numbers)}
+        words = {"sheet": "sheet", "sheets": "sheets", "row": "document", "rows": "documents"}
+        return self.template % {**words, **dict(self.numbers)}

@@ -29,6 +29,7 @@ urlpatterns = [
     path("sheets/<int:pk>/spreadsheet/", spreadsheet.page, name="spreadsheet"),
     path("sheets/<int:pk>/spreadsheet/file/", spreadsheet.download, name="spreadsheet-file"),
     path("sheets/<int:pk>/beat/", time.beat, name="beat"),
+    path("sheets/<int:pk>/restore/seen/", history.restore_seen, name="restore-seen"),
     path("sheets/<int:pk>/lens/", lens.page, name="lens"),
     path("sheets/<int:pk>/lens/cell/", lens.cell, name="lens-cell"),
     path("sheets/<int:pk>/lens/decide/", lens.decide, name="lens-decide"),

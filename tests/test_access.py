@@ -225,6 +225,7 @@ TABLE = {
     "annotation:submit": Posted(ANNA, args=mine),
     "annotation:reopen": Posted(ANNA, args=mine),
     "annotation:beat": Posted(ANNA, args=sheet, data=lambda world: {"page": uuid.uuid4(), "seconds": "{}"}),
+    "annotation:restore-seen": Posted(ANNA, args=sheet),
     "annotation:notes-of-cell": Url(ANNA, ANNA, args=a_noted_cell, data=lambda world: {"text": "Is it?"}),
     "annotation:read-notes": Posted(ANNA, args=a_noted_cell),
     "annotation:withdraw-note": Posted(ANNA, args=lambda world: (a_note(world).pk,)),

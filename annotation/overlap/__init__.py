@@ -3,6 +3,7 @@
 design.py     what is asked for and what comes out
 blocks.py     which raters work on which sheet
 drawing.py    the balanced design of a request
+levelling.py  the design made level with what raters have already
 replanning.py who takes over open work, with as little moved as balance allows
 precision.py  how wide the interval of kappa will be
 """

@@ -6,13 +6,15 @@ import math
 import random
 from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations, cycle, islice, permutations
+from itertools import combinations, cycle, islice, permutations, product
 
 # How hard to try; a search ends early when the counts are as level as they can be.
 _ATTEMPTS = 3
 _EXCHANGES = 60_000
 _EXCHANGES_PER_BLOCK = 2_000
 _REORDERINGS = 20_000
+# Loads are sums of parts: what differs by less than this is the same, or two raters would be exchanged for ever.
+_ROUNDING = 1e-6
 
 Blocks = list[set[int]]
 
@@ -120,3 +122,39 @@ def expected_load(blocks: Blocks, labels: Sequence[int], raters: int) -> list[fl
         for rater in block:
             load[rater] += documents / len(block)
     return load
+
+
+def levelled_with_standing(blocks: Blocks, labels: Sequence[int], standing: Sequence[int]) -> Blocks:
+    """The blocks with raters exchanged for others outside of them, until what raters have already and get is level.
+
+    Whoever has the most makes room for who has the least, in the block where the two raters' companions have met least.
+    """
+    blocks = [set(block) for block in blocks]
+    each = [documents / max(len(block), 1) for documents, block in zip(labels, blocks, strict=True)]
+    load = [have + new for have, new in zip(standing, expected_load(blocks, labels, len(standing)), strict=True)]
+    together = Counter(pair for block in blocks for pair in permutations(block, 2))
+
+    def more_together(place: int, out: int, into: int) -> int:
+        return sum(together[into, other] - together[out, other] for other in blocks[place] if other != out)
+
+    def exchange() -> tuple[int, int, int] | None:
+        by_load = sorted(range(len(load)), key=lambda rater: (load[rater], rater))
+        for out, into in product(reversed(by_load), by_load):
+            places = [
+                place
+                for place, block in enumerate(blocks)
+                if out in block and into not in block and 0 < each[place] < load[out] - load[into] - _ROUNDING
+            ]
+            if places:
+                return min(places, key=lambda place: (more_together(place, out, into), place)), out, into
+        return None
+
+    while found := exchange():
+        place, out, into = found
+        for other in blocks[place] - {out}:
+            together.subtract([(out, other), (other, out)])
+            together.update([(into, other), (other, into)])
+        blocks[place] ^= {out, into}
+        load[out] -= each[place]
+        load[into] += each[place]
+    return blocks

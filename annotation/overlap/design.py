@@ -27,7 +27,8 @@ class OverlapRequest:
 
     raters: raters in the study. sheets: the number of documents of each sheet. raters_per_sheet: the size of a block.
     share_twice, share_thrice: the shares of all documents to label by exactly two and exactly three raters, together
-    0 to 1. seed: of all that is left to chance.
+    0 to 1. seed: of all that is left to chance. standing: how many documents each rater has already, which count when
+    the work is levelled; without it nobody has any.
     """
 
     raters: int
@@ -36,6 +37,11 @@ class OverlapRequest:
     share_twice: Fraction | float
     seed: int = 0
     share_thrice: Fraction | float = 0
+    standing: tuple[int, ...] = ()
+
+    @property
+    def has_uneven_standing(self) -> bool:
+        return len(set(self.standing)) > 1
 
 
 @dataclass(frozen=True)

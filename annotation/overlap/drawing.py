@@ -2,8 +2,9 @@
 
 Every sheet gets a *block* of `raters_per_sheet` raters. Its documents are labelled by one, two or three raters of the
 block. Four things are kept level: the sheets of each rater, the sheets that each pair of raters shares, the documents
-of each rater (of a sheet and over all), and the documents that the pairs of a block share. The same request always
-gives the same design.
+of each rater (of a sheet and over all), and the documents that the pairs of a block share. Where raters have
+documents already, and not equally many, what they have then in all comes first. The same request always gives the same
+design.
 
 The sentences meant for people are marked for translation here and translated where they are shown: this module knows
 no Django.
@@ -20,8 +21,9 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 from typing import TypeVar
 
-from annotation.overlap.blocks import dealt_to_sheets, expected_load, level_blocks
+from annotation.overlap.blocks import dealt_to_sheets, expected_load, level_blocks, levelled_with_standing
 from annotation.overlap.design import Design, ImpossibleDesign, OverlapRequest, Pair
+from annotation.overlap.levelling import levelled
 from annotation.sentences import Sentence, gettext_noop
 
 Item = TypeVar("Item")
@@ -40,73 +42,80 @@ def balanced_design(request: OverlapRequest) -> Design:
     labels = [n + doubled + 2 * tripled for n, doubled, tripled in zip(request.sheets, twice, thrice, strict=True)]
     sizes = [min(request.raters_per_sheet, of_sheet) for of_sheet in labels]
     blocks = dealt_to_sheets(level_blocks(request.raters, sizes, rng), labels, request.raters, rng)
+    if request.has_uneven_standing:
+        blocks = levelled_with_standing(blocks, labels, request.standing)
 
-    load = expected_load(blocks, labels, request.raters)
+    standing = request.standing or (0,) * request.raters
+    load = [have + new for have, new in zip(standing, expected_load(blocks, labels, request.raters), strict=True)]
     shared: Counter[Pair] = Counter()
     assignments: list[tuple[int, int, int]] = []
     for sheet, (block, documents) in enumerate(zip(blocks, request.sheets, strict=True)):
         groups = _shares_in_block(sorted(block), documents, twice[sheet], thrice[sheet], load, shared)
         for document, raters in enumerate(_spread(documents, *groups, rng)):
             assignments += [(sheet, document, rater) for rater in raters]
+    if request.has_uneven_standing:
+        assignments = levelled(assignments, blocks, standing, rng)
     design = Design(request, tuple(assignments))
     return replace(design, notes=tuple(_notes(design, twice, thrice, sizes)))
 
 
 def _refuse_impossible(request: OverlapRequest) -> None:
     if not request.sheets:
-        raise ImpossibleDesign(gettext_noop("There is nothing to plan: the study has 0 sheets."))
+        raise ImpossibleDesign(gettext_noop("There is nothing to plan: the study has 0 %(sheets)s."))
     if min(request.sheets) < 0:
         raise ImpossibleDesign(
-            gettext_noop("A sheet cannot have %(documents)s %(rows)s."), documents=min(request.sheets)
+            gettext_noop("A %(sheet)s cannot have %(documents)s %(rows)s."), documents=min(request.sheets)
         )
     if sum(request.sheets) == 0:
-        raise ImpossibleDesign(gettext_noop("There is nothing to plan: the sheets have 0 %(rows)s."))
+        raise ImpossibleDesign(gettext_noop("There is nothing to plan: the %(sheets)s have 0 %(rows)s."))
     if request.raters < 1:
         raise ImpossibleDesign(
             gettext_noop("%(raters)s raters are in the study, and somebody has to label."), raters=request.raters
         )
     if request.raters_per_sheet < 1:
         raise ImpossibleDesign(
-            gettext_noop("%(asked)s raters a sheet are asked for, but every sheet needs at least 1."),
+            gettext_noop("%(asked)s raters a %(sheet)s are asked for, but each needs at least 1."),
             asked=request.raters_per_sheet,
         )
     if request.raters_per_sheet > request.raters:
         raise ImpossibleDesign(
-            gettext_noop("%(asked)s raters a sheet are asked for, but the study has only %(present)s."),
+            gettext_noop("%(asked)s raters a %(sheet)s are asked for, but the study has only %(present)s."),
             asked=request.raters_per_sheet,
             present=request.raters,
         )
     for share, sentence in (
         (
             request.share_twice,
-            gettext_noop("The share of %(rows)s labelled twice is %(share)s, but it must lie between 0 and 1."),
+            gettext_noop("The share of %(rows)s labelled twice is %(share)s %%, but it must lie between 0 and 100 %%."),
         ),
         (
             request.share_thrice,
-            gettext_noop("The share of %(rows)s labelled three times is %(share)s, but it must lie between 0 and 1."),
+            gettext_noop(
+                "The share of %(rows)s labelled three times is %(share)s %%, but it must lie between 0 and 100 %%."
+            ),
         ),
         (
             request.share_twice + request.share_thrice,
             gettext_noop(
-                "The shares of %(rows)s labelled twice and three times are %(share)s together, and there is no more "
-                "than 1."
+                "The shares of %(rows)s labelled twice and three times are %(share)s %% together, and there is no "
+                "more than 100 %%."
             ),
         ),
     ):
         if not 0 <= share <= 1:
-            raise ImpossibleDesign(sentence, share=float(share))
+            raise ImpossibleDesign(sentence, share=f"{float(share) * 100:g}")
     if request.raters_per_sheet == 1 and request.share_twice > 0:
         raise ImpossibleDesign(
             gettext_noop(
-                "A %(row)s labelled twice needs two different raters, but only 1 rater a sheet is asked for: "
+                "A %(row)s labelled twice needs two different raters, but only 1 rater a %(sheet)s is asked for: "
                 "ask for at least 2, or for a share of 0."
             )
         )
     if request.raters_per_sheet < 3 and request.share_thrice > 0:
         raise ImpossibleDesign(
             gettext_noop(
-                "A %(row)s labelled three times needs three different raters, but only %(asked)s raters a sheet are "
-                "asked for: ask for at least 3, or for a share of 0."
+                "A %(row)s labelled three times needs three different raters, but only %(asked)s raters a %(sheet)s "
+                "are asked for: ask for at least 3, or for a share of 0."
             ),
             asked=request.raters_per_sheet,
         )
@@ -280,7 +289,7 @@ def _notes(design: Design, twice: Sequence[int], thrice: Sequence[int], sizes: S
     ):
         yield _note(
             gettext_noop(
-                "The shares do not give a whole number of %(rows)s in every sheet; they were rounded: %(twice)s of "
+                "The shares do not give a whole number of %(rows)s in every %(sheet)s; they were rounded: %(twice)s of "
                 "%(documents)s %(rows)s are labelled twice, %(thrice)s three times."
             ),
             twice=sum(twice),
@@ -290,7 +299,7 @@ def _notes(design: Design, twice: Sequence[int], thrice: Sequence[int], sizes: S
     elif _is_rounded(request.share_twice, request.sheets, twice):
         yield _note(
             gettext_noop(
-                "The share does not give a whole number of %(rows)s in every sheet; it was rounded: "
+                "The share does not give a whole number of %(rows)s in every %(sheet)s; it was rounded: "
                 "%(twice)s of %(documents)s %(rows)s are labelled twice."
             ),
             twice=sum(twice),
@@ -303,20 +312,26 @@ def _notes(design: Design, twice: Sequence[int], thrice: Sequence[int], sizes: S
     ):
         yield _note(
             gettext_noop(
-                "Sheets in which some two raters share no %(row)s, because fewer %(rows)s are labelled twice than "
-                "there are pairs of raters: %(sheets)s."
+                "Some two raters of a %(sheet)s share no %(row)s, because fewer %(rows)s are labelled twice than there "
+                "are pairs of raters; %(sheets)s where that is so: %(n)s."
             ),
-            sheets=lacking,
+            n=lacking,
         )
     if empty := request.sheets.count(0):
-        yield _note(gettext_noop("Sheets without %(rows)s, to which nobody is assigned: %(sheets)s."), sheets=empty)
+        yield _note(gettext_noop("Nobody is assigned to %(sheets)s without %(rows)s: %(n)s."), n=empty)
     if small := sum(0 < size < asked for size in sizes):
         yield _note(
-            gettext_noop("Sheets with too few %(rows)s to give each of %(asked)s raters one: %(sheets)s."),
+            gettext_noop("Too few %(rows)s to give each of %(asked)s raters one; %(sheets)s where that is so: %(n)s."),
             asked=asked,
-            sheets=small,
+            n=small,
         )
-    if idle := design.documents_of_rater.count(0):
+    idle = design.documents_of_rater.count(0)
+    if idle and request.has_uneven_standing:
+        yield _note(
+            gettext_noop("Raters who get nothing new, because the others catch up with what they have: %(idle)s."),
+            idle=idle,
+        )
+    elif idle:
         yield _note(
             gettext_noop("Raters who get nothing, because there is not enough work for all %(raters)s: %(idle)s."),
             raters=request.raters,

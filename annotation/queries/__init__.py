@@ -26,6 +26,7 @@ from annotation.queries.planning import (
     rows_of_judges,
     rows_to_label,
     seats,
+    seats_after,
     sheets_to_plan,
     unfinished,
 )
@@ -84,6 +85,7 @@ __all__ = [
     "rows_of_judges",
     "rows_to_label",
     "seats",
+    "seats_after",
     "sheets_to_plan",
     "sheets_with_counts",
     "skip_code",

@@ -39,7 +39,10 @@ class States:
 
 @dataclass(frozen=True)
 class BoardLine:
-    """One person. `pace`: rows submitted a day over the last week, or since the first label where that is less."""
+    """One person. `pace`: rows submitted a day over the last week, or since the first label where that is less.
+
+    A simulated rater has none: a program made its labels up in one go.
+    """
 
     rater: Rater
     by_sheet: tuple[States, ...]
@@ -70,13 +73,18 @@ class Board:
         ]
 
     @property
+    def simulated(self) -> States:
+        """What of the total simulated raters have."""
+        return sum((line.total for line in self.lines if line.rater.simulated), States())
+
+    @property
     def finish(self) -> date | None:
         """When the last of those who have a pace is done."""
         return max((line.finish for line in self.lines if line.finish), default=None)
 
     @property
     def without_pace(self) -> list[Rater]:
-        """Who has work left and submitted nothing in the last week."""
+        """Who has work left and submitted nothing in the last week, simulated raters included."""
         return [line.rater for line in self.lines if line.total.left and not line.pace]
 
 
@@ -122,7 +130,7 @@ def board(study: Study, *, now: datetime | None = None) -> Board:
         if not total.rows and not rater.active:
             continue
         days = min(WINDOW, max(timedelta(days=1), now - first.get(rater.pk, now))) / timedelta(days=1)
-        pace = lately[rater.pk] / days
+        pace = 0.0 if rater.simulated else lately[rater.pk] / days
         lines.append(
             BoardLine(
                 rater=rater,

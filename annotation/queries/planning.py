@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import Count, QuerySet
 
@@ -118,6 +118,19 @@ def seats(study: Study) -> list[Given]:
             "row_id", "rater_id", "sections", "state"
         )
     ]
+
+
+def seats_after(standing: Iterable[Given], new: Iterable[Given]) -> list[Given]:
+    """The seats once new ones are given: one seat for each rater at a row, which asks the sections of both."""
+    found = {(seat.row_id, seat.rater_id): seat for seat in standing}
+    for seat in new:
+        place = seat.row_id, seat.rater_id
+        if (had := found.get(place)) is None:
+            found[place] = seat
+        else:
+            asked = tuple(sorted({*had.sections, *seat.sections})) if had.sections and seat.sections else ()
+            found[place] = replace(had, sections=asked)
+    return list(found.values())
 
 
 def unfinished(study: Study) -> dict[int, int]:

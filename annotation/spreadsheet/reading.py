@@ -163,7 +163,7 @@ def _moved(page: Worksheet, places: list[Place]) -> Iterator[Problem]:
             if expected and found != expected:
                 yield Problem(
                     f"{letter}{line}",
-                    _("“%(expected)s” stood here, and now “%(found)s”: was the line moved? Its answers are left out.")
+                    _("“%(expected)s” stood here, and now “%(found)s”: was the line moved?")
                     % {"expected": expected, "found": found},
                 )
                 break
@@ -182,10 +182,7 @@ def _moved_columns(page: Worksheet, places: list[Place], grid: Grid) -> Iterator
                 heading = page.cell(line, number)
                 found = _text(heading.value)
                 if found != expected:
-                    sentence = _(
-                        "“%(expected)s” stood here, and now “%(found)s”: was the column moved? "
-                        "Its answers are left out."
-                    )
+                    sentence = _("“%(expected)s” stood here, and now “%(found)s”: was the column moved?")
                     yield pk, Problem(heading.coordinate, sentence % {"expected": expected, "found": found})
                     break
 

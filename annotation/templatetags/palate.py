@@ -1,16 +1,16 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from django import template
 from django.urls import reverse
-from django.utils.html import escape
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation import tabs
-from annotation.models import Rater, Study, User
+from annotation import history, tabs
+from annotation.models import Rater, Sheet, Study, User
 from annotation.queries import Cell, Line
 
 register = template.Library()
@@ -63,6 +63,26 @@ def study_tabs(context: dict[str, Any], study: Study) -> dict[str, Any]:
     return {"items": items, "current": current, "study": study}
 
 
+class Coded(Protocol):
+    """A rater of the study, or one of a report."""
+
+    @property
+    def code(self) -> str: ...
+    @property
+    def simulated(self) -> bool: ...
+
+
+@register.simple_tag
+def rater(rater: Coded, repeat: int = 1, *, short: bool = False) -> SafeString:
+    """A rater's code as every page shows it: a simulated one is marked. `short`: where there is little room."""
+    code = format_html("<code>{}</code>", rater.code if repeat == 1 else f"{rater.code} ({repeat})")
+    if not rater.simulated:
+        return code
+    if short:
+        return format_html('{} <abbr title="{}">{}</abbr>', code, _("simulated"), _("sim."))
+    return format_html('{} <span class="tag">{}</span>', code, _("simulated"))
+
+
 @register.filter
 def duration(seconds: int) -> str:
     """Seconds of active time, in the words of the grid's script."""
@@ -84,3 +104,16 @@ def paused(user: User, study: Study | None = None) -> dict[str, Any]:
     """Tells a person in which studies they are paused. One query."""
     raters = Rater.objects.filter(user=user.pk, active=True, paused_at__isnull=False).select_related("study")
     return {"raters": raters if study is None else raters.filter(study=study)}
+
+
+@register.inclusion_tag("annotation/_restored.html", takes_context=True)
+def restored(context: dict[str, Any], sheet: Sheet | None = None) -> dict[str, Any]:
+    """Tells a person whose labels somebody else brought back to a moment, until they have read it. One query."""
+    request = context["request"]
+    seen = request.session.get("restores_seen", {})
+    restores = history.last_restores(request.user, sheet=sheet)
+    return {
+        "restores": [one for one in restores if seen.get(str(one.sheet_id)) != one.key],
+        "on_sheet": sheet is not None,
+        "csrf_token": context.get("csrf_token"),
+    }

@@ -4,30 +4,36 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import actions, history, lens
 from annotation.access import AppRequest, sheet_for
-from annotation.models import Column, LabelEvent, Question, Rater, Role, Row, Sheet
+from annotation.models import Assignment, Column, LabelEvent, Question, Rater, Role, Row, Sheet
 
 READERS = (Role.MANAGER, Role.RESEARCHER)
 _PAGE = 100
 _SHOWN = 200
 
 
+class RaterField(forms.ModelChoiceField):  # type: ignore[type-arg]
+    def label_from_instance(self, rater: Rater) -> str:
+        return _("%(code)s (simulated)") % {"code": rater.code} if rater.simulated else rater.code
+
+
 class HistoryForm(forms.Form):
     """Whose changes of what; all of it when nothing is chosen."""
 
-    rater = forms.ModelChoiceField(
+    rater = RaterField(
         Rater.objects.none(), label=gettext_lazy("Rater"), required=False, empty_label=gettext_lazy("everybody")
     )
     row = forms.ModelChoiceField(
@@ -77,6 +83,7 @@ def page(request: AppRequest, pk: int) -> HttpResponse:
         "asked": asked.urlencode(),
         "is_manager": Role.MANAGER in sheet.study.roles,
         "Kind": Rater.Kind,
+        "State": Assignment.State,
     }
     return render(request, "annotation/history.html", context)
 
@@ -86,7 +93,7 @@ class RestoreForm(forms.Form):
         label=gettext_lazy("How it was at"),
         widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"}, format="%Y-%m-%dT%H:%M:%S"),
     )
-    rater = forms.ModelChoiceField(
+    rater = RaterField(
         Rater.objects.none(), label=gettext_lazy("Whose labels"), required=False, empty_label=gettext_lazy("all people")
     )
     submitted = forms.BooleanField(
@@ -138,17 +145,18 @@ def restore(request: AppRequest, pk: int) -> HttpResponse:
                 )
                 return redirect("annotation:history", sheet.pk)
         context |= _preview(sheet, history.changes(sheet, to=moment, rater=rater), submitted=submitted)
+        context["n_withdrawn"] = history.n_withdrawn(sheet, to=moment, rater=rater)
     return render(request, "annotation/restore.html", context)
 
 
 def _preview(sheet: Sheet, changes: list[history.Change], *, submitted: bool) -> dict[str, Any]:
     done = [change for change in changes if submitted or not change.is_submitted]
-    cells, left, rows = Counter[str](), Counter[str](), Counter[str]()
+    cells, left, rows = Counter[Rater](), Counter[Rater](), Counter[Rater]()
     for change in changes:
-        (cells if submitted or not change.is_submitted else left)[change.assignment.rater.code] += 1
+        (cells if submitted or not change.is_submitted else left)[change.assignment.rater] += 1
     taken_back = {change.assignment.pk for change in done if change.is_submitted}
-    for code in {change.assignment.pk: change.assignment.rater.code for change in done}.values():
-        rows[code] += 1
+    for rater in {change.assignment.pk: change.assignment.rater for change in done}.values():
+        rows[rater] += 1
     return {
         "changes": [_drawn(sheet, change) for change in done[:_SHOWN]],
         "more": max(0, len(done) - _SHOWN),
@@ -156,8 +164,8 @@ def _preview(sheet: Sheet, changes: list[history.Change], *, submitted: bool) ->
         "n_left": sum(left.values()),
         "n_taken_back": len(taken_back),
         "raters": [
-            {"code": code, "rows": rows[code], "cells": cells[code], "left": left[code]}
-            for code in sorted({*cells, *left})
+            {"rater": rater, "rows": rows[rater], "cells": cells[rater], "left": left[rater]}
+            for rater in sorted({*cells, *left}, key=attrgetter("code"))
         ],
         "digest": lens.digest(changes),
     }
@@ -178,3 +186,14 @@ def _drawn(sheet: Sheet, change: history.Change) -> dict[str, Any]:
     )
     (step,) = history.steps(sheet, [event])
     return {"change": change, "step": step}
+
+
+@require_POST
+def restore_seen(request: AppRequest, pk: int) -> HttpResponse:
+    """Whoever was told of a restore of their work on a sheet has read it; the session remembers which one it was."""
+    sheet = get_object_or_404(Sheet, pk=pk, study__raters__user=request.user, study__raters__active=True)
+    for restored in history.last_restores(request.user, sheet=sheet):
+        request.session["restores_seen"] = {**request.session.get("restores_seen", {}), str(pk): restored.key}
+    if "on_sheet" in request.POST:
+        return redirect("annotation:sheet", pk)
+    return redirect("annotation:my-work")

@@ -149,6 +149,7 @@ def _detail(sheet: Sheet, form: LensCellForm) -> dict[str, Any]:
         "question": question,
         "cell": next((cell for cell in seen.cells if cell.question_id == question.pk), None),
         "said": {kind: of_kind for kind, of_kind in by_kind.items() if of_kind},
+        "simulated": set(sheet.study.raters.filter(simulated=True).values_list("code", flat=True)),
         "decisions": [(d, options[d.option.key] if d.option else None) for d in decisions],
         "notes": Note.objects.filter(**here).select_related("assignment__rater", "answered_by"),
         "steps": history.steps(sheet, history.events(sheet).filter(**here)[:50]),

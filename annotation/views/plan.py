@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import messages
@@ -14,11 +15,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import actions, queries
 from annotation.access import AppRequest, for_roles
-from annotation.coverage import coverage
+from annotation.coverage import coverage, labels_asked
 from annotation.desk_forms import PlanForm, ReplanForm, WithdrawRowForm
 from annotation.models import Assignment, Rater, Role, Row, Study
 from annotation.overlap import Design, ImpossibleDesign, OverlapRequest, balanced_design
-from annotation.queries import DrawnReplan
+from annotation.queries import DrawnReplan, Given
+from annotation.scheme import SectionSpec
 from annotation.sentences import Sentence
 
 
@@ -40,19 +42,20 @@ def plan(request: AppRequest, study: Study) -> HttpResponse:
         except ImpossibleDesign as impossible:
             form.add_error(None, in_words_of(study, impossible.sentence))
         else:
-            standing, new = queries.seats(study), form.new_seats(design)
-            judges = form.rows_of_judges(standing, new)
+            new = form.new_seats(design)
+            after = queries.seats_after(form.standing, new)
+            judges = form.rows_of_judges(after)
             if request.method == "POST" and request.POST.get("drawn") == form.digest:
                 return _apply(request, study, design, form, judges)
             context["changed"] = request.method == "POST"
             context["preview"] = {
-                "coverage": coverage(study, new, kappa=_kappa(form)) if design else None,
-                "documents": sum(overlap.sheets),
                 "own_order": form.cleaned_data["own_order"],
                 "judges": {judge: len(row_ids) for judge, row_ids in judges.items()},
                 "notes": [in_words_of(study, note) for note in design.notes] if design else [],
                 "digest": form.digest,
             }
+            if design:
+                context["preview"] |= _after(study, form, new, after)
     if request.htmx:
         return render(request, "annotation/_plan_preview.html", context)
     return render(request, "annotation/plan.html", context | _standing(study, request.GET.get("section", "")))
@@ -63,6 +66,32 @@ def _design(form: PlanForm, overlap: OverlapRequest) -> Design | None:
     if not form.cleaned_data["raters"]:
         return None
     return balanced_design(overlap)
+
+
+def _after(study: Study, form: PlanForm, new: list[Given], after: list[Given]) -> dict[str, Any]:
+    """What the preview shows of all the work that is given once the plan is applied."""
+    section = _section(study, after, form.chosen_sections[0] if form.chosen_sections else "")
+    picture = coverage(study, after, kappa=_kappa(form), before=form.standing, section=section.key if section else "")
+    raters = list(form.cleaned_data["raters"])
+    return {
+        "coverage": picture,
+        "section": section,
+        "compared": bool(form.standing),
+        "new_labels": labels_asked(study, new),
+        "rows_a_rater": picture.rows_a_rater(raters),
+        "rows_a_pair": picture.rows_a_pair(raters),
+    }
+
+
+def _section(study: Study, seats: Iterable[Given], chosen: str) -> SectionSpec | None:
+    """The section that a picture is of, the first one where none is chosen; None where all have the same raters.
+
+    One picture of all sections would count a row as labelled twice whose two raters have nothing in common.
+    """
+    sections = study.scheme.parsed.sections
+    if chosen in {one.key for one in sections}:
+        return study.scheme.parsed.section(chosen)
+    return sections[0] if any(seat.sections for seat in seats) else None
 
 
 def _kappa(form: PlanForm) -> float:
@@ -79,11 +108,7 @@ def _left_out(form: PlanForm) -> int:
 def _standing(study: Study, section: str) -> dict[str, Any]:
     """What the plan page shows of the work that is given already."""
     seats = queries.seats(study)
-    sections = study.scheme.parsed.sections
-    # One picture of all sections would count a row as labelled twice whose two raters have nothing in common.
-    by_section = any(seat.sections for seat in seats)
-    if section not in {one.key for one in sections}:
-        section = sections[0].key if by_section else ""
+    shown = _section(study, seats, section)
     withdrawn = (
         Row.objects.filter(sheet__study=study)
         .exclude(withdrawn_at=None)
@@ -91,10 +116,10 @@ def _standing(study: Study, section: str) -> dict[str, Any]:
         .defer("evidence")
     )
     return {
-        "standing": coverage(study, seats, section=section) if seats else None,
+        "standing": coverage(study, seats, section=shown.key if shown else "") if seats else None,
         "standing_judges": {code: len(rows) for code, rows in sorted(queries.rows_of_judges(study).items())},
-        "sections": sections if by_section else [],
-        "section": section,
+        "sections": study.scheme.parsed.sections if any(seat.sections for seat in seats) else [],
+        "section": shown.key if shown else "",
         "vacancies": queries.vacancies(study),
         "withdrawn_rows": withdrawn.order_by("sheet__position", "position"),
         "withdraw_form": WithdrawRowForm(study=study),
@@ -193,20 +218,21 @@ def _apply_replan(request: AppRequest, study: Study, form: ReplanForm, drawn: st
 
 
 def _moves(study: Study, replan: DrawnReplan) -> list[dict[str, Any]]:
-    """From whom to whom, how many rows, and on which sheets."""
+    """From whom to whom, how many rows, and on which sheets. What nobody can take stays and is no move."""
     raters = study.raters.in_bulk()
     sheet_of = dict(Row.objects.filter(sheet__study=study).values_list("pk", "sheet__title"))
-    counted: dict[tuple[int | None, int | None], Counter[str]] = {}
+    counted: dict[tuple[int | None, int], Counter[str]] = {}
     for move in replan.moves:
-        counted.setdefault((move.before, move.after), Counter())[sheet_of[move.row_id]] += 1
+        if move.after is not None:
+            counted.setdefault((move.before, move.after), Counter())[sheet_of[move.row_id]] += 1
     return [
         {
             "before": raters[before] if before else None,
-            "after": raters[after] if after else None,
+            "after": raters[after],
             "n": sheets.total(),
             "sheets": sorted(sheets.items()),
         }
-        for (before, after), sheets in sorted(counted.items(), key=lambda item: (item[0][0] or 0, item[0][1] or 0))
+        for (before, after), sheets in sorted(counted.items(), key=lambda item: (item[0][0] or 0, item[0][1]))
     ]
 
 

@@ -70,6 +70,36 @@ def test_who_has_just_begun_is_measured_from_then(leases: Leases, eight: list[As
     assert line_of(leases, leases.annas[0].rater).finish == date(2026, 3, 26)
 
 
+def test_simulated_raters_have_no_pace_and_are_told_apart(
+    leases: Leases, eight: list[Assignment], client_of: ClientOf
+) -> None:
+    simulated = Rater.objects.create(study=leases.study, kind=Rater.Kind.PERSON, code="S1", simulated=True)
+    for assignment in builders.assignments(simulated, leases.sheet):
+        builders.label(assignment)
+        actions.submit(assignment=assignment)
+
+    said = " ".join(page(client_of(leases.manager), leases).split())
+
+    board = queries.board(leases.study)
+    assert (board.total.done, board.simulated.done, board.simulated.rows) == (2, 2, 2)
+    assert [line.pace for line in board.lines] == [0, 0, 0]
+    assert "<strong>2 of 12</strong> clauses submitted, 0 begun. Simulated raters among them: 2 of 2 clauses." in said
+    assert "There is no forecast: nobody with work left submitted anything in the last 7 days." in said
+
+
+def test_the_forecast_says_that_it_leaves_out_what_lost_its_rater(
+    leases: Leases, eight: list[Assignment], client_of: ClientOf
+) -> None:
+    builders.label(eight[0])
+    actions.submit(assignment=eight[0])
+    actions.withdraw(rater=leases.boriss[0].rater)
+
+    said = page(client_of(leases.manager), leases)
+
+    assert "At the pace of the last 7 days everything is done on" in said
+    assert "2 clauses that lost a rater are not counted." in said
+
+
 def test_there_is_no_forecast_without_a_pace(leases: Leases, eight: list[Assignment], client_of: ClientOf) -> None:
     submitted(eight[0], days_ago=20)
 
@@ -77,7 +107,9 @@ def test_there_is_no_forecast_without_a_pace(leases: Leases, eight: list[Assignm
 
     assert board.finish is None
     assert [rater.code for rater in board.without_pace] == ["A1", "A2"]
-    assert "There is no forecast: nothing was submitted in the last 7 days." in page(client_of(leases.manager), leases)
+    assert "There is no forecast: nobody with work left submitted anything in the last 7 days." in page(
+        client_of(leases.manager), leases
+    )
 
 
 def test_withdrawn_work_is_nobodys(leases: Leases) -> None:

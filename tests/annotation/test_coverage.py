@@ -31,7 +31,9 @@ def test_what_stands_is_counted(leases: Leases) -> None:
         ("A1", 2, 16, 1),
         ("A2", 2, 16, 1),
     ]
-    assert (picture.rows_a_rater, picture.rows_a_pair) == ((2, 2), (2, 2))
+    raters = [load.rater for load in picture.loads]
+    assert (picture.rows_a_rater(raters), picture.rows_a_pair(raters)) == ((2, 2), (2, 2))
+    assert picture.rows_a_pair(raters[:1]) is None
     [matrix] = picture.matrices
     assert [[place.people for place in places] for _rater, places in matrix.lines] == [[2, 2], [2, 2]]
 
@@ -49,7 +51,11 @@ def test_a_row_is_tinted_by_how_many_people_have_it(leases: Leases) -> None:
         [3, 0, 0],
     ]
     assert [counts for _rater, counts in picture.pairs] == [(None,) * 3, (2, None, None), (1, 1, None)]
-    assert picture.rows_a_pair == (1, 2)
+    raters = [load.rater for load in picture.loads]
+    assert (picture.rows_a_rater(raters), picture.rows_a_pair(raters)) == ((1, 3), (1, 2))
+    # Somebody without any work is in no table, but counts where they are asked for.
+    nobody = builders.rater(leases.study, builders.user("dan"))
+    assert (picture.rows_a_rater([*raters, nobody]), picture.rows_a_pair([*raters, nobody])) == ((0, 3), (0, 2))
 
 
 def test_sections_are_counted_apart(leases: Leases) -> None:

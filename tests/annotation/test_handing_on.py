@@ -97,6 +97,9 @@ def test_where_everybody_has_it_already_it_stays(leases: Leases, client_of: Clie
     shown = preview(client_of(leases.manager), leases, asked(leases, leaving=[anna.pk]))
 
     assert "2 clauses stay as they are: everybody who could take them has them already." in shown["page"]
+    # What stays is no move from anybody to nobody.
+    assert shown["moves"] == []
+    assert "nobody" not in shown["page"].lower().replace("nobody has begun", "")
     assert work_of(anna) == [("Clause 1", "open"), ("Clause 2", "open")]
 
 

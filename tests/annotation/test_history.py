@@ -146,6 +146,22 @@ def test_restore_leaves_judges_gold_and_withdrawn_work(leases: Leases) -> None:
     assert Label.objects.count() == 3
 
 
+def test_work_that_somebody_lost_is_not_offered_to_be_restored(leases: Leases, client_of: ClientOf) -> None:
+    moment = a_moment()
+    label(leases.boriss[0], {RENT: "absent"})
+    actions.withdraw(rater=leases.boriss[0].rater)
+    manager = client_of(leases.manager)
+
+    history = manager.get(reverse("annotation:history", args=[leases.sheet.pk])).content.decode()
+    asked = {"moment": moment.strftime("%Y-%m-%dT%H:%M:%S")}
+    restored = manager.get(reverse("annotation:restore", args=[leases.sheet.pk]), asked).content.decode()
+
+    assert "work taken away" in history
+    assert "to before this" not in history
+    assert "Nothing would change." in restored
+    assert "1 cell has changed since in work that its rater does not have any more; it stays as it is." in restored
+
+
 def test_restore_leaves_submitted_rows_unless_told(leases: Leases) -> None:
     moment = a_moment()
     label(leases.annas[0], COMPLETE)
@@ -254,7 +270,7 @@ def test_restoring_shows_before_it_does(leases: Leases, client_of: ClientOf) -> 
     said = " ".join(page.content.decode().split())
     assert "6 cells would change." in said
     assert "6 more cells have changed since, in clauses that are submitted; they stay as they are." in said
-    assert [(r["code"], r["rows"], r["cells"], r["left"]) for r in page.context["raters"]] == [
+    assert [(r["rater"].code, r["rows"], r["cells"], r["left"]) for r in page.context["raters"]] == [
         ("A1", 1, 6, 0),
         ("A2", 0, 0, 6),
     ]
@@ -266,3 +282,45 @@ def test_restoring_shows_before_it_does(leases: Leases, client_of: ClientOf) -> 
     again = client.post(url, {**asked, "submitted": "on", "shown": page.context["digest"]})
     assert "have changed since you looked" in again.content.decode()
     assert standing(leases.boriss[0]) == COMPLETE
+
+
+# --- telling whose labels they are ----------------------------------------------------------------------------------
+
+
+def test_a_rater_is_told_of_a_restore_until_they_have_read_it(leases: Leases, client_of: ClientOf) -> None:
+    first = a_moment()
+    label(leases.annas[0], COMPLETE)
+    actions.submit(assignment=leases.annas[0])
+    label(leases.boriss[0], {RENT: "absent"})
+    anna, boris = client_of(leases.anna), client_of(leases.boris)
+    work, sheet = reverse("annotation:my-work"), reverse("annotation:sheet", args=[leases.sheet.pk])
+    told = "mara brought your labels back to how they were at"
+
+    assert told not in anna.get(work).content.decode()
+    restore(leases, first, rater=leases.annas[0].rater, submitted=True)
+
+    for url in (work, sheet):
+        said = " ".join(anna.get(url).content.decode().split())
+        assert f"{told} {timezone.localtime(first):%Y-%m-%d %H:%M:%S}. 6 cells changed." in said
+        assert told not in boris.get(url).content.decode()
+
+    seen = reverse("annotation:restore-seen", args=[leases.sheet.pk])
+    assert anna.post(seen, {"on_sheet": "1"}).headers["Location"] == sheet
+    assert told not in anna.get(work).content.decode()
+    assert told not in anna.get(sheet).content.decode()
+
+    # The next one is told again, and only that one.
+    again = a_moment()
+    label(leases.annas[0], {RENT: "stated"})
+    restore(leases, again)
+    page = anna.get(work).content.decode()
+    assert page.count(told) == 1
+    assert "1 cell changed." in page
+
+
+def test_who_restores_their_own_labels_is_not_told(leases: Leases, client_of: ClientOf) -> None:
+    moment = a_moment()
+    label(leases.annas[0], {RENT: "stated"})
+    restore(leases, moment, by=leases.anna)
+
+    assert "brought your labels back" not in client_of(leases.anna).get(reverse("annotation:my-work")).content.decode()

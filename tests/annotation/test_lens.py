@@ -390,7 +390,7 @@ def test_the_page_draws_letters_by_pseudonym_alone(leases: Leases, client_of: Cl
     page = client_of(leases.researcher).get(reverse("annotation:lens", args=[leases.sheet.pk])).content.decode()
 
     assert '<td data-f="people"><i class="t-green">S</i> <i class="t-red">–</i><s></s>·</td>' in page
-    assert "A1 A2" in page
+    assert "<code>A1</code> <code>A2</code>" in page
     assert "anna" not in page
     assert "boris" not in page
 

@@ -139,14 +139,14 @@ def test_sheet_too_small_for_its_raters_gets_fewer_of_them() -> None:
     design = balanced_design(OverlapRequest(4, (1, 12), 3, 0, seed=1))
 
     assert len({rater for sheet, _, rater in design.assignments if sheet == 0}) == 1
-    assert "Sheets with too few documents to give each of 3 raters one: 1." in map(str, design.notes)
+    assert "Too few documents to give each of 3 raters one; sheets where that is so: 1." in map(str, design.notes)
 
 
 def test_sheet_without_documents_is_noted() -> None:
     design = balanced_design(OverlapRequest(3, (0, 6), 2, 0.5, seed=1))
 
     assert {sheet for sheet, _, _ in design.assignments} == {1}
-    assert "Sheets without documents, to which nobody is assigned: 1." in map(str, design.notes)
+    assert "Nobody is assigned to sheets without documents: 1." in map(str, design.notes)
 
 
 def test_raters_without_work_are_noted() -> None:
@@ -163,8 +163,8 @@ def test_pairs_that_share_nothing_in_a_sheet_are_noted() -> None:
     design = balanced_design(OverlapRequest(4, (10,), 4, 0.5, seed=1))
 
     assert [str(note) for note in design.notes] == [
-        "Sheets in which some two raters share no document, because fewer documents are labelled twice than there are "
-        "pairs of raters: 1."
+        "Some two raters of a sheet share no document, because fewer documents are labelled twice than there are pairs "
+        "of raters; sheets where that is so: 1."
     ]
 
 
@@ -201,14 +201,14 @@ def test_shares_that_do_not_divide_are_rounded_and_noted_together() -> None:
     [
         (replace(PAPER, raters=2), "3 raters a sheet are asked for, but the study has only 2."),
         (replace(PAPER, raters=0), "0 raters are in the study, and somebody has to label."),
-        (replace(PAPER, raters_per_sheet=0), "0 raters a sheet are asked for, but every sheet needs at least 1."),
+        (replace(PAPER, raters_per_sheet=0), "0 raters a sheet are asked for, but each needs at least 1."),
         (
             replace(PAPER, share_twice=1.5),
-            "The share of documents labelled twice is 1.5, but it must lie between 0 and 1.",
+            "The share of documents labelled twice is 150 %, but it must lie between 0 and 100 %.",
         ),
         (
             replace(PAPER, share_twice=float("nan")),
-            "The share of documents labelled twice is nan, but it must lie between 0 and 1.",
+            "The share of documents labelled twice is nan %, but it must lie between 0 and 100 %.",
         ),
         (
             replace(PAPER, raters_per_sheet=1),
@@ -217,11 +217,12 @@ def test_shares_that_do_not_divide_are_rounded_and_noted_together() -> None:
         ),
         (
             replace(PAPER, share_thrice=-0.1),
-            "The share of documents labelled three times is -0.1, but it must lie between 0 and 1.",
+            "The share of documents labelled three times is -10 %, but it must lie between 0 and 100 %.",
         ),
         (
             replace(PAPER, share_thrice=0.75),
-            "The shares of documents labelled twice and three times are 1.25 together, and there is no more than 1.",
+            "The shares of documents labelled twice and three times are 125 % together, and there is no more than "
+            "100 %.",
         ),
         (
             replace(PAPER, raters_per_sheet=2, share_thrice=0.1),
@@ -246,7 +247,7 @@ def test_refusal_can_be_translated() -> None:
         balanced_design(replace(PAPER, raters=2))
 
     sentence = refusal.value.sentence
-    assert sentence.template == "%(asked)s raters a sheet are asked for, but the study has only %(present)s."
+    assert sentence.template == "%(asked)s raters a %(sheet)s are asked for, but the study has only %(present)s."
     assert dict(sentence.numbers) == {"asked": 3, "present": 2}
 
 
@@ -334,3 +335,74 @@ def test_work_is_level_within_every_sheet_and_over_the_sheets(request: OverlapRe
         assert spread(design.documents_in_sheet[sheet, rater] for rater in raters) <= 1
         if len(raters) > 1:
             assert spread(design.shared_in_sheet[sheet, a, b] for a, b in combinations(raters, 2)) <= 1
+
+
+# --- raters who have work already -----------------------------------------------------------------------------------
+
+
+def totals(design: Design) -> list[int]:
+    return [have + new for have, new in zip(design.request.standing, design.documents_of_rater, strict=True)]
+
+
+def test_what_raters_have_already_is_made_up_for() -> None:
+    # 9 documents twice: 18 and the 9 of the first rater are 9 for each of three.
+    design = balanced_design(OverlapRequest(3, (6, 3), 3, 1, seed=1, standing=(9, 0, 0)))
+
+    assert (design.documents_of_rater, totals(design)) == ([0, 9, 9], [9, 9, 9])
+    assert [str(note) for note in design.notes] == [
+        "Raters who get nothing new, because the others catch up with what they have: 1."
+    ]
+
+
+def test_what_cannot_be_made_up_for_is_level_among_the_others() -> None:
+    design = balanced_design(OverlapRequest(4, (10,), 4, 0, seed=1, standing=(50, 2, 0, 0)))
+
+    assert totals(design) == [50, 4, 4, 4]
+
+
+def test_raters_join_other_blocks_to_make_up_for_it() -> None:
+    """20 sheets of 18 for 7 raters, three a sheet: 540 labels and 45 standing ones are 83 or 84 each."""
+    design = balanced_design(replace(PAPER, standing=(30, 0, 0, 10, 0, 0, 5)))
+
+    assert (design.labelled_once, design.labelled_twice) == (180, 180)
+    assert sorted(totals(design)) == [83, 83, 83, 84, 84, 84, 84]
+    assert {len({rater for s, rater in design.documents_in_sheet if s == sheet}) for sheet in range(20)} == {3}
+    # Nobody has next to nothing of a sheet that they have to learn.
+    assert min(design.documents_in_sheet.values()) >= 4
+    assert min(design.documents_shared.values()) > 0
+
+
+def test_standing_work_that_is_level_changes_nothing() -> None:
+    assert balanced_design(replace(PAPER, standing=(5,) * 7)).assignments == balanced_design(PAPER).assignments
+
+
+def test_large_study_with_standing_work_is_planned_in_a_few_seconds() -> None:
+    standing = tuple(range(0, 2000, 100))
+    start = time.perf_counter()
+    design = balanced_design(OverlapRequest(20, (80,) * 200, 3, 0.5, seed=1, standing=standing))
+
+    assert time.perf_counter() - start < 4
+    assert set(totals(design)) == {2150}  # 24 000 labels and 19 000 standing ones for 20
+
+
+@st.composite
+def requests_with_standing(draw: st.DrawFn) -> OverlapRequest:
+    request = draw(st.one_of(requests(), requests_with_triples()))
+    standing = st.lists(st.integers(0, 30), min_size=request.raters, max_size=request.raters)
+    return replace(request, standing=tuple(draw(standing)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(requests_with_standing())
+def test_with_standing_work_no_hand_over_inside_a_sheet_would_level_more(request: OverlapRequest) -> None:
+    design = balanced_design(request)
+
+    plain = balanced_design(replace(request, standing=()))
+    assert Counter(map(len, design.raters_of.values())) == Counter(map(len, plain.raters_of.values()))
+    assert all(len(set(raters)) == len(raters) for raters in design.raters_of.values())
+    for sheet in range(len(request.sheets)):
+        assert len({rater for s, rater in design.documents_in_sheet if s == sheet}) <= request.raters_per_sheet
+    load = totals(design)
+    for (sheet, _document), raters in design.raters_of.items():
+        here = {rater for s, rater in design.documents_in_sheet if s == sheet}
+        assert all(load[giver] - load[taker] <= 1 for giver in raters for taker in here - set(raters))

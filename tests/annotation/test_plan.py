@@ -76,6 +76,97 @@ def test_the_design_is_drawn_over_the_free_rows(leases: Leases, loan: Sheet, cli
     assert list(of_loan.filter(rater=anna).values_list("row", flat=True)) == [taken.pk]
 
 
+# --- what it will be like -------------------------------------------------------------------------------------------
+
+
+def _preview(client: Client, leases: Leases, data: dict[str, Any]) -> dict[str, Any]:
+    response = client.get(plan_url(leases), data, headers={"HX-Request": "true"})
+    return {**response.context["preview"], "page": " ".join(re.sub(r"<[^>]+>", "", response.content.decode()).split())}
+
+
+def test_the_preview_is_what_stands_after_applying(leases: Leases, client_of: ClientOf) -> None:
+    """Anna has nine clauses, some also a simulated rater and somebody who left; two others join, for nine more."""
+    anna = leases.annas[0].rater
+    Assignment.objects.filter(rater__user=leases.boris).delete()
+    old, free = builders.sheet(leases.study, "Old", n_rows=7), builders.sheet(leases.study, "Loan", n_rows=9)
+    simulated = Rater.objects.create(study=leases.study, kind=Rater.Kind.PERSON, code="S1", simulated=True)
+    left = Rater.objects.create(study=leases.study, kind=Rater.Kind.PERSON, code="L1", active=False)
+    actions.assign(rater=anna, rows=old.rows.all())
+    actions.assign(rater=simulated, rows=[*old.rows.all(), *free.rows.all()[:2]])
+    actions.assign(rater=left, rows=free.rows.all()[:1])
+    boris, clara = leases.boriss[0].rater, builders.rater(leases.study, leases.stranger)
+    manager = client_of(leases.manager)
+    data = numbers(leases, free, raters=[anna, boris, clara], raters_per_sheet=3, share_twice=100)
+
+    drawn = _preview(manager, leases, data)
+    manager.post(plan_url(leases), {**data, "drawn": drawn["digest"]})
+    stands = manager.get(plan_url(leases)).context["standing"]
+
+    foretold = drawn["coverage"]
+    for name in ("times", "labels", "pairs", "intervals", "left_out"):
+        assert getattr(foretold, name) == getattr(stands, name)
+    assert [(one.rater, one.times, one.labels) for one in foretold.loads] == [
+        (one.rater, one.times, one.labels) for one in stands.loads
+    ]
+    places = [[(rater, [place.people for place in of]) for rater, of in m.lines] for m in foretold.matrices]
+    assert places == [[(rater, [place.people for place in of]) for rater, of in m.lines] for m in stands.matrices]
+    # 9 of hers and 9 new ones twice are 9 each; she gets none of the new ones.
+    assert {one.rater.code: (one.before, one.times.rows) for one in foretold.loads} == {
+        "A1": (9, 9),
+        "A2": (0, 9),
+        "A3": (0, 9),
+        "L1": (1, 1),
+        "S1": (9, 9),
+    }
+    assert "Each rater of this plan has 9 clauses; each two share 0 to 9." in drawn["page"]
+    # Hers of the lease alone; hers and the simulated rater's of the old sheet, seven of the loan; two there have more.
+    assert "14 of 18 clauses are labelled twice, 2 once, 2 three times or more." in drawn["page"]
+    assert "What follows counts the clauses that raters have already" in drawn["page"]
+
+
+def test_without_standing_work_nothing_is_said_of_it(leases: Leases, loan: Sheet, client_of: ClientOf) -> None:
+    Assignment.objects.filter(rater__kind="person").delete()
+
+    drawn = _preview(client_of(leases.manager), leases, numbers(leases, loan))
+
+    assert "48 labels in all" in drawn["page"]  # six clauses of eight cells
+    assert "2 of 4 clauses are labelled twice, 2 once." in drawn["page"]
+    assert "have already" not in drawn["page"]
+    assert "before" not in drawn["page"]
+
+
+def test_another_section_of_the_same_rows_is_foretold_as_it_will_stand(
+    leases: Leases, loan: Sheet, client_of: ClientOf
+) -> None:
+    """Anna has the duties of all four clauses; the acts go to her and Boris, half of them twice."""
+    anna = leases.annas[0].rater
+    apply_sections(leases, loan, anna, ["duties"])
+    manager = client_of(leases.manager)
+    data = numbers(leases, loan, sections=["acts"])
+
+    drawn = _preview(manager, leases, data)
+    manager.post(plan_url(leases), {**data, "drawn": drawn["digest"]})
+    stands = manager.get(plan_url(leases), {"section": "acts"}).context["standing"]
+
+    assert drawn["section"].key == "acts"
+    assert (drawn["coverage"].times, drawn["coverage"].labels) == (stands.times, stands.labels)
+    assert drawn["coverage"].intervals == stands.intervals
+    assert drawn["coverage"].times.rows == 6
+
+
+def test_work_given_after_the_drawing_is_drawn_first(leases: Leases, loan: Sheet, client_of: ClientOf) -> None:
+    """The same rows are free and the same people here, but one of them has more to do by now."""
+    manager = client_of(leases.manager)
+    other = builders.sheet(leases.study, "Other", n_rows=3)
+    drawn = draw(manager, leases, numbers(leases, loan))
+    actions.assign(rater=leases.annas[0].rater, rows=other.rows.all())
+
+    response = manager.post(plan_url(leases), drawn)
+
+    assert CHANGED in response.content.decode()
+    assert not Plan.objects.exists()
+
+
 # --- sections -------------------------------------------------------------------------------------------------------
 
 
@@ -112,8 +203,9 @@ def test_labels_of_a_plan_are_those_of_its_sections(leases: Leases, loan: Sheet,
 
     preview = manager.get(plan_url(leases), data, headers={"HX-Request": "true"}).context["preview"]
 
-    # Two duties with one question; four clauses, two of them twice.
-    assert preview["coverage"].labels == 2 * 6
+    # Two duties with one question; four clauses, two of them twice. Anna and Boris have two more each.
+    assert preview["new_labels"] == 2 * 6
+    assert preview["coverage"].labels == 2 * (6 + 4)
 
 
 def test_the_other_section_goes_to_the_same_rater_as_one_assignment(leases: Leases, loan: Sheet) -> None:
@@ -294,12 +386,29 @@ def test_the_planner_speaks_of_clauses(leases: Leases, loan: Sheet, client_of: C
 
     said = [preview(), preview(share_twice=0), preview(raters_per_sheet=1), preview(share_twice=30)]
 
-    assert "2 of 4</strong> clauses are labelled twice" in said[0]
+    # The two of the lease, and half of these four.
+    assert "4 of 6</strong> clauses are labelled twice, 2 once." in said[0]
     assert "No clause is labelled twice" in said[1]
-    assert "A clause labelled twice needs two different raters" in said[2]
+    assert "A clause labelled twice needs two different raters, but only 1 rater a contract is asked for" in said[2]
     # 30 % of 4 is 1.2.
     assert "1 of 4 clauses are labelled twice." in said[3]
-    assert not any("document" in text for text in said)
+    assert not any("document" in text or "a sheet" in text for text in said)
+
+
+def test_shares_are_said_in_percent(leases: Leases, loan: Sheet, client_of: ClientOf) -> None:
+    manager = client_of(leases.manager)
+
+    def page(**changed: object) -> str:
+        data = numbers(leases, loan, **changed)
+        return manager.get(plan_url(leases), data, headers={"HX-Request": "true"}).content.decode()
+
+    both = page(share_twice=60, share_thrice=60)
+    assert "labelled twice and three times are 120 % together, and there is no more than 100 %." in both
+    # A number that cannot be takes the plan away that was drawn before, and says why; the browser lets it be sent.
+    too_much = page(share_twice=150)
+    assert "Labelled twice (%): Ensure this value is less than or equal to 100." in too_much
+    assert "drawn" not in too_much
+    assert 'id="plan-form" novalidate' in manager.get(plan_url(leases)).content.decode()
 
 
 def test_an_empty_planner_speaks_of_contracts(leases: Leases, client_of: ClientOf) -> None:
