@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import Any
 
 import pytest
+from django.test import Client
 from django.urls import reverse
 
 from annotation import actions, judging, queries
 from annotation.models import Assignment, Plan, Rater, Role, Sheet, User
 from annotation.overlap import OverlapRequest, balanced_design
 from tests import builders
-from tests.annotation.planning import draw, numbers, offered, plan_url
+from tests.annotation.planning import CHANGED, draw, numbers, offered, plan_url
 from tests.builders import ClientOf, Leases
 
 # --- what is offered ------------------------------------------------------------------------------------------------

@@ -329,6 +329,7 @@ def test_a_skip_travels_with_its_reason(grid: Grid, slaw: Coleslaw, browsing: Br
     czech = Grid(browsing.person("anna", locale="cs"), slaw.sheet).open()
     czech.keys("Control+Home")
     paste(czech, "Přeskočeno: rozmazané")
+    czech.settle()
     assert skips()["Google 1", "white cabbage"] == "rozmazané"
 
 
