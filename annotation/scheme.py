@@ -292,6 +292,8 @@ _KNOWN_WORDS = {
 
 
 class SchemeSpec(_Spec):
+    model_config = ConfigDict(serialize_by_alias=True)
+
     key: Key
     version: Annotated[int, Field(ge=1)]
     title: Annotated[str, Field(min_length=1, max_length=200)]

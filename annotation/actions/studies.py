@@ -34,7 +34,7 @@ def store_scheme(*, spec: SchemeSpec, source: str) -> Scheme:
     Raises:
         Refused: that version is stored already and asks something else.
     """
-    dumped = spec.model_dump(mode="json", by_alias=True)
+    dumped = spec.model_dump(mode="json")
     stored = Scheme.objects.filter(slug=spec.key, version=spec.version).first()
     if stored is not None:
         if stored.spec != dumped:

@@ -366,4 +366,4 @@ def test_words_that_are_known_are_said_in_the_language_of_whoever_reads() -> Non
         # A word of the study's own stands as it was given.
         assert ours.words.sheet == "contract"
     assert (ours.words.row, ours.words.rows) == ("document", "documents")
-    assert ours.model_dump(mode="json", by_alias=True)["words"]["rows"] == "documents"
+    assert ours.model_dump(mode="json")["words"]["rows"] == "documents"
