@@ -34,6 +34,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from annotation import yaml_reading
 from annotation.sentences import gettext as _
+from annotation.sentences import gettext_noop
 from annotation.yaml_reading import YamlRefused
 
 Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=60)]
@@ -271,18 +272,43 @@ class Words(_Spec):
     row: Text = "document"
     rows: Text = "documents"
 
+    def translated(self) -> Words:
+        """In the language of whoever reads, as far as these words are known; the others stay as they were given."""
+        given = self.model_dump()
+        return Words(**{name: _(word) if word in _KNOWN_WORDS else word for name, word in given.items()})
+
+
+# The words of the schemes that come with Palate, and those of a scheme that names none.
+_KNOWN_WORDS = {
+    gettext_noop("sheet"),
+    gettext_noop("sheets"),
+    gettext_noop("document"),
+    gettext_noop("documents"),
+    gettext_noop("recipe"),
+    gettext_noop("recipes"),
+    gettext_noop("request"),
+    gettext_noop("requests"),
+}
+
 
 class SchemeSpec(_Spec):
+    model_config = ConfigDict(serialize_by_alias=True)
+
     key: Key
     version: Annotated[int, Field(ge=1)]
     title: Annotated[str, Field(min_length=1, max_length=200)]
     description: str = ""
     source: str = ""
-    words: Words = Words()
+    given_words: Annotated[Words, Field(alias="words")] = Words()
     guideline: str = ""
     # Groups of phrases that mean the same: where an item has one of them, the others are marked in the evidence too.
     synonyms: Annotated[tuple[Annotated[tuple[Phrase, ...], Field(min_length=2)], ...], Field(max_length=2000)] = ()
     sections: Annotated[tuple[SectionSpec, ...], Field(min_length=1, max_length=12)]
+
+    @property
+    def words(self) -> Words:
+        """What the study calls its things, in the language of whoever reads."""
+        return self.given_words.translated()
 
     @field_validator("synonyms")
     @classmethod

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from django.utils.translation import override
 
 from annotation.scheme import Kind, SchemeError, SchemeSpec, load_scheme
 from tests.builders import SCHEME
@@ -355,3 +356,14 @@ def test_the_paper_scheme_holds_judges_against_implied_as_not_found(paper: Schem
 
     merge = next(merge for merge in presence.merges if merge.key == presence.judge_merge)
     assert merge.options == {"implied": "not-found"}
+
+
+def test_words_that_are_known_are_said_in_the_language_of_whoever_reads() -> None:
+    ours = load_scheme(SCHEME.replace("row: clause, rows: clauses", "row: document, rows: documents"))
+
+    with override("cs"):
+        assert (ours.words.row, ours.words.rows) == ("dokument", "dokumenty")
+        # A word of the study's own stands as it was given.
+        assert ours.words.sheet == "contract"
+    assert (ours.words.row, ours.words.rows) == ("document", "documents")
+    assert ours.model_dump(mode="json")["words"]["rows"] == "documents"
