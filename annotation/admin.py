@@ -7,8 +7,9 @@ Names and switches that touch no rule can be edited.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
@@ -44,12 +45,39 @@ from annotation.models import (
     User,
 )
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+Shown = Callable[[Any, Any], Any]
+
 admin.site.register(User, UserAdmin)
 
 
 def pretty(value: Any) -> SafeString:
     """A JSON value, indented."""
     return format_html("<pre>{}</pre>", json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def through(path: str) -> Shown:
+    """A column of a list: what lies at the end of a path of relations, by which the list can be ordered."""
+    *_through, name = path.split("__")
+
+    @admin.display(ordering=path, description=name)
+    def shown(_admin: Any, of: Model) -> Any:
+        return attrgetter(path.replace("__", "."))(of)
+
+    return shown
+
+
+def indented(field: str, description: StrOrPromise) -> Shown:
+    """A field with its lines as they are: a text, or a JSON value."""
+
+    @admin.display(description=description)
+    def shown(_admin: Any, of: Model) -> SafeString:
+        value = getattr(of, field)
+        return format_html("<pre>{}</pre>", value) if isinstance(value, str) else pretty(value)
+
+    return shown
 
 
 class MadeByActions(admin.ModelAdmin):  # type: ignore[type-arg]
@@ -85,14 +113,8 @@ class SchemeAdmin(MadeByActions):
     deferred = ["source"]
     fields = ["title", "slug", "version", "created_at", "source_text", "spec_json"]
     readonly_fields = ["source_text", "spec_json"]
-
-    @admin.display(description=_("file"))
-    def source_text(self, scheme: Scheme) -> SafeString:
-        return format_html("<pre>{}</pre>", scheme.source)
-
-    @admin.display(description=_("as it is used"))
-    def spec_json(self, scheme: Scheme) -> SafeString:
-        return pretty(scheme.spec)
+    source_text = indented("source", _("file"))
+    spec_json = indented("spec", _("as it is used"))
 
 
 @admin.register(Section)
@@ -109,10 +131,7 @@ class QuestionAdmin(MadeByActions):
     list_filter = ["section__scheme"]
     list_select_related = ["section__scheme"]
     search_fields = ["title", "key"]
-
-    @admin.display(ordering="section__scheme")
-    def scheme(self, question: Question) -> Scheme:
-        return question.section.scheme
+    scheme = through("section__scheme")
 
 
 @admin.register(Option)
@@ -121,10 +140,7 @@ class OptionAdmin(MadeByActions):
     list_filter = ["question__section__scheme"]
     list_select_related = ["question__section__scheme"]
     search_fields = ["label", "key"]
-
-    @admin.display(ordering="question__section__scheme")
-    def scheme(self, option: Option) -> Scheme:
-        return option.question.section.scheme
+    scheme = through("question__section__scheme")
 
 
 # --- studies and who is in them -------------------------------------------------------------------------------------
@@ -174,10 +190,7 @@ class PlanAdmin(MadeByActions):
     list_select_related = ["study", "applied_by"]
     fields = ["study", "applied_by", "applied_at", "request_json"]
     readonly_fields = ["request_json"]
-
-    @admin.display(description=_("request"))
-    def request_json(self, plan: Plan) -> SafeString:
-        return pretty(plan.request)
+    request_json = indented("request", _("request"))
 
 
 # --- sheets ---------------------------------------------------------------------------------------------------------
@@ -201,10 +214,7 @@ class RowAdmin(MadeByActions):
     deferred = ["evidence"]
     fields = ["sheet", "position", "name", "title", "url", "language", "evidence_json"]
     readonly_fields = ["evidence_json"]
-
-    @admin.display(description=_("evidence"))
-    def evidence_json(self, row: Row) -> SafeString:
-        return pretty(row.evidence)
+    evidence_json = indented("evidence", _("evidence"))
 
 
 @admin.register(Column)
@@ -215,10 +225,7 @@ class ColumnAdmin(MadeByActions):
     search_fields = ["name"]
     fields = ["sheet", "section", "position", "name", "facets_json"]
     readonly_fields = ["facets_json"]
-
-    @admin.display(description=_("facets"))
-    def facets_json(self, column: Column) -> SafeString:
-        return pretty(column.facets)
+    facets_json = indented("facets", _("facets"))
 
 
 # --- the work -------------------------------------------------------------------------------------------------------
@@ -231,78 +238,54 @@ class AssignmentAdmin(MadeByActions):
     list_select_related = ["rater", "row__sheet"]
     search_fields = ["rater__code", "row__name", "row__sheet__title"]
     deferred = ["row__evidence"]
+    sheet = through("row__sheet")
 
-    @admin.display(ordering="row__sheet")
-    def sheet(self, assignment: Assignment) -> Sheet:
-        return assignment.row.sheet
+
+class OfAssignment(MadeByActions):
+    """What was said in a rater's work on a row."""
+
+    list_filter = ["assignment__rater__study"]
+    deferred = ["assignment__row__evidence"]
+    rater = through("assignment__rater")
+    row = through("assignment__row")
 
 
 @admin.register(Label)
-class LabelAdmin(MadeByActions):
+class LabelAdmin(OfAssignment):
     """Read only: labels are changed in the grid, where the rules of the scheme are kept and the history is written."""
 
     list_display = ["column", "question", "option", "rater", "row", "preset", "updated_at"]
     list_filter = ["preset", "assignment__rater__kind", "assignment__rater__study"]
     list_select_related = ["column", "question", "option", "assignment__rater", "assignment__row"]
     search_fields = ["column__name", "assignment__rater__code", "assignment__row__name", "note"]
-    deferred = ["assignment__row__evidence"]
     fields = [
         "assignment", "column", "question", "option", "note", "preset", "exposed", "revision", "updated_at",
         "scores_json",
     ]  # fmt: skip
     readonly_fields = ["scores_json"]
-
-    @admin.display(ordering="assignment__rater")
-    def rater(self, label: Label) -> Rater:
-        return label.assignment.rater
-
-    @admin.display(ordering="assignment__row")
-    def row(self, label: Label) -> Row:
-        return label.assignment.row
-
-    @admin.display(description=_("scores"))
-    def scores_json(self, label: Label) -> SafeString:
-        return pretty(label.scores)
+    scores_json = indented("scores", _("scores"))
 
 
 @admin.register(LabelEvent)
-class LabelEventAdmin(MadeByActions):
+class LabelEventAdmin(OfAssignment):
     """Read only: the history is appended to by actions, and never changed."""
 
     list_display = ["at", "rater", "row", "column", "question", "before", "after"]
     list_filter = ["assignment__rater__kind", "assignment__rater__study"]
     list_select_related = ["column", "question", "before", "after", "assignment__rater", "assignment__row"]
     search_fields = ["column__name", "assignment__rater__code", "assignment__row__name", "key"]
-    deferred = ["assignment__row__evidence"]
-
-    @admin.display(ordering="assignment__rater")
-    def rater(self, event: LabelEvent) -> Rater:
-        return event.assignment.rater
-
-    @admin.display(ordering="assignment__row")
-    def row(self, event: LabelEvent) -> Row:
-        return event.assignment.row
 
 
 @admin.register(Decision)
-class DecisionAdmin(MadeByActions):
+class DecisionAdmin(OfAssignment):
     """Read only: decisions are made and taken back in the lens."""
 
     list_display = ["at", "row", "column", "question", "option", "reason", "by"]
-    list_filter = ["assignment__rater__study"]
     list_select_related = ["column", "question", "option", "assignment__row", "by"]
     search_fields = ["column__name", "assignment__row__name", "reason"]
-    deferred = ["assignment__row__evidence"]
     fields = ["assignment", "column", "question", "option", "reason", "by", "at", "seen_json"]
     readonly_fields = ["seen_json"]
-
-    @admin.display(ordering="assignment__row")
-    def row(self, decision: Decision) -> Row:
-        return decision.assignment.row
-
-    @admin.display(description=_("seen"))
-    def seen_json(self, decision: Decision) -> SafeString:
-        return pretty(decision.seen)
+    seen_json = indented("seen", _("seen"))
 
 
 @admin.register(Look)
@@ -314,55 +297,25 @@ class LookAdmin(MadeByActions):
 
 
 @admin.register(Skip)
-class SkipAdmin(MadeByActions):
+class SkipAdmin(OfAssignment):
     """Read only: cells are skipped in the grid, where the history is written."""
 
     list_display = ["at", "rater", "row", "column", "question", "reason"]
-    list_filter = ["assignment__rater__study"]
     list_select_related = ["column", "question", "assignment__rater", "assignment__row"]
     search_fields = ["column__name", "assignment__rater__code", "assignment__row__name", "reason"]
-    deferred = ["assignment__row__evidence"]
-
-    @admin.display(ordering="assignment__rater")
-    def rater(self, skip: Skip) -> Rater:
-        return skip.assignment.rater
-
-    @admin.display(ordering="assignment__row")
-    def row(self, skip: Skip) -> Row:
-        return skip.assignment.row
 
 
 @admin.register(Note)
-class NoteAdmin(MadeByActions):
+class NoteAdmin(OfAssignment):
     """Read only: notes are answered on their page of the study."""
 
     list_display = ["at", "rater", "row", "column", "question", "text", "answered_by", "answered_at"]
-    list_filter = ["assignment__rater__study"]
     list_select_related = ["column", "question", "assignment__rater", "assignment__row", "answered_by"]
     search_fields = ["column__name", "assignment__rater__code", "assignment__row__name", "text", "answer"]
-    deferred = ["assignment__row__evidence"]
-
-    @admin.display(ordering="assignment__rater")
-    def rater(self, note: Note) -> Rater:
-        return note.assignment.rater
-
-    @admin.display(ordering="assignment__row")
-    def row(self, note: Note) -> Row:
-        return note.assignment.row
 
 
 @admin.register(Sitting)
-class SittingAdmin(MadeByActions):
+class SittingAdmin(OfAssignment):
     list_display = ["beat_at", "rater", "row", "seconds", "credited_at"]
-    list_filter = ["assignment__rater__study"]
     list_select_related = ["assignment__rater", "assignment__row"]
     search_fields = ["assignment__rater__code", "assignment__row__name"]
-    deferred = ["assignment__row__evidence"]
-
-    @admin.display(ordering="assignment__rater")
-    def rater(self, sitting: Sitting) -> Rater:
-        return sitting.assignment.rater
-
-    @admin.display(ordering="assignment__row")
-    def row(self, sitting: Sitting) -> Row:
-        return sitting.assignment.row

@@ -15,11 +15,11 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.authtoken.views import ObtainAuthToken
 from rest_framework.decorators import api_view
-from rest_framework.exceptions import APIException
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import ScopedRateThrottle
+from rest_framework.views import exception_handler
 
 from annotation import actions, queries
 from annotation.access import check_role
@@ -43,11 +43,11 @@ from annotation.serializers import (
 )
 
 
-class Conflict(APIException):
-    """The request was understood, and the state of things forbids it: an action's `Refused`."""
-
-    status_code = status.HTTP_409_CONFLICT
-    default_code = "refused"
+def error_response(error: Exception, context: dict[str, Any]) -> Response | None:
+    """An action's `Refused` is a 409 with its sentence: the state of things forbids what was asked."""
+    if isinstance(error, actions.Refused):
+        return Response({"detail": str(error)}, status=status.HTTP_409_CONFLICT)
+    return exception_handler(error, context)
 
 
 class Token(ObtainAuthToken):
@@ -222,10 +222,7 @@ def assignment_labels(request: Request, pk: int) -> Response:
     change.is_valid(raise_exception=True)
     key, asked_for = change.validated_data["key"], change.validated_data["answers"]
     answers = _resolved(assignment, asked_for)
-    try:
-        actions.record(assignment=assignment, answers=answers, key=key)
-    except actions.Refused as refusal:
-        raise Conflict(str(refusal)) from refusal
+    actions.record(assignment=assignment, answers=answers, key=key)
     assignment.refresh_from_db(fields=["state"])
     columns = list({answer.column.pk: answer.column for answer in answers}.values())
     return Response(
@@ -293,10 +290,7 @@ def _cells(assignment: Assignment, columns: list[Column]) -> list[dict[str, Any]
 def submit(request: Request, pk: int) -> Response:
     """Close your work on a row. Refused while cells are open."""
     assignment = _my_assignment(request, pk)
-    try:
-        actions.submit(assignment=assignment)
-    except actions.Refused as refusal:
-        raise Conflict(str(refusal)) from refusal
+    actions.submit(assignment=assignment)
     return Response(AssignmentSerializer(_my_assignment(request, pk)).data)
 
 

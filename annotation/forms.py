@@ -39,6 +39,7 @@ class ChangeForm(forms.Form):
         self.sheet_id = sheet_id
         self.user_id = user_id
         self.left_out = ""  # why some of the changes are not among the answers
+        self.not_mine: list[int] = []  # the assignments of these
 
     def clean_changes(self) -> list[tuple[int, int, int, str, str]]:
         """Checks the form alone; what the numbers stand for is looked up by `answers`."""
@@ -69,7 +70,8 @@ class ChangeForm(forms.Form):
             if column is None or question is None:
                 raise forms.ValidationError(_("This sheet has other columns by now. Reload the page."))
             answers.setdefault(assignment, []).append(_answer(column, question, value, seen))
-        if len(assignments) < len(ids):
+        self.not_mine = sorted(ids - assignments.keys())
+        if self.not_mine:
             self.left_out = str(_("This row is not assigned to you any more. What was saved before is safe."))
             if not answers or self.cleaned_data["restore"]:
                 raise forms.ValidationError(self.left_out)
@@ -79,7 +81,11 @@ class ChangeForm(forms.Form):
 
     @property
     def refusal(self) -> str:
-        return " ".join(str(error) for errors in self.errors.values() for error in errors)
+        return _told(self)
+
+
+def _told(form: forms.Form) -> str:
+    return " ".join(str(error) for errors in form.errors.values() for error in errors)
 
 
 def _is_change(change: Any) -> bool:
@@ -102,6 +108,26 @@ def _answer(column: Column, question: Question, value: str, seen: str) -> Answer
             _("“%(option)s” is no answer to “%(question)s”.") % {"option": key, "question": question.title}
         )
     return Answer(column=column, question=question, option=option, preset=value.startswith("="), seen=seen)
+
+
+class SubmitForm(forms.Form):
+    """The answered cells as the page of who submits shows them: [[column, question, code], …], or nothing."""
+
+    seen = ScriptField(required=False)
+
+    def clean_seen(self) -> dict[tuple[int, int], str] | None:
+        seen = self.cleaned_data["seen"]
+        if seen is None:
+            return None
+        if not isinstance(seen, list) or not all(
+            isinstance(cell, list) and [type(part) for part in cell] == [int, int, str] for cell in seen
+        ):
+            raise forms.ValidationError(_("This is no list of answers. Nothing was submitted; reload the page."))
+        return {(column, question): code for column, question, code in seen}
+
+    @property
+    def refusal(self) -> str:
+        return _told(self)
 
 
 class BeatForm(forms.Form):

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from annotation import actions, history, lens
 from annotation.access import sheet_for
-from annotation.api import Conflict, LabelPagination, user_of
+from annotation.api import LabelPagination, user_of
 from annotation.lens import Kind, LensCell
 from annotation.models import Decision, Option, Question, Role, Sheet
 from annotation.serializers import MAX_ID, MAX_LABELS_A_PAGE, RefusalSerializer
@@ -149,10 +149,7 @@ def decisions(request: Request, pk: int) -> Response:
     sheet = sheet_for(user_of(request), pk, Role.MANAGER)
     deciding = DecidingSerializer(data=request.data)
     deciding.is_valid(raise_exception=True)
-    try:
-        decision = actions.adjudicate(**_resolved(sheet, deciding.validated_data), by=user_of(request))
-    except actions.Refused as refusal:
-        raise Conflict(str(refusal)) from refusal
+    decision = actions.adjudicate(**_resolved(sheet, deciding.validated_data), by=user_of(request))
     return Response(DecisionSerializer(decision).data, status=status.HTTP_201_CREATED)
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models
-from django.db.models import Expression, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -289,10 +289,7 @@ class Rater(models.Model):
 
 class AssignmentQuerySet(QuerySet["Assignment"]):
     def of_user(self, user: User | AnonymousUser) -> AssignmentQuerySet:
-        return self.of_user_id(user.pk)
-
-    def of_user_id(self, user_id: int | Expression | None) -> AssignmentQuerySet:
-        return self.filter(rater__user=user_id, rater__active=True).exclude(state=Assignment.State.WITHDRAWN)
+        return self.filter(rater__user=user.pk, rater__active=True).exclude(state=Assignment.State.WITHDRAWN)
 
 
 class Assignment(models.Model):

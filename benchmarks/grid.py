@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 INGREDIENTS = ["white cabbage", "carrots", "mayonnaise", "mustard", "vinegar", "sugar", "salt", "pepper"]
 INGREDIENTS += ["celery seed", "spring onions", "parsley", "sour cream"]
+# What stands on the page of each document.
+AMOUNTS = [f"{n} tbsp {name}" for n, name in enumerate(INGREDIENTS)]
+STEPS = [f"Mix the {name} with the {INGREDIENTS[0]} in a bowl." for name in INGREDIENTS]
 SHEETS = {"the paper's sheet": 9, "80 documents": 80}
 LOOKS = 10  # times that a page is asked for
 KEYS_EACH = 60  # presses of each kind that are timed
@@ -128,8 +131,8 @@ def make_sheets() -> dict[str, int]:
     user = User.objects.create_user("annotator")
     actions.add_member(study=study, user=user, role=Role.ANNOTATOR)
     rater = study.raters.get(user=user)
-    evidence = [Block(BlockKind.INGREDIENT, f"{n} tbsp {name}") for n, name in enumerate(INGREDIENTS)]
-    evidence += [Block(BlockKind.STEP, f"Mix the {name} with the {INGREDIENTS[0]} in a bowl.") for name in INGREDIENTS]
+    evidence = [Block(BlockKind.INGREDIENT, line) for line in AMOUNTS]
+    evidence += [Block(BlockKind.STEP, line) for line in STEPS]
     options = {option.question_id: option for option in Option.objects.order_by("-position")}
     made = {}
     for title, n_documents in SHEETS.items():

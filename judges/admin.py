@@ -9,12 +9,9 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from annotation.admin import MadeByActions, pretty
-from annotation.models import Row, Sheet
+from annotation.admin import MadeByActions, indented, through
 from judges import labelling
 from judges.backends.base import BackendError
 from judges.models import (
@@ -63,10 +60,7 @@ class PromptAdmin(MadeByActions):
     search_fields = ["name", "text", "digest"]
     fields = ["name", "digest", "file"]
     readonly_fields = ["file"]
-
-    @admin.display(description=_("file"))
-    def file(self, prompt: Prompt) -> SafeString:
-        return format_html("<pre>{}</pre>", prompt.text)
+    file = indented("text", _("file"))
 
 
 @admin.register(Judge)
@@ -88,10 +82,7 @@ class RunAdmin(MadeByActions):
         "enqueued_times", "record",
     ]  # fmt: skip
     readonly_fields = ["record"]
-
-    @admin.display(description=_("record"))
-    def record(self, run: Run) -> SafeString:
-        return pretty(run.provenance)
+    record = indented("provenance", _("record"))
 
 
 @admin.register(WorkItem)
@@ -103,14 +94,8 @@ class WorkItemAdmin(MadeByActions):
     list_select_related = ["run__judge", "run__study", "assignment__row__sheet"]
     search_fields = ["assignment__row__name", "assignment__row__sheet__title", "worker", "error"]
     deferred = ["assignment__row__evidence"]
-
-    @admin.display(ordering="assignment__row__sheet")
-    def sheet(self, item: WorkItem) -> Sheet:
-        return item.assignment.row.sheet
-
-    @admin.display(ordering="assignment__row")
-    def row(self, item: WorkItem) -> Row:
-        return item.assignment.row
+    sheet = through("assignment__row__sheet")
+    row = through("assignment__row")
 
 
 @admin.register(UnreadableAnswer)
@@ -130,10 +115,7 @@ class ExtractorAdmin(MadeByActions):
     search_fields = ["name", "parser", "model__name"]
     fields = ["name", "kind", "parser", "model", "chat_template", "max_new_tokens", "prompt_digest", "file"]
     readonly_fields = ["file"]
-
-    @admin.display(description=_("prompt"))
-    def file(self, extractor: Extractor) -> SafeString:
-        return format_html("<pre>{}</pre>", extractor.prompt)
+    file = indented("prompt", _("prompt"))
 
 
 @admin.register(Extraction)
@@ -143,10 +125,7 @@ class ExtractionAdmin(MadeByActions):
     list_select_related = ["extractor", "row__sheet"]
     search_fields = ["extractor__name", "row__name", "row__sheet__title", "refused"]
     deferred = ["row__evidence"]
-
-    @admin.display(ordering="row__sheet")
-    def sheet(self, extraction: Extraction) -> Sheet:
-        return extraction.row.sheet
+    sheet = through("row__sheet")
 
 
 @admin.register(ExtractionRun)
@@ -157,10 +136,7 @@ class ExtractionRunAdmin(MadeByActions):
     search_fields = ["extractor__name", "study__title", "error"]
     fields = ["study", "extractor", "state", "error", "started_by", "started_at", "ended_at", "sent_at", "record"]
     readonly_fields = ["record"]
-
-    @admin.display(description=_("record"))
-    def record(self, run: ExtractionRun) -> SafeString:
-        return pretty(run.provenance)
+    record = indented("provenance", _("record"))
 
 
 @admin.register(ExtractionItem)

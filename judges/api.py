@@ -12,8 +12,7 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.actions import Refused
-from annotation.api import Conflict, study_of, user_of
+from annotation.api import study_of, user_of
 from annotation.models import Role, Study
 from annotation.serializers import RefusalSerializer
 from judges import actions, queries
@@ -118,12 +117,12 @@ class RunDetailSerializer(RunSerializer):
     )  # fmt: skip
 
 
-def _detail(study: Study, pk: int) -> Response:
+def _detail(study: Study, pk: int, code: int = status.HTTP_200_OK) -> Response:
     run = get_object_or_404(queries.runs_with_counts(study), pk=pk)
     run.progress = queries.progress(run)  # type: ignore[attr-defined]
     run.errors = queries.problems(run)  # type: ignore[attr-defined]
     run.unreadable_answers = queries.unreadable(run, at_most=50)  # type: ignore[attr-defined]
-    return Response(RunDetailSerializer(run).data)
+    return Response(RunDetailSerializer(run).data, status=code)
 
 
 @extend_schema(responses=JudgeSerializer(many=True))
@@ -142,13 +141,8 @@ def start(request: Request, slug: str, pk: int) -> Response:
     judge = get_object_or_404(Judge.objects.select_related("model", "prompt"), pk=pk)
     asked = StartSerializer(data=request.data)
     asked.is_valid(raise_exception=True)
-    try:
-        run = actions.start_run(study=study, judge=judge, by=user_of(request), repeats=asked.validated_data["repeats"])
-    except Refused as refused:
-        raise Conflict(str(refused)) from refused
-    response = _detail(study, run.pk)
-    response.status_code = status.HTTP_201_CREATED
-    return response
+    run = actions.start_run(study=study, judge=judge, by=user_of(request), repeats=asked.validated_data["repeats"])
+    return _detail(study, run.pk, status.HTTP_201_CREATED)
 
 
 @extend_schema(responses=RunSerializer(many=True))
@@ -180,8 +174,5 @@ def cancel(request: Request, slug: str, pk: int) -> Response:
 def resume(request: Request, slug: str, pk: int) -> Response:
     """Go on with the rows that have no labels yet, failed ones included."""
     study = study_of(request, slug, Role.MANAGER)
-    try:
-        actions.resume_run(run=get_object_or_404(queries.runs_with_counts(study), pk=pk))
-    except Refused as refused:
-        raise Conflict(str(refused)) from refused
+    actions.resume_run(run=get_object_or_404(study.runs, pk=pk))
     return _detail(study, pk)

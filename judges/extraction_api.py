@@ -12,8 +12,7 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.actions import Refused
-from annotation.api import Conflict, study_of, user_of
+from annotation.api import study_of, user_of
 from annotation.models import Role, Study
 from annotation.serializers import RefusalSerializer
 from judges import actions, extraction_queries
@@ -70,10 +69,10 @@ class ExtractionDetailSerializer(ExtractionRunSerializer):
     provenance = serializers.JSONField(help_text=_("Prompt, and of each kind of worker the model and the libraries."))
 
 
-def _detail(study: Study, pk: int) -> Response:
+def _detail(study: Study, pk: int, code: int = status.HTTP_200_OK) -> Response:
     run = get_object_or_404(extraction_queries.runs_with_counts(study), pk=pk)
     run.contents = extraction_queries.documents_of(run, with_raw=True)  # type: ignore[attr-defined]
-    return Response(ExtractionDetailSerializer(run).data)
+    return Response(ExtractionDetailSerializer(run).data, status=code)
 
 
 @extend_schema(responses=ExtractorSerializer(many=True))
@@ -90,13 +89,8 @@ def start(request: Request, slug: str, pk: int) -> Response:
     """Let an extractor take its lists out of all documents where it has not done so yet."""
     study = study_of(request, slug, Role.MANAGER)
     extractor = get_object_or_404(Extractor.objects.select_related("model"), pk=pk)
-    try:
-        run = actions.start_extraction(study=study, extractor=extractor, by=user_of(request))
-    except Refused as refused:
-        raise Conflict(str(refused)) from refused
-    response = _detail(study, run.pk)
-    response.status_code = status.HTTP_201_CREATED
-    return response
+    run = actions.start_extraction(study=study, extractor=extractor, by=user_of(request))
+    return _detail(study, run.pk, status.HTTP_201_CREATED)
 
 
 @extend_schema(responses=ExtractionRunSerializer(many=True))
@@ -119,7 +113,7 @@ def run(request: Request, slug: str, pk: int) -> Response:
 def cancel(request: Request, slug: str, pk: int) -> Response:
     """Stop an extraction run. What was taken out stays."""
     study = study_of(request, slug, Role.MANAGER)
-    actions.cancel_extraction(run=get_object_or_404(extraction_queries.runs_with_counts(study), pk=pk))
+    actions.cancel_extraction(run=get_object_or_404(study.extraction_runs, pk=pk))
     return _detail(study, pk)
 
 
@@ -128,8 +122,5 @@ def cancel(request: Request, slug: str, pk: int) -> Response:
 def resume(request: Request, slug: str, pk: int) -> Response:
     """Go on with the documents that are left, failed ones included."""
     study = study_of(request, slug, Role.MANAGER)
-    try:
-        actions.resume_extraction(run=get_object_or_404(extraction_queries.runs_with_counts(study), pk=pk))
-    except Refused as refused:
-        raise Conflict(str(refused)) from refused
+    actions.resume_extraction(run=get_object_or_404(study.extraction_runs, pk=pk))
     return _detail(study, pk)

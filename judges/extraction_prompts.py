@@ -24,16 +24,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from annotation import yaml_reading
 from annotation.evidence import Block, BlockKind
 from annotation.matching import stem
 from annotation.sentences import gettext as _
-from annotation.yaml_reading import YamlRefused
 from judges import neutralising
 from judges.engine.extraction import Item, Shape
-from judges.prompting import PromptError
+from judges.prompting import PromptError, read_as
 
 _FRACTION = re.compile("[¼-¾⅐-⅞]")
 _WORD = re.compile(r"[^\W\d_]+|\d+/\d+|\d+(?:[.,]\d+)*")
@@ -69,15 +67,7 @@ def load_extraction_prompt(text: str) -> ExtractionPrompt:
     Raises:
         PromptError: with the key that is wrong.
     """
-    try:
-        spec = ExtractionPrompt.model_validate(yaml_reading.load(text))
-    except YamlRefused as refused:
-        raise PromptError(
-            _("The prompt cannot be read, line %(line)s: %(reason)s") % {"line": refused.line, "reason": refused.reason}
-        ) from refused
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise PromptError(f"{'.'.join(map(str, first['loc'])) or 'prompt'}: {first['msg']}") from error
+    spec = read_as(ExtractionPrompt, text)
     for kind in spec.lists:
         try:
             asked = request(spec, kind, title="", blocks=[], page=["x"])

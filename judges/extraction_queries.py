@@ -65,9 +65,9 @@ def runs_with_counts(study: Study) -> QuerySet[ExtractionRun]:
 
 @dataclass(frozen=True)
 class ExtractionProgress:
-    """Numbers of an extraction run's page. Documents; seconds. `lists`, `items` and so on: what they gave so far."""
+    """Numbers of an extraction run's page. Rows; seconds. `lists`, `items` and so on: what they gave so far."""
 
-    documents: int
+    rows: int
     done: int
     failed: int
     at_work: int
@@ -83,14 +83,14 @@ class ExtractionProgress:
 
     @property
     def left_over(self) -> int:
-        return self.documents - self.done
+        return self.rows - self.done
 
 
 def progress(run: ExtractionRun) -> ExtractionProgress:
     """Three queries, and two more of a run that waits for a worker."""
     now = timezone.now()
     work = run.items.aggregate(
-        documents=Count("pk"),
+        rows=Count("pk"),
         done=Count("pk", filter=Q(state=ItemState.DONE)),
         failed=Count("pk", filter=Q(state=ItemState.FAILED)),
         at_work=Count("pk", filter=Q(state=ItemState.CLAIMED)),
@@ -98,7 +98,7 @@ def progress(run: ExtractionRun) -> ExtractionProgress:
     )
     taken = list(_taken(run).values_list("items", "repairs", "refused", "unsupported"))
     last = run.items.exclude(done_at=None).order_by("-done_at").values_list("done_at", flat=True).first()
-    unfinished = work["documents"] - work["done"] - work["failed"]
+    unfinished = work["rows"] - work["done"] - work["failed"]
     elapsed = (run.ended_at or now) - run.started_at
     is_running = run.state == RunState.RUNNING
     silent = (
@@ -109,7 +109,7 @@ def progress(run: ExtractionRun) -> ExtractionProgress:
     )
     is_behind = silent and works_elsewhere(run.extractor.queue, now=now)
     return ExtractionProgress(
-        documents=work["documents"],
+        rows=work["rows"],
         done=work["done"],
         failed=work["failed"],
         at_work=work["at_work"],

@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.scheme import SchemeSpec
-from judges import prompting
+from judges import documents, extraction_prompts, prompting
 from judges.evidence import check_evidence
 from judges.model_forms import NamesAModel
 from judges.models import Extractor, Judge, Prompt
@@ -19,6 +19,8 @@ class JudgeForm(NamesAModel):
     """A new judge: a model that is there, or lies somewhere, and a prompt that fits the scheme."""
 
     field_order = ["name", "method"]
+    makes = Judge
+    name_is_taken = _("There is a judge called “%(name)s” already.")
 
     name = forms.SlugField(
         label=_("Name"), max_length=60, help_text=_("Its code in reports: small letters, digits and hyphens.")
@@ -57,12 +59,6 @@ class JudgeForm(NamesAModel):
         super().__init__(*args, **kwargs)
         self.scheme = scheme
 
-    def clean_name(self) -> str:
-        name: str = self.cleaned_data["name"]
-        if Judge.objects.filter(name=name).exists():
-            raise forms.ValidationError(_("There is a judge called “%(name)s” already.") % {"name": name})
-        return name
-
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         if self.errors:
@@ -99,6 +95,53 @@ class JudgeForm(NamesAModel):
                 check_evidence(cleaned["evidence"], spec, cleaned["method"])
         except prompting.PromptError as error:
             self.add_error("prompt" if cleaned["prompt"] else "prompt_text", str(error))
+
+
+class ExtractorForm(NamesAModel):
+    """A new extractor: a parser of this installation, or a model with a prompt."""
+
+    field_order = ["name", "parser"]
+    makes = Extractor
+    name_is_taken = _("There is an extractor called “%(name)s” already.")
+
+    name = forms.SlugField(
+        label=_("Name"), max_length=60, help_text=_("In reports: small letters, digits and hyphens.")
+    )
+    parser = forms.ChoiceField(label=_("Parser"), required=False)
+    max_new_tokens = forms.IntegerField(
+        label=_("Longest answer, in tokens"),
+        min_value=16,
+        max_value=32_768,
+        initial=2048,
+        help_text=_("An answer that is longer is cut there; the item that it breaks off in is left out."),
+    )
+    prompt_text = forms.CharField(
+        label=_("Prompt"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 18}),
+        help_text=_("Which lists the model is asked for, and how; only for a model."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["chat_template"].initial = True
+        parsers = [(parser.key, parser.label) for parser in documents.parsers()]
+        self.fields["parser"].choices = [("", _("— none: a model —")), *parsers]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if self.errors:
+            return cleaned
+        n_named = bool(cleaned["parser"]) + bool(cleaned["model"]) + bool(cleaned["location"])
+        if n_named != 1:
+            self.add_error("parser", _("Choose a parser, choose a model, or name another model: one of the three."))
+        elif not cleaned["parser"]:
+            self.check_model(cleaned, method=Judge.Method.RATING)
+            try:
+                extraction_prompts.load_extraction_prompt(cleaned["prompt_text"])
+            except prompting.PromptError as error:
+                self.add_error("prompt_text", str(error))
+        return cleaned
 
 
 class StartForm(forms.Form):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from judges import labelling
 from judges.backends.base import BackendError
-from judges.models import DTYPES, LanguageModel
+from judges.models import DTYPES, Extractor, Judge, LanguageModel
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
 
 _OF_A_MODEL = (
     "backend", "location", "revision", "gguf_file", "dtype", "device", "served_name", "api_key_env",
@@ -18,6 +21,11 @@ _OF_A_MODEL = (
 
 
 class NamesAModel(forms.Form):
+    """A form of a judge or an extractor; `makes` says which, for its name is its own among them."""
+
+    makes: type[Judge] | type[Extractor]
+    name_is_taken: StrPromise
+
     model = forms.ModelChoiceField(
         LanguageModel.objects.all(), label=_("Model"), required=False, empty_label=_("— another, or none —")
     )
@@ -82,6 +90,12 @@ class NamesAModel(forms.Form):
     chat_template = forms.BooleanField(
         label=_("Ask in the model's chat form"), required=False, help_text=_("For models that were tuned on chats.")
     )
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if self.makes.objects.filter(name=name).exists():
+            raise forms.ValidationError(self.name_is_taken % {"name": name})
+        return name
 
     def clean_backend(self) -> str:
         backend: str = self.cleaned_data["backend"]

@@ -36,7 +36,7 @@ import re
 import string
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Self
+from typing import Annotated, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -48,6 +48,8 @@ from annotation.yaml_reading import YamlRefused
 from judges import neutralising
 from judges.engine import rating
 from judges.engine.prompt import CellPrompt
+
+Spec = TypeVar("Spec", bound=BaseModel)
 
 
 class PromptError(ValueError):
@@ -111,13 +113,18 @@ _READS = {CLOZE: "cell", RATING: "rating", LEXICAL: "lexical"}
 
 
 def load_prompt(text: str) -> PromptSpec:
+    """Read the prompt file of a judge; raises as `read_as`."""
+    return read_as(PromptSpec, text)
+
+
+def read_as(spec: type[Spec], text: str) -> Spec:
     """Read a prompt file.
 
     Raises:
         PromptError: with the key that is wrong.
     """
     try:
-        return PromptSpec.model_validate(yaml_reading.load(text))
+        return spec.model_validate(yaml_reading.load(text))
     except YamlRefused as refused:
         raise PromptError(
             _("The prompt cannot be read, line %(line)s: %(reason)s") % {"line": refused.line, "reason": refused.reason}

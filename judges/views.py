@@ -1,11 +1,16 @@
-"""The manager's pages of judges: which there are, start one, watch its run."""
+"""The manager's pages of judges and extractors: which there are, create one, start it, watch its run."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import permission_required
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
@@ -13,10 +18,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import AppRequest, for_roles
 from annotation.actions import Refused
-from annotation.models import Role, Study
-from judges import actions, extraction_queries, queries
-from judges.forms import JudgeForm, StartForm
-from judges.models import Judge, Run
+from annotation.models import Role, Row, Study
+from judges import actions, documents, extracting, extraction_queries, queries
+from judges.forms import ExtractorForm, JudgeForm, StartForm
+from judges.models import ExtractionRun, Extractor, Judge, Run
+from judges.states import RunState
 
 
 @require_GET
@@ -27,7 +33,7 @@ def runs(request: AppRequest, study: Study) -> HttpResponse:
         "study": study,
         "may_write": Role.MANAGER in study.roles,
         "runs": runs,
-        "at_work": {run.judge_id for run in runs if run.state == Run.State.RUNNING},
+        "at_work": {run.judge_id for run in runs if run.state == RunState.RUNNING},
         "judges": queries.judges_for(study),
         "extractors": extraction_queries.extractors(study),
         "max_repeats": actions.MAX_REPEATS,
@@ -35,27 +41,42 @@ def runs(request: AppRequest, study: Study) -> HttpResponse:
     return render(request, "judges/runs.html", context)
 
 
-@require_GET
-@for_roles(Role.MANAGER, Role.RESEARCHER)
-def run(request: AppRequest, study: Study, pk: int) -> HttpResponse:
-    """One run; its numbers are fetched again every two seconds while it works."""
-    run = _run(study, pk)
-    context: dict[str, Any] = {
-        "study": study,
-        "run": run,
-        "may_write": Role.MANAGER in study.roles,
-        "progress": queries.progress(run),
-        "problems": queries.problems(run),
-    }
-    if context["progress"].unreadable:
-        context["unreadable"] = queries.unreadable(run)
-        context["reasons"] = queries.unreadable_reasons(run)
-    if not request.htmx:
-        return render(request, "judges/run.html", context)
-    response = render(request, "judges/_progress.html", context)
-    if run.state != Run.State.RUNNING:
-        response["HX-Refresh"] = "true"  # the page around the numbers changes too: its buttons, the record
-    return response
+# --- creating and starting ------------------------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "POST"])
+@permission_required("judges.add_judge", raise_exception=True)
+@for_roles(Role.MANAGER)
+def new_judge(request: AppRequest, study: Study) -> HttpResponse:
+    form = JudgeForm(request.POST or None, scheme=study.scheme.parsed)
+    return _new(request, study, form, actions.create_judge, _("New judge"), _("Create the judge"))
+
+
+@require_http_methods(["GET", "POST"])
+@permission_required("judges.add_judge", raise_exception=True)
+@for_roles(Role.MANAGER)
+def new_extractor(request: AppRequest, study: Study) -> HttpResponse:
+    form = ExtractorForm(request.POST or None, initial={"prompt_text": documents.suggested_prompt()})
+    return _new(request, study, form, actions.create_extractor, _("New extractor"), _("Create the extractor"))
+
+
+def _new(
+    request: AppRequest,
+    study: Study,
+    form: forms.Form,
+    create: Callable[..., Judge | Extractor],
+    title: str,
+    button: str,
+) -> HttpResponse:
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = create(**form.cleaned_data)
+        except Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            messages.success(request, _("“%(name)s” can be started now.") % {"name": made.name})
+            return redirect("judges:runs", study.slug)
+    return render(request, "judges/new.html", {"study": study, "form": form, "title": title, "button": button})
 
 
 @require_POST
@@ -66,44 +87,120 @@ def start(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, _("How often a judge labels each row is a whole number. Nothing was started."))
         return redirect("judges:runs", study.slug)
-    try:
-        run = actions.start_run(study=study, judge=judge, by=request.user, repeats=form.cleaned_data["repeats"])
-    except Refused as refused:
-        messages.error(request, str(refused))
-        return redirect("judges:runs", study.slug)
-    return redirect("judges:run", study.slug, run.pk)
+    begin = partial(actions.start_run, judge=judge, repeats=form.cleaned_data["repeats"])
+    return _started(request, study, begin, "judges:run")
 
 
 @require_POST
 @for_roles(Role.MANAGER)
-def cancel(request: AppRequest, study: Study, pk: int) -> HttpResponse:
-    actions.cancel_run(run=_run(study, pk))
-    return redirect("judges:run", study.slug, pk)
+def start_extraction(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    extractor = get_object_or_404(Extractor.objects.select_related("model"), pk=pk)
+    return _started(request, study, partial(actions.start_extraction, extractor=extractor), "judges:extraction")
+
+
+def _started(request: AppRequest, study: Study, begin: Callable[..., Run | ExtractionRun], page: str) -> HttpResponse:
+    try:
+        run = begin(study=study, by=request.user)
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect("judges:runs", study.slug)
+    return redirect(page, study.slug, run.pk)
+
+
+# --- a run, of a judge or an extractor ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Kind:
+    """In what the runs of judges and of extractors differ. The table of URLs says which kind an address is of."""
+
+    page: str
+    template: str
+    numbers: str  # the part of the page that is fetched again while it works
+    runs: Callable[[Study], QuerySet[Any]]
+    context: Callable[[Any], dict[str, Any]]
+    cancel: Callable[..., None]
+    resume: Callable[..., None]
+
+
+@require_GET
+@for_roles(Role.MANAGER, Role.RESEARCHER)
+def run(request: AppRequest, study: Study, pk: int, kind: Kind) -> HttpResponse:
+    """One run; its numbers are fetched again every two seconds while it works."""
+    run = get_object_or_404(kind.runs(study), pk=pk)
+    context = {"study": study, "run": run, "may_write": Role.MANAGER in study.roles, **kind.context(run)}
+    if not request.htmx:
+        return render(request, kind.template, context)
+    response = render(request, kind.numbers, context)
+    if run.state != RunState.RUNNING:
+        response["HX-Refresh"] = "true"  # the page around the numbers changes too: its buttons, the record
+    return response
 
 
 @require_POST
 @for_roles(Role.MANAGER)
-def resume(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+def cancel(request: AppRequest, study: Study, pk: int, kind: Kind) -> HttpResponse:
+    kind.cancel(run=get_object_or_404(kind.runs(study), pk=pk))
+    return redirect(kind.page, study.slug, pk)
+
+
+@require_POST
+@for_roles(Role.MANAGER)
+def resume(request: AppRequest, study: Study, pk: int, kind: Kind) -> HttpResponse:
     try:
-        actions.resume_run(run=_run(study, pk))
+        kind.resume(run=get_object_or_404(kind.runs(study), pk=pk))
     except Refused as refused:
         messages.error(request, str(refused))
-    return redirect("judges:run", study.slug, pk)
+    return redirect(kind.page, study.slug, pk)
 
 
-@require_http_methods(["GET", "POST"])
-@permission_required("judges.add_judge", raise_exception=True)
-@for_roles(Role.MANAGER)
-def new_judge(request: AppRequest, study: Study) -> HttpResponse:
-    form = JudgeForm(request.POST or None, scheme=study.scheme.parsed)
-    if request.method == "POST" and form.is_valid():
-        judge = actions.create_judge(**form.cleaned_data)
-        messages.success(request, _("“%(judge)s” can be started now.") % {"judge": judge.name})
-        return redirect("judges:runs", study.slug)
-    return render(request, "judges/new_judge.html", {"study": study, "form": form})
+def _of_judge(run: Run) -> dict[str, Any]:
+    progress = queries.progress(run)
+    context = {"tool": run.judge, "progress": progress, "problems": queries.problems(run)}
+    if progress.unreadable:
+        context |= {"unreadable": queries.unreadable(run), "reasons": queries.unreadable_reasons(run)}
+    return context
 
 
-def _run(study: Study, pk: int) -> Run:
-    return get_object_or_404(
-        Run.objects.select_related("judge__model", "judge__prompt", "rater", "study"), study=study, pk=pk
+def _of_extractor(run: ExtractionRun) -> dict[str, Any]:
+    return {
+        "tool": run.extractor,
+        "progress": extraction_queries.progress(run),
+        "documents": extraction_queries.documents_of(run),
+    }
+
+
+JUDGING = Kind(
+    page="judges:run",
+    template="judges/run.html",
+    numbers="judges/_progress.html",
+    runs=lambda study: study.runs.select_related("judge__model", "judge__prompt", "rater", "study"),
+    context=_of_judge,
+    cancel=actions.cancel_run,
+    resume=actions.resume_run,
+)
+EXTRACTING = Kind(
+    page="judges:extraction",
+    template="judges/extraction.html",
+    numbers="judges/_extraction_progress.html",
+    runs=lambda study: study.extraction_runs.select_related("extractor__model", "study", "started_by"),
+    context=_of_extractor,
+    cancel=actions.cancel_extraction,
+    resume=actions.resume_extraction,
+)
+
+
+@require_GET
+@for_roles(Role.MANAGER, Role.RESEARCHER)
+def document(request: AppRequest, study: Study, pk: int, row: int) -> HttpResponse:
+    """What a run's extractor took out of one document, beside the document."""
+    run = get_object_or_404(EXTRACTING.runs(study), pk=pk)
+    found = get_object_or_404(
+        Row.objects.select_related("sheet"), sheet__study=study, extraction_items__run=run, pk=row
     )
+    lists = [
+        {"of": one, "repairs": extracting.told(one.repairs)}
+        for one in extraction_queries.lists_of(run.extractor, found)
+    ]
+    context = {"study": study, "run": run, "row": found, "blocks": found.blocks, "lists": lists}
+    return render(request, "judges/extracted.html", context)

@@ -4,8 +4,7 @@ from django.contrib import admin
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from annotation.admin import MadeByActions, pretty
-from annotation.models import Sheet
+from annotation.admin import MadeByActions, pretty, through
 from recipes.models import Document, Recipe
 
 
@@ -17,10 +16,7 @@ class RecipeAdmin(MadeByActions):
     search_fields = ["name"]
     fields = ["name", "sheet", "content"]
     readonly_fields = ["content"]
-
-    @admin.display(ordering="sheet__study")
-    def study(self, recipe: Recipe) -> str:
-        return str(recipe.sheet.study)
+    study = through("sheet__study")
 
     @admin.display(description=_("content"))
     def content(self, recipe: Recipe) -> SafeString:
@@ -35,7 +31,4 @@ class DocumentAdmin(MadeByActions):
     search_fields = ["source", "host", "row__name"]
     deferred = ["html_gz", "row__evidence"]
     fields = ["row", "source", "host", "parser", "sha256", "imported_at"]
-
-    @admin.display(ordering="row__sheet")
-    def sheet(self, document: Document) -> Sheet:
-        return document.row.sheet
+    sheet = through("row__sheet")

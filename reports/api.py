@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from django.http import FileResponse, Http404
 from django.shortcuts import get_object_or_404
@@ -17,8 +17,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions import Refused, note_looks
-from annotation.api import study_of
-from annotation.models import Role, Study, User
+from annotation.api import study_of, user_of
+from annotation.models import Role, Study
 from reports import actions, queries, recomputing
 from reports.arrays import Filters
 from reports.comparison import Comparison, Move, compare
@@ -234,15 +234,12 @@ def reports(request: Request, slug: str) -> Response:
         return Response(FrozenSerializer(frozen, many=True).data)
     asked = FreezeSerializer(data=request.data)
     asked.is_valid(raise_exception=True)
-    try:
-        made = actions.freeze(
-            study=study,
-            title=asked.validated_data["title"],
-            filters=_filters(request, study),
-            by=cast(User, request.user),
-        )
-    except Refused as refused:
-        return Response({"detail": str(refused)}, status=status.HTTP_409_CONFLICT)
+    made = actions.freeze(
+        study=study,
+        title=asked.validated_data["title"],
+        filters=_filters(request, study),
+        by=user_of(request),
+    )
     return Response(FrozenSerializer(made).data, status=status.HTTP_201_CREATED)
 
 
@@ -342,7 +339,7 @@ def exports(request: Request, slug: str) -> Response:
         study=study,
         form=asked.validated_data["form"],
         filters=_filters(request, study),
-        by=cast(User, request.user),
+        by=user_of(request),
         report=get_object_or_404(study.reports, pk=number) if number else None,
     )
     return Response(ExportSerializer(made).data, status=status.HTTP_202_ACCEPTED)
@@ -368,5 +365,5 @@ def export_file(request: Request, slug: str, pk: int) -> FileResponse:
     if made.state != Export.State.READY or not path_of(made).exists():
         raise Http404
     looked_at = queries.sheets_in(made.study, Filters.from_json(made.filters))
-    note_looks(sheets=looked_at, user=cast(User, request.user))
+    note_looks(sheets=looked_at, user=user_of(request))
     return FileResponse(path_of(made).open("rb"), as_attachment=True, filename=file_name(made))

@@ -11,14 +11,21 @@ The domain is clauses of contracts, far from recipes:
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+from django.test import Client
+from rest_framework.test import APIClient
 
 from annotation import actions
 from annotation.actions import Answer
 from annotation.evidence import Block, BlockKind
 from annotation.models import Assignment, Option, Question, Rater, Role, Row, Scheme, Sheet, Study, User
 from annotation.scheme import load_scheme
+
+# A browser, and a program, of somebody who is logged in: the fixtures `client_of` and `api_of`.
+ClientOf = Callable[[User], Client]
+ApiOf = Callable[[User], APIClient]
 
 SCHEME = """\
 key: contracts

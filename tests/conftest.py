@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from django.test import Client, override_settings
@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 
 from annotation.models import User
 from tests import builders
-from tests.builders import Leases
+from tests.builders import ApiOf, ClientOf, Leases
 
 
 @pytest.hookimpl(tryfirst=True)  # before marks are chosen by
@@ -45,7 +45,7 @@ def leases(db: None) -> Leases:
 
 
 @pytest.fixture
-def client_of() -> Callable[[User], Client]:
+def client_of() -> ClientOf:
     """A browser in which that user is logged in."""
 
     def logged_in(user: User) -> Client:
@@ -57,7 +57,7 @@ def client_of() -> Callable[[User], Client]:
 
 
 @pytest.fixture
-def api_of() -> Callable[[User], APIClient]:
+def api_of() -> ApiOf:
     """A program that has that user's token."""
 
     def with_token(user: User) -> APIClient:

@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable
 from pathlib import Path
 
 import polib
@@ -19,11 +18,9 @@ import pytest
 from django.conf import settings
 from django.test import Client
 from django.urls import reverse
-from rest_framework.test import APIClient
 
-from annotation.models import User
 from tests import builders
-from tests.builders import Leases
+from tests.builders import ApiOf, ClientOf, Leases
 
 ROOT = Path(__file__).resolve().parents[1]
 CATALOGUE = ROOT / "locale" / "cs" / "LC_MESSAGES" / "django.po"
@@ -169,7 +166,7 @@ def test_a_language_that_is_not_here_changes_nothing(db: None) -> None:
     ids=["english", "czech"],
 )
 def test_the_api_refuses_in_the_language_that_is_asked_for(
-    leases: Leases, api_of: Callable[[User], APIClient], language: str, sentence: str
+    leases: Leases, api_of: ApiOf, language: str, sentence: str
 ) -> None:
     response = api_of(leases.anna).post(
         reverse("api:assignment-labels", args=[leases.annas[0].pk]),
@@ -191,7 +188,7 @@ def test_the_api_refuses_in_the_language_that_is_asked_for(
     ids=["labels in all", "a report but for its words"],
 )
 def test_data_is_the_same_in_both_languages(
-    leases: Leases, client_of: Callable[[User], Client], page: str, columns: tuple[str, ...] | None
+    leases: Leases, client_of: ClientOf, page: str, columns: tuple[str, ...] | None
 ) -> None:
     client, address = client_of(leases.researcher), reverse(f"reports:{page}", args=[leases.study.slug])
     for assignment in (*leases.annas, *leases.boriss):

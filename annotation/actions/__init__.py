@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from annotation.actions.adjudication import accept_agreed, adjudicate
-from annotation.actions.base import Refused, lock_study
+from annotation.actions.base import NotNow, Refused, SheetClosed, lock_study
 from annotation.actions.changes import Changed, change
-from annotation.actions.labels import Answer, Recorded, Unanswered, record, reopen, submit
+from annotation.actions.labels import Answer, Recorded, SeenOtherwise, Unanswered, record, reopen, submit
 from annotation.actions.looks import note_look, note_looks
 from annotation.actions.notes import answer_note, ask, read_answers, withdraw_note
 from annotation.actions.people import (
@@ -35,8 +35,11 @@ from annotation.actions.time import beat
 __all__ = [
     "Answer",
     "Changed",
+    "NotNow",
     "Recorded",
     "Refused",
+    "SeenOtherwise",
+    "SheetClosed",
     "Unanswered",
     "accept_agreed",
     "add_column",

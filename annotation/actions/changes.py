@@ -8,9 +8,10 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from annotation import queries
-from annotation.actions.base import Refused
+from annotation.actions.base import NotNow, Refused, SheetClosed
 from annotation.actions.labels import Answer, record
 from annotation.models import Assignment
 
@@ -20,32 +21,46 @@ class Changed:
     """What came of `change`: the columns of the assignments as they are now, and what was left out and why.
 
     `columns`: {assignment: {column: {question: value}}}, values as `queries.cell_values` says them; `states`:
-    {assignment: state}; `conflicts`: the cells (assignment, column, question) in which something else stood.
+    {assignment: state}; `conflicts`: the cells (assignment, column, question) in which something else stood; `held`:
+    the assignments that took nothing now and may later; `closed`: because their sheet is.
     """
 
     columns: dict[int, dict[int, dict[int, str]]] = field(default_factory=dict)
     states: dict[int, str] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
     conflicts: list[tuple[int, int, int]] = field(default_factory=list)
+    held: list[int] = field(default_factory=list)
+    closed: bool = False
 
 
 def change(*, answers: Mapping[Assignment, Sequence[Answer]], key: uuid.UUID, whole: bool = False) -> Changed:
     """Record the answers of each assignment: all of one or none of it, but for cells in which something else stood.
 
-    `whole`: where one part does not go in, nothing does.
+    `whole`: where one part does not go in, nothing does. Else, what comes late to a row that was given to somebody else
+    is kept with the withdrawn work, and that is said.
     """
     changed = Changed()
     unknown = []
     with transaction.atomic() if whole or len(answers) > 1 else nullcontext():
         for assignment in sorted(answers, key=lambda assignment: assignment.pk):  # in one order, for the locks
             try:
-                recorded = record(assignment=assignment, answers=answers[assignment], key=key)
+                recorded = record(assignment=assignment, answers=answers[assignment], key=key, late=not whole)
             except Refused as refusal:
                 changed.refused.append(str(refusal))
+                if isinstance(refusal, NotNow):
+                    changed.held.append(assignment.pk)
+                changed.closed |= isinstance(refusal, SheetClosed)
                 unknown.append(assignment.pk)
                 continue
             changed.conflicts += [(assignment.pk, *cell) for cell in sorted(recorded.conflicts)]
             changed.states[assignment.pk] = recorded.state
+            if recorded.state == Assignment.State.WITHDRAWN:
+                changed.refused.append(
+                    _(
+                        "A document was given to somebody else meanwhile. What you answered there is kept with your "
+                        "work; it counts no more."
+                    )
+                )
             if recorded.values is None:
                 unknown.append(assignment.pk)
             else:

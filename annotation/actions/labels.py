@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, cast
@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation import queries
-from annotation.actions.base import Refused
+from annotation.actions.base import NotNow, Refused, SheetClosed
 from annotation.models import (
     Assignment,
     Column,
@@ -33,6 +33,14 @@ class Unanswered(Refused):
 
     def __init__(self, cells: Sequence[queries.OpenCell], sentence: str) -> None:
         self.cells = tuple(cells)
+        super().__init__(sentence)
+
+
+class SeenOtherwise(Refused):
+    """A row is submitted by somebody who was shown other answers than it has by now; `values` are these."""
+
+    def __init__(self, values: dict[int, dict[int, str]], sentence: str) -> None:
+        self.values = values
         super().__init__(sentence)
 
 
@@ -71,15 +79,19 @@ class Recorded:
 
 
 @transaction.atomic
-def record(*, assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID, by: User | None = None) -> Recorded:
+def record(
+    *, assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID, by: User | None = None, late: bool = False
+) -> Recorded:
     """Write answers, the rules' consequences and the history, all or nothing.
 
     An answer that switches questions off clears their cells; a question that a column presets is filled in as soon as
     one of its column is answered. `key` names this change: the same change sent again is acknowledged and does nothing.
-    `by` is who acts where that is somebody other than the rater.
+    `by` is who acts where that is somebody other than the rater. `late`: what was answered before the row was given to
+    somebody else is kept with the withdrawn work.
 
     Raises:
-        Refused: the assignment is closed, or a cell is not one of its cells or not asked.
+        NotNow: the assignment is submitted, or (`SheetClosed`) its sheet is closed.
+        Refused: the assignment is withdrawn, or a cell is not one of its cells or not asked.
     """
     answers = list(answers)
     locked = queries.locked(assignment)
@@ -87,8 +99,9 @@ def record(*, assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID,
     if queries.was_recorded(assignment, key):
         return Recorded(state=assignment.state)
     if assignment.state == Assignment.State.SUBMITTED:
-        raise Refused(_("“%(row)s” is submitted; take it back first to change it.") % {"row": assignment.row.name})
-    _refuse_withdrawn(assignment)
+        raise NotNow(_("“%(row)s” is submitted; take it back first to change it.") % {"row": assignment.row.name})
+    if not late:
+        _refuse_withdrawn(assignment)
     _refuse_closed(assignment)
 
     writer = Writer(assignment, answers, key, by=by, exposed=locked.exposed, has_skips=locked.has_skips)
@@ -115,7 +128,7 @@ def _refuse_closed(assignment: Assignment) -> None:
     """People change nothing on a closed sheet. Judges do, and the gold of an adjudication: their work comes after."""
     sheet = assignment.row.sheet
     if sheet.closed_at is not None and assignment.rater.kind == Rater.Kind.PERSON:
-        raise Refused(
+        raise SheetClosed(
             _("“%(sheet)s” is closed: its work is finished. What you saved is safe; ask the manager to open it again.")
             % {"sheet": sheet.title}
         )
@@ -200,12 +213,13 @@ class Writer:
             or not self.assignment.asks(section)
         ):
             raise Refused(_("That cell is not part of this assignment."))
-        if answer.seen is not None and _code(self.before.get((column.pk, question.pk))) not in {
-            answer.seen,
-            answer.code,
-        }:
+        before = self.before.get((column.pk, question.pk))
+        if answer.seen is not None and _code(before) not in {answer.seen, answer.code}:
             self.recorded.conflicts.add((column.pk, question.pk))
             return
+        is_preset = isinstance(before, Label) and before.preset
+        if answer.seen == answer.code == _code(before) and answer.note is None and answer.preset == is_preset:
+            return  # it stands there as it was seen: nothing to write, and nothing for the history
         if option is None and not answer.skip:
             self.after[column.pk, question.pk] = None
             return
@@ -337,10 +351,15 @@ class Writer:
 
 
 @transaction.atomic
-def submit(*, assignment: Assignment, allow_open: bool = False) -> Assignment:
+def submit(
+    *, assignment: Assignment, allow_open: bool = False, seen: Mapping[tuple[int, int], str] | None = None
+) -> Assignment:
     """Close the work on a row.
 
+    `seen` are the answers {(column, question): code} that whoever submits was shown; None does not look.
+
     Raises:
+        SeenOtherwise: other answers stand there by now.
         Unanswered: cells are still open; the sentence says how many. Judges pass `allow_open`: what their prompt does
             not ask stays open.
     """
@@ -351,6 +370,8 @@ def submit(*, assignment: Assignment, allow_open: bool = False) -> Assignment:
         return assignment
     _refuse_withdrawn(assignment)
     _refuse_closed(assignment)
+    if seen is not None:
+        _refuse_unseen(assignment, seen)
     if not allow_open and (left := queries.open_cells(assignment)):
         raise Unanswered(
             left,
@@ -366,6 +387,19 @@ def submit(*, assignment: Assignment, allow_open: bool = False) -> Assignment:
     assignment.failure = ""
     assignment.save(update_fields=["state", "submitted_at", "failure"])
     return assignment
+
+
+def _refuse_unseen(assignment: Assignment, seen: Mapping[tuple[int, int], str]) -> None:
+    columns = assignment.row.sheet.columns.values_list("pk", flat=True)
+    values = {column: of for (_a, column), of in queries.cell_values([assignment.pk], columns).items()}
+    standing = {(column, q): value.removeprefix("=") for column, of in values.items() for q, value in of.items()}
+    other = {cell[0] for cell in standing.keys() | seen.keys() if standing.get(cell, "") != seen.get(cell, "")}
+    if other:
+        raise SeenOtherwise(
+            {column: values.get(column, {}) for column in other},
+            _("“%(row)s” was changed elsewhere meanwhile, and is shown now as it is. Look at it, then submit it again.")
+            % {"row": assignment.row.name},
+        )
 
 
 @transaction.atomic

@@ -13,7 +13,10 @@ from annotation.prepared import Param, Prepared
 
 
 def mine_to_change(*, user_id: int, sheet_id: int, ids: Iterable[int]) -> dict[int, Assignment]:
-    """{id: assignment} of those that are this user's work on this sheet; nothing but the id is read."""
+    """{id: assignment} of those that are, or were, this user's work on this sheet; nothing but the id is read.
+
+    Were: what somebody has answered before they heard that a row is not theirs any more is not thrown away.
+    """
     return {one.pk: one for one in _mine(user_id=user_id, sheet_id=sheet_id, ids=sorted(ids))}
 
 
@@ -68,7 +71,9 @@ def _to_lock(pk: Param) -> QuerySet[Assignment]:
 _locked = Prepared(_to_lock)
 _mine = Prepared(
     lambda user_id, sheet_id, ids: (
-        Assignment.objects.of_user_id(user_id).filter(row__sheet=sheet_id, pk__in=ids).only("pk").order_by()
+        Assignment.objects.filter(rater__user=user_id, rater__active=True, row__sheet=sheet_id, pk__in=ids)
+        .only("pk")
+        .order_by()
     )
 )
 _columns = Prepared(

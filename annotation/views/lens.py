@@ -32,7 +32,8 @@ from annotation.models import (
 )
 from annotation.scheme import QuestionSpec
 from annotation.templatetags.lens import draw
-from annotation.views.work import evidence_of
+from annotation.views.saving import refusal
+from annotation.views.work import evidence_messages, evidence_of, options_for_script
 
 READERS = (Role.MANAGER, Role.RESEARCHER)
 
@@ -191,7 +192,7 @@ def decide(request: AppRequest, pk: int) -> HttpResponse:
     sheet = sheet_for(request.user, pk, Role.MANAGER)
     form = DecisionForm(request.POST, sheet=sheet)
     if not form.is_valid():
-        return _refusal(" ".join(str(e) for errors in form.errors.values() for e in errors))
+        return refusal(" ".join(str(e) for errors in form.errors.values() for e in errors))
     data = form.cleaned_data
     try:
         actions.adjudicate(
@@ -202,15 +203,11 @@ def decide(request: AppRequest, pk: int) -> HttpResponse:
             reason=data["reason"],
             by=request.user,
         )
-    except actions.Refused as refusal:
-        return _refusal(str(refusal))
+    except actions.Refused as error:
+        return refusal(str(error))
     now = lens.of_sheet(sheet, rows=[data["row"].pk], columns=[data["column"].pk])
     cells = [(cell.row_id, cell.column_id, cell.question_id, draw(cell, now.judges)) for cell in now.cells]
     return JsonResponse({"cells": cells})
-
-
-def _refusal(sentence: str) -> JsonResponse:
-    return JsonResponse({"message": sentence}, status=409)
 
 
 @require_http_methods(["GET", "POST"])
@@ -224,8 +221,8 @@ def accept(request: AppRequest, pk: int) -> HttpResponse:
         data = form.cleaned_data
         try:
             n = actions.accept_agreed(sheet=sheet, judges=data["judges"], shown=data["shown"], by=request.user)
-        except actions.Refused as refusal:
-            messages.error(request, str(refusal))
+        except actions.Refused as error:
+            messages.error(request, str(error))
             return redirect("annotation:lens-accept", sheet.pk)
         messages.success(request, ngettext("%(n)s cell is decided.", "%(n)s cells are decided.", n) % {"n": n})
         return redirect("annotation:lens", sheet.pk)
@@ -250,10 +247,7 @@ def _palette(whole: lens.Lens) -> dict[int, dict[str, object]]:
             "title": question.title,
             "section": table.section.title,
             "about": table.spec.question(question.key).about,
-            "options": [
-                {"key": o.key, "label": o.label, "sign": o.sign, "hotkey": o.hotkey, "colour": o.colour}
-                for o in table.spec.question(question.key).options
-            ],
+            "options": options_for_script(table.spec.question(question.key)),
         }
         for table in whole.tables
         for question in table.questions
@@ -262,14 +256,7 @@ def _palette(whole: lens.Lens) -> dict[int, dict[str, object]]:
 
 def _messages_for_script() -> dict[str, Any]:
     return {
-        "noMatch": _("No match found on this page."),
-        "matches": {
-            "exact": _("same words"),
-            "synonym": _("synonym"),
-            "part": _("part"),
-            "near": _("near spelling"),
-        },
-        "evidenceFailed": _("The document could not be loaded. It is tried again when you come back to it."),
+        **evidence_messages(),
         "detailFailed": _("What is said of this cell could not be loaded. It is tried again when you come back to it."),
         "loggedOut": _("You are logged out. Log in again in another tab, then try again; nothing was decided."),
         "notSaved": _("The server did not answer. Nothing was decided: try again."),

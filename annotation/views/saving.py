@@ -27,7 +27,7 @@ def record_cells(request: AppRequest, pk: int) -> HttpResponse:
         return HttpResponse(status=403)
     form = ChangeForm(request.POST, sheet_id=pk, user_id=request.user.pk)
     if not form.is_valid():
-        return refusal(form.refusal)
+        return refusal(form.refusal, held=form.not_mine)
     answers, key = form.cleaned_data["answers"], form.cleaned_data["key"]
     changed = actions.change(answers=answers, key=key, whole=form.cleaned_data["restore"])
     wanted = {
@@ -44,6 +44,9 @@ def record_cells(request: AppRequest, pk: int) -> HttpResponse:
             ],
             "states": changed.states,
             "refused": [*changed.refused, *filter(None, [form.left_out])],
+            # What they were asked to take is kept by the browser: it may be taken later.
+            "held": [*changed.held, *form.not_mine],
+            "closed": changed.closed,
             "conflicts": [["c-{}-{}-{}".format(*cell), wanted[cell]] for cell in changed.conflicts],
         }
     )

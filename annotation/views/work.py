@@ -12,8 +12,11 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import actions, originals, queries, scripts
 from annotation.access import AppRequest
+from annotation.forms import SubmitForm
 from annotation.matching import WordIndex
 from annotation.models import Assignment, Row, Sheet
+from annotation.scheme import QuestionSpec
+from annotation.spreadsheet.layout import skipped
 from annotation.templatetags.palate import NOTE_WORDS
 from annotation.views.saving import refusal
 
@@ -73,8 +76,13 @@ def evidence_of(row: Row) -> dict[str, Any]:
 @require_POST
 def submit(request: AppRequest, pk: int) -> HttpResponse:
     assignment = _my_assignment(request, pk)
+    form = SubmitForm(request.POST)
+    if not form.is_valid():
+        return refusal(form.refusal)
     try:
-        assignment = actions.submit(assignment=assignment)
+        assignment = actions.submit(assignment=assignment, seen=form.cleaned_data["seen"])
+    except actions.SeenOtherwise as error:
+        return refusal(str(error), columns=[[pk, column, values] for column, values in error.values.items()])
     except actions.Unanswered as error:
         return refusal(str(error), open=[[cell.id, cell.name] for cell in error.cells])
     except actions.Refused as error:
@@ -96,6 +104,27 @@ def _my_assignment(request: AppRequest, pk: int) -> Assignment:
     return get_object_or_404(mine, pk=pk)
 
 
+def options_for_script(question: QuestionSpec) -> list[dict[str, object]]:
+    return [
+        {"key": o.key, "label": o.label, "sign": o.sign, "hotkey": o.hotkey, "colour": o.colour}
+        for o in question.options
+    ]
+
+
+def evidence_messages() -> dict[str, Any]:
+    """What the script says in the panel of the evidence."""
+    return {
+        "matches": {
+            "exact": _("same words"),
+            "synonym": _("synonym"),
+            "part": _("part"),
+            "near": _("near spelling"),
+        },
+        "noMatch": _("No match found on this page."),
+        "evidenceFailed": _("The document could not be loaded. It is tried again when you come back to it."),
+    }
+
+
 def _palette(grid: queries.Grid) -> dict[int, dict[str, object]]:
     """What the script needs to draw a choice before the server has confirmed it: question -> its options."""
     ids = {(table.section.key, question.key): question.pk for table in grid.tables for question in table.questions}
@@ -114,10 +143,7 @@ def _palette(grid: queries.Grid) -> dict[int, dict[str, object]]:
                 for column in table.columns
                 if (preset := table.spec.presets(column.facets).get(question.key))
             },
-            "options": [
-                {"key": o.key, "label": o.label, "sign": o.sign, "hotkey": o.hotkey, "colour": o.colour}
-                for o in table.spec.question(question.key).options
-            ],
+            "options": options_for_script(table.spec.question(question.key)),
         }
         for table in grid.tables
         for question in table.questions
@@ -125,25 +151,27 @@ def _palette(grid: queries.Grid) -> dict[int, dict[str, object]]:
 
 
 def _messages_for_script(*, closed: bool) -> dict[str, Any]:
-    locked = (
-        _("This sheet is closed: its work is finished. The manager can open it again.")
-        if closed
-        else _("Submitted. Take it back to change it.")
-    )
+    is_closed = _("This sheet is closed: its work is finished. The manager can open it again.")
+    log_in = _("Log in again in another tab")
     return {
         "saved": _("Saved"),
         "saving": _("Saving…"),
         "retrying": _("Not saved yet: retrying"),
+        "held": _("Kept in this browser, not saved: {n}"),
         "conflicts": _("Two answers: {n}"),
         "conflict": _("Two answers: “{theirs}” was saved elsewhere meanwhile, “{mine}” was chosen here. Choose one."),
         "decideFirst": _("Some cells have two answers. Choose one in each of them, then submit."),
         "waiting": _("Some choices are still on their way to the server. Submit when they are saved."),
         "notSubmitted": _("The server did not answer. Nothing was submitted; your labels are safe. Try again."),
-        "loggedOut": _("You are logged out. Log in again in another tab; your last choices are kept here."),
+        "loggedOut": _("You are logged out. %(log_in)s; your last choices are kept here.") % {"log_in": log_in},
+        "logIn": log_in,
         "clear": _("clear"),
         "notAsked": _("Not asked: the answer above switches this off."),
-        "locked": locked,
+        "locked": is_closed if closed else _("Submitted. Take it back to change it."),
+        "closed": is_closed,
+        "discard": _("Throw away what is kept in this browser and not saved? It cannot be brought back."),
         "skipped": _("cannot tell: {reason}"),
+        "skippedWord": skipped("{reason}"),
         "skipRange": _("The open cells of the range: {n}"),
         "skipRest": _("All that is still open in “{row}”: {n} cells"),
         "stillOpen": _("Still open in “{row}”: {n}"),
@@ -155,14 +183,9 @@ def _messages_for_script(*, closed: bool) -> dict[str, Any]:
         "underAMinute": _("under 1 min"),
         "minutes": _("{min} min"),
         "hours": _("{h} h {min} min"),
-        "matches": {
-            "exact": _("same words"),
-            "synonym": _("synonym"),
-            "part": _("part"),
-            "near": _("near spelling"),
-        },
-        "selected": _("Cells selected: {n}"),
+        "selected": _("Cells selected: {n} (Esc lets go)"),
         "filled": _("Cells filled: {n}."),
+        "cleared": _("Cells cleared: {n}."),
         "leftOff": _("Left out, not asked: {n}."),
         "leftLocked": _("Left out, submitted: {n}."),
         "leftForeign": _("Left out, “{option}” is no answer there: {n}."),
@@ -170,16 +193,19 @@ def _messages_for_script(*, closed: bool) -> dict[str, Any]:
         "unknownWord": _("“{word}” is no answer here"),
         "nothingToUndo": _("There is nothing to undo."),
         "nothingToRedo": _("There is nothing to do again."),
-        "stepIsGone": _("That step was left as it is: its cells were changed elsewhere since, or are submitted."),
+        "stepIsGone": _("That step was left as it is: its cells were changed elsewhere since."),
+        "stepWaits": _("That step waits: “{row}” is submitted. Take it back first."),
+        "stepWaitsOnSheet": _("That step waits: this sheet is closed. The manager can open it again."),
         "found": _("{n} of {all}"),
         "notFound": _("not found"),
-        "noMatch": _("No match found on this page."),
         "left": _("{open} of {all} cells left"),
         "ready": _("complete, not submitted"),
+        "complete": _("complete: s submits it, Ctrl+→ goes on"),
         "submitted": _("submitted"),
+        "withdrawn": _("given to somebody else"),
         "started": _("started"),
         "open": _("not started"),
         "empty": _("empty"),
         "off": _("not asked"),
-        "evidenceFailed": _("The document could not be loaded. It is tried again when you come back to it."),
+        **evidence_messages(),
     }

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import logging
-import platform
 import time
-import uuid
 from datetime import timedelta
 
 from django.db import OperationalError, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from judges import extracting, processes
+from judges.actions import claims
 from judges.actions.extraction_runs import end, send
 from judges.actions.recovery import MAX_DEATHS
-from judges.actions.work import LOADING, MAX_ATTEMPTS, lease
 from judges.backends.base import Backend, BackendError, Unavailable
 from judges.models import Extraction, ExtractionItem, ExtractionRun
 from judges.states import ItemState, RunState
@@ -25,10 +23,6 @@ log = logging.getLogger(__name__)
 
 # A run that has work and shows no sign of life for so long is sent once more.
 _SILENCE = timedelta(seconds=60)
-
-
-class _GiveUp(Exception):
-    """The run was cancelled, or the document belongs to another worker now."""
 
 
 def extract_next(*, run_id: int, send_on: bool = False) -> bool:
@@ -50,47 +44,33 @@ def extract_next(*, run_id: int, send_on: bool = False) -> bool:
 def _claim_next(run_id: int) -> ExtractionItem | None:
     """Take a free item of a running run; a conditional UPDATE decides between workers."""
     while True:
-        now, token = timezone.now(), uuid.uuid4()
-        free = ExtractionItem.objects.filter(run=run_id, run__state=RunState.RUNNING).filter(_is_due(now))
+        free = ExtractionItem.objects.filter(claims.due(timezone.now()), run=run_id, run__state=RunState.RUNNING)
         pk = free.order_by("attempts", "pk").values_list("pk", flat=True).first()
         if pk is None:
             return None
-        claimed = ExtractionItem.objects.filter(pk=pk, run__in=_running()).filter(_is_due(now)).update(
-            state=ItemState.CLAIMED,
-            token=token,
-            worker=processes.this_process(),
-            lease_until=now + lease(),
-            not_before=None,
-            attempts=F("attempts") + 1,
-        )  # fmt: skip
-        if claimed:
-            whole = ExtractionItem.objects.select_related("run__extractor__model", "run__study", "row__sheet")
-            return whole.filter(pk=pk, token=token).first()
-
-
-def _is_due(now: object) -> Q:
-    return Q(state=ItemState.QUEUED) & (Q(not_before=None) | Q(not_before__lte=now))
+        if claimed := claims.claim(ExtractionItem, pk):
+            return claimed.select_related("run__extractor__model", "run__study", "row__sheet").first()
 
 
 def _work_at(item: ExtractionItem) -> None:
     try:
         _extract(item)
-    except _GiveUp:
-        _release(item)
+    except claims.GiveUp:
+        claims.release(item)
     except BackendError as error:
-        if error.permanent or (isinstance(error, Unavailable) and item.attempts >= MAX_ATTEMPTS):
-            _release(item)
+        if error.permanent or (isinstance(error, Unavailable) and item.attempts >= claims.MAX_ATTEMPTS):
+            claims.release(item)
             end(item.run, RunState.FAILED, error=str(error))
         else:
-            _retry(item, str(error))
+            claims.retry(item, str(error), fail=_fail)
     except OperationalError as error:  # a database that is locked or away
         log.warning("%s: %s", item.row, error)
-        _retry(item, _("The database did not answer: %(error)s") % {"error": error})
+        claims.retry(item, _("The database did not answer: %(error)s") % {"error": error}, fail=_fail)
     except Exception as error:
         log.exception("Nothing could be taken out of %s", item.row)
         _fail(item, _("A mistake in Palate: %(error)s") % {"error": f"{type(error).__name__}: {error}"})
     except BaseException:  # this process is told to stop
-        _release(item)
+        claims.release(item)
         raise
 
 
@@ -98,25 +78,15 @@ def _extract(item: ExtractionItem) -> None:
     extractor = item.run.extractor
     backend: Backend | None = None
     if extractor.model is not None:
-        _hold(item, LOADING)
         backend = extracting.backend_of(extractor)
-        identity = backend.identity()  # loads it, where it is not loaded yet
-        _hold(item, lease())
+        identity = claims.identified(item, backend)
     else:
         identity = {"parser": extractor.parser}
-    _note_worker(item.run, identity)
-    started = renewed = time.monotonic()
-
-    def heartbeat(_tokens: int, _answers: int) -> None:
-        """Renew the lease, at most once a second; notice a cancelled run."""
-        nonlocal renewed
-        if time.monotonic() - renewed >= 1:
-            renewed = time.monotonic()
-            _hold(item, lease())
-
-    taken = extracting.extract(extractor, item.row, backend, heartbeat)
+    claims.note_worker(item.run, identity)
+    started = time.monotonic()
+    taken = extracting.extract(extractor, item.row, backend, claims.heartbeat(item))
     with transaction.atomic():
-        mine = _still_held(item).update(
+        mine = claims.still_held(item).update(
             state=ItemState.DONE,
             lease_until=None,
             done_at=timezone.now(),
@@ -124,7 +94,7 @@ def _extract(item: ExtractionItem) -> None:
             seconds=time.monotonic() - started,
         )
         if not mine:
-            raise _GiveUp
+            raise claims.GiveUp
         # What was taken out first stands: judges may have read it.
         Extraction.objects.bulk_create(
             (
@@ -144,50 +114,12 @@ def _extract(item: ExtractionItem) -> None:
         )
 
 
-def _hold(item: ExtractionItem, time_to_hold: timedelta) -> None:
-    if not _still_held(item).update(lease_until=timezone.now() + time_to_hold):
-        raise _GiveUp
-
-
-def _held(item: ExtractionItem) -> QuerySet[ExtractionItem]:
-    return ExtractionItem.objects.filter(pk=item.pk, token=item.token, state=ItemState.CLAIMED)
-
-
-def _still_held(item: ExtractionItem) -> QuerySet[ExtractionItem]:
-    return _held(item).filter(run__in=_running())
-
-
 def _running() -> QuerySet[ExtractionRun]:
     return ExtractionRun.objects.filter(state=RunState.RUNNING)
 
 
-def _release(item: ExtractionItem) -> None:
-    _held(item).update(state=ItemState.QUEUED, lease_until=None, attempts=F("attempts") - 1)
-
-
-def _retry(item: ExtractionItem, error: str) -> None:
-    """Try again later, at growing distances; the third failure is the last."""
-    if item.attempts >= MAX_ATTEMPTS:
-        _fail(item, error)
-        return
-    wait = timedelta(seconds=10 * 2**item.attempts)
-    _held(item).update(state=ItemState.QUEUED, lease_until=None, error=error, not_before=timezone.now() + wait)
-
-
 def _fail(item: ExtractionItem, error: str) -> None:
-    _held(item).update(state=ItemState.FAILED, lease_until=None, error=error, done_at=timezone.now())
-
-
-@transaction.atomic
-def _note_worker(run: ExtractionRun, identity: dict[str, str]) -> None:
-    """Add a worker's model and libraries to the run's record, once for all workers that are alike."""
-    whole = {**identity, "python": platform.python_version()}
-    if whole in run.provenance["workers"]:
-        return
-    locked = ExtractionRun.objects.select_for_update().get(pk=run.pk)
-    if whole not in locked.provenance["workers"]:
-        locked.provenance["workers"].append(whole)
-        locked.save(update_fields=["provenance"])
+    claims.held(item).update(state=ItemState.FAILED, lease_until=None, error=error, done_at=timezone.now())
 
 
 def _finish(run_id: int) -> bool:
@@ -212,13 +144,13 @@ def recover_extractions(*, at_start: bool = False) -> None:
             _fail(item, _("%(n)s workers died at this document, or fell silent.") % {"n": item.attempts})
         else:
             # The lease as it was read: a worker that has renewed it meanwhile is alive.
-            _held(item).filter(lease_until=item.lease_until).update(state=ItemState.QUEUED, lease_until=None)
+            claims.held(item).filter(lease_until=item.lease_until).update(state=ItemState.QUEUED, lease_until=None)
     for run in _running().select_related("extractor__model"):
         if _finish(run.pk):
             continue
         now = timezone.now()
         with transaction.atomic():
-            if run.items.filter(_is_due(now)).exists() and (at_start or _is_silent(run)):
+            if run.items.filter(claims.due(now)).exists() and (at_start or _is_silent(run)):
                 send(run, lanes=1)
 
 

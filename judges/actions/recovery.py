@@ -11,8 +11,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from judges import processes, queries
+from judges.actions.claims import held
 from judges.actions.runs import finish_run, put_on_queue, send_items
-from judges.actions.work import fail, held, name_of
+from judges.actions.work import fail, name_of
 from judges.models import Run, WorkItem
 
 log = logging.getLogger(__name__)

@@ -27,11 +27,11 @@ from judges.engine.prompt import (
     Generated,
     OnProgress,
     OptionScore,
-    OptionsNotPrefixFree,
     PromptTooLong,
     RowPrompt,
     RowScores,
     Sampling,
+    refuse_prefixes,
 )
 
 _DELIMITER = " "
@@ -172,7 +172,7 @@ def _ask(session: Session, question: _Question, terminator: str) -> _Answer:
             _("The prompt before these options leaves no token to predict them from: %(options)s")
             % {"options": repr(question.options)}
         )
-    _refuse_prefixes(question.options, [tokens.keys[start:] for tokens in scored])
+    refuse_prefixes(question.options, [tokens.keys[start:] for tokens in scored])
     return tuple(_sum(tokens.logprobs[start:]) for tokens in scored)
 
 
@@ -201,19 +201,6 @@ def _token_at(tokens: PromptTokens, text: str, place: int) -> int | None:
 def _common_prefix_length(first: Sequence[str], second: Sequence[str]) -> int:
     pairs = zip(first, second, strict=False)
     return next((place for place, (one, other) in enumerate(pairs) if one != other), min(len(first), len(second)))
-
-
-def _refuse_prefixes(options: Sequence[str], scored: Sequence[tuple[str, ...]]) -> None:
-    for first, beginning in zip(options, scored, strict=True):
-        for second, tokens in zip(options, scored, strict=True):
-            if first is not second and tokens[: len(beginning)] == beginning:
-                raise OptionsNotPrefixFree(
-                    _(
-                        "The option “%(first)s” begins the option “%(second)s”, which could then never win. Score them "
-                        "with a terminator that neither contains, or reword one of them."
-                    )
-                    % {"first": first, "second": second}
-                )
 
 
 def _sum(logprobs: Sequence[float | None]) -> _Sum:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from annotation.sentences import gettext as _
-from judges.engine.prompt import CellPrompt, OptionsNotPrefixFree, RowPrompt
+from judges.engine.prompt import CellPrompt, RowPrompt, refuse_prefixes
 from judges.engine.tree import TokenSequence, common_prefix_length
 
 
@@ -89,7 +89,7 @@ class PromptEncoder:
                 _("The prompt before these options leaves no token to predict them from: %(options)s")
                 % {"options": repr(cell.options)}
             )
-        _refuse_prefixes(cell.options, [whole[start:] for whole in wholes])
+        refuse_prefixes(cell.options, [whole[start:] for whole in wholes])
         return tuple(TokenSequence(ids=tuple(whole), start=start) for whole in wholes)
 
     def _with_bos(self, ids: list[int]) -> list[int]:
@@ -124,16 +124,3 @@ def _pattern_of_special_tokens(tokenizer: Any) -> re.Pattern[str]:
     # A one-character token cannot be broken by a space; the longest first, lest a part of a token be taken for it.
     special = sorted((token for token in {*tokenizer.all_special_tokens, *added} if len(token) > 1), key=len)
     return re.compile("|".join(map(re.escape, reversed(special))) or r"(?!)")
-
-
-def _refuse_prefixes(options: Sequence[str], scored: Sequence[list[int]]) -> None:
-    for first, beginning in zip(options, scored, strict=True):
-        for second, tokens in zip(options, scored, strict=True):
-            if first is not second and tokens[: len(beginning)] == beginning:
-                raise OptionsNotPrefixFree(
-                    _(
-                        "The option “%(first)s” begins the option “%(second)s”, which could then never win. Score them "
-                        "with a terminator that neither contains, or reword one of them."
-                    )
-                    % {"first": first, "second": second}
-                )

@@ -6,7 +6,7 @@ is scored for an option is `row.shared + cell.text + " " + option + terminator`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from annotation.sentences import gettext as _
@@ -126,3 +126,21 @@ class Generated:
 # Called after each forward of a model with the tokens fed and the cells finished so far in this call. It may raise to
 # cancel.
 OnProgress = Callable[[int, int], None]
+
+
+def refuse_prefixes(options: Sequence[str], scored: Sequence[Sequence[object]]) -> None:
+    """`scored`: the tokens of each option that are scored, its terminator included.
+
+    Raises:
+        OptionsNotPrefixFree: those of one begin those of another.
+    """
+    for first, beginning in zip(options, scored, strict=True):
+        for second, tokens in zip(options, scored, strict=True):
+            if first is not second and tokens[: len(beginning)] == beginning:
+                raise OptionsNotPrefixFree(
+                    _(
+                        "The option “%(first)s” begins the option “%(second)s”, which could then never win. Score them "
+                        "with a terminator that neither contains, or reword one of them."
+                    )
+                    % {"first": first, "second": second}
+                )

@@ -11,9 +11,9 @@ class Cells {
     this.words = words;
     this.byId = new Map();
     this.lines = []; // the lines of all tables in the order of the page: {y, tr, table, assignment, question, cells}
-    this.order = []; // reading order: a section after the other, in it the documents, in them column by column
     this.columns = new Map(); // column -> {name, head}
-    this.documents = []; // assignments in the order of the page
+    // assignment -> its cells, a section after the other, in it column by column
+    this.parts = new Map(tables.dataset.documents.trim().split(/\s+/).map((assignment) => [assignment, []]));
     this.groups = new Map(); // "assignment-column" -> the cells of that column in that document, question by question
     this.names = new Map(); // assignment -> name of its document
     this.locked = new Set(); // assignments that are submitted
@@ -21,6 +21,9 @@ class Cells {
     this.asked = 0;
     this.open = 0;
     for (const table of tables.querySelectorAll("table")) this.read(table);
+    this.documents = [...this.parts.keys()].filter((assignment) => this.names.has(assignment)); // in this person's order
+    // The order of the work: a document after the other, in it the sections, in them column by column.
+    this.order = this.documents.flatMap((assignment) => this.parts.get(assignment));
     this.order.forEach((cell, rank) => (cell.rank = rank));
   }
 
@@ -46,7 +49,6 @@ class Cells {
         groups = columns.map(() => []);
         columns.forEach((column, x) => this.groups.set(`${assignment}-${column}`, groups[x]));
         if (!this.names.has(assignment)) {
-          this.documents.push(assignment);
           this.names.set(assignment, head.querySelector(".name").textContent);
           this.left.set(assignment, 0);
           if ("locked" in tr.dataset) this.locked.add(assignment);
@@ -66,7 +68,7 @@ class Cells {
         td.cell = cell;
         this.tally(cell, 1);
       });
-      if (rows[n + 1]?.dataset.a !== assignment) for (const group of groups) this.order.push(...group);
+      if (rows[n + 1]?.dataset.a !== assignment) for (const group of groups) this.parts.get(assignment).push(...group);
     }
   }
 

@@ -30,7 +30,7 @@ class Choosing {
     const { cell } = this.focus;
     if (cell.off || this.cells.isLocked(cell)) return this.describe();
     this.editing.change([[cell, option]]);
-    if (option) this.focus.go(this.focus.next(cell, 1) || cell);
+    if (option) this.focus.go(this.focus.onward(cell) || cell);
     else this.describe();
   }
 
@@ -89,6 +89,7 @@ class Choosing {
     for (const button of this.choices.children) button.setAttribute("aria-pressed", chosen !== "" && button.dataset.choose === chosen);
     if (reasonOf(cell.value)) this.where.append(` · ${this.words.skipped.replace("{reason}", reasonOf(cell.value))}`);
     if (mine !== undefined) this.where.append(" ", this.bothValues(cell, mine));
+    else if (!this.cells.left.get(cell.assignment)) this.where.append(` · ${this.words.complete}`);
   }
 
   bothValues(cell, mine) {

@@ -1,7 +1,10 @@
-// Copy, cut and paste: between cells, and to and from Excel or Google Sheets, as tab-separated words of the options.
+// Copy, cut and paste: between cells, and to and from Excel or Google Sheets, as tab-separated words of the options. A skipped
+// cell travels with its reason, in the words of the workbook; see annotation/spreadsheet.
 class CellClipboard {
   constructor({ cells, focus, range, choosing, editing, words, refused }) {
     Object.assign(this, { cells, focus, range, choosing, editing, words, refused });
+    const [before, after] = words.skippedWord.split("{reason}").map((part) => part.trim().replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    this.skip = new RegExp(`^${before}\\s*(\\S.*)${after}$`, "isu");
     const inGrid = () => cells.tables.contains(document.activeElement);
     document.addEventListener("copy", (event) => inGrid() && this.copy(event));
     document.addEventListener("cut", (event) => inGrid() && this.cut(event));
@@ -11,7 +14,7 @@ class CellClipboard {
   copy(event) {
     const { y0, y1, x0, x1 } = this.range.box();
     const lines = this.cells.lines.slice(y0, y1 + 1).map(({ cells }) => cells.slice(x0, x1 + 1));
-    const text = lines.map((line) => line.map((cell) => this.cells.option(cell)?.label || "").join("\t")).join("\n");
+    const text = lines.map((line) => line.map((cell) => this.write(cell)).join("\t")).join("\n");
     event.clipboardData.setData("text/plain", text);
     event.preventDefault();
   }
@@ -19,6 +22,20 @@ class CellClipboard {
   cut(event) {
     this.copy(event);
     this.choosing.choose("");
+  }
+
+  // As a spreadsheet writes it: what has tabs or line ends in it stands in quotation marks.
+  write(cell) {
+    const reason = reasonOf(cell.value);
+    const word = reason ? this.words.skippedWord.replace("{reason}", () => reason) : this.cells.option(cell)?.label || "";
+    return /[\t\r\n]/.test(word) ? `"${word.replaceAll('"', '""')}"` : word;
+  }
+
+  // What a word means in a cell: an option's key, a skip, "" to clear; undefined where it means nothing.
+  read(cell, word) {
+    if (!word.trim()) return "";
+    const reason = this.skip.exec(word.trim())?.[1];
+    return this.choosing.match(cell, word)?.key ?? (reason && skipOf(reason));
   }
 
   paste(event) {
@@ -29,21 +46,21 @@ class CellClipboard {
     const unknown = [];
     let outside = 0;
     for (const [cell, word] of this.targets(rows)) {
-      const option = word.trim() && cell ? this.choosing.match(cell, word) : null;
+      const answer = cell && this.read(cell, word);
       if (!cell) outside += 1;
-      else if (!word.trim()) wanted.push([cell, ""]);
-      else if (option) wanted.push([cell, option.key]);
+      else if (answer !== undefined) wanted.push([cell, answer]);
       else if (!cell.off) unknown.push([cell, word]);
     }
-    const done = this.editing.change(wanted.filter(([cell, option]) => option || cell.value));
-    this.editing.report(done);
+    const done = this.editing.change(wanted.filter(([cell, answer]) => answer || cell.value));
+    // As in any spreadsheet an empty word clears; the words that went are not seen any more, so it is said.
+    this.editing.report(done, done.changed.some((cell) => !cell.value));
     const left = [
       ...unknown.map(([cell, word]) => this.sentence(cell, this.words.unknownWord.replace("{word}", word.trim().slice(0, 80)))),
       ...done.off.map((cell) => this.sentence(cell, this.words.off)),
       ...done.locked.map((cell) => this.sentence(cell, this.words.submitted)),
     ];
     if (outside) left.push(this.words.leftOutside.replace("{n}", outside));
-    if (unknown.length || outside) this.refused(this.words.filled.replace("{n}", done.changed.length), left);
+    if (unknown.length || outside) this.refused(this.editing.told(done), left);
     this.choosing.describe();
   }
 

@@ -14,11 +14,19 @@ window.palate = (() => {
   const $ = (id) => document.getElementById(id);
   const tables = $("tables");
 
-  function refuse(sentence) {
-    const element = $("refusal");
+  // A sentence; what in it leads to the login is a link to another tab, since this one holds what is not saved.
+  function say(element, sentence) {
     if (element.textContent === sentence) return;
-    element.textContent = sentence;
-    element.hidden = !sentence;
+    const [before, after] = sentence.split(words.logIn);
+    element.replaceChildren(before);
+    if (after === undefined) return;
+    const link = { href: config.login, target: "_blank", rel: "noopener", textContent: words.logIn };
+    element.append(Object.assign(document.createElement("a"), link), after);
+  }
+
+  function refuse(sentence) {
+    say($("refusal"), sentence);
+    $("refusal").hidden = !sentence;
   }
 
   // A list of what was left out; too long for the bottom line.
@@ -37,9 +45,9 @@ window.palate = (() => {
 
   const cells = new Cells(tables, palette, words);
   const focus = new Focus(cells);
-  const keys = new Keys(tables);
+  const keys = new Keys(tables, focus);
   const range = new CellRange(cells, focus, words, $("selected"));
-  const saving = new Saving({ cells, config, words, refuse, shown: $("save-state") });
+  const saving = new Saving({ cells, config, words, refuse, shown: $("save-state"), discard: $("discard") });
   const steps = new UndoSteps(`palate:undo:${config.store}`, words, refuse);
   const editing = new Editing({ cells, saving, steps, words, refuse });
   const choosing = new Choosing({ cells, focus, range, editing, words, where: $("where"), choices: $("choices") });
@@ -48,7 +56,7 @@ window.palate = (() => {
   const stillOpen = new StillOpen({ tables, focus, cells, saving, words });
   const submitting = new Submitting({ cells, focus, saving, stillOpen, config, words, refuse, panel: $("evidence") });
   new Skipping({ focus, cells, range, editing, choosing, keys, words });
-  new Notes({ tables, focus, cells, keys, config, words, refuse, headers: () => saving.headers() });
+  new Notes({ tables, focus, cells, keys, config, words, say, headers: () => saving.headers() });
   new Guide({ tables, focus, cells, keys });
   for (const part of [focus, range, choosing, finder, submitting]) part.keys(keys);
   range.mouse(tables);
@@ -56,8 +64,13 @@ window.palate = (() => {
   // --- undo -------------------------------------------------------------------------------------------------------------
 
   function turn(back) {
-    const cell = steps.turn(back, (step) => editing.restore(step, back));
+    const cell = steps.turn(back, editing, whyItWaits);
     if (cell) focus.go(cell);
+  }
+  function whyItWaits(assignment) {
+    if (words.locked === words.closed) return words.stepWaitsOnSheet;
+    if (submitting.marks.get(assignment).state === "withdrawn") return words.withdrawn;
+    return words.stepWaits.replace("{row}", () => cells.names.get(assignment));
   }
   keys.add("Ctrl+z", () => turn(true));
   keys.add("Ctrl+Shift+z", () => turn(false));
@@ -65,8 +78,11 @@ window.palate = (() => {
   $("undo").addEventListener("click", () => turn(true));
   $("redo").addEventListener("click", () => turn(false));
   saving.acknowledged.push((edit, answer) => {
-    if (edit?.restore && (answer.refused.length || answer.conflicts.length)) steps.forget(edit.step);
-    else if (edit) steps.amend(edit.key, (id) => cells.get(id)?.value ?? "");
+    if (edit?.restore && (answer.refused.length || answer.conflicts.length)) {
+      // Without columns it is about what is not this person's any more, and the server has said so.
+      const isKept = steps.returned(edit.step, (step, back) => answer.columns.length > 0 && editing.fits(step, back));
+      if (!isKept && answer.conflicts.length) refuse(words.stepIsGone);
+    } else if (edit) steps.amend(edit.key, (id) => cells.get(id)?.value ?? "");
     if (focus.cell) choosing.describe();
   });
 
@@ -82,7 +98,7 @@ window.palate = (() => {
   keys.add("?", () => $("help").showModal());
   keys.add("o", () => $("original")?.click());
   $("open-help").addEventListener("click", () => $("help").showModal());
-  document.querySelectorAll("dialog").forEach((dialog) => dialog.addEventListener("close", () => focus.go(focus.cell)));
+  document.querySelectorAll("dialog").forEach((dialog) => dialog.addEventListener("close", () => focus.back()));
 
   const divider = $("divider");
   const setWidth = (share) => {
@@ -98,7 +114,10 @@ window.palate = (() => {
       const box = $("work").getBoundingClientRect();
       setWidth((100 * (box.right - clientX)) / box.width);
     };
-    divider.onpointerup = () => (divider.onpointermove = null);
+    divider.onpointerup = () => {
+      divider.onpointermove = null;
+      focus.back({ scroll: false });
+    };
   });
   divider.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: 2, ArrowRight: -2 }[event.key];
@@ -108,10 +127,22 @@ window.palate = (() => {
   // --- start ------------------------------------------------------------------------------------------------------------
 
   window.addEventListener("beforeunload", (event) => {
-    if (saving.queue.edits.length) event.preventDefault();
+    if (saving.queue.waiting.length) event.preventDefault();
   });
   for (const kind of ["keydown", "mousedown"])
     tables.addEventListener(kind, () => tables.dispatchEvent(new CustomEvent("palate:activity", { bubbles: true })));
+  // A click on what takes no keys leaves them in the grid; Esc leads there from the document.
+  document.addEventListener("mouseup", () => document.activeElement.matches("body, main") && focus.back({ scroll: false }));
+  // So does one on a button or a link beside the grid, once it has done what it is for; who pressed it by a key stays on it.
+  document.addEventListener("click", ({ detail, target }) => {
+    if (!detail || document.querySelector("dialog[open]")) return;
+    if (target.closest(":is(.sheet-bar, .palette, .side) :is(button, a)")) focus.back({ scroll: false });
+  });
+  $("evidence").addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    focus.back();
+  });
   // Whoever comes into the grid from elsewhere on the page.
   tables.addEventListener("focusin", ({ target }) => target.cell && target.cell !== focus.cell && focus.go(target.cell));
   saving.start();

@@ -9,6 +9,7 @@ class Guide {
     this.title = this.panel.querySelector("h2");
     this.name = this.title.textContent;
     keys.add("g", () => this.turn());
+    this.button.addEventListener("mousedown", (event) => event.preventDefault());
     this.button.addEventListener("click", () => this.turn());
     this.panel.querySelector("[data-close]").addEventListener("click", () => this.turn(false));
     document.addEventListener("keydown", (event) => {
@@ -23,7 +24,7 @@ class Guide {
     this.button.setAttribute("aria-expanded", String(open));
     this.at = null;
     if (open) this.follow();
-    else this.focus.go(this.focus.cell);
+    else this.focus.back();
   }
 
   follow() {

@@ -324,9 +324,11 @@
     }
   });
 
+  // Letters are keys in the grid, and where nothing has the focus; on a button or in a field they would come as a surprise.
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && deciding) return cancelReason();
-    if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("input[type=text], input:not([type]), select, textarea") || document.querySelector("dialog[open]")) return;
+    const free = event.target === document.body || tables.contains(event.target);
+    if (!free || event.ctrlKey || event.altKey || event.metaKey || document.querySelector("dialog[open]")) return;
     const action = {
       n: () => step(1), j: () => step(1), p: () => step(-1), k: () => step(-1),
       o: () => $("original")?.click(),
@@ -347,6 +349,11 @@
     const cell = event.target.matches("td") && byCell.get(event.target);
     if (cell && cell !== focused) focus(cell);
   });
+  // A click to read on, or to mark words, leaves the keys in the grid.
+  for (const text of [$("detail"), $("evidence")])
+    text.addEventListener("click", ({ target }) => {
+      if (focused && !deciding && !target.closest("a, button, summary")) focused.td.focus({ preventScroll: true });
+    });
   $("choices").addEventListener("click", (event) => {
     const choice = event.target.closest("[data-choose]");
     if (choice) decide(palette[focused.question].options.find((o) => o.key === choice.dataset.choose) || null);

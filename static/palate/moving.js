@@ -15,8 +15,8 @@ class Focus {
     return line && line.cells[Math.max(0, Math.min(x, line.cells.length - 1))];
   }
 
-  // `point` shows a cell without giving it the keys, while one types elsewhere.
-  go(cell, { scroll = true, point = false } = {}) {
+  // `point` shows a cell without giving it the keys, while one types elsewhere; `keep` leaves a range selected.
+  go(cell, { scroll = true, point = false, keep = false } = {}) {
     if (!cell) return;
     const before = this.cell;
     this.cell = cell;
@@ -27,8 +27,13 @@ class Focus {
     }
     if (!point && document.activeElement !== cell.td) cell.td.focus({ preventScroll: true });
     if (scroll) this.reveal(cell);
-    this.listeners.forEach((listener) => listener(cell, before));
+    this.listeners.forEach((listener) => listener(cell, keep));
     this.tell();
+  }
+
+  // Whoever went elsewhere on the page, into a dialog say, comes back to all as it was.
+  back({ scroll = true } = {}) {
+    this.go(this.cell, { keep: true, scroll });
   }
 
   // After the paint, and of many quick moves only the last one.
@@ -77,15 +82,36 @@ class Focus {
 
   // --- where keys lead ------------------------------------------------------------------------------------------------
 
-  // The next cell in reading order that is `wanted`; by default one that is open.
-  next(cell, step, wanted = (other) => this.cells.isOpen(other) || other.state === "conflict") {
+  // There is something to do in it.
+  isWaiting(cell) {
+    return this.cells.isOpen(cell) || cell.state === "conflict";
+  }
+
+  // The next waiting cell in the order of the work.
+  next(cell, step) {
     const { order } = this.cells;
-    for (let i = cell.rank + step; i >= 0 && i < order.length; i += step) if (wanted(order[i])) return order[i];
+    for (let i = cell.rank + step; order[i]; i += step) if (this.isWaiting(order[i])) return order[i];
+    return null;
+  }
+
+  // Where the work goes on after a cell: in its own document, to its end and then from its beginning. Null where nothing
+  // waits there any more: a complete document is left by a key of its own, `s` as a rule.
+  onward(cell) {
+    const mine = this.cells.parts.get(cell.assignment);
+    const at = mine.indexOf(cell);
+    return [...mine.slice(at + 1), ...mine.slice(0, at)].find((other) => this.isWaiting(other)) || null;
+  }
+
+  // The next waiting cell above or below, in the same column of the table.
+  nextInColumn({ x, line }, step) {
+    const { lines } = this.cells;
+    for (let y = line.y + step; lines[y]?.table === line.table; y += step)
+      if (this.isWaiting(lines[y].cells[x])) return lines[y].cells[x];
     return null;
   }
 
   firstOf(assignment) {
-    const mine = this.cells.order.filter((cell) => cell.assignment === assignment);
+    const mine = this.cells.parts.get(assignment);
     return mine.find((cell) => this.cells.isOpen(cell)) || mine[0];
   }
 
@@ -133,8 +159,9 @@ class Focus {
   keys(keys) {
     for (const key of ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown", "Ctrl+Home", "Ctrl+End"])
       keys.add(key, () => this.go(this.target(key, this.cell)));
-    for (const [key, step] of [["Right", 1], ["Down", 1], ["Left", -1], ["Up", -1]])
-      keys.add(`Ctrl+Arrow${key}`, () => this.go(this.next(this.cell, step)));
+    for (const [key, step] of [["Right", 1], ["Left", -1]]) keys.add(`Ctrl+Arrow${key}`, () => this.go(this.next(this.cell, step)));
+    for (const [key, step] of [["Down", 1], ["Up", -1]])
+      keys.add(`Ctrl+Arrow${key}`, () => this.go(this.nextInColumn(this.cell, step)));
     keys.add("Enter", () => this.go(this.target("ArrowDown", this.cell)));
     keys.add("Shift+Enter", () => this.go(this.target("ArrowUp", this.cell)));
     for (const [key, step] of [["Tab", 1], ["Shift+Tab", -1]])
@@ -143,32 +170,59 @@ class Focus {
         this.go(there);
         return Boolean(there);
       });
+    keys.add(" ", () => {}); // a browser would scroll the focus out of sight
     keys.add("n", () => this.document(1));
     keys.add("p", () => this.document(-1));
   }
 }
 
-// What each key does while the focus is in the grid. Names are as KeyboardEvent.key says them, with "Ctrl+" and "Shift+"
+// What each key does while the focus is in the grid, or in the text beside it. Names are as KeyboardEvent.key says them, with "Ctrl+" and "Shift+"
 // before them in this order; Shift is named only where the key itself does not tell. On a Mac, Command counts as Ctrl.
 class Keys {
-  constructor(tables) {
-    this.does = new Map();
-    tables.addEventListener("keydown", (event) => {
-      const action = this.does.get(Keys.name(event));
-      // What gives back false has not done anything, and leaves the key to the browser.
-      if (action && action(event) !== false) event.preventDefault();
+  constructor(tables, focus) {
+    this.does = new Map(); // name -> [{action, when}], the latest first
+    tables.addEventListener("keydown", (event) => this.press(event));
+    // Who has clicked into the document to read it labels from there, and is in the grid then.
+    document.addEventListener("keydown", (event) => {
+      if (!event.target.matches("body, #evidence, .drawer .body") || document.querySelector("dialog[open]")) return;
+      if (Keys.READING.test(Keys.name(event)) || !this.press(event)) return;
+      if (document.activeElement === event.target) focus.back({ scroll: false });
     });
   }
 
-  static name(event) {
-    if (event.altKey || event.isComposing) return "";
-    const ctrl = event.ctrlKey || event.metaKey;
-    const letter = event.key.length === 1;
-    const key = letter && ctrl ? event.key.toLowerCase() : event.key;
-    return `${ctrl ? "Ctrl+" : ""}${event.shiftKey && (ctrl || !letter) ? "Shift+" : ""}${key}`;
+  static READING = /Arrow|Home|End|Page|Tab|Enter|Escape| $|^Ctrl\+a$/; // what scrolls a text, selects it or leads away
+
+  // What gives back false has not done anything, and leaves the key to the browser.
+  press(event) {
+    const action = this.find(Keys.name(event)) || this.find(Keys.name(event, Keys.placed(event)));
+    const done = Boolean(action) && action(event) !== false;
+    if (done) event.preventDefault();
+    return done;
   }
 
-  add(name, action) {
-    this.does.set(name, action);
+  static name(event, key = event.key) {
+    if (event.altKey || event.isComposing || !key) return "";
+    const ctrl = event.ctrlKey || event.metaKey;
+    const letter = key.length === 1 && key !== " ";
+    const small = letter && (ctrl || event.getModifierState("CapsLock"));
+    return `${ctrl ? "Ctrl+" : ""}${event.shiftKey && (ctrl || !letter) ? "Shift+" : ""}${small ? key.toLowerCase() : key}`;
+  }
+
+  // What the key's place on the keyboard means where its sign means nothing here: a digit that needs Shift on Czech and French
+  // keyboards, a letter in Greek or Cyrillic.
+  static placed(event) {
+    const [, digit, letter] = /^(?:Digit(\d)|Key([A-Z]))$/.exec(event.code) || [];
+    if (event.getModifierState("AltGraph")) return "";
+    if (letter) return event.key > "\x7f" ? letter.toLowerCase() : "";
+    return event.shiftKey ? "" : digit;
+  }
+
+  find(name) {
+    return this.does.get(name)?.find(({ when }) => when())?.action;
+  }
+
+  // What is added later comes first, as long as its `when` holds.
+  add(name, action, when = () => true) {
+    this.does.set(name, [{ action, when }, ...(this.does.get(name) || [])]);
   }
 }

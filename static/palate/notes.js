@@ -1,8 +1,10 @@
 // Asking the manager about a cell: a dialog on a key; a corner on each cell that was asked about; and, in the bottom line,
 // what was asked of the focused cell and what was answered.
 class Notes {
-  constructor({ tables, focus, cells, keys, config, words, refuse, headers }) {
-    Object.assign(this, { tables, focus, cells, config, words, refuse, headers });
+  constructor({ tables, focus, cells, keys, config, words, say, headers }) {
+    Object.assign(this, { tables, focus, cells, config, words, say, headers });
+    this.draftStore = `palate:draft:${config.store}:`;
+    this.drafts = new Map(); // cell id -> what was written and not sent, where the browser's store does not take it
     this.dialog = document.getElementById("ask");
     this.shown = document.getElementById("asked");
     this.threads = new Map(); // cell id -> promise of the thread's HTML
@@ -18,6 +20,7 @@ class Notes {
       else if (event.submitter?.value === "ask") this.send();
       else this.dialog.close();
     });
+    this.form.text.addEventListener("input", () => this.keepDraft(this.cell, this.form.text.value));
     this.form.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
@@ -81,14 +84,14 @@ class Notes {
     this.cell = cell;
     this.error.textContent = "";
     this.dialog.querySelector(".where").textContent = this.cells.title(cell);
-    this.form.text.value = "";
+    this.form.text.value = this.draftOf(cell);
     this.thread.replaceChildren();
     this.dialog.showModal();
     this.form.text.focus();
     if (!cell.td.dataset.note) return this.draw("");
     const { ok, html, message } = await this.load(cell);
     if (!this.dialog.open || this.cell !== cell) return;
-    if (!ok) this.error.textContent = message;
+    if (!ok) this.say(this.error, message);
     else this.draw(html);
     if (ok && cell.td.dataset.note === "answered") this.read(cell);
   }
@@ -97,17 +100,35 @@ class Notes {
     const thread = parse(html);
     this.thread.replaceChildren(...thread.childNodes);
     const open = this.thread.querySelector("[data-open]");
-    this.form.text.value = open ? open.querySelector(".asked").textContent.trim() : "";
+    this.form.text.value = this.draftOf(this.cell) || (open ? open.querySelector(".asked").textContent.trim() : "");
     this.form.querySelector("[value=withdraw]").hidden = !open;
+  }
+
+  // What is written stays until it is sent, whatever closes the dialog or the page.
+  keepDraft(cell, text) {
+    this.drafts.delete(cell.id);
+    try {
+      if (text.trim()) localStorage.setItem(this.draftStore + cell.id, text);
+      else localStorage.removeItem(this.draftStore + cell.id);
+    } catch {
+      // A full or forbidden store: it is kept as long as this page is open.
+      this.drafts.set(cell.id, text);
+    }
+  }
+
+  draftOf(cell) {
+    try {
+      return this.drafts.get(cell.id) ?? localStorage.getItem(this.draftStore + cell.id) ?? "";
+    } catch {
+      return "";
+    }
   }
 
   async send() {
     const { cell } = this;
     const { ok, html, message } = await this.call(this.url(cell), { text: this.form.text.value });
-    if (!ok) {
-      this.error.textContent = message;
-      return;
-    }
+    if (!ok) return this.say(this.error, message);
+    this.keepDraft(cell, "");
     this.threads.set(cell.id, Promise.resolve({ ok, html }));
     this.set(cell, "open");
     this.dialog.close();
@@ -118,10 +139,8 @@ class Notes {
     const { pk } = this.thread.querySelector("[data-open]").dataset;
     const { ok, message } = await this.call(this.config.withdraw.replace("/0/", `/${pk}/`), {});
     this.threads.delete(cell.id);
-    if (!ok) {
-      this.error.textContent = message;
-      return;
-    }
+    if (!ok) return this.say(this.error, message);
+    this.keepDraft(cell, "");
     const { html } = await this.load(cell);
     const left = html ? parse(html).querySelectorAll(".note").length : 0;
     this.set(cell, left ? "read" : "");

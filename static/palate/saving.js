@@ -4,17 +4,28 @@
 // neither what was seen nor what is wanted, somebody has answered from elsewhere: both values are shown, and the choice of
 // this page is kept in the browser until its user has decided.
 class Saving {
-  constructor({ cells, config, words, refuse, shown }) {
-    Object.assign(this, { cells, config, words, refuse, shown });
+  constructor({ cells, config, words, refuse, shown, discard }) {
+    Object.assign(this, { cells, config, words, refuse, shown, discard });
     this.acknowledged = []; // listeners: (edit, answer) once the server has an edit, or has refused it
     this.changed = []; // listeners: (state of the queue)
     this.slow = null;
     this.loggedOut = false;
+    this.closed = null; // while the sheet is: what the page said of locked cells before, and the documents that it locked
     this.conflicts = new Map(); // id -> the value that was chosen here
     this.conflictStore = `palate:conflict:${config.store}:`;
-    this.queue = new EditQueue(`palate:edit:${config.store}`, (edit) => this.send(edit), (state) => this.show(state));
+    this.queue = new EditQueue(
+      `palate:edit:${config.store}`,
+      (edit) => this.send(edit),
+      (state) => this.show(state),
+      (edits) => edits.forEach((edit) => this.again(edit)),
+    );
     this.others = "BroadcastChannel" in window ? new BroadcastChannel(`palate:${config.store}`) : null;
     this.others?.addEventListener("message", ({ data }) => this.takeOver(data));
+    discard.addEventListener("click", () => {
+      if (!window.confirm(words.discard)) return;
+      this.queue.discard();
+      location.reload();
+    });
   }
 
   // Paint what an earlier visit left: edits on their way, and conflicts that nobody has decided.
@@ -40,7 +51,8 @@ class Saving {
   again(edit) {
     const known = edit.changes.map(([id, value]) => [this.cells.get(id), value]).filter(([cell]) => cell);
     this.cells.apply(known);
-    for (const [cell] of known) this.cells.mark(cell, this.queue.state === "retrying" ? "failed" : "saving");
+    const failed = edit.held || this.queue.state === "retrying";
+    for (const [cell] of known) this.cells.mark(cell, failed ? "failed" : "saving");
   }
 
   // --- one edit -------------------------------------------------------------------------------------------------------
@@ -59,19 +71,38 @@ class Saving {
       if (answer.refused.length) this.refuse(answer.refused.join(" "));
       else if (this.loggedOut) this.refuse("");
       this.loggedOut = false;
-      this.take(edit, answer);
       this.others?.postMessage(answer);
-      return "done";
+      return this.hold(edit, answer);
     }
     if (response.status === 409 && answer) {
-      // What is not understood, or not this person's any more: the cells say again what they said before.
-      this.take(edit, { columns: [], states: {}, conflicts: [], refused: [answer.message], key: edit.key });
       this.refuse(answer.message);
-      return "refused";
+      // What is not understood: the cells say again what they said before.
+      const nothing = { columns: [], states: {}, conflicts: [], refused: [answer.message], held: answer.held || [], key: edit.key };
+      return this.hold(edit, nothing);
     }
     this.loggedOut = isLoggedOut(response, this.config);
     if (this.loggedOut) this.refuse(this.words.loggedOut);
     return "later";
+  }
+
+  // Paint the answer. The part that the server does not take now stays in the edit, and in its cells.
+  hold(edit, answer) {
+    const held = new Set(edit.restore ? [] : answer.held.map(String));
+    const part = edit.changes.filter(([id]) => held.has(id.split("-")[1]));
+    this.close(Boolean(answer.closed));
+    this.take(edit, answer, part.length ? { ...edit, changes: part, held: true } : null);
+    edit.changes = part.length ? part : edit.changes;
+    return part.length ? "held" : "done";
+  }
+
+  // The manager has closed the sheet while this page was open, or opened it again.
+  close(closed) {
+    if (closed === Boolean(this.closed)) return;
+    const { documents, locked } = this.cells;
+    const before = this.closed;
+    this.closed = closed ? { locked: this.words.locked, documents: documents.filter((one) => !locked.has(one)) } : null;
+    this.words.locked = closed ? this.words.closed : before.locked;
+    for (const assignment of (this.closed || before).documents) this.cells.lock(assignment, closed);
   }
 
   wire(edit) {
@@ -88,8 +119,8 @@ class Saving {
   }
 
   // Paint what the server has, and on top of it the newer edits that are still on their way.
-  take(edit, answer) {
-    const later = this.queue.edits.filter((other) => other !== edit);
+  take(edit, answer, kept) {
+    const later = [...(kept ? [kept] : []), ...this.queue.edits.filter((other) => other !== edit)];
     const told = new Set(this.paint(answer));
     for (const [id, , seen] of edit.changes) {
       const cell = this.cells.get(id);
@@ -103,8 +134,8 @@ class Saving {
     }
     if (!edit.restore)
       for (const [id, mine] of answer.conflicts) if (this.cells.get(id)) this.contest(this.cells.get(id), mine);
-    this.acknowledged.forEach((listener) => listener(edit, answer));
     for (const other of later) if (other.changes.some(([id]) => told.has(this.cells.get(id)?.group))) this.again(other);
+    this.acknowledged.forEach((listener) => listener(edit, answer));
   }
 
   // What another tab of this browser has saved.
@@ -160,9 +191,11 @@ class Saving {
   }
 
   say() {
-    const contested = this.queue.state === "saved" && this.conflicts.size;
+    const contested = ["saved", "held"].includes(this.queue.state) && this.conflicts.size;
     const state = contested ? "conflict" : this.queue.state;
-    const sentence = contested ? this.words.conflicts.replace("{n}", contested) : this.words[state];
+    const held = new Set(this.queue.held.flatMap((edit) => edit.changes.map(([id]) => id))).size;
+    const sentence = contested ? this.words.conflicts.replace("{n}", contested) : this.words[state].replace("{n}", held);
+    this.discard.hidden = !held;
     if (this.shown.textContent === sentence) return;
     this.shown.dataset.state = state;
     this.shown.textContent = sentence;

@@ -49,7 +49,8 @@ class Skipping {
   }
 
   skip() {
-    const reason = this.form.reason.value.trim().slice(0, 500).replace(/[\ud800-\udbff]$/, ""); // no half of a character
+    const value = skipOf(this.form.reason.value);
+    const reason = reasonOf(value);
     if (!reason) return;
     const whole = this.form.scope[1].checked;
     // What the column presets is filled in by itself once something else of the column is said.
@@ -59,10 +60,13 @@ class Skipping {
     } catch {
       // A full or forbidden store: the reason is not offered next time.
     }
-    this.editing.change(wanted.map((cell) => [cell, `!${reason}`]));
+    this.editing.change(wanted.map((cell) => [cell, value]));
     this.dialog.close();
     const last = wanted[wanted.length - 1];
-    if (last && !this.range.isRange) this.focus.go(this.focus.next(last, 1) || last);
+    if (last && !this.range.isRange) this.focus.go(this.focus.onward(last) || last);
     else this.choosing.describe();
   }
 }
+
+// The value of a cell that is skipped; a reason that is too long is cut, but not in half of a character.
+const skipOf = (reason) => `!${reason.trim().slice(0, 500).replace(/[\ud800-\udbff]$/, "")}`;

@@ -37,7 +37,7 @@ class StillOpen {
 
   close() {
     this.panel.hidden = true;
-    this.focus.go(this.focus.cell);
+    this.focus.back();
   }
 
   // Once a frame: what is answered or skipped by now leaves the list.

@@ -11,6 +11,7 @@ class Submitting {
     this.busy = false;
     this.next = null; // the assignment to submit as soon as its last choices are saved
     this.drawn = false;
+    this.rests = 0; // until when `s` does nothing, in milliseconds since the page was opened
     saving.acknowledged.push((edit, { states }) => {
       for (const [assignment, state] of Object.entries(states)) this.set(assignment, state);
     });
@@ -20,56 +21,76 @@ class Submitting {
       if (state === "retrying") {
         refuse(words.waiting);
         this.next = null;
-      } else if (state === "saved") this.turn(this.next);
+      } else if (state !== "saving") this.turn(this.next);
     });
     panel.addEventListener("click", (event) => {
       if (event.detail < 2 && event.target.closest("[data-submit], [data-reopen]")) this.turn(focus.cell.assignment);
     });
     panel.addEventListener("shown", () => this.buttons());
+    document.addEventListener("keydown", ({ key }) => key.toLowerCase() !== "s" && (this.rests = 0));
   }
 
   keys(keys) {
-    keys.add("s", () => this.turn(this.focus.cell.assignment));
+    keys.add("s", ({ repeat }) => {
+      // Held down or pressed twice it is one submission: the focus goes on, and the second would be about another document.
+      if (repeat || this.busy || this.next || performance.now() < this.rests) return;
+      this.turn(this.focus.cell.assignment);
+    });
   }
 
   set(assignment, state) {
     const mark = this.marks.get(assignment);
     if (!mark || mark.state === state) return;
     mark.state = state;
-    this.cells.lock(assignment, state === "submitted");
+    this.cells.lock(assignment, ["submitted", "withdrawn"].includes(state));
     this.count();
   }
 
   // Submit a document, or take it back when it is submitted.
   async turn(assignment) {
     this.next = null;
-    if (this.saving.queue.edits.length) {
+    this.saving.queue.adopt(); // what another tab has not got through belongs to the document too
+    if (this.saving.queue.waiting.length) {
       if (this.saving.queue.state === "retrying") return this.refuse(this.words.waiting);
       this.next = assignment;
       return;
     }
     if ([...this.saving.conflicts.keys()].some((id) => this.cells.get(id).assignment === assignment))
       return this.refuse(this.words.decideFirst);
+    if (this.marks.get(assignment).state === "withdrawn") return this.refuse(this.words.withdrawn);
     if (this.busy) return;
     this.busy = true;
     const taken = this.marks.get(assignment).state === "submitted";
     const url = (taken ? this.config.reopen : this.config.submit).replace("/0/", `/${assignment}/`);
-    const response = await fetch(url, { method: "POST", headers: this.saving.headers(), signal: AbortSignal.timeout(20000) }).catch(() => null);
+    const body = new URLSearchParams(taken ? {} : { seen: JSON.stringify(this.seen(assignment)) });
+    const response = await fetch(url, { method: "POST", body, headers: this.saving.headers(), signal: AbortSignal.timeout(20000) }).catch(() => null);
     this.busy = false;
     const answer = response?.headers.get("Content-Type")?.startsWith("application/json") ? await response.json() : null;
     if (response && isLoggedOut(response, this.config)) return this.refuse(this.words.loggedOut);
     if (!answer) return this.refuse(this.words.notSubmitted);
     if (response.status === 409) {
+      if (answer.columns) this.saving.takeOver({ columns: answer.columns, states: {} });
       if (answer.open) this.stillOpen.show(assignment, answer.open);
       return this.refuse(answer.message);
     }
     this.refuse("");
+    this.rests = performance.now() + 1000;
     this.set(assignment, answer.state);
     this.saving.others?.postMessage({ columns: [], states: { [assignment]: answer.state } });
-    if (taken) return this.focus.go(this.focus.cell);
+    if (taken) {
+      this.saving.queue.release((edit) => edit.changes.some(([id]) => this.cells.get(id)?.assignment === assignment));
+      return this.focus.back();
+    }
     const { documents } = this.cells;
     const next = documents.slice(documents.indexOf(assignment) + 1).find((a) => this.marks.get(a).state !== "submitted");
     this.focus.go(next ? this.focus.firstOf(next) : this.focus.cell);
+  }
+
+  // The answers that this page shows of a document: [[column, question, code], …].
+  seen(assignment) {
+    return this.cells.order
+      .filter((cell) => cell.assignment === assignment && cell.value)
+      .map((cell) => [Number(cell.column), Number(cell.question), optionOf(cell.value)]);
   }
 
   // --- counts ---------------------------------------------------------------------------------------------------------

@@ -9,17 +9,15 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from rest_framework.test import APIClient
 
 from annotation import actions
-from annotation.models import Assignment, User
+from annotation.models import Assignment
 from tests import builders
-from tests.builders import COMPLETE, Leases, label, standing
+from tests.builders import COMPLETE, ApiOf, ClientOf, Leases, label, standing
 
-ApiOf = Callable[[User], APIClient]
 RENT = ("Pay rent", "stated")
 NOTICE_ACT = ("Give notice · tenant", "act")
 NOTICE_PARTY = ("Give notice · tenant", "party")
@@ -88,7 +86,7 @@ def test_a_wrong_token_opens_nothing(leases: Leases) -> None:
     assert client.get(reverse("api:studies")).status_code == 401
 
 
-def test_a_session_opens_the_api(leases: Leases, client_of: Callable[[User], Client]) -> None:
+def test_a_session_opens_the_api(leases: Leases, client_of: ClientOf) -> None:
     assert client_of(leases.anna).get(reverse("api:studies")).status_code == 200
 
 

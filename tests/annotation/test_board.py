@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -16,9 +15,8 @@ from pytest_django import Settings
 from annotation import actions, queries
 from annotation.models import Assignment, Label, LabelEvent, Rater, User
 from tests import builders
-from tests.builders import Leases
+from tests.builders import ClientOf, Leases
 
-ClientOf = Callable[[User], Client]
 NOW = timezone.make_aware(datetime(2026, 3, 20, 12))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,13 +10,11 @@ from django.urls import reverse
 
 from annotation import actions, queries
 from annotation.actions import Refused
-from annotation.models import Assignment, Rater, Role, Sheet, User
+from annotation.models import Assignment, Rater, Role, Sheet
 from annotation.overlap import OverlapRequest, balanced_design
 from annotation.queries import ReplanRequest
 from tests import builders
-from tests.builders import Leases
-
-ClientOf = Callable[[User], Client]
+from tests.builders import ClientOf, Leases
 
 
 @pytest.fixture

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -15,9 +13,8 @@ from annotation import actions, history, lens
 from annotation.actions import Answer, Refused
 from annotation.models import Assignment, Label, LabelEvent, Rater, Skip, User
 from tests import builders
-from tests.builders import COMPLETE, Leases, label, standing
+from tests.builders import COMPLETE, ClientOf, Leases, label, standing
 
-ClientOf = Callable[[User], Client]
 RENT, INSURE = ("Pay rent", "stated"), ("Insure", "stated")
 NOTICE, PARTY = ("Give notice · tenant", "act"), ("Give notice · tenant", "party")
 

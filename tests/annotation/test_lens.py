@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
-from rest_framework.test import APIClient
 
 from annotation import actions, lens
 from annotation.actions import Answer, Refused
 from annotation.exports import exported_labels, label_header
 from annotation.lens import Kind, Lens, LensCell
-from annotation.models import Assignment, Decision, Label, LabelEvent, Look, Question, Role, User
+from annotation.models import Assignment, Decision, Label, LabelEvent, Look, Question, Role
 from tests import builders
-from tests.builders import COMPLETE, Leases, label
+from tests.builders import COMPLETE, ApiOf, ClientOf, Leases, label
 
-ClientOf = Callable[[User], Client]
-ApiOf = Callable[[User], APIClient]
 RENT, INSURE = ("Pay rent", "stated"), ("Insure", "stated")
 NOTICE, PARTY = ("Give notice · tenant", "act"), ("Give notice · tenant", "party")
 

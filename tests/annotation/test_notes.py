@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from annotation import actions, queries
 from annotation.actions import Refused
 from annotation.models import Assignment, Look, Note, User
 from tests import builders
-from tests.builders import Leases
-
-ClientOf = Callable[[User], Client]
+from tests.builders import ClientOf, Leases
 
 
 def ask(

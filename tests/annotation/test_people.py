@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -17,9 +16,8 @@ from annotation import actions
 from annotation.actions import Refused
 from annotation.models import Assignment, Invite, Membership, Role, User
 from tests import builders
-from tests.builders import Leases
+from tests.builders import ClientOf, Leases
 
-ClientOf = Callable[[User], Client]
 PASSWORD = "a-long-phrase-of-ninas"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,11 +13,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation import actions
-from annotation.models import Assignment, Label, Sheet, User
+from annotation.models import Assignment, Label, Sheet
 from tests import builders
-from tests.builders import Leases, label, standing
+from tests.builders import ClientOf, Leases, label, standing
 
-ClientOf = Callable[[User], Client]
 RENT, INSURE = ("Pay rent", "stated"), ("Insure", "stated")
 NOTICE_ACT, NOTICE_PARTY = ("Give notice · tenant", "act"), ("Give notice · tenant", "party")
 INSPECT_ACT, INSPECT_PARTY = ("Inspect", "act"), ("Inspect", "party")
@@ -58,6 +56,8 @@ def test_one_choice_is_saved_and_acknowledged_by_its_key(leases: Leases, anna: C
         "columns": [[mine.pk, column, {str(question): "stated"}]],
         "states": {str(mine.pk): "started"},
         "refused": [],
+        "held": [],
+        "closed": False,
         "conflicts": [],
     }
     assert standing(mine) == {RENT: "stated"}
@@ -158,7 +158,7 @@ def test_an_option_of_another_question_is_refused(leases: Leases, anna: Client) 
     response = save(anna, leases.sheet, change((leases.annas[0], RENT, "found", "")))
 
     assert response.status_code == 409
-    assert response.json() == {"message": "“found” is no answer to “Stated”."}
+    assert response.json() == {"message": "“found” is no answer to “Stated”.", "held": []}
 
 
 def test_a_column_of_another_sheet_is_refused(leases: Leases, anna: Client) -> None:

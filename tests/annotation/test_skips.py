@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from annotation import actions, exports, queries
 from annotation.actions import Answer, Refused, Unanswered
-from annotation.models import Assignment, LabelEvent, User
+from annotation.models import Assignment, LabelEvent
 from tests import builders
-from tests.builders import COMPLETE, Leases, label, standing
+from tests.builders import COMPLETE, ClientOf, Leases, label, standing
 
-ClientOf = Callable[[User], Client]
 RENT = ("Pay rent", "stated")
 NOTICE = "Give notice · tenant"
 
@@ -205,6 +202,7 @@ def test_the_manager_closes_a_sheet_and_is_told_what_was_not_submitted(leases: L
     sheet = client_of(leases.anna).get(reverse("annotation:sheet", args=[leases.sheet.pk])).content.decode()
     assert sheet.count('aria-readonly="true"') == 16
     assert "This sheet is closed" in sheet
+    assert 'id="open-skip" aria-keyshortcuts="x" hidden' in sheet
     again = client.post(
         reverse("annotation:open-sheet", args=[leases.study.slug, leases.sheet.pk]), follow=True
     ).content.decode()

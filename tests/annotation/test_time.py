@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from annotation import actions, queries
-from annotation.models import Sitting, User
+from annotation.models import Sitting
 from annotation.templatetags.palate import duration
-from tests.builders import Leases
+from tests.builders import ClientOf, Leases
 
-ClientOf = Callable[[User], Client]
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 ONE, OTHER = uuid.UUID(int=1), uuid.UUID(int=2)
 

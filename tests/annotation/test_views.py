@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable
 
 from django.db import connection
 from django.test import Client
@@ -12,12 +11,11 @@ from django.urls import reverse
 
 from annotation import actions, scripts
 from annotation.evidence import Block
-from annotation.models import Assignment, Label, Option, User
+from annotation.models import Assignment, Label, Option
 from tests import builders
 from tests.annotation.test_saving import change, save
-from tests.builders import Leases, label
+from tests.builders import ClientOf, Leases, label
 
-ClientOf = Callable[[User], Client]
 RENT = ("Pay rent", "stated")
 # Words that stand nowhere else: whoever finds them has seen another rater's label.
 NOTE_OF_BORIS = "zebra-note-of-boris"

@@ -37,6 +37,8 @@ DOCUMENTS = {
         ["Grate the carrots.", "Fold in the mayonnaise and chill for an hour."],
     ),
 }
+# The keys that lead to a document's first ingredient, from anywhere in the grid.
+TO = {"Google 1": ("Control+Home",), "Google 2": ("Control+Home", "n"), "Bing 1": ("Control+Home", "n", "n")}
 
 
 @dataclass(frozen=True)

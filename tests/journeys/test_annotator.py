@@ -42,13 +42,12 @@ def test_from_login_to_submission_and_back_without_a_mouse(slaw: Coleslaw, brows
     grid = Grid(page, slaw.sheet)
     assert grid.where() == "Google 1 › Presence › white cabbage"
 
-    # Four ingredients, one key each; the focus goes on by itself, at last to the next document's first.
+    # Four ingredients, one key each; the focus goes on by itself, at last to this document's tasks.
     grid.keys("1", "1", "2", "3")
-    assert grid.where() == "Google 2 › Presence › white cabbage"
-    # Down over two lines to the tasks here. Shred has three cells; the blanks of the others fill themselves.
-    grid.keys("Home", "ArrowDown", "ArrowDown")
     assert grid.where() == "Google 1 › Task › shred · knife · white cabbage"
+    # Shred has three cells; the blanks of the others fill themselves. The focus stays in the complete document.
     grid.keys("1", "1", "1", "2", "3", "1")
+    assert grid.where() == "Google 1 › Task › serve · complete: s submits it, Ctrl+→ goes on"
     grid.settle()
     assert slaw.standing("anna") == {
         ("Google 1", "white cabbage", "presence"): "found",
@@ -66,7 +65,7 @@ def test_from_login_to_submission_and_back_without_a_mouse(slaw: Coleslaw, brows
         ("Google 1", "serve", "ingredients"): "no-ingredients-used",
     }
 
-    grid.keys("p", "s")
+    grid.keys("s")
     expect(page.locator("#n-submitted")).to_have_text("1")
     assert grid.where() == "Google 2 › Presence › white cabbage"  # on to the next document with open cells
     grid.go("Google 1", "carrots")
@@ -91,15 +90,47 @@ def test_from_login_to_submission_and_back_without_a_mouse(slaw: Coleslaw, brows
 
 def test_an_ordinary_cell_costs_one_key(slaw: Coleslaw, browsing: Browsing) -> None:
     # 3 documents × (4 ingredients + 3 tasks × 3 questions) = 39 cells, of which "stir" presets its tool and "serve" its
-    # tool and ingredients: 3 × 3 = 9. So 30 keys fill the sheet.
+    # tool and ingredients: 3 × 3 = 9. So 30 keys fill the sheet, and three submit it.
     page = browsing.person("anna")
     grid = Grid(page, slaw.sheet).open()
     expect(page.locator("#cells-left")).to_have_text("39 of 39 cells left")
-    grid.keys(*"1" * 30)
+    page.evaluate(
+        """() => {
+            window.shown = [];
+            document.addEventListener("focusin", ({ target }) => {
+                const name = target.cell && palate.cells.names.get(target.cell.assignment);
+                if (name && name !== window.shown.at(-1)) window.shown.push(name);
+            });
+        }"""
+    )
+    for n in (1, 2, 3):
+        grid.keys(*"1" * 10)
+        assert "complete: s submits it" in grid.where()
+        expect(page.locator(".mark[data-state=ready]")).to_have_count(2)  # one document, in both tables
+        grid.keys("s")
+        expect(page.locator("#n-submitted")).to_have_text(str(n))
+    # Each document is read once: its tasks come after its ingredients, and only then the next document.
+    assert page.evaluate("window.shown") == ["Google 1", "Google 2", "Bing 1"]
     expect(page.locator("#cells-left")).to_have_text("0 of 39 cells left")
     grid.settle()
     assert len(slaw.standing("anna")) == 39
-    assert page.locator(".mark[data-state=ready]").count() == 6  # three documents, in both tables
+
+
+def test_a_correction_stays_in_its_cell_and_an_answer_leads_to_what_was_left_open(
+    slaw: Coleslaw, browsing: Browsing
+) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    grid.keys("ArrowRight", *"1" * 9)  # all of Google 1 but its first cell
+    assert grid.focused == grid.id("Google 1", "white cabbage")
+    grid.keys("1")
+    assert grid.focused == grid.id("Google 1", "white cabbage")  # complete
+    grid.keys("ArrowRight", "3")
+    assert grid.focused == grid.id("Google 1", "carrots")
+    grid.keys("Control+ArrowRight")
+    assert grid.focused == grid.id("Google 2", "white cabbage")
+    grid.settle()
+    assert slaw.standing("anna")["Google 1", "carrots", "presence"] == "not-found"
 
 
 def test_an_incomplete_document_is_refused_and_says_what_is_missing(slaw: Coleslaw, browsing: Browsing) -> None:
@@ -116,12 +147,47 @@ def test_an_incomplete_document_is_refused_and_says_what_is_missing(slaw: Colesl
 def test_a_choice_and_submit_at_once_waits_for_the_choice(slaw: Coleslaw, browsing: Browsing) -> None:
     page = browsing.person("anna")
     grid = Grid(page, slaw.sheet).open()
-    grid.keys(*"1" * 11)  # all ingredients but Bing 1's last
-    grid.go("Google 1", "shred · knife · white cabbage", "task")
+    grid.keys(*"1" * 8)  # all of Google 1 but two cells
     slow_down(page)
-    grid.keys(*"11111", "1", "p", "s")
+    grid.keys("1", "1", "s")
     expect(page.locator("#n-submitted")).to_have_text("1")
     assert slaw.assignment("anna", "Google 1").state == Assignment.State.SUBMITTED
+
+
+def test_s_held_down_or_pressed_twice_submits_one_document(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    for _document in range(3):
+        grid.keys(*"1" * 10, "Control+ArrowRight")
+    grid.settle()
+    submitted = page.locator("#n-submitted")
+
+    def of_server() -> list[str]:
+        return [slaw.assignment("anna", row).state for row in ("Google 1", "Google 2", "Bing 1")]
+
+    grid.keys("Control+Home")
+    for _ in range(12):  # over a second; without an up between them, the browser reports repeats
+        page.keyboard.down("s")
+        page.wait_for_timeout(120)
+    page.keyboard.up("s")
+    page.wait_for_timeout(300)
+    assert of_server() == ["submitted", "started", "started"]
+    assert grid.where().startswith("Google 2")
+
+    # Another key, and it is about the document that has the focus now.
+    grid.keys("ArrowRight", "s")
+    expect(submitted).to_have_text("2")
+    grid.keys("s")
+    page.wait_for_timeout(300)
+    assert of_server() == ["submitted", "submitted", "started"]
+    page.wait_for_timeout(1000)
+    # Twice at once, while the last choice is on its way: one submission, which the second press does not take back.
+    slow_down(page)
+    grid.keys("2", "s", "s")
+    expect(submitted).to_have_text("3")
+    grid.keys("s")
+    page.wait_for_timeout(300)
+    assert of_server() == ["submitted", "submitted", "submitted"]
 
 
 def test_a_submission_is_taken_back_and_its_cells_open_again(slaw: Coleslaw, browsing: Browsing) -> None:

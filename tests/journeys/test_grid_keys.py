@@ -9,11 +9,14 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
+from annotation import actions
+from tests import builders
 from tests.journeys import pages
 from tests.journeys.conftest import Browsing
-from tests.journeys.pages import Coleslaw, Grid
+from tests.journeys.pages import TO, Coleslaw, Grid
 
 SHRED, STIR, SERVE = "shred · knife · white cabbage", "stir · carrots, mayonnaise", "serve"
+INGREDIENTS = ("white cabbage", "carrots", "mayonnaise", "mustard")
 
 
 @pytest.fixture
@@ -63,6 +66,92 @@ def test_open_cells_are_found_over_answered_ones(grid: Grid) -> None:
     assert grid.where().endswith("white cabbage")
     grid.keys("Control+ArrowRight")
     assert grid.where().endswith("mustard")
+
+
+def test_a_document_is_finished_before_the_next_one_begins(slaw: Coleslaw, browsing: Browsing) -> None:
+    """By choosing and by Ctrl+→. Of the second document Carla is asked only for the tasks: it keeps its place."""
+    carla = builders.rater(slaw.study, pages.person("carla"))
+    rows = {row.name: row for row in slaw.sheet.rows.all()}
+    actions.assign(rater=carla, rows=[rows["Google 1"], rows["Bing 1"]])
+    actions.assign(rater=carla, rows=[rows["Google 2"]], sections=["tasks"])
+    grid = Grid(browsing.person("carla"), slaw.sheet, "carla").open()
+    grid.keys("1", "1", "1", "1")
+    assert grid.where() == f"Google 1 › Task › {SHRED}"
+    grid.keys("Control+ArrowLeft")  # nothing is open before
+    assert grid.where() == f"Google 1 › Task › {SHRED}"
+    grid.keys("Backspace", *TO["Google 1"], "Delete", "Control+ArrowRight")
+    assert grid.where() == f"Google 1 › Task › {SHRED}"  # over the answered ingredients, and none of another document
+    grid.keys(*"111", *"11", "1")  # stir presets one of its cells, serve two
+    assert grid.where() == "Google 1 › Presence › white cabbage"  # the one that was cleared: nothing else is open here
+    grid.keys("1")
+    assert grid.focused == grid.id("Google 1", "white cabbage")  # a complete document is left by a key of its own
+    grid.keys("Control+ArrowRight")
+    assert grid.where() == f"Google 2 › Task › {SHRED}"  # it has no ingredients here
+    grid.keys(*"111", *"11", "1", "Control+ArrowRight")
+    assert grid.where() == "Bing 1 › Presence › white cabbage"
+
+
+def test_open_cells_are_found_up_and_down_a_column(grid: Grid) -> None:
+    grid.go("Google 2", "carrots")
+    grid.keys("1")
+    grid.go("Google 1", "carrots")
+    grid.keys("Control+ArrowDown")
+    assert grid.where() == "Bing 1 › Presence › carrots"
+    grid.keys("Control+ArrowDown")  # none below, in this table
+    assert grid.where() == "Bing 1 › Presence › carrots"
+    grid.keys("Control+ArrowUp")
+    assert grid.where() == "Google 1 › Presence › carrots"
+    grid.go("Google 1", STIR, "task")
+    grid.keys("1")  # presets the tool below
+    grid.go("Google 1", STIR, "task")
+    grid.keys("Control+ArrowDown")
+    assert grid.where() == f"Google 1 › Ingredients › {STIR}"
+
+
+def test_digits_and_letters_are_keys_on_other_keyboards_too(grid: Grid, slaw: Coleslaw) -> None:
+    """Where digits need Shift, the key without it is enough; letters of other alphabets count by their place."""
+    keyboard = grid.page.context.new_cdp_session(grid.page)
+
+    def press(key: str, code: str, *, shift: bool = False, ctrl: bool = False) -> None:
+        modifiers = 2 * ctrl + 8 * shift
+        for kind in ("rawKeyDown", "keyUp"):
+            keyboard.send("Input.dispatchKeyEvent", {"type": kind, "key": key, "code": code, "modifiers": modifiers})
+
+    press("+", "Digit1")  # Czech
+    press("ě", "Digit2")
+    press("3", "Digit3", shift=True)
+    press("&", "Digit1")  # French
+    assert [grid.sign("Google 1", name) for name in INGREDIENTS] == ["F", "~", "–", "F"]
+    before = grid.where()
+    press("!", "Digit1", shift=True)  # American
+    press("ů", "Semicolon")
+    press("к", "KeyR")
+    assert grid.where() == before
+    press("я", "KeyZ", ctrl=True)  # Russian
+    assert grid.sign("Google 1", "mustard") == ""
+    press("т", "KeyN")
+    assert grid.where() == "Google 2 › Presence › mustard"
+    # CapsLock does not matter; what AltGr writes is no digit. Neither can be held down from here.
+    grid.page.evaluate(
+        """() => {
+            const press = (held) =>
+                document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { bubbles: true, ...held }));
+            press({ key: "#", code: "Digit3", modifierAltGraph: true });
+            press({ key: "P", code: "KeyP", modifierCapsLock: true });
+        }"""
+    )
+    assert grid.where() == "Google 1 › Presence › mustard"
+    assert grid.sign("Google 1", "mustard") == ""
+    grid.settle()
+    assert len(slaw.standing("anna")) == 3
+
+
+def test_space_does_not_scroll_the_grid_away(browsing: Browsing) -> None:
+    sheet = pages.paper_sized()
+    grid = Grid(browsing.person("anna"), sheet).open()
+    grid.keys("Space", "Space")
+    grid.page.wait_for_timeout(200)
+    assert grid.page.locator("#tables").evaluate("(tables) => tables.scrollTop") == 0
 
 
 def test_choosing_goes_on_to_the_next_open_cell(grid: Grid) -> None:
@@ -155,6 +244,141 @@ def test_the_mouse_does_what_the_keys_do(grid: Grid, slaw: Coleslaw) -> None:
     assert grid.focused == grid.id("Google 2", "mayonnaise")
     grid.settle()
     assert slaw.standing("anna") == {("Google 2", "carrots", "presence"): "not-found"}
+
+
+def test_the_keys_stay_in_the_grid_when_something_else_is_clicked(grid: Grid) -> None:
+    page = grid.page
+    grid.go("Google 1", "carrots")
+    for place in ("h1", "#where", "#cells-left"):  # what takes no keys
+        page.locator(place).click()
+        assert grid.focused == grid.id("Google 1", "carrots"), place
+    page.locator("#open-guide").click()
+    grid.keys("2")
+    assert grid.sign("Google 1", "carrots") == "~"
+    page.locator("#open-guide").click()
+    # The document is scrolled and copied from, and Esc leads back.
+    page.locator("#evidence li").first.click()
+    assert grid.focused == "evidence"
+    grid.keys("Escape")
+    assert grid.focused == grid.id("Google 1", "mayonnaise")
+
+
+def test_who_reads_the_document_labels_from_there(slaw: Coleslaw, browsing: Browsing) -> None:
+    grid = Grid(browsing.person("anna", viewport={"width": 1280, "height": 420}), slaw.sheet).open()
+    page = grid.page
+    panel, reading = page.locator("#evidence"), page.locator("#evidence h2")
+
+    def scrolled() -> float:
+        page.wait_for_timeout(250)  # it scrolls smoothly
+        return float(panel.evaluate("(panel) => panel.scrollTop"))
+
+    # What scrolls a text does so, and the focus of the grid stays.
+    reading.click()
+    at = scrolled()
+    for key, way in (
+        ("ArrowDown", 1),
+        ("ArrowUp", -1),
+        ("PageDown", 1),
+        ("Home", -1),
+        ("Space", 1),
+        ("PageUp", -1),
+        ("End", 1),
+    ):
+        grid.keys(key)
+        now = scrolled()
+        assert way * (now - at) > 0, key
+        at = now
+    grid.keys("ArrowRight", "Enter")
+    assert grid.where() == "Google 1 › Presence › white cabbage"
+    assert grid.focused == "evidence"
+    # What answers or leads on does what it does in the cell, and then the focus is there.
+    grid.keys("2")
+    assert grid.sign("Google 1", "white cabbage") == "~"
+    assert grid.focused == grid.id("Google 1", "carrots")
+    reading.click()
+    grid.keys("3")
+    reading.click()
+    grid.keys("Control+z")
+    assert grid.focused == grid.id("Google 1", "carrots")
+    assert grid.sign("Google 1", "carrots") == ""
+    reading.click()
+    grid.keys("x")
+    expect(page.get_by_role("dialog", name="You cannot tell")).to_be_visible()
+    page.keyboard.type("torn")
+    grid.keys("Enter")
+    assert grid.sign("Google 1", "carrots") == "?"
+    reading.click()
+    grid.keys("p", "ArrowLeft")  # the first document
+    assert grid.where().startswith("Google 1 › Presence › carrots")
+    reading.click()
+    grid.keys("Delete")
+    assert grid.focused == grid.id("Google 1", "carrots")
+    grid.keys("g")
+    page.locator("#guide .body").click()
+    grid.keys("1")
+    assert grid.sign("Google 1", "carrots") == "F"
+    reading.click()
+    grid.keys("/")
+    page.keyboard.type("must")
+    assert grid.where() == "Google 1 › Presence › mustard"
+    # A key that means nothing in this cell takes nobody away.
+    grid.keys("Escape")
+    reading.click()
+    grid.keys("7")
+    assert grid.focused == "evidence"
+
+
+def test_a_button_gives_the_keys_back_to_the_cell(slaw: Coleslaw, browsing: Browsing) -> None:
+    browsing.expect("409")
+    grid = Grid(browsing.person("anna"), slaw.sheet).open()
+    page, cell = grid.page, grid.id("Google 1", "carrots")
+    grid.go("Google 1", "carrots")
+    grid.keys("Shift+ArrowRight")
+    buttons = {
+        "#undo": "#refusal",
+        "#open-guide": "#guide",
+        "#guide [data-close]": "",
+        "#evidence [data-submit]": "#still-open",
+    }
+    for button, shown in buttons.items():
+        page.locator(button).click()
+        if shown:
+            expect(page.locator(shown)).to_be_visible()
+        assert grid.focused == cell, button
+        assert page.locator("td[aria-selected=true]").count() == 2, button
+    for opener, dialog in (("#open-help", "#help"), ("#open-skip", "#skip"), ("#open-ask", "#ask")):
+        page.locator(opener).click()
+        expect(page.locator(dialog)).to_be_visible()
+        assert page.evaluate(
+            "document.activeElement.closest('dialog') !== null"
+        )  # it keeps the keys as long as it is open
+        grid.keys("Escape")
+        expect(page.locator(f"#{cell}")).to_be_focused()
+    box = page.locator("#divider").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 4, box["y"] + 200)
+    page.mouse.down()
+    page.mouse.move(box["x"] - 40, box["y"] + 200, steps=3)
+    page.mouse.up()
+    grid.keys("2")
+    assert [grid.sign("Google 1", name) for name in INGREDIENTS] == ["", "~", "~", ""]
+    page.locator("#undo").click()
+    grid.keys("1")
+    assert grid.sign("Google 1", "carrots") == "F"
+    # Who pressed it by a key stays on it, and presses it again.
+    page.locator("#open-guide").focus()
+    grid.keys("Enter")
+    assert grid.focused == "open-guide"
+
+
+def test_all_keys_are_seen_when_the_help_opens(slaw: Coleslaw, browsing: Browsing) -> None:
+    grid = Grid(browsing.person("anna", viewport={"width": 1280, "height": 500}), slaw.sheet).open()
+    grid.keys("?")
+    expect(
+        grid.page.get_by_role("heading", name="Keys")
+    ).to_be_in_viewport()  # higher than the window, it begins at its top
+    grid.keys("End")
+    expect(grid.page.locator("#help").get_by_role("button", name="Close")).to_be_in_viewport()
 
 
 def test_the_divider_is_moved_by_keys_and_remembered(grid: Grid) -> None:

@@ -7,6 +7,7 @@ import time
 
 from playwright.sync_api import Page, expect
 
+from annotation import actions
 from annotation.models import Assignment, Note, Sitting, Skip, Study
 from tests.journeys.conftest import Browsing
 from tests.journeys.pages import Coleslaw, Grid
@@ -96,6 +97,82 @@ def test_ask_skip_and_submit_on_keys_and_read_the_answer(slaw: Coleslaw, browsin
     assert slaw.assignment("anna", "Google 1").state == Assignment.State.SUBMITTED
     grid.open()
     expect(page.locator("#choices")).to_have_text(re.compile("This sheet is closed"))
+
+
+def test_a_question_that_was_not_sent_stays_in_its_cell(slaw: Coleslaw, browsing: Browsing) -> None:
+    browsing.expect("ERR_INTERNET_DISCONNECTED")
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    field = page.locator("#ask-text")
+
+    def drafts() -> int:
+        return int(page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('palate:draft:')).length"))
+
+    # Esc does not lose it, nor does a reload; every cell has its own.
+    grid.keys("m")
+    page.keyboard.type("Is it")
+    grid.keys("Escape", "ArrowRight", "m")
+    expect(field).to_have_value("")
+    page.keyboard.type("Grated?")
+    page.get_by_role("button", name="Close").click()
+    grid.open()
+    grid.keys("m")
+    expect(field).to_have_value("Is it")
+    grid.keys("End")
+    page.keyboard.type(" white?")
+    # A send that fails keeps it, as the message says; it goes when it is sent.
+    page.context.set_offline(True)
+    grid.keys("Control+Enter")
+    expect(page.locator("#ask [role=alert]")).to_have_text(re.compile("Your words stand here still; try again."))
+    grid.keys("Escape", "m")
+    expect(field).to_have_value("Is it white?")
+    page.context.set_offline(False)
+    grid.keys("Control+Enter")
+    expect(page.locator("#ask")).to_be_hidden()
+    assert Note.objects.get().text == "Is it white?"
+    assert drafts() == 1
+    # What is changed of a question that is open stays as well; what was emptied is no draft.
+    grid.keys("m")
+    expect(page.locator("#ask").get_by_role("button", name="Take the question back")).to_be_visible()
+    grid.keys("Control+End")
+    page.keyboard.type("?")
+    grid.keys("Escape", "m")
+    expect(page.locator("#ask").get_by_role("button", name="Take the question back")).to_be_visible()
+    expect(field).to_have_value("Is it white??")
+    field.fill("")
+    grid.keys("Escape", "m")
+    expect(field).to_have_value("Is it white?")
+    grid.keys("Escape")
+    grid.go("Google 1", "carrots")
+    grid.keys("m")
+    expect(field).to_have_value("Grated?")
+    # Another person at the same browser does not see it.
+    browsing.log_in(page.context, "boris")
+    actions.reopen(assignment=slaw.assignment("boris", "Google 1"))
+    boris = Grid(page, slaw.sheet, "boris").open()
+    boris.go("Google 1", "carrots")
+    boris.keys("m")
+    expect(field).to_have_value("")
+
+
+def test_a_draft_outlives_esc_where_the_browser_stores_nothing(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    page.add_init_script(
+        """const before = Storage.prototype.setItem;
+        Storage.prototype.setItem = function (name, text) {
+            if (name.startsWith("palate:draft:")) throw new DOMException("full", "QuotaExceededError");
+            before.call(this, name, text);
+        };"""
+    )
+    Grid(page, slaw.sheet).open()
+    page.keyboard.press("m")
+    page.keyboard.type("Is it?")
+    page.keyboard.press("Escape")
+    page.keyboard.press("m")
+    expect(page.locator("#ask-text")).to_have_value("Is it?")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#ask")).to_be_hidden()
+    assert Note.objects.get().text == "Is it?"
 
 
 def test_the_guide_stays_beside_the_work(slaw: Coleslaw, browsing: Browsing) -> None:

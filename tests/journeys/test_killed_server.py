@@ -18,11 +18,11 @@ from playwright.sync_api import expect
 
 from annotation.models import LabelEvent
 from tests.journeys.conftest import Browsing
-from tests.journeys.pages import Coleslaw, Grid
+from tests.journeys.pages import TO, Coleslaw, Grid
 
 ROOT = Path(__file__).resolve().parents[2]
 SIGNS = {"found": "F", "found-not-perfect": "~", "not-found": "–", "implied": "i"}
-KEYS = (*"1234", *"1234", *"1234")
+KEYS = (*"1234", *TO["Google 2"], *"1234", *TO["Bing 1"], *"1234")
 CHOSEN = {
     (row, column, "presence"): option
     for row in ("Google 1", "Google 2", "Bing 1")
@@ -78,9 +78,9 @@ def test_a_killed_server_loses_nothing_and_doubles_nothing(
     grid = Grid(page, slaw.sheet).open()
     grid.keys(*KEYS[:3])
     grid.settle()
-    grid.keys(*KEYS[3:6])
+    grid.keys(*KEYS[3:8])
     gunicorn.kill()
-    grid.keys(*KEYS[6:9])
+    grid.keys(*KEYS[8:11])
     expect(page.locator("#save-state")).to_have_text("Not saved yet: retrying")
     shown_as_saved = {
         (row, column, question): SIGNS[option]
@@ -92,7 +92,7 @@ def test_a_killed_server_loses_nothing_and_doubles_nothing(
     assert 3 <= len(shown_as_saved) <= 6
 
     gunicorn.start()
-    grid.keys(*KEYS[9:])
+    grid.keys(*KEYS[11:])
     page.evaluate("() => window.dispatchEvent(new Event('focus'))")
     grid.settle()
     expect(page.locator("#save-state")).to_have_text("Saved")

@@ -101,6 +101,35 @@ def test_a_manager_goes_from_difference_to_difference_and_decides(slaw: Coleslaw
     assert Look.objects.filter(user__username="mara").count() >= 3
 
 
+def test_letters_are_keys_in_the_lens_alone(slaw: Coleslaw, browsing: Browsing) -> None:
+    builders.label(slaw.assignment("anna", "Google 1"), {("white cabbage", "presence"): "found"})
+    builders.label(slaw.assignment("anna", "Bing 1"), {("carrots", "presence"): "found"})
+    page = browsing.person("mara")
+    open_lens(page, slaw)
+    page.wait_for_selector("#evidence h2")
+    first, second = "Google 1 › Presence › white cabbage", "Bing 1 › Presence › carrots"
+
+    # On a button, a filter, the divider or a text that is scrolled, they do nothing.
+    for elsewhere in ("#open-counts", "[name=undecided]", "[name=question]", "#divider", "#detail", "#evidence"):
+        page.locator(elsewhere).focus()
+        for key in ("n", "?", "p", "k"):
+            page.keyboard.press(key)
+        assert where(page) == first, elsewhere
+        expect(page.locator("#help")).to_be_hidden()
+
+    # Where nothing has the focus, and after a click into the document, they do what they do in the grid.
+    page.evaluate("() => document.activeElement.blur()")
+    page.keyboard.press("n")
+    assert where(page) == second
+    page.locator("#evidence li").first.click()
+    page.keyboard.press("n")
+    assert where(page) == first
+    page.locator("#open-counts").focus()
+    page.locator("#detail h2").click()
+    page.keyboard.press("?")
+    expect(page.locator("#help")).to_be_visible()
+
+
 def test_a_researcher_looks_and_does_not_decide(slaw: Coleslaw, browsing: Browsing) -> None:
     builders.label(slaw.assignment("anna", "Google 1"), {("mustard", "presence"): "found"})
     page = browsing.person("rene")

@@ -12,10 +12,11 @@ from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation import actions
-from annotation.models import Assignment, Label, Row, Sheet, Study, User
+from annotation.models import Assignment, Label, Rater, Row, Sheet, Study, User
 from judges.actions import score_items
 from judges.models import Run, WorkItem
 from recipes import actions as recipes
@@ -24,7 +25,7 @@ from reports import actions as reporting
 from reports.arrays import Filters
 from tests import builders
 from tests.journeys.conftest import WIDE, Browsing
-from tests.journeys.pages import Coleslaw, Grid, add_document
+from tests.journeys.pages import TO, Coleslaw, Grid, add_document
 
 # All rules of axe, also the size of what is clicked (WCAG 2.2), which it leaves out unless it is asked; the theme
 # changes nothing but colours.
@@ -75,6 +76,17 @@ SIDEWAYS = """() => {
         .filter((element) => !own(element.parentElement))
         .filter((element) => element.getBoundingClientRect().right > root.clientWidth + 1)
         .map((element) => element.outerHTML.slice(0, 120));
+}"""
+# How much wider the page is than the window; and how often a word is broken that has room in a line of its own.
+WIDER = "() => Math.max(0, document.scrollingElement.scrollWidth - window.innerWidth)"
+LINES_OF_WORDS = """(name) => {
+    const text = name.firstChild;
+    return [...text.data.matchAll(/\\S+/g)].map(({ 0: word, index }) => {
+        const range = document.createRange();
+        range.setStart(text, index);
+        range.setEnd(text, index + word.length);
+        return range.getClientRects().length;
+    });
 }"""
 # Elements in reach of Tab whose focus cannot be told from their rest.
 UNSEEN_FOCUS = """() => {
@@ -131,6 +143,7 @@ def addresses(study: Study) -> dict[str, dict[str, str]]:
         "annotator": {
             "my-work": "/",
             "sheet": f"/sheets/{sheet.pk}/",
+            "spreadsheet": f"/sheets/{sheet.pk}/spreadsheet/",
             "studies": "/studies/",
             "study-of-annotator": at,
             "403": f"{at}plan/",
@@ -156,6 +169,7 @@ def addresses(study: Study) -> dict[str, dict[str, str]]:
             "judges": f"{at}judges/",
             "run": f"{at}judges/runs/{run.pk}/",
             "new-judge": f"{at}judges/new/",
+            "new-extractor": f"{at}judges/extractors/new/",
         },
         "researcher": {
             "report": f"{at}report/?by=sheet",
@@ -220,6 +234,21 @@ def test_every_page_in_czech(lively: Study, browsing: Browsing) -> None:
             assert page.evaluate(SIDEWAYS) == [], title
 
 
+@pytest.mark.parametrize("locale", ["en-US", pytest.param("cs-CZ", marks=pytest.mark.slow)])
+def test_no_page_is_wider_than_a_zoomed_window(lively: Study, browsing: Browsing, locale: str) -> None:
+    """At 200 and 400 % of a window of 1280 by 1024, only tables, in boxes of their own, are scrolled sideways."""
+    browsing.expect("status of 40[34]")
+    for name, pages in addresses(lively).items():
+        page = browsing.person(name, locale=locale)
+        for title, url in pages.items():
+            page.set_viewport_size({"width": 640, "height": 512})
+            page.goto(url)
+            page.wait_for_load_state("networkidle")
+            assert page.evaluate(WIDER) == 0, f"{title}, 640 px"
+            page.set_viewport_size({"width": 320, "height": 256})
+            assert page.evaluate(WIDER) == 0, f"{title}, 320 px"
+
+
 def test_the_login_and_the_grids_states(slaw: Coleslaw, browsing: Browsing) -> None:
     browsing.expect("409")
     page = browsing.person()
@@ -232,7 +261,7 @@ def test_the_login_and_the_grids_states(slaw: Coleslaw, browsing: Browsing) -> N
     look(page, "login-refused")
     browsing.log_in(page.context, "anna")
     grid = Grid(page, slaw.sheet).open()
-    grid.keys(*"1234", *"12")
+    grid.keys(*"1234", *TO["Google 2"], *"12")
     grid.go("Google 1", "shred · knife · white cabbage", "task")
     grid.keys("4", "1", "3")
     grid.keys("s")
@@ -292,5 +321,93 @@ def test_a_window_of_640_by_400_as_at_double_zoom(lively: Study, browsing: Brows
         assert tables is not None
         assert tables["height"] >= 6 * 32
         assert tables["y"] <= cell["y"] <= tables["y"] + tables["height"] - cell["height"]
-    for element in ("#save-state", "#open-guide", "#open-help", "#where"):
+    bar = ("#undo", "#redo", "#save-state", "#open-guide", "#open-help", "#n-submitted", "#cells-left")
+    for element in (*bar, "a[href$='/spreadsheet/']", ".tag", "#where"):
         expect(page.locator(element)).to_be_in_viewport(ratio=0.9)
+
+
+def test_the_lens_in_a_window_of_640_by_400(lively: Study, browsing: Browsing) -> None:
+    page = browsing.person("manager", viewport={"width": 640, "height": 400})
+    page.goto(f"/sheets/{Sheet.objects.get(study=lively, title='Chili').pk}/lens/")
+    page.wait_for_selector("#detail h2")
+    look(page, "zoom-lens")
+    for element in ("#previous", "#next", "#open-counts", "#open-help", "a[href$='/accept/']", "a[href$='/history/']"):
+        expect(page.locator(element)).to_be_in_viewport(ratio=0.99)
+    page.locator("td[tabindex]").focus()
+    page.keyboard.press("1")
+    for element in ("#reason", "#reason-form .primary", "#reason-cancel"):
+        expect(page.locator(element)).to_be_in_viewport(ratio=0.99)
+    look(page, "zoom-lens-deciding")
+    bounds = page.locator("#reason").bounding_box()
+    assert bounds is not None
+    assert bounds["width"] >= 120
+
+
+def test_who_is_paused_reads_it_on_the_sheet(slaw: Coleslaw, browsing: Browsing) -> None:
+    Rater.objects.filter(user__username="anna").update(paused_at=timezone.now())
+    page = browsing.person("anna")
+    Grid(page, slaw.sheet).open()
+    for width in (1440, 1280, 1024, 640):
+        page.set_viewport_size({"width": width, "height": 800})
+        expect(page.get_by_text("paused")).to_be_in_viewport(ratio=0.99)
+        assert page.evaluate(WIDER) == 0
+
+
+def test_two_answers_and_refusals_are_read_to_their_end(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    other = Grid(browsing.person("anna"), slaw.sheet).open()
+    place = ("Google 1", "shred · knife · white cabbage", "task")
+    other.go(*place)
+    other.keys("1")
+    other.settle()
+    grid.go(*place)
+    grid.keys("2")
+    expect(page.locator("td[data-state=conflict]")).to_have_count(1)
+    grid.go(*place)
+    grid.keys("s")
+    grid.expect_refusal("then submit.")
+    for width, height in ((1280, 800), (640, 400)):
+        page.set_viewport_size({"width": width, "height": height})
+        look(page, f"two-answers-{width}")
+        inside = page.locator(".palette > p").evaluate(
+            "(p) => p.scrollWidth <= p.clientWidth && p.scrollHeight <= p.clientHeight"
+        )
+        assert inside, f"{width} px"
+        for sentence in (".both", "#refusal"):
+            expect(page.locator(sentence)).to_be_in_viewport(ratio=0.99)
+            assert page.locator(sentence).evaluate(
+                """(sentence) => {
+                    const aids = document.querySelector(".aids").getBoundingClientRect();
+                    const clear = (line) => line.right <= aids.left || line.top >= aids.bottom - 2;
+                    return [...sentence.getClientRects()].every(clear);
+                }"""
+            ), f"{sentence} lies under the buttons at {width} px"
+
+
+def test_the_guide_and_what_is_open_stand_above_the_document(slaw: Coleslaw, browsing: Browsing) -> None:
+    browsing.expect("409")
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    page.wait_for_selector("#evidence h2")
+    grid.keys("g", "s")
+    grid.expect_refusal("still open")
+    side = page.locator(".side").bounding_box()
+    assert side is not None
+    for panel in ("#guide", "#still-open", "#evidence"):
+        box = page.locator(panel).bounding_box()
+        assert box is not None
+        assert box["width"] == side["width"]
+        assert box["height"] >= 100
+    look(page, "guide-and-still-open")
+
+
+def test_names_of_documents_are_broken_between_words(slaw: Coleslaw, browsing: Browsing) -> None:
+    Row.objects.filter(sheet=slaw.sheet, name="Google 2").update(name="DuckDuckGo 10")
+    page = browsing.person("anna")
+    Grid(page, slaw.sheet).open()
+    for width in (1280, 640):
+        page.set_viewport_size({"width": width, "height": 800})
+        name = page.locator("th.doc .name", has_text="DuckDuckGo 10").first
+        assert name.evaluate(LINES_OF_WORDS) == [1, 1]
+        assert name.evaluate("(name) => name.offsetHeight <= name.parentElement.clientHeight")

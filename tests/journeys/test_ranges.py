@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation import actions
-from annotation.models import LabelEvent
+from annotation.models import LabelEvent, Skip, User
 from tests.journeys.conftest import Browsing
-from tests.journeys.pages import Coleslaw, Grid
+from tests.journeys.pages import TO, Coleslaw, Grid
 
 SHRED, STIR, SERVE = "shred · knife · white cabbage", "stir · carrots, mayonnaise", "serve"
 INGREDIENTS = ("white cabbage", "carrots", "mayonnaise", "mustard")
@@ -50,7 +50,7 @@ def n_changes() -> int:
 def test_a_range_is_selected_filled_with_one_key_and_undone_as_one_step(grid: Grid, slaw: Coleslaw) -> None:
     grid.keys("Shift+ArrowRight", "Shift+ArrowDown")
     assert selected(grid) == 4
-    expect(grid.page.locator("#selected")).to_have_text("Cells selected: 4")
+    expect(grid.page.locator("#selected")).to_have_text("Cells selected: 4 (Esc lets go)")
     assert grid.where() == "Google 1 › Presence › white cabbage"  # the focus stays where the range began
     grid.keys("3")
     assert [line(grid, row) for row in ("Google 1", "Google 2", "Bing 1")] == ["––..", "––..", "...."]
@@ -94,6 +94,105 @@ def test_a_range_is_selected_filled_with_one_key_and_undone_as_one_step(grid: Gr
     assert selected(grid) == 4
 
 
+def test_tab_and_enter_go_through_a_range_until_it_is_let_go(grid: Grid, slaw: Coleslaw) -> None:
+    def walk(key: str, times: int) -> str:
+        """Where a key leads, step by step: a letter for the document, one for the ingredient."""
+        steps = []
+        for _ in range(times):
+            grid.keys(key)
+            row, _question, column = grid.where().split(" › ")
+            steps.append(f"{ {'Google 1': 'G', 'Google 2': 'H', 'Bing 1': 'B'}[row] }{column[:2]}")
+        return " ".join(steps)
+
+    grid.go("Google 1", "carrots")
+    grid.keys("Shift+ArrowDown", "Shift+ArrowRight")
+    assert walk("Tab", 4) == "Gma Hca Hma Gca"  # line by line, and from the last one to the first
+    assert walk("Shift+Tab", 3) == "Hma Hca Gma"
+    assert walk("Enter", 4) == "Hma Gca Hca Gma"  # column by column
+    assert walk("Shift+Enter", 2) == "Hca Gca"
+    assert walk("Tab", 1) == "Gma"
+    assert selected(grid) == 4
+    expect(grid.page.locator("#selected")).to_have_text("Cells selected: 4 (Esc lets go)")
+    # Everything is about the whole range still, wherever the focus is in it.
+    grid.keys("2")
+    assert [line(grid, row) for row in ("Google 1", "Google 2", "Bing 1")] == [".~~.", ".~~.", "...."]
+    grid.keys("Control+c")
+    assert clipboard(grid) == "\n".join(["Found (not perfect)\tFound (not perfect)"] * 2)
+    assert selected(grid) == 4
+    # A dialog, too, gives it back; Shift begins a new range at the focus; the focus stays where it is.
+    grid.keys("?", "Escape")
+    expect(grid.page.get_by_role("dialog")).to_be_hidden()
+    assert grid.focused == grid.id("Google 1", "mayonnaise")
+    assert selected(grid) == 4
+    grid.keys("Shift+ArrowRight")
+    assert selected(grid) == 2
+    # An arrow or Esc lets go, and Tab leads on through the lines as before.
+    assert walk("ArrowLeft", 1) == "Gca"
+    assert selected(grid) == 0
+    grid.keys("Shift+ArrowRight")
+    assert walk("Tab", 1) == "Gma"
+    grid.keys("Escape")
+    assert selected(grid) == 0
+    assert grid.focused == grid.id("Google 1", "mayonnaise")
+    assert walk("Tab", 2) == "Gmu Hwh"
+    grid.settle()
+    assert len(slaw.standing("anna")) == 4
+
+
+def test_a_range_is_no_trap(grid: Grid) -> None:
+    """Esc and Tab lead out of the grid, also where all of the last table is selected (WCAG 2.1.2)."""
+    grid.keys("Control+End", "Control+a", "Tab", "Shift+Tab")
+    assert selected(grid) == 27
+    assert grid.focused == grid.id("Bing 1", SERVE, "ingredients")
+    grid.keys("Escape", "Tab")
+    assert grid.page.evaluate("document.activeElement.closest('table')") is None
+    grid.page.get_by_role("button", name="Keys").click()
+    expect(grid.page.get_by_role("dialog", name="Keys")).to_contain_text(
+        "in a range Tab and Enter go through it until Esc or an arrow lets go of it"
+    )
+
+
+def test_the_table_a_line_a_column_and_all_to_an_edge_are_selected_at_once(grid: Grid, slaw: Coleslaw) -> None:
+    def range_of(*keys: str) -> tuple[int, str]:
+        grid.go("Google 2", STIR, "tool")
+        grid.keys(*keys)
+        assert grid.focused == grid.id("Google 2", STIR, "tool")  # what a number means does not change
+        return selected(grid), grid.page.locator("td[aria-selected=true]").first.get_attribute("id") or ""
+
+    first = grid.id("Google 1", SHRED, "task")
+    assert range_of("Control+a") == (27, first)  # three documents × three questions × three tasks
+    assert range_of("Shift+Space") == (3, grid.id("Google 2", SHRED, "tool"))
+    assert range_of("Control+Space") == (9, grid.id("Google 1", STIR, "task"))
+    assert range_of("Control+Shift+ArrowRight") == (2, grid.id("Google 2", STIR, "tool"))
+    assert range_of("Control+Shift+ArrowUp") == (5, grid.id("Google 1", STIR, "task"))
+    assert range_of("Control+Shift+ArrowUp", "Control+Shift+ArrowLeft") == (10, first)
+    assert range_of("Control+Shift+ArrowDown", "Control+Shift+ArrowRight") == (10, grid.id("Google 2", STIR, "tool"))
+    grid.keys("1")  # “Found”, as the focused tool has it
+    grid.settle()
+    assert slaw.standing("anna")["Bing 1", SERVE, "tool"] == "found"
+    assert ("Bing 1", SERVE, "task") not in slaw.standing("anna")
+
+
+def test_headings_select_what_they_name(grid: Grid, slaw: Coleslaw) -> None:
+    table = grid.page.get_by_role("grid", name="Tasks")
+    grid.go("Google 2", STIR, "tool")
+    table.get_by_role("columnheader", name="serve").click()
+    assert selected(grid) == 9
+    assert grid.focused == grid.id("Google 2", SERVE, "tool")  # the document beside the grid stays
+    table.get_by_role("rowheader", name="Google 1").click()
+    assert selected(grid) == 9
+    assert grid.focused == grid.id("Google 1", SERVE, "task")
+    table.get_by_role("rowheader", name="Tool").nth(2).click()
+    assert selected(grid) == 3
+    assert grid.focused == grid.id("Bing 1", SERVE, "tool")
+    grid.keys("1")
+    table.locator(".corner").first.click()
+    assert selected(grid) == 27
+    assert grid.focused == grid.id("Bing 1", SERVE, "tool")
+    grid.settle()
+    assert {row for row, _, question in slaw.standing("anna") if question == "tool"} == {"Bing 1"}
+
+
 def test_a_fill_takes_only_cells_that_are_asked_and_have_that_answer(grid: Grid, slaw: Coleslaw) -> None:
     """Down the three questions of two documents, with the first one's task absent."""
     grid.go("Google 1", SHRED, "task")
@@ -112,7 +211,7 @@ def test_a_fill_takes_only_cells_that_are_asked_and_have_that_answer(grid: Grid,
 
 def test_filling_down(grid: Grid, slaw: Coleslaw) -> None:
     grid.keys("1", "2", "3", "4")  # Google 1's ingredients
-    grid.keys("Control+d")  # Google 2's white cabbage, from the document above
+    grid.keys(*TO["Google 2"], "Control+d")  # its white cabbage, from the document above
     assert line(grid, "Google 2") == "F..."
     grid.keys("Control+Home", "Shift+End", "Shift+ArrowDown", "Shift+ArrowDown", "Control+d")
     assert [line(grid, row) for row in ("Google 2", "Bing 1")] == ["F~–i", "F~–i"]
@@ -187,6 +286,77 @@ def test_pasting_from_a_spreadsheet(grid: Grid, slaw: Coleslaw) -> None:
     assert slaw.standing("anna")["Google 1", SERVE, "ingredients"] == "ingredients-implied"
 
 
+def test_a_skip_travels_with_its_reason(grid: Grid, slaw: Coleslaw, browsing: Browsing) -> None:
+    """As in the workbook: “Skipped: ” and the reason, which comes in again, here and from a spreadsheet."""
+    page = grid.page
+
+    def skips() -> dict[tuple[str, str], str]:
+        grid.settle()
+        cells = Skip.objects.values_list("assignment__row__name", "column__name", "reason")
+        return {(row, column): reason for row, column, reason in cells}
+
+    grid.keys("3", "x")
+    page.keyboard.type("page is cut & costs $&")
+    grid.keys("Enter", "2", *TO["Google 1"], "Shift+ArrowRight", "Shift+ArrowRight", "Control+c")
+    assert clipboard(grid) == "Not found\tSkipped: page is cut & costs $&\tFound (not perfect)"
+    grid.keys("Control+v")  # in place: nothing changes
+    assert line(grid, "Google 1") == "–?~."
+    expect(page.locator("#refusal")).to_be_hidden()
+    assert n_changes() == 3
+    grid.go("Google 2", "white cabbage")
+    grid.keys("Control+v")
+    assert line(grid, "Google 2") == "–?~."
+    assert skips() == {(row, "carrots"): "page is cut & costs $&" for row in ("Google 1", "Google 2")}
+
+    # From a spreadsheet, a reason of two lines too; a reason of none is no answer.
+    grid.go("Bing 1", "white cabbage")
+    paste(grid, 'SKIPPED:  smudged\t"Skipped: one ""line""\ntwo"\tSkipped: ')
+    dialog = page.get_by_role("dialog", name="Some of it was left out")
+    expect(dialog.get_by_role("listitem")).to_have_text(
+        ["Bing 1 › Presence › mayonnaise: “Skipped:” is no answer here"]
+    )
+    grid.keys("Escape")
+    assert skips()["Bing 1", "white cabbage"] == "smudged"
+    assert skips()["Bing 1", "carrots"] == 'one "line"\ntwo'
+    grid.go("Bing 1", "carrots")
+    grid.keys("Control+c")
+    assert clipboard(grid) == '"Skipped: one ""line""\ntwo"'
+    grid.go("Bing 1", "mustard")
+    grid.keys("Control+v")
+    assert skips()["Bing 1", "mustard"] == skips()["Bing 1", "carrots"]
+
+    # The word is that of the page's language.
+    czech = Grid(browsing.person("anna", locale="cs"), slaw.sheet).open()
+    czech.keys("Control+Home")
+    paste(czech, "Přeskočeno: rozmazané")
+    czech.settle()
+    assert skips()["Google 1", "white cabbage"] == "rozmazané"
+
+
+def test_pasting_nothing_over_something_clears_it_and_says_so(grid: Grid, slaw: Coleslaw) -> None:
+    grid.keys("1", "x")
+    grid.page.keyboard.type("page is cut")
+    grid.keys("Enter", *TO["Google 1"])
+    paste(grid, "\t\tFound\t")
+    grid.expect_refusal("Cells filled: 1. Cells cleared: 2.")
+    assert line(grid, "Google 1") == "..F."
+    paste(grid, "\t\t\t")
+    expect(grid.page.locator("#refusal")).to_have_text("Cells cleared: 1.")
+    grid.keys("Control+z", "Control+z")
+    assert line(grid, "Google 1") == "F?.."
+    grid.settle()
+    assert Skip.objects.get().reason == "page is cut"
+    # Of what is cleared on purpose nothing is said, but of what could not be.
+    grid.keys(*TO["Google 1"], "Shift+End", "Delete")
+    assert line(grid, "Google 1") == "...."
+    expect(grid.page.locator("#refusal")).to_be_hidden()
+    grid.settle()
+    actions.submit(assignment=slaw.assignment("anna", "Google 2"), allow_open=True)
+    grid.open()
+    grid.keys("1", *TO["Google 1"], "Shift+ArrowDown", "Delete")
+    grid.expect_refusal("Cells cleared: 1. Left out, submitted: 1.")
+
+
 # --- undoing --------------------------------------------------------------------------------------------------------
 
 
@@ -237,6 +407,87 @@ def test_a_step_is_left_when_its_cells_were_changed_elsewhere(grid: Grid, slaw: 
     assert slaw.standing("anna") == {("Google 1", "carrots", "presence"): "not-found"}
 
 
+def test_a_step_waits_until_its_document_is_taken_back(grid: Grid, slaw: Coleslaw) -> None:
+    grid.go("Google 2", "carrots")
+    grid.keys("3")
+    grid.go("Google 1", "carrots")
+    grid.keys("1")
+    grid.settle()
+    actions.submit(assignment=slaw.assignment("anna", "Google 1"), allow_open=True)
+    grid.open()
+    grid.keys("Control+z")
+    grid.expect_refusal("That step waits: “Google 1” is submitted. Take it back first.")
+    assert line(grid, "Google 1") == ".F.."
+    # Once that is said, it does not keep the one before it waiting.
+    grid.keys("Control+z")
+    assert line(grid, "Google 2") == "...."
+    grid.keys("Control+z")
+    grid.expect_refusal("That step waits: “Google 1” is submitted.")
+    grid.keys("Control+y")
+    assert line(grid, "Google 2") == ".–.."
+    grid.settle()
+    grid.open()
+    grid.keys("Control+z", "Control+z")
+    grid.expect_refusal("That step waits: “Google 1” is submitted.")
+    grid.go("Google 1", "carrots")
+    grid.keys("s")
+    expect(grid.page.locator(f"#{grid.focused}")).not_to_have_attribute("aria-readonly", "true")
+    grid.keys("Control+z")
+    assert [line(grid, row) for row in ("Google 1", "Google 2")] == ["....", "...."]
+    grid.settle()
+    assert slaw.standing("anna") == {}
+
+    # Doing again waits as well.
+    actions.submit(assignment=slaw.assignment("anna", "Google 1"), allow_open=True)
+    grid.open()
+    grid.keys("Control+y")
+    grid.keys("Control+y")
+    assert [line(grid, row) for row in ("Google 1", "Google 2")] == ["....", ".–.."]
+    grid.go("Google 1", "carrots")
+    grid.keys("s")
+    expect(grid.page.locator(f"#{grid.focused}")).not_to_have_attribute("aria-readonly", "true")
+    grid.keys("Control+y")
+    assert line(grid, "Google 1") == ".F.."
+
+
+def test_a_step_that_the_server_refuses_waits_as_well(grid: Grid, slaw: Coleslaw, browsing: Browsing) -> None:
+    """The page does not know yet that the document was submitted in another browser, or that the sheet was closed."""
+    browsing.expect("ERR_INTERNET_DISCONNECTED")
+    grid.keys("1", "2", "3")
+    grid.settle()
+    mine = slaw.assignment("anna", "Google 1")
+    actions.submit(assignment=mine, allow_open=True)
+    grid.page.context.set_offline(True)
+    grid.keys("Control+z", "Control+z")
+    assert line(grid, "Google 1") == "F..."
+    grid.page.context.set_offline(False)
+    grid.settle()
+    grid.expect_refusal("“Google 1” is submitted; take it back first to change it.")
+    assert line(grid, "Google 1") == "F~–."
+    mine.refresh_from_db()
+    actions.reopen(assignment=mine)
+    grid.open()
+    grid.keys("Control+z")
+    assert line(grid, "Google 1") == "F~.."  # the last step first
+    grid.settle()
+
+    actions.close_sheet(sheet=slaw.sheet, by=User.objects.get(username="mara"))
+    grid.keys("Control+z")
+    grid.expect_refusal("“Coleslaw” is closed: its work is finished.")
+    grid.settle()
+    assert line(grid, "Google 1") == "F~.."
+    grid.open()
+    grid.keys("Control+z")
+    grid.expect_refusal("That step waits: this sheet is closed.")
+    slaw.sheet.refresh_from_db()
+    actions.open_sheet(sheet=slaw.sheet)
+    grid.open()
+    grid.keys("Control+z")
+    assert line(grid, "Google 1") == "F..."
+    grid.settle()
+    assert slaw.standing("anna") == {("Google 1", "white cabbage", "presence"): "found"}
+
+
 # --- finding, and other people's keys ------------------------------------------------------------------------------
 
 
@@ -257,13 +508,25 @@ def test_an_item_is_found_by_its_letters(grid: Grid) -> None:
     assert grid.sign("Google 2", "mustard") == "F"
 
 
-def test_letters_are_keys_only_inside_the_grid(grid: Grid) -> None:
+def test_letters_are_keys_only_where_nothing_else_takes_them(grid: Grid) -> None:
     page = grid.page
-    page.locator("#evidence").focus()
-    for key in ("n", "g", "?", "s", "1", "/", "Control+a"):
-        grid.keys(key)
+    for place in ("#divider", "#open-help", "#undo", "#original", "#evidence [data-submit]", ".brand"):
+        page.locator(place).focus()
+        for key in ("n", "g", "?", "s", "1", "/", "Control+z", "Control+a"):
+            grid.keys(key)
     expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.locator("#guide")).to_be_hidden()
     assert page.locator("#n-submitted").inner_text() == "0"
+    # In a dialog neither, wherever one clicks in it.
+    grid.keys("Control+Home")
+    page.locator("#open-help").click()
+    page.get_by_role("heading", name="Keys").click()
+    page.locator("#help dd").first.click()
+    grid.keys("1", "n")
+    grid.keys("Escape")
+    # Nor while one types.
+    grid.go("Google 1", "white cabbage")
+    grid.keys("/", "1", "x", "Escape")
     assert grid.where() == "Google 1 › Presence › white cabbage"
     assert line(grid, "Google 1") == "...."
     # And in the grid the browser keeps its own: nothing of ours answers to these.

@@ -8,16 +8,22 @@ from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, Route, expect
 
 from annotation import actions
-from annotation.models import LabelEvent
+from annotation.models import Assignment, LabelEvent, User
 from tests import builders
 from tests.journeys.conftest import Browsing
-from tests.journeys.pages import PASSWORD, Coleslaw, Grid, slow_down
+from tests.journeys.pages import PASSWORD, TO, Coleslaw, Grid, slow_down
 
 RECORD = "**/record/"
 NETWORK = ("Failed to load resource", "htmx:", "Response Status Error Code")
 INGREDIENTS = ("white cabbage", "carrots", "mayonnaise", "mustard")
 SHRED = "shred · knife · white cabbage"
-TEN = (*"1234", *"1234", *"12")  # Google 1's and Google 2's ingredients, and two of Bing 1's
+TEN = (
+    *"1234",
+    *TO["Google 2"],
+    *"1234",
+    *TO["Bing 1"],
+    *"12",
+)  # Google 1's and Google 2's ingredients, and two of Bing 1's
 TEN_CHOSEN = {
     (row, column, "presence"): option
     for row, columns in {"Google 1": 4, "Google 2": 4, "Bing 1": 2}.items()
@@ -116,8 +122,9 @@ def test_after_the_session_ended_nothing_is_lost(slaw: Coleslaw, browsing: Brows
     grid.expect_refusal("You are logged out. Log in again in another tab; your last choices are kept here.")
     assert page.title() == title  # nothing of the login page got into this one
     assert state(page) == "Not saved yet: retrying"
-    other = page.context.new_page()
-    other.goto("/login/")
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="Log in again in another tab").click()
+    other = opened.value
     other.get_by_label("Username").fill("anna")
     other.get_by_label("Password").fill(PASSWORD)
     other.get_by_role("button", name="Log in").click()
@@ -126,6 +133,10 @@ def test_after_the_session_ended_nothing_is_lost(slaw: Coleslaw, browsing: Brows
     expect(page.locator("#refusal")).to_be_hidden()
     assert slaw.standing("anna") == TEN_CHOSEN
     assert once_each()
+    page.bring_to_front()
+    grid.keys("3")  # the keys are in the grid still
+    grid.settle()
+    assert slaw.standing("anna") == TEN_CHOSEN | {("Bing 1", "mayonnaise", "presence"): "not-found"}
 
 
 def test_submitting_after_the_session_ended_says_so(slaw: Coleslaw, browsing: Browsing) -> None:
@@ -135,6 +146,18 @@ def test_submitting_after_the_session_ended_says_so(slaw: Coleslaw, browsing: Br
     grid.keys("s")
     grid.expect_refusal("You are logged out.")
     assert page.locator("#n-submitted").inner_text() == "0"
+    # So does asking, in its dialog.
+    grid.keys("m")
+    page.keyboard.type("Is it?")
+    grid.keys("Control+Enter")
+    link = page.get_by_role("dialog").get_by_role("link", name="Log in again in another tab")
+    expect(link).to_have_attribute("href", "/login/")
+    expect(link).to_have_attribute("target", "_blank")
+    assert (
+        page.locator("#ask [role=alert]")
+        .inner_text()
+        .startswith("You are logged out. Log in again in another tab; your")
+    )
 
 
 def test_choices_wait_while_somebody_else_is_logged_in(slaw: Coleslaw, browsing: Browsing) -> None:
@@ -193,31 +216,199 @@ def test_quick_choices_that_switch_cells_off_and_on_keep_the_screen_right(slaw: 
     }
 
 
-def test_a_refused_choice_is_taken_back_on_the_screen(slaw: Coleslaw, browsing: Browsing) -> None:
+# --- what the server does not take as things stand ------------------------------------------------------------------
+
+
+KEPT = "Kept in this browser, not saved: {}"
+
+
+def test_choices_in_a_document_that_was_submitted_elsewhere_wait_until_it_is_taken_back(
+    slaw: Coleslaw, browsing: Browsing
+) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    page.context.set_offline(True)
+    browsing.expect(*NETWORK)
+    grid.go("Google 1", SHRED, "task")
+    grid.keys("1", "1", "1")
+    actions.submit(assignment=slaw.assignment("anna", "Google 1"), allow_open=True)  # in another browser, say
+    page.context.set_offline(False)
+    grid.expect_refusal("“Google 1” is submitted; take it back first to change it.")
+    expect(page.locator("#save-state")).to_have_text(KEPT.format(3))
+    assert [grid.sign("Google 1", SHRED, question) for question in ("task", "tool", "ingredients")] == [*"FF="]
+    assert slaw.standing("anna") == {}
+    grid.open()
+    expect(page.locator("#save-state")).to_have_text(KEPT.format(3))
+    assert grid.sign("Google 1", SHRED, "tool") == "F"
+
+    # Other documents go on as if nothing had happened.
+    grid.go("Google 2", "carrots")
+    grid.keys("3")
+    expect(page.locator(f"#{grid.id('Google 2', 'carrots')}")).not_to_have_attribute("data-state", "saving")
+    assert slaw.standing("anna") == {("Google 2", "carrots", "presence"): "not-found"}
+
+    grid.go("Google 1", SHRED, "task")
+    grid.keys("s")  # takes it back
+    expect(page.locator("#save-state")).to_have_text("Saved")
+    assert slaw.standing("anna") == {
+        ("Google 2", "carrots", "presence"): "not-found",
+        ("Google 1", SHRED, "task"): "task-found",
+        ("Google 1", SHRED, "tool"): "found",
+        ("Google 1", SHRED, "ingredients"): "ingredients-match",
+    }
+
+
+def test_choices_that_come_to_a_closed_sheet_wait_until_it_is_open_again(slaw: Coleslaw, browsing: Browsing) -> None:
     browsing.expect(*NETWORK)
     page = browsing.person("anna")
     grid = Grid(page, slaw.sheet).open()
-    actions.submit(assignment=slaw.assignment("anna", "Google 1"), allow_open=True)  # in another tab, say
+    page.context.set_offline(True)
+    grid.keys(*TEN)
+    actions.close_sheet(sheet=slaw.sheet, by=User.objects.get(username="mara"))
+    page.context.set_offline(False)
+    expect(page.locator("#save-state")).to_have_text(KEPT.format(10))
+    grid.expect_refusal("is closed: its work is finished")
+    assert slaw.standing("anna") == {}
+    grid.go("Bing 1", "mustard")
     grid.keys("1")
-    grid.expect_refusal("“Google 1” is submitted; take it back first to change it.")
+    expect(page.locator("#palette")).to_contain_text("This sheet is closed: its work is finished.")
+    assert grid.sign("Bing 1", "mustard") == ""
+
+    grid.open()
+    expect(page.locator("#save-state")).to_have_text(KEPT.format(10))
+    assert grid.sign("Google 1", "mustard") == "i"
+    actions.open_sheet(sheet=slaw.sheet)
+    page.evaluate("() => window.dispatchEvent(new Event('focus'))")
+    expect(page.locator("#save-state")).to_have_text("Saved")
+    assert slaw.standing("anna") == TEN_CHOSEN
+    assert once_each()
+
+
+def test_what_is_kept_can_be_thrown_away(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    actions.close_sheet(sheet=slaw.sheet, by=User.objects.get(username="mara"))
+    grid.keys("1")
+    expect(page.locator("#save-state")).to_have_text(KEPT.format(1))
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Throw away").click()
+    expect(page.locator("#save-state")).to_have_text("Saved")
+    expect(page.get_by_role("button", name="Throw away")).to_be_hidden()
     assert grid.sign("Google 1", "white cabbage") == ""
     grid.settle()
 
 
-def test_a_refused_choice_gives_back_the_answers_that_it_switched_off(slaw: Coleslaw, browsing: Browsing) -> None:
+def test_choices_in_a_document_that_somebody_else_got_are_kept_with_the_withdrawn_work(
+    slaw: Coleslaw, browsing: Browsing
+) -> None:
     browsing.expect(*NETWORK)
     page = browsing.person("anna")
     grid = Grid(page, slaw.sheet).open()
-    grid.go("Google 1", SHRED, "task")
-    grid.keys("1", "1", "1")
+    page.context.set_offline(True)
+    grid.keys(*TEN)
+    mine = slaw.assignment("anna", "Google 2")
+    Assignment.objects.filter(pk=mine.pk).update(state=Assignment.State.WITHDRAWN)
+    page.context.set_offline(False)
     grid.settle()
-    before = slaw.standing("anna")
-    actions.submit(assignment=slaw.assignment("anna", "Google 1"), allow_open=True)
+    grid.expect_refusal("A document was given to somebody else meanwhile. What you answered there is kept")
+    assert slaw.standing("anna") == TEN_CHOSEN
+    mine.refresh_from_db()
+    assert mine.state == Assignment.State.WITHDRAWN
+    grid.go("Google 2", "carrots")
+    grid.keys("1")
+    assert grid.sign("Google 2", "carrots") == "~"  # the page is told, and locked there
+
+
+def test_choices_of_somebody_who_is_no_member_any_more_stay_in_the_browser(slaw: Coleslaw, browsing: Browsing) -> None:
+    browsing.expect(*NETWORK)
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    slaw.study.raters.filter(user__username="anna").update(active=False)
+    grid.keys("1")
+    grid.expect_refusal("This row is not assigned to you any more")
+    expect(page.locator("#save-state")).to_have_text(KEPT.format(1))
+    slaw.study.raters.filter(user__username="anna").update(active=True)
+    grid.open()
+    grid.settle()
+    assert slaw.standing("anna") == {("Google 1", "white cabbage", "presence"): "found"}
+
+
+# --- what the page does not show --------------------------------------------------------------------------------------
+
+
+def test_what_a_closed_tab_left_is_sent_by_the_one_that_is_open(slaw: Coleslaw, browsing: Browsing) -> None:
+    browsing.expect(*NETWORK)
+    page = browsing.person("anna")
+    first = Grid(page, slaw.sheet).open()
+    second = Grid(page.context.new_page(), slaw.sheet).open()
+    page.route(RECORD, lambda route: route.abort())
+    first.keys(*TEN)
+    expect(page.locator("#save-state")).to_have_text("Not saved yet: retrying")
+    page.close(run_before_unload=False)
+    second.settle()
+    assert second.sign("Google 1", "mustard") == "i"
+    assert slaw.standing("anna") == TEN_CHOSEN
+    assert once_each()
+
+
+def test_a_submission_waits_for_what_another_tab_has_not_sent(slaw: Coleslaw, browsing: Browsing) -> None:
+    browsing.expect(*NETWORK)
+    page = browsing.person("anna")
+    first = Grid(page, slaw.sheet).open()
+    first.keys("Shift+End", "1")
+    first.go("Google 1", SHRED, "task")
+    first.keys("Shift+End", "4")
+    first.settle()
+    second = Grid(page.context.new_page(), slaw.sheet).open()
+    page.route(RECORD, lambda route: route.abort())
+    first.go("Google 1", "carrots")
+    first.keys("3")
+    expect(page.locator("#save-state")).to_have_text("Not saved yet: retrying")
+    second.go("Google 1", "mustard")
+    second.keys("s")
+    expect(second.page.locator("#n-submitted")).to_have_text("1")
+    assert slaw.standing("anna")["Google 1", "carrots", "presence"] == "not-found"
+
+
+def test_a_choice_of_what_the_page_shows_already_is_compared_with_what_stands(
+    slaw: Coleslaw, browsing: Browsing
+) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    grid.keys("3", "Home")
+    grid.settle()
+    builders.label(slaw.assignment("anna", "Google 1"), {("white cabbage", "presence"): "found"})
+    grid.keys("3")
+    expect(page.locator("#save-state")).to_have_text("Two answers: 1")
+    grid.open()
+    expect(page.locator("#save-state")).to_have_text("Two answers: 1")
+
+    # Where it is what stands there, nothing is written.
+    before = LabelEvent.objects.count()
+    grid.go("Google 1", "white cabbage")
+    grid.keys("1", "Home", "1")
+    grid.settle()
+    expect(page.locator("#save-state")).to_have_text("Saved")
+    assert LabelEvent.objects.count() == before
+
+
+def test_a_document_is_not_submitted_with_answers_that_its_page_does_not_show(
+    slaw: Coleslaw, browsing: Browsing
+) -> None:
+    browsing.expect("Failed to load resource")
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    grid.keys("Shift+End", "1")
     grid.go("Google 1", SHRED, "task")
-    grid.keys("4")
-    grid.expect_refusal("is submitted")
-    assert grid.sign("Google 1", SHRED, "tool") == "F"
-    assert slaw.standing("anna") == before
+    grid.keys("Shift+End", "4")
+    grid.settle()
+    builders.label(slaw.assignment("anna", "Google 1"), {("carrots", "presence"): "not-found"})
+    grid.keys("s")
+    grid.expect_refusal("“Google 1” was changed elsewhere meanwhile, and is shown now as it is.")
+    assert grid.sign("Google 1", "carrots") == "–"
+    assert page.locator("#n-submitted").inner_text() == "0"
+    grid.keys("s")
+    expect(page.locator("#n-submitted")).to_have_text("1")
 
 
 # --- the same sheet twice -------------------------------------------------------------------------------------------

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from django.utils import timezone
 
 from annotation.models import Label, LabelEvent, Rater, Study
 from judges import actions
@@ -15,6 +18,7 @@ from judges.models import Judge, LanguageModel, Run, WorkItem
 from tests import builders
 from tests.judges import tiny
 
+OTHER_HOST = "elsewhere/1:4711"
 LEXICAL = """\
 questions:
   duties.stated:
@@ -145,3 +149,36 @@ def labels_of(rater: Rater) -> dict[tuple[str, str, str], str]:
 def n_events(rater: Rater) -> int:
     """How many changes of labels the history has."""
     return LabelEvent.objects.filter(assignment__rater=rater).exclude(before=None, after=None).count()
+
+
+def fresh(run: Run) -> Run:
+    return Run.objects.select_related("judge", "rater", "study").get(pk=run.pk)
+
+
+def claim(item: WorkItem, *, worker: str = OTHER_HOST, attempts: int = 1, **changes: Any) -> WorkItem:
+    """As a worker that holds the item leaves it when it is killed."""
+    WorkItem.objects.filter(pk=item.pk).update(
+        **{
+            "state": WorkItem.State.CLAIMED,
+            "token": uuid.uuid4(),
+            "worker": worker,
+            "lease_until": timezone.now() + timedelta(seconds=90),
+            "attempts": attempts,
+            **changes,
+        }
+    )
+    item.refresh_from_db()
+    return item
+
+
+class FailingBackend:
+    """Fails as it is told; what a GPU out of memory does."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def score(self, rows: Sequence[Any], on_progress: Callable[[int, int], None] | None = None) -> list[Any]:
+        raise self.error
+
+    def identity(self) -> dict[str, str]:
+        return {"model": "failing"}

@@ -12,7 +12,6 @@ from typing import Any
 import httpx
 import pytest
 
-from judges.backends import openai_http
 from judges.backends import transformers as backend_module
 from judges.backends.base import Backend, BackendError, Unavailable
 from judges.backends.openai import OpenAIBackend
@@ -30,6 +29,8 @@ from judges.engine.prompt import (
 from tests.judges import tiny
 from tests.judges.serving import Running, start
 
+pytestmark = pytest.mark.usefixtures("servers_forgotten")
+
 OPTIONS = ("Found", "Found (not perfect)", "Not found")
 ROWS = [
     RowPrompt(
@@ -44,12 +45,6 @@ ROWS = [
     ]
 ]
 KEY = "sk-a-key-that-nobody-may-see"
-
-
-@pytest.fixture(scope="module")
-def tiny_server() -> Iterator[Running]:
-    with start() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")
@@ -73,19 +68,6 @@ def real_weights() -> Iterator[Path]:
 def real_server(real_weights: Path) -> Iterator[Running]:
     with start(str(real_weights)) as running:
         yield running
-
-
-@pytest.fixture
-def server(tiny_server: Running) -> Running:
-    tiny_server.tell()
-    return tiny_server
-
-
-@pytest.fixture(autouse=True)
-def _nothing_is_remembered_and_no_proxy_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    openai_http._memory.cache_clear()
-    openai_http._pace.cache_clear()
 
 
 def fitting(results: list[RowScores | PromptTooLong]) -> list[RowScores]:

@@ -2,40 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from judges.backends import openai_http
 from judges.backends.base import Backend, BackendError, Unavailable
 from judges.engine.prompt import Generated, PromptTooLong, Sampling
 from tests.judges import tiny
-from tests.judges.serving import Running, start
+from tests.judges.serving import Running
+
+pytestmark = pytest.mark.usefixtures("servers_forgotten")
 
 PROMPTS = ["Recipe: 3 onions.\nRate HARMONY.", "Recipe: 2 cups flour, salt.\nRate HARMONY.", "Rate it."]
 GREEDY = Sampling(max_new_tokens=12)
 CONTEXT = 512  # tokens, of a character each
-
-
-@pytest.fixture(scope="module")
-def tiny_server() -> Iterator[Running]:
-    with start() as running:
-        yield running
-
-
-@pytest.fixture
-def server(tiny_server: Running) -> Running:
-    tiny_server.tell()
-    return tiny_server
-
-
-@pytest.fixture(autouse=True)
-def _nothing_is_remembered_and_no_proxy_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    openai_http._memory.cache_clear()
-    openai_http._pace.cache_clear()
 
 
 def by_the_engine(prompts: list[str], sampling: Sampling = GREEDY) -> list[Generated | PromptTooLong]:

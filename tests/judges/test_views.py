@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from annotation.models import User
 from judges import actions, api, prompting, queries
 from judges.models import Judge, LanguageModel, Prompt, Run, UnreadableAnswer
 from tests import builders
-from tests.builders import Leases
+from tests.builders import ClientOf, Leases
 from tests.judges import helpers
 from tests.judges.helpers import items, work
 
@@ -38,7 +37,7 @@ def run(leases: Leases, judge: Judge) -> Run:
 
 
 @pytest.fixture
-def manager(leases: Leases, client_of: Callable[[User], Client]) -> Client:
+def manager(leases: Leases, client_of: ClientOf) -> Client:
     return client_of(leases.manager)
 
 
@@ -147,7 +146,7 @@ def test_a_row_that_fails_while_one_watches_is_named_too(leases: Leases, judge: 
     assert "Lease · Empty" in part.split('<div id="problems" hx-swap-oob="true">')[1]
 
 
-def test_a_researcher_watches_and_has_no_buttons(leases: Leases, run: Run, client_of: Callable[[User], Client]) -> None:
+def test_a_researcher_watches_and_has_no_buttons(leases: Leases, run: Run, client_of: ClientOf) -> None:
     page = client_of(leases.researcher).get(address(leases, run)).content.decode()
     assert "0 of 2 rows" in page
     assert ">Cancel</button>" not in page

@@ -173,7 +173,7 @@ def test_a_killed_extraction_and_a_queue_that_lost_everything(site: Site) -> Non
 @pytest.mark.slow
 @pytest.mark.model
 @pytest.mark.parametrize(
-    ("extractor", "rows", "slow", "life"), [("parser", 60, 0.5, (0.3, 6)), ("writer", 24, 0.3, (4, 14))]
+    ("extractor", "rows", "slow", "life"), [("parser", 60, 0.5, (3, 10)), ("writer", 12, 0.3, (4, 14))]
 )
 def test_an_extraction_by_two_workers_with_ten_kills(
     site: Site, extractor: str, rows: int, slow: float, life: tuple[float, float]

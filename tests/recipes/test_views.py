@@ -6,7 +6,7 @@ import io
 import lzma
 import re
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import pytest
 from django.conf import settings
@@ -23,10 +23,9 @@ from recipes import actions
 from recipes.demo_study import paper_scheme
 from recipes.parsing import parse_recipe
 from tests import builders
+from tests.builders import ClientOf
 from tests.recipes.test_actions import SLAW
 from tests.recipes.test_documents import SHOWN, page
-
-ClientOf = Callable[[User], Client]
 
 
 @pytest.fixture

@@ -14,6 +14,9 @@ from annotation import actions
 from annotation.actions import Answer
 from annotation.evidence import Block, BlockKind
 from annotation.models import Assignment, Label, Option, Rater, Sheet, Study
+from reports import queries
+from reports.arrays import Filters
+from reports.compute import QuestionReport, StudyReport, compute
 from tests import builders
 
 SCHEME = """\
@@ -135,3 +138,12 @@ def raw(study: Study, question: str) -> list[tuple[str, str, tuple[int, int], st
         )
         for label in labels.select_related("assignment__row__sheet", "assignment__rater", "option")
     ]
+
+
+def report(study: Study, **filters: object) -> StudyReport:
+    chosen = Filters(**filters)  # type: ignore[arg-type]
+    return compute(queries.load(study, chosen), chosen)
+
+
+def presence(study: Study, **filters: object) -> QuestionReport:
+    return report(study, **filters).sections[0].questions[0]

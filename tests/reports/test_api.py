@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,15 +13,15 @@ from rest_framework.test import APIClient
 
 import config.urls
 from annotation.actions import add_member
-from annotation.models import Role, Study, User
+from annotation.models import Role, Study
 from tests import builders
+from tests.builders import ApiOf
 from tests.reports import studies
 from tests.reports.studies import answered, judge, rater, sheet
 
 # The project's URLs with those of this door.
 urlpatterns = [*config.urls.urlpatterns, path("api/v1/", include("reports.api_urls"))]
 pytestmark = [pytest.mark.django_db, pytest.mark.urls(__name__)]
-ApiOf = Callable[[User], APIClient]
 
 
 @pytest.fixture

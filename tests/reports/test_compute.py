@@ -14,30 +14,15 @@ from sklearn.metrics import cohen_kappa_score
 from annotation import actions
 from annotation.models import Assignment, Study
 from benchmarks.reports import crowd_study
-from reports import queries
-from reports.arrays import TOLD_APART, Filters
-from reports.compute import QuestionReport, StudyReport, compute
+from reports.arrays import TOLD_APART
+from reports.compute import QuestionReport
 from reports.stats.agreement import ALWAYS_THE_SAME, NO_PAIR_DEFINED, NO_TWO_ANSWERS
 from reports.stats.judge import NO_COMMON_CELL, NO_PEOPLE
 from reports.stats.summary import Empty
 from tests.reports import studies
-from tests.reports.studies import answered, judge, rater, say, sheet
+from tests.reports.studies import answered, judge, presence, rater, report, say, sheet
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def study() -> Study:
-    return studies.study()
-
-
-def report(study: Study, **filters: object) -> StudyReport:
-    chosen = Filters(**filters)  # type: ignore[arg-type]
-    return compute(queries.load(study, chosen), chosen)
-
-
-def presence(study: Study, **filters: object) -> QuestionReport:
-    return report(study, **filters).sections[0].questions[0]
 
 
 def tasks(study: Study) -> list[QuestionReport]:

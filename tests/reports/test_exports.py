@@ -35,11 +35,6 @@ RISKY = ("=1+1", "+1+1", "-A1", "@SUM(A1)", "\t=1", "\r=1")
 FIRST_OF_A_FORMULA = tuple("=+-@\t\r")
 
 
-@pytest.fixture
-def study() -> Study:
-    return studies.study()
-
-
 def made(study: Study) -> Contents:
     return contents_of(compute(queries.load(study, Filters()), Filters()))
 

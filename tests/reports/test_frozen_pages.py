@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from annotation.models import Label, Role, Study, User
 from reports import actions
 from reports.models import Export, Report
 from tests import builders
+from tests.builders import ApiOf, ClientOf
 from tests.reports import studies
 from tests.reports.studies import answered, judge, rater, sheet
 
@@ -49,12 +49,12 @@ def researcher(study: Study) -> User:
 
 
 @pytest.fixture
-def client(researcher: User, client_of: Callable[[User], Client]) -> Client:
+def client(researcher: User, client_of: ClientOf) -> Client:
     return client_of(researcher)
 
 
 @pytest.fixture
-def api(researcher: User, api_of: Callable[[User], APIClient]) -> APIClient:
+def api(researcher: User, api_of: ApiOf) -> APIClient:
     return api_of(researcher)
 
 

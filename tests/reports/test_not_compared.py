@@ -6,50 +6,32 @@ import json
 import math
 import uuid
 import zipfile
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
 from annotation import actions
 from annotation.actions import Answer
-from annotation.models import Assignment, Label, Look, Question, Rater, Role, Row, Sheet, Study, User
+from annotation.models import Assignment, Label, Look, Question, Rater, Role, Row, Sheet, Study
 from judges import actions as judging
 from judges.models import Judge, UnreadableAnswer
 from reports import actions as report_actions
 from reports import exporting, queries
 from reports.arrays import INCLUDE, Filters, study_data
-from reports.compute import QuestionReport, StudyReport, compute
+from reports.compute import compute
 from reports.models import Export
 from reports.recomputing import recompute
 from reports.stats.summary import Empty
 from reports.tables import Table, about
 from reports.tables import tables as tables_of
-from tests.builders import Leases
+from tests.builders import ClientOf, Leases
 from tests.judges import helpers
 from tests.reports import studies
-from tests.reports.studies import answered, gold, judge, rater, sheet
+from tests.reports.studies import answered, gold, judge, presence, rater, report, sheet
 
 pytestmark = pytest.mark.django_db
-
-ClientOf = Callable[[User], Client]
-
-
-@pytest.fixture
-def study() -> Study:
-    return studies.study()
-
-
-def report(study: Study, **filters: object) -> StudyReport:
-    chosen = Filters(**filters)  # type: ignore[arg-type]
-    return compute(queries.load(study, chosen), chosen)
-
-
-def presence(study: Study, **filters: object) -> QuestionReport:
-    return report(study, **filters).sections[0].questions[0]
 
 
 def made(study: Study, **filters: object) -> dict[str, Table]:

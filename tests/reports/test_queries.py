@@ -20,11 +20,6 @@ pytestmark = pytest.mark.django_db
 NOT_REACHED, NOT_ASKED = Empty.NOT_REACHED.value, Empty.NOT_ASKED.value
 
 
-@pytest.fixture
-def study() -> Study:
-    return studies.study()
-
-
 def load(study: Study, **filters: object) -> StudyData:
     return queries.load(study, Filters(**filters))  # type: ignore[arg-type]
 

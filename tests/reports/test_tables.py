@@ -23,11 +23,6 @@ from tests.reports.studies import answered, judge, rater, say, sheet
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study() -> Study:
-    return studies.study()
-
-
 def of(study: Study, **filters: object) -> dict[str, Table]:
     chosen = Filters(**filters)  # type: ignore[arg-type]
     made = list(tables(compute(queries.load(study, chosen), chosen)))

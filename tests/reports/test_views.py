@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import io
 import re
-from collections.abc import Callable
 
 import openpyxl
 import pytest
@@ -14,15 +13,14 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation.models import Assignment, Study, User
+from annotation.models import Assignment, Study
 from reports.tables import Head, Table
 from reports.templatetags.reports import MAX_LINES, laid_out
 from tests import builders
-from tests.builders import Leases, label
+from tests.builders import ClientOf, Leases, label
 from tests.reports import studies
 from tests.reports.studies import answered, judge, rater, sheet
 
-ClientOf = Callable[[User], Client]
 PAGES = ["report", "csv", "xlsx", "labels"]
 
 

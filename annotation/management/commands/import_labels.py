@@ -7,14 +7,13 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.actions import Refused
-from annotation.imports import Imported, ImportRefused, problems_text, translated
+from annotation.imports import Imported
 from annotation.json_tables import open_labels
 from annotation.label_imports import import_labels, study_from_labels
 from annotation.label_reading import LabelImport
+from annotation.management.telling import problems_told
 from annotation.models import Study, User
 from annotation.records import LABEL_FIELDS
-from annotation.tables import TableError
 
 
 class Command(BaseCommand):
@@ -43,23 +42,14 @@ class Command(BaseCommand):
             ignore=tuple(options["ignore"]),
             **{name: options[name] for name in ("wide", "create", "pseudonyms", "replace", "nominal")},
         )
-        try:
-            with file.open("rb") as stream:
-                table = open_labels(stream, name=file.name, max_bytes=settings.PALATE_MAX_IMPORT_BYTES)
-                imported: Imported
-                if new_study is not None:
-                    by = _user(manager) if manager else None
-                    _made, imported = study_from_labels(slug=study, title=new_study, table=table, how=how, by=by)
-                else:
-                    imported = import_labels(study=_study(study), table=table, how=how)
-        except OSError as error:
-            raise CommandError(f"{error.filename} cannot be read: {error.strerror}.") from error
-        except TableError as error:
-            raise CommandError(translated(error.sentence)) from error
-        except ImportRefused as refused:
-            raise CommandError(problems_text(refused)) from refused
-        except Refused as refused:
-            raise CommandError(str(refused)) from refused
+        with problems_told(), file.open("rb") as stream:
+            table = open_labels(stream, name=file.name, max_bytes=settings.PALATE_MAX_IMPORT_BYTES)
+            imported: Imported
+            if new_study is not None:
+                by = _user(manager) if manager else None
+                _made, imported = study_from_labels(slug=study, title=new_study, table=table, how=how, by=by)
+            else:
+                imported = import_labels(study=_study(study), table=table, how=how)
         self.stdout.write(" ".join(imported.sentences()))
         if new_study is not None and not manager:
             self.stdout.write("Nobody is in the study yet; give it a manager in the administration (Memberships).")

@@ -8,10 +8,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.actions import Refused
-from annotation.imports import ImportRefused, import_rows, problems_text, translated
+from annotation.imports import import_rows
+from annotation.management.telling import problems_told
 from annotation.models import Study
-from annotation.tables import TableError, open_table
+from annotation.tables import open_table
 
 
 class Command(BaseCommand):
@@ -27,20 +27,11 @@ class Command(BaseCommand):
         if found is None:
             raise CommandError(f"There is no study “{study}”.")
         limit = settings.PALATE_MAX_IMPORT_BYTES
-        try:
-            with ExitStack() as stack:
-                tables = [
-                    open_table(stack.enter_context(path.open("rb")), name=path.name, max_bytes=limit)
-                    for path in (rows, columns)
-                    if path is not None
-                ]
-                imported = import_rows(study=found, rows=tables[0], columns=tables[1] if columns else None)
-        except OSError as error:
-            raise CommandError(f"{error.filename} cannot be read: {error.strerror}.") from error
-        except TableError as error:
-            raise CommandError(translated(error.sentence)) from error
-        except ImportRefused as refused:
-            raise CommandError(problems_text(refused)) from refused
-        except Refused as refused:
-            raise CommandError(str(refused)) from refused
+        with problems_told(), ExitStack() as stack:
+            tables = [
+                open_table(stack.enter_context(path.open("rb")), name=path.name, max_bytes=limit)
+                for path in (rows, columns)
+                if path is not None
+            ]
+            imported = import_rows(study=found, rows=tables[0], columns=tables[1] if columns else None)
         self.stdout.write(" ".join(imported.sentences()))

@@ -1,0 +1,26 @@
+"""How the commands that import say why nothing was imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.core.management.base import CommandError
+
+from annotation.actions import Refused
+from annotation.imports import ImportRefused, problems_text, translated
+from annotation.tables import TableError
+
+
+@contextmanager
+def problems_told() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise CommandError(f"{error.filename} cannot be read: {error.strerror}.") from error
+    except TableError as error:
+        raise CommandError(translated(error.sentence)) from error
+    except ImportRefused as refused:
+        raise CommandError(problems_text(refused)) from refused
+    except Refused as refused:
+        raise CommandError(str(refused)) from refused
