@@ -147,10 +147,12 @@ window.palate = (() => {
   tables.addEventListener("focusin", ({ target }) => target.cell && target.cell !== focus.cell && focus.go(target.cell));
   saving.start();
   submitting.draw();
-  choosing.reserve();
   window.addEventListener("resize", () => choosing.reserve());
   // An address may name a cell: what a link on another page is about.
   focus.go(cells.get(location.hash.slice(1)) || cells.order.find((cell) => cells.isOpen(cell)) || cells.order[0]);
+  // Only now: it measures, and whoever waits for the first cell would wait for that. It may have taken room from the grid.
+  choosing.reserve();
+  focus.reveal(focus.cell);
   new WorkingTime({ focus, cells, config, words, shown: $("active-time"), before: JSON.parse($("seconds-data").textContent) });
   return { keys, focus, cells, refuse, headers: () => saving.headers(), saving, range };
 })();
