@@ -135,19 +135,18 @@ sections:
 
 
 class Palate:
-    """The grid. Its keys mean the same in each cell, and the focus goes on by itself: at last to the next document."""
+    """The grid. Its keys mean the same in each cell, and the focus goes on by itself until the document is complete."""
 
     name = "Palate"
     ready = "() => document.activeElement?.matches('td') && !document.activeElement.dataset.sign"
-    # p: back to the document that is to be submitted; s: submit, which leads to the next one.
-    document: tuple[Step, ...] = (*(Step(str(answer + 1)) for answer in ANSWERS), Step("p"), Step("s"))
-    # Back, take back, to the ingredient, choose, back, submit.
+    # s: submit, which leads to the next one.
+    document: tuple[Step, ...] = (*(Step(str(answer + 1)) for answer in ANSWERS), Step("s"))
+    # Back, take back, to the ingredient, choose, submit.
     correction: tuple[Step, ...] = (
         Step("p"),
         Step("s", until="() => document.querySelector('[data-submit]:not([hidden])')"),
         *([Step("ArrowRight")] * CORRECTED),
         Step(str(INSTEAD + 1)),
-        Step("p"),
         Step("s"),
     )
 
