@@ -410,6 +410,10 @@ class LabelEvent(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["assignment", "column", "question", "key"], name="label_event_key_once"),
         ]
+        # Few events are of a restore, and each page of a rater looks for them.
+        indexes = [
+            models.Index(fields=["assignment"], name="label_event_restored", condition=Q(restored_to__isnull=False))
+        ]
 
     def __str__(self) -> str:
         return f"{self.column} · {self.question}: {self.before} → {self.after}"
