@@ -15,6 +15,8 @@ from tests.journeys import pages
 from tests.journeys.conftest import Browsing
 from tests.journeys.pages import TO, Coleslaw, Grid
 
+pytestmark = pytest.mark.screen
+
 SHRED, STIR, SERVE = "shred · knife · white cabbage", "stir · carrots, mayonnaise", "serve"
 INGREDIENTS = ("white cabbage", "carrots", "mayonnaise", "mustard")
 

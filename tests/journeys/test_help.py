@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 import time
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from annotation import actions
 from annotation.models import Assignment, Note, Sitting, Skip, Study
 from tests.journeys.conftest import Browsing
 from tests.journeys.pages import Coleslaw, Grid
+
+pytestmark = pytest.mark.screen
 
 
 def ask(page: Page, text: str) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from django.contrib.auth.models import Permission
 from playwright.sync_api import FilePayload, Page, expect
 
 from tests.journeys import pages
 from tests.journeys.conftest import Browsing
 from tests.journeys.pages import Coleslaw
+
+pytestmark = pytest.mark.screen
 
 WITHOUT_SECTIONS = FilePayload(
     name="leases.yaml", mimeType="text/yaml", buffer=b"key: leases\nversion: one\ntitle: Leases\n"

@@ -27,6 +27,8 @@ from tests import builders
 from tests.journeys.conftest import WIDE, Browsing
 from tests.journeys.pages import TO, Coleslaw, Grid, add_document
 
+pytestmark = pytest.mark.screen
+
 # All rules of axe, also the size of what is clicked (WCAG 2.2), which it leaves out unless it is asked; the theme
 # changes nothing but colours.
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]

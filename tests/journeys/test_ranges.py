@@ -10,6 +10,8 @@ from annotation.models import LabelEvent, Skip, User
 from tests.journeys.conftest import Browsing
 from tests.journeys.pages import TO, Coleslaw, Grid
 
+pytestmark = pytest.mark.screen
+
 SHRED, STIR, SERVE = "shred · knife · white cabbage", "stir · carrots, mayonnaise", "serve"
 INGREDIENTS = ("white cabbage", "carrots", "mayonnaise", "mustard")
 
