@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from django.db.models import Q
 from playwright.sync_api import Page, expect
 
@@ -11,6 +12,8 @@ from annotation import actions
 from annotation.models import Assignment, Rater
 from tests.journeys.conftest import Browsing
 from tests.journeys.pages import PASSWORD, Coleslaw, Grid, slow_down
+
+pytestmark = pytest.mark.screen
 
 
 def log_in(page: Page, name: str) -> None:

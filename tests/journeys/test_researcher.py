@@ -6,12 +6,15 @@ import csv
 import io
 from pathlib import Path
 
+import pytest
 from openpyxl import load_workbook
 from playwright.sync_api import Page, expect
 
 from annotation.models import Label, Study
 from tests.journeys.conftest import Browsing
 from tests.journeys.pages import Coleslaw
+
+pytestmark = pytest.mark.screen
 
 
 def download(page: Page, link: str) -> Path:
