@@ -19,7 +19,7 @@ from tests.builders import ApiOf, ClientOf, Leases
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what the database can make a difference to, so that it alone is run again on another one."""
     for item in items:
-        if item.get_closest_marker("screen"):
+        if item.get_closest_marker("once"):
             continue
         fixtures = set(getattr(item, "fixturenames", ()))
         if fixtures & {"db", "transactional_db"} or item.get_closest_marker("django_db"):

@@ -13,7 +13,7 @@ from annotation.models import Assignment, Rater
 from tests.journeys.conftest import Browsing
 from tests.journeys.pages import PASSWORD, Coleslaw, Grid, slow_down
 
-pytestmark = pytest.mark.screen
+pytestmark = pytest.mark.once
 
 
 def log_in(page: Page, name: str) -> None:

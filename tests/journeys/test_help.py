@@ -13,7 +13,7 @@ from annotation.models import Assignment, Note, Sitting, Skip, Study
 from tests.journeys.conftest import Browsing
 from tests.journeys.pages import Coleslaw, Grid
 
-pytestmark = pytest.mark.screen
+pytestmark = pytest.mark.once
 
 
 def ask(page: Page, text: str) -> None:

@@ -10,7 +10,7 @@ from tests.journeys import pages
 from tests.journeys.conftest import Browsing
 from tests.journeys.pages import Coleslaw
 
-pytestmark = pytest.mark.screen
+pytestmark = pytest.mark.once
 
 WITHOUT_SECTIONS = FilePayload(
     name="leases.yaml", mimeType="text/yaml", buffer=b"key: leases\nversion: one\ntitle: Leases\n"

@@ -27,7 +27,7 @@ from tests import builders
 from tests.journeys.conftest import WIDE, Browsing
 from tests.journeys.pages import TO, Coleslaw, Grid, add_document
 
-pytestmark = pytest.mark.screen
+pytestmark = pytest.mark.once
 
 # All rules of axe, also the size of what is clicked (WCAG 2.2), which it leaves out unless it is asked; the theme
 # changes nothing but colours.

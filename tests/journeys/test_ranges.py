@@ -10,7 +10,7 @@ from annotation.models import LabelEvent, Skip, User
 from tests.journeys.conftest import Browsing
 from tests.journeys.pages import TO, Coleslaw, Grid
 
-pytestmark = pytest.mark.screen
+pytestmark = pytest.mark.once
 
 SHRED, STIR, SERVE = "shred · knife · white cabbage", "stir · carrots, mayonnaise", "serve"
 INGREDIENTS = ("white cabbage", "carrots", "mayonnaise", "mustard")

@@ -14,7 +14,7 @@ from annotation.models import Label, Study
 from tests.journeys.conftest import Browsing
 from tests.journeys.pages import Coleslaw
 
-pytestmark = pytest.mark.screen
+pytestmark = pytest.mark.once
 
 
 def download(page: Page, link: str) -> Path:
