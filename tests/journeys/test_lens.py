@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Decision, Label, Look
 from tests import builders
 from tests.journeys.conftest import Browsing
 from tests.journeys.pages import Coleslaw
+
+pytestmark = pytest.mark.once
 
 
 def open_lens(page: Page, slaw: Coleslaw, query: str = "") -> None:

@@ -22,6 +22,8 @@ from tests.journeys import pages
 from tests.journeys.conftest import Browsing
 from tests.journeys.pages import COLESLAW, PASSWORD, Coleslaw
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(demo_study.__file__).parent
 SCHEME = ROOT / "schemes" / "recipe-memorization.yaml"
 CHILI = ROOT / "demo" / "pages" / "chili"
