@@ -6,14 +6,15 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.permissions import IsAuthenticated
 
-from annotation.api import Token
+from annotation.api.core import Token
 
 app_name = "api"
 
 urlpatterns = [
     path("token/", Token.as_view(), name="token"),
     path("schema/", SpectacularAPIView.as_view(permission_classes=[IsAuthenticated]), name="schema"),
-    path("", include("annotation.api_urls")),
+    path("", include("annotation.api.urls")),
     path("", include("judges.api_urls")),
-    path("", include("reports.api_urls")),
+    path("", include("reports.api.urls")),
+    path("", include("recipes.api_urls")),
 ]

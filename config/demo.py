@@ -114,7 +114,7 @@ Ctrl-C stops everything.
 def _stop(children: list[subprocess.Popen[bytes]]) -> None:
     """End each child and what it started: politely, then by force."""
     for child in children:
-        # The worker drops its row at once; another one takes it up later (judges.actions.recover_runs).
+        # The worker drops its row at once; another one takes it up later (work.actions.recover).
         child.send_signal(signal.SIGQUIT if "celery" in child.args else signal.SIGTERM)  # type: ignore[operator]
     deadline = time.monotonic() + 5
     while time.monotonic() < deadline and any(child.poll() is None for child in children):

@@ -13,6 +13,8 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from environs import Env, EnvError, validate
 
+from recipes import packs
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 env = Env()
@@ -57,6 +59,9 @@ try:
 
     # How large an upload may be. A whole import is bounded as well as each page of it.
     PALATE_MAX_IMPORT_BYTES = env.int("PALATE_MAX_IMPORT_BYTES", 200 * 2**20)
+    # A larger one is done by a worker, and its files wait for that in a folder which web server and workers share.
+    PALATE_IMPORT_AT_ONCE = env.int("PALATE_IMPORT_AT_ONCE", 2**20)
+    PALATE_UPLOADS = Path(env.str("PALATE_UPLOADS", str(VAR_DIR / "uploads")))
     # Seconds that a worker may be silent about a document before another one takes it over.
     PALATE_LEASE_SECONDS = env.int("PALATE_LEASE_SECONDS", 90)
     # Where downloads are made that take longer than a page may, and for how many days they stay.
@@ -64,8 +69,25 @@ try:
     PALATE_EXPORT_DAYS = env.int("PALATE_EXPORT_DAYS", 7)
     # Threads of a CPU judge; 0 leaves the choice to torch.
     PALATE_TORCH_THREADS = env.int("PALATE_TORCH_THREADS", 0)
+    # Folders of domain packs beside those of `recipes/`.
+    _pack_folders: list[str] = env.list("PALATE_PACKS", [])
+    PALATE_PACKS = [Path(folder).resolve() for folder in _pack_folders]
     # Environment variables that a judge may name as its server's key beside those that end in _API_KEY.
     PALATE_KEY_VARIABLES: list[str] = env.list("PALATE_KEY_VARIABLES", [])
+    # Who a site is told that we are when a page is fetched; before the slash stands what its robots.txt may call us.
+    PALATE_USER_AGENT = env.str(
+        "PALATE_USER_AGENT",
+        "Palate/0.1 (research; annotation of recipes)",
+        validate=validate.Regexp(r"[\x21-\x7e]+/.+"),
+    )
+    # Seconds between two visits to one host, and for one page in all; bytes of one page.
+    PALATE_FETCH_PAUSE = env.float("PALATE_FETCH_PAUSE", 2.0)
+    PALATE_FETCH_SECONDS = env.float("PALATE_FETCH_SECONDS", 30.0)
+    PALATE_FETCH_MAX_BYTES = env.int("PALATE_FETCH_MAX_BYTES", 8 * 2**20)
+    # Lets pages of this machine itself be fetched: for a demo and for tests. No other address that is not public is.
+    PALATE_FETCH_LOOPBACK = env.bool("PALATE_FETCH_LOOPBACK", False)
+    # Backends of this installation's own, beside those of `llm.registry`: name=dotted.path.of.its.Class, with commas.
+    PALATE_BACKENDS: dict[str, str] = env.dict("PALATE_BACKENDS", {})
 except EnvError as error:
     raise ImproperlyConfigured(str(error)) from error
 
@@ -87,6 +109,10 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
 
 # --- applications ----------------------------------------------------------------------------------------------------
 
+try:
+    _packs = packs.installed(PALATE_PACKS)
+except OSError as error:
+    raise ImproperlyConfigured(f"PALATE_PACKS names a folder that cannot be read: {error}") from error
 INSTALLED_APPS = [
     "django.contrib.admin",
     "django.contrib.auth",
@@ -100,10 +126,12 @@ INSTALLED_APPS = [
     "rest_framework",
     "rest_framework.authtoken",
     "drf_spectacular",
+    "llm",
+    "work",
     "annotation",
     "judges",
     "reports",
-    "recipes",
+    *_packs,
 ]
 
 MIDDLEWARE = [
@@ -228,7 +256,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "EXCEPTION_HANDLER": "annotation.api.error_response",
+    "EXCEPTION_HANDLER": "annotation.api.core.error_response",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
     "PAGE_SIZE": 100,
@@ -244,8 +272,8 @@ SPECTACULAR_SETTINGS = {
     # Both are called "state"; the schema names each set of values.
     "ENUM_NAME_OVERRIDES": {
         "AssignmentState": "annotation.models.Assignment.State",
-        "RunState": "judges.models.Run.State",
-        "ExportState": "reports.models.Export.State",
+        "RunState": "work.states.RunState",
+        "ExportState": "reports.models.Export.Shown",
     },
 }
 
@@ -283,10 +311,11 @@ if CELERY_BROKER_URL.startswith("filesystem"):
     }
 else:
     # A task that is not acknowledged in this time is delivered again. Longer than any task of ours takes; the recovery
-    # of a killed worker does not wait for it but for the leases in the database (judges.actions.recover_runs).
+    # of a killed worker does not wait for it but for the leases in the database (work.actions.recover).
     CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 7200}
 CELERY_BEAT_SCHEDULE = {
-    "recover-runs": {"task": "judges.tasks.recover_runs", "schedule": 15.0},
+    "recover": {"task": "work.tasks.recover", "schedule": 15.0},
+    "clean-uploads": {"task": "annotation.tasks.clean_uploads", "schedule": 3600.0},
     "clean-exports": {"task": "reports.tasks.clean_exports", "schedule": 3600.0},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")

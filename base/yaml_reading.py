@@ -1,0 +1,117 @@
+"""YAML that strangers wrote: plain data of bounded depth and size, everything else refused with its line. Pure.
+
+Anchors with aliases, which a few hundred bytes turn into gigabytes, and tags are refused; the callers bound the bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from base.sentences import gettext as _
+from base.text import UNSTORABLE
+
+MAX_DEPTH = 50
+# A scheme of as many sections, questions and options as are allowed has some 15 000.
+MAX_NODES = 20_000
+MAX_DIGITS = 40
+_NUMBERS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
+
+
+class YamlRefused(ValueError):
+    """The text is not read. `line` counts from 1; `reason` says why, in words that follow the line."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        self.line = line
+        self.reason = reason
+        super().__init__(f"line {line}: {reason}")
+
+
+class _Loader(yaml.SafeLoader):
+    depth = nodes = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        line = event.start_mark.line + 1
+        if isinstance(event, yaml.AliasEvent) or event.anchor:
+            raise YamlRefused(line, _("write this out; an alias (*) or anchor (&) is not read here"))
+        if event.tag:
+            raise YamlRefused(line, _("put this in quotes if it is text; a tag (!) is not read here"))
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            raise YamlRefused(
+                line, _("the file has too many entries; at most %(max_nodes)s are read") % {"max_nodes": MAX_NODES}
+            )
+        if self.depth == MAX_DEPTH:
+            raise YamlRefused(
+                line,
+                _("lists and mappings are nested too deep; at most %(max_depth)s levels are read")
+                % {"max_depth": MAX_DEPTH},
+            )
+        self.depth += 1
+        node: yaml.Node | None = super().compose_node(parent, index)
+        self.depth -= 1
+        if isinstance(node, yaml.ScalarNode):
+            if UNSTORABLE.search(node.value):
+                raise YamlRefused(line, _("this holds a character that is no text"))
+            if node.tag in _NUMBERS and len(node.value) > MAX_DIGITS:
+                # Some of them take seconds to compute, and no number as long as that is meant as one.
+                raise YamlRefused(
+                    line,
+                    _("a number has at most %(max_digits)s digits; put text in quotes") % {"max_digits": MAX_DIGITS},
+                )
+        return node
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except YamlRefused:
+            raise
+        except ValueError as error:  # a value that looks like a date or a number and is none
+            raise YamlRefused(
+                node.start_mark.line + 1, _("a value cannot be read: %(error)s") % {"error": error}
+            ) from error
+
+
+def compose(text: str) -> yaml.Node | None:
+    """The nodes of a YAML document with their lines, None if it is empty.
+
+    Raises:
+        YamlRefused: it is no YAML, or more than plain data.
+    """
+    if found := UNSTORABLE.search(text):
+        raise YamlRefused(text.count("\n", 0, found.start()) + 1, _("this holds a character that is no text"))
+    try:
+        node: yaml.Node | None = _Loader(text).get_single_node()
+    except yaml.YAMLError as error:
+        raise _refused(error) from error
+    return node
+
+
+def construct(node: yaml.Node) -> Any:
+    """The data of a node that `compose` gave.
+
+    Raises:
+        YamlRefused: a value or a key is none.
+    """
+    try:
+        return _Loader("").construct_document(node)
+    except yaml.YAMLError as error:
+        raise _refused(error) from error
+
+
+def load(text: str) -> Any:
+    """The data of a YAML document, None if it is empty.
+
+    Raises:
+        YamlRefused: it is no YAML, or more than plain data.
+    """
+    node = compose(text)
+    return None if node is None else construct(node)
+
+
+def _refused(error: yaml.YAMLError) -> YamlRefused:
+    mark = getattr(error, "problem_mark", None)
+    reason = getattr(error, "problem", None) or str(error)
+    return YamlRefused(mark.line + 1 if mark else 1, _("this is not valid YAML: %(reason)s") % {"reason": reason})

@@ -1,0 +1,26 @@
+"""All writes of the work machine: runs, and the state of the work between them and the workers."""
+
+from __future__ import annotations
+
+from work.actions.doing import MAX_ATTEMPTS, do_held, do_items, take_up
+from work.actions.holding import LOADING, Held, claim
+from work.actions.recovery import MAX_DEATHS, recover
+from work.actions.runs import add, cancel, end, finish, resume, start
+
+__all__ = [
+    "LOADING",
+    "MAX_ATTEMPTS",
+    "MAX_DEATHS",
+    "Held",
+    "add",
+    "cancel",
+    "claim",
+    "do_held",
+    "do_items",
+    "end",
+    "finish",
+    "recover",
+    "resume",
+    "start",
+    "take_up",
+]

@@ -1,0 +1,190 @@
+"""The work of one task: items claimed, done, given back or failed."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from functools import partial
+from typing import Any, TypeVar
+
+from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db.models import F, Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from work import kinds, queries
+from work.actions.holding import Held, claim, held, let_go, release, release_strays
+from work.actions.runs import end, finish
+from work.kinds import Kind
+from work.models import Item, Run
+from work.outcomes import Away, GiveUp, ItemFailed, NotWanted, RunFailed, TryAgain
+from work.states import ItemState, RunState
+
+log = logging.getLogger(__name__)
+
+I = TypeVar("I", bound=Item)  # noqa: E741
+T = TypeVar("T")
+
+# What fails in passing is tried this often for an item.
+MAX_ATTEMPTS = 3
+# Seconds for which a worker asks a database that is away, to give back what it holds; seconds between two asks at most.
+_PATIENCE, _LONGEST_PAUSE = 600, 10
+# Seconds between two looks after items that this process holds in the database alone.
+_STRAYS_EVERY = 15
+_strays_seen = 0.0
+
+DATABASE_ERRORS = (OperationalError, InterfaceError)
+
+
+def do_items(*, kind: Kind[Any], item_ids: Sequence[int]) -> int:
+    """Do some items, one after the other. Those that somebody else has are passed over.
+
+    Returns how many were done. What goes wrong with one is written to it, and a mistake of ours to the log as well; the
+    others go on.
+    """
+    give_back_strays()
+    done = 0
+    for pk in item_ids:
+        if (holder := _insist(partial(claim, kind, pk))) is None:
+            continue
+        done += do_held(holder)
+        _insist(partial(finish, holder.item.run))
+    return done
+
+
+def take_up(run: Run) -> bool:
+    """Do the next item of a run in this process; False when none is to be had at the moment."""
+    kind = kinds.of(run)
+    due = run.items.filter(queries.due(timezone.now()), run__state=RunState.RUNNING)
+    pk = due.order_by(*kind.order).values_list("pk", flat=True).first()
+    if pk is None:
+        return False
+    do_items(kind=kind, item_ids=[pk])
+    return True
+
+
+def give_back_strays(*, at_once: bool = False) -> None:
+    """Look after items that this process holds in the database alone; see `release_strays`."""
+    global _strays_seen
+    if not at_once and time.monotonic() - _strays_seen < _STRAYS_EVERY:
+        return
+    _strays_seen = time.monotonic()
+    for kind in kinds.every():
+        if n := release_strays(kind):
+            log.warning("%s: %s items that this process had lost are given back", kind.key, n)
+
+
+def do_held(holder: Held[Any]) -> bool:
+    """Do a claimed item. True: it is done; False: its item says why not."""
+    try:
+        return _do(holder)
+    finally:
+        let_go(holder)
+
+
+def _do(holder: Held[Any]) -> bool:
+    kind, item = holder.kind, holder.item
+    try:
+        kind.do(holder)
+        assert holder.is_finished, f"{kind.key} was left unfinished"
+    except GiveUp:
+        _insist(partial(release, item))
+    except NotWanted:
+        _insist(held(item).delete)
+    except ItemFailed as failure:
+        _insist(partial(fail, kind, item, str(failure)))
+    except Away as failure:
+        _insist(partial(_rest, item, str(failure)))
+    except RunFailed as failure:
+        _insist(partial(_fail_run, item, str(failure)))
+    except TryAgain as failure:
+        _insist(partial(_retry, kind, item, str(failure)))
+    except DATABASE_ERRORS as error:  # locked or away
+        log.warning("%s: %s", name_of(holder), error)
+        sentence = _("The database did not answer: %(error)s") % {"error": error}
+        _insist(partial(_retry, kind, item, sentence))
+    except Exception as error:
+        log.exception("%s could not be done", name_of(holder))
+        mistake = _("A mistake in Palate: %(error)s") % {"error": f"{type(error).__name__}: {error}"}
+        _insist(partial(fail, kind, item, mistake))
+    except BaseException:  # this process is told to stop
+        release(item)
+        raise
+    else:
+        if item.run.rests:
+            _insist(partial(_rested, item.run))
+        return True
+    return False
+
+
+def name_of(holder: Held[Any]) -> str:
+    """For the log, also where the database, which may have to be asked for it, is away."""
+    try:
+        return holder.kind.name(holder.item)
+    except DATABASE_ERRORS:
+        return f"{holder.kind.key} {holder.item.pk}"
+
+
+def _rested(run: Run) -> None:
+    type(run)._default_manager.filter(pk=run.pk).update(rests=0, rest_until=None)
+
+
+def _insist(write: Callable[[], T]) -> T:
+    """Ask the database, however long it is away: nobody else knows what became of an item.
+
+    Raises:
+        OperationalError, InterfaceError: it stayed away for very long. The item is then found by `release_strays`.
+    """
+    pause, deadline = 0.25, time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return write()
+        except DATABASE_ERRORS as error:
+            if connection.in_atomic_block or time.monotonic() > deadline:
+                raise
+            log.warning("The database is away or locked, asked again in %.1f s: %s", pause, error)
+            connection.close()
+        time.sleep(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+@transaction.atomic
+def fail(kind: Kind[I], item: I, error: str) -> None:
+    if held(item).update(state=ItemState.FAILED, lease_until=None, error=error, done_at=timezone.now()):
+        kind.failed(item, error)
+
+
+def _retry(kind: Kind[I], item: I, error: str) -> None:
+    """Try again later, at growing distances; the third failure is the last. The recovery sends it when it is due."""
+    if item.attempts >= MAX_ATTEMPTS:
+        fail(kind, item, error)
+        return
+    wait = timedelta(seconds=10 * 2**item.attempts)
+    held(item).update(state=ItemState.QUEUED, lease_until=None, error=error, not_before=timezone.now() + wait)
+
+
+@transaction.atomic
+def _fail_run(item: Item, error: str) -> None:
+    release(item)
+    end(item.run, RunState.FAILED, error=error)
+
+
+def _rest(item: Item, error: str) -> None:
+    """The whole run waits, at growing distances; the third time it fails."""
+    runs = type(item.run)._default_manager
+    run, now = runs.get(pk=item.run_id), timezone.now()
+    until = run.rest_until
+    if until is None or until <= now:
+        if run.rests + 1 >= MAX_ATTEMPTS:
+            _fail_run(item, error)
+            return
+        until = now + timedelta(seconds=10 * 2 ** (run.rests + 1))
+        # Of several workers that find nobody at the same time one counts.
+        runs.filter(pk=run.pk, rests=run.rests).update(rests=F("rests") + 1, rest_until=until)
+    held(item).update(
+        state=ItemState.QUEUED, lease_until=None, error=error, not_before=until, attempts=F("attempts") - 1
+    )
+    waiting = run.items.filter(state=ItemState.QUEUED)
+    waiting.filter(Q(not_before=None) | Q(not_before__lt=until)).update(not_before=until)

@@ -1,0 +1,180 @@
+"""Items of work as a worker holds them: claimed, kept, given back, finished.
+
+The conditions stand in each UPDATE itself (a join would move them into a subquery): PostgreSQL then looks at them again
+when another worker changed the item while this one waited for it.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any, Generic, TypeVar
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from work import processes, queries
+from work.kinds import Kind
+from work.models import Item, Run
+from work.outcomes import GiveUp
+from work.states import ItemState, RunState
+
+I = TypeVar("I", bound=Item)  # noqa: E741
+
+# A model is loaded, or fetched from the hub.
+LOADING = timedelta(minutes=30)
+
+# Tokens of what this process is really at, whatever the database says of it.
+_at_work: set[uuid.UUID] = set()
+
+
+def lease() -> timedelta:
+    return timedelta(seconds=settings.PALATE_LEASE_SECONDS)
+
+
+def held(item: Item) -> QuerySet[Any]:
+    """The item, if it is still this holder's."""
+    return type(item)._default_manager.filter(pk=item.pk, token=item.token, state=ItemState.CLAIMED)
+
+
+class Held(Generic[I]):
+    """An item in the hands of a worker: what an action that does one item gets."""
+
+    def __init__(self, kind: Kind[I], item: I) -> None:
+        self.kind, self.item = kind, item
+        self.is_finished = False
+        self._since = self._renewed = time.monotonic()
+
+    @property
+    def key(self) -> uuid.UUID:
+        """Of this attempt; what is written under it is written once."""
+        assert self.item.token is not None
+        return self.item.token
+
+    def still(self) -> QuerySet[Any]:
+        """The item, if it is still this holder's and its run is on."""
+        return held(self.item).filter(run__in=self.kind.run._default_manager.filter(state=RunState.RUNNING))
+
+    def hold(self, until: timedelta | None = None, **told: Any) -> None:
+        """Renew the lease; `told`: other fields of the item that are to be seen meanwhile.
+
+        Raises:
+            GiveUp: it is not this holder's any more, or its run has ended.
+        """
+        if not self.still().update(lease_until=timezone.now() + (until or lease()), **told):
+            raise GiveUp
+        self._renewed = time.monotonic()
+
+    def beat(self, *_progress: object) -> None:
+        """Renew the lease, at most once a second; raises as `hold`. Takes what any progress callback is given."""
+        if time.monotonic() - self._renewed >= 1:
+            self.hold()
+
+    def look(self) -> None:
+        """As `beat`, for who is inside a transaction: nobody else would see the lease. Writes nothing."""
+        if time.monotonic() - self._renewed >= 1:
+            self._renewed = time.monotonic()
+            if not self.still().exists():
+                raise GiveUp
+
+    @contextmanager
+    def quiet(self, longest: timedelta) -> Iterator[None]:
+        """While something is done that cannot `beat`; raises as `hold`, before and after it."""
+        self.hold(longest)
+        yield
+        self.hold()
+
+    @contextmanager
+    def finishing(self, **numbers: Any) -> Iterator[None]:
+        """One transaction, which writes what was done and ends the item; `numbers`: other fields of the item.
+
+        Raises:
+            GiveUp: it is not this holder's any more, or its run has ended. Nothing is written then.
+        """
+        with transaction.atomic():
+            mine = self.still().update(
+                state=ItemState.DONE,
+                lease_until=None,
+                done_at=timezone.now(),
+                error="",
+                seconds=self.seconds,
+                **numbers,
+            )
+            if not mine:
+                raise GiveUp
+            yield
+        self.is_finished = True
+
+    @property
+    def seconds(self) -> float:
+        """Since it was claimed."""
+        return time.monotonic() - self._since
+
+    def note_worker(self, identity: Mapping[str, str]) -> None:
+        note_worker(self.item.run, identity)
+
+
+def claim(kind: Kind[I], pk: int) -> Held[I] | None:
+    """Take an item, if it is free; a conditional UPDATE decides between workers."""
+    now, token = timezone.now(), uuid.uuid4()
+    items, running = kind.item._default_manager, kind.run._default_manager.filter(state=RunState.RUNNING)
+    _at_work.add(token)
+    try:
+        claimed = items.filter(queries.due(now), pk=pk, run__in=running).update(
+            state=ItemState.CLAIMED,
+            token=token,
+            worker=processes.this_process(),
+            lease_until=now + lease(),
+            not_before=None,
+            attempts=F("attempts") + 1,
+        )
+        item = items.filter(pk=pk, token=token).select_related(*kind.related).first() if claimed else None
+    except BaseException:
+        _at_work.discard(token)
+        raise
+    if item is None:
+        _at_work.discard(token)
+        return None
+    return Held(kind, item)
+
+
+def let_go(holder: Held[Any]) -> None:
+    """This process is not at it any more."""
+    _at_work.discard(holder.key)
+
+
+def release(item: Item) -> None:
+    """Put an item back as if it had not been taken; the recovery sends it again."""
+    held(item).update(state=ItemState.QUEUED, lease_until=None, not_before=timezone.now(), attempts=F("attempts") - 1)
+
+
+def release_strays(kind: Kind[Any]) -> int:
+    """Put back what the database says that this process holds, and it does not. Returns how many there were.
+
+    So it is when the database went away in the middle of an item, and came back after this worker had stopped asking;
+    or when a process that died had the number that this one has now.
+    """
+    ours = kind.item._default_manager.filter(state=ItemState.CLAIMED, worker=processes.this_process())
+    strays = [item for item in ours.only("pk", "token", "state") if item.token not in _at_work]
+    for item in strays:
+        release(item)
+    return len(strays)
+
+
+@transaction.atomic
+def note_worker(run: Run, identity: Mapping[str, str]) -> None:
+    """Add a worker's model and libraries to the run's record, once for all workers that are alike."""
+    whole = {**identity, "python": platform.python_version()}
+    if whole in run.provenance.setdefault("workers", []):
+        return
+    locked = type(run)._default_manager.select_for_update().get(pk=run.pk)
+    if whole not in locked.provenance.setdefault("workers", []):
+        locked.provenance["workers"].append(whole)
+        locked.save(update_fields=["provenance"])
+    run.provenance = locked.provenance

@@ -1,0 +1,84 @@
+"""The work of dead workers, given to living ones."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from work import kinds, processes, queries
+from work.actions.doing import fail, give_back_strays
+from work.actions.holding import held
+from work.actions.runs import finish, put_on_queue, send_items
+from work.kinds import Kind
+from work.models import Item, Run
+from work.states import ItemState, RunState
+
+log = logging.getLogger(__name__)
+
+I = TypeVar("I", bound=Item)  # noqa: E741
+
+# An item at which workers die is taken up more often than a failing one, since few deaths are the item's fault:
+# machines are switched off, workers are killed.
+MAX_DEATHS = 5
+
+
+def recover(*, at_start: bool = False) -> None:
+    """Give the work of dead workers to living ones; runs at the start of each worker, and every few seconds.
+
+    - What this process holds in the database alone is put back.
+    - An item whose lease ran out, or whose process on this host is gone, is queued again, a few times.
+    - Items whose time to be tried again has come are sent.
+    - A run that has queued work but shows no sign of life is sent once more: some queues lose what a killed worker had
+      taken. At the start of a worker this is done at once.
+    - A run whose last worker died between its last item and the end is ended.
+
+    All this is harmless when it comes too early, or twice, since items are claimed.
+    """
+    give_back_strays(at_once=True)
+    for kind in kinds.every():
+        for item in kind.item._default_manager.filter(state=ItemState.CLAIMED):
+            _take_from_the_dead(kind, item)
+        for run in kind.run._default_manager.filter(state=RunState.RUNNING):
+            _look_after(run, at_start=at_start)
+
+
+def _take_from_the_dead(kind: Kind[I], item: I) -> None:
+    assert item.lease_until is not None
+    if item.lease_until > timezone.now() and not processes.is_dead(item.worker):
+        return
+    log.warning("%s: its worker %s is gone", kind.name(item), item.worker)
+    if item.attempts >= MAX_DEATHS and item.run.is_running:
+        fail(kind, item, str(kind.died) % {"n": item.attempts})
+    else:
+        # The lease as it was read: a worker that has renewed it meanwhile is alive.
+        held(item).filter(lease_until=item.lease_until).update(
+            state=ItemState.QUEUED, lease_until=None, not_before=timezone.now()
+        )
+
+
+def _look_after(run: Run, *, at_start: bool) -> None:
+    finish(run)
+    with transaction.atomic():
+        now = timezone.now()
+        if queries.is_waiting(run, now=now) and (at_start or _is_quiet(run)):
+            put_on_queue(run)
+        else:
+            due: Any = run.items.filter(state=ItemState.QUEUED, not_before__lte=now)
+            send_items(run, due)
+            due.update(not_before=None)
+
+
+def _is_quiet(run: Run) -> bool:
+    """No worker has it, and the queue has had its time: longer each time, lest a long queue fills with copies."""
+    if run.items.filter(state=ItemState.CLAIMED).exists():
+        return False
+    sent = run.enqueued_at or run.started_at
+    last = run.items.aggregate(last=Max("done_at"))["last"] or sent
+    # Work that was done since the last sending says that the queue is read: from then on the patience is short again.
+    times = 1 if last > sent else run.enqueued_times
+    return timezone.now() - max(last, sent) > timedelta(seconds=20 * 2 ** min(times, 7))

@@ -1,0 +1,88 @@
+"""The kinds of work that this installation has. Each app registers its own when it is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from django.db.models import Q
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from work.models import Item, Run
+from work.states import LONG_WORK_PRIORITY
+
+I = TypeVar("I", bound=Item)  # noqa: E741
+
+
+_DIED = _("%(n)s workers died at this, or fell silent.")
+
+
+def _nothing(*_of: Any) -> None:
+    pass
+
+
+@dataclass(frozen=True, eq=False)
+class Kind(Generic[I]):
+    """A kind of work: a table of items, and how one of them is done.
+
+    Attributes:
+        item: the table; its foreign key `run` leads to the table of runs.
+        do: does one item; gets a `work.actions.Held` of it. See `work` for what it may raise.
+        name: of an item, for the log and for people who use a command.
+        order: in which items are taken up. What workers died at comes last: the others are done then, whatever is
+            wrong with it.
+        related: what is selected with an item for `do`.
+        batch: how many items go into one message to the queue. Short items are better sent together.
+        died: the sentence of an item at which workers died, with %(n)s.
+        is_void: of items that a resumed run does no more.
+        failed: what else is written when an item fails, in the same transaction.
+        fails_the_run: a run is as good as its one item.
+        priority: of its messages; `SHORT_WORK_PRIORITY` where somebody waits for one item.
+    """
+
+    item: type[I]
+    do: Callable[[Any], None]
+    name: Callable[[I], str] = str
+    order: tuple[str, ...] = ("attempts", "pk")
+    related: tuple[str, ...] = ("run",)
+    batch: int = 1
+    died: str | Promise = _DIED
+    is_void: Q | None = None
+    failed: Callable[[I, str], None] = _nothing
+    fails_the_run: bool = False
+    priority: int = LONG_WORK_PRIORITY
+
+    @property
+    def key(self) -> str:
+        """Its name in messages to the queue."""
+        return self.item._meta.label_lower
+
+    @property
+    def run(self) -> type[Run]:
+        made = self.item._meta.get_field("run").related_model
+        assert isinstance(made, type)
+        assert issubclass(made, Run)
+        return made
+
+
+_kinds: dict[str, Kind[Any]] = {}
+
+
+def register(kind: Kind[Any]) -> None:
+    _kinds[kind.key] = kind
+
+
+def every() -> list[Kind[Any]]:
+    return list(_kinds.values())
+
+
+def called(key: str) -> Kind[Any]:
+    """Raises KeyError where no app has registered it."""
+    return _kinds[key]
+
+
+def of(run: Run) -> Kind[Any]:
+    """The kind of a run's work."""
+    return next(kind for kind in _kinds.values() if kind.run is type(run))

@@ -1,0 +1,159 @@
+"""Reads about runs and their items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, Max, Min, Q, Sum
+from django.utils import timezone
+
+from work import kinds
+from work.models import Run
+from work.states import ItemState, RunState
+
+# The pace is taken from what was done lately, so that it follows workers that come and go.
+_PACE_WINDOW = timedelta(minutes=2)
+# A worker that is free takes up work within a second or two.
+_SILENCE = timedelta(seconds=30)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is. Items; seconds.
+
+    Attributes:
+        sums: of numbers that its items have, those that were asked for.
+        paces: the same numbers a second, of late; None before the first item.
+        silent: since the last sign of life, while work waits and nobody is at it.
+        is_behind: while it is silent: the workers of its queue are at other work.
+    """
+
+    total: int
+    done: int
+    failed: int
+    at_work: int
+    elapsed: timedelta
+    left: timedelta | None
+    silent: timedelta | None
+    is_behind: bool
+    sums: dict[str, int] = field(default_factory=dict)
+    paces: dict[str, float | None] = field(default_factory=dict)
+
+    @property
+    def lacks_a_worker(self) -> bool:
+        return self.silent is not None and self.silent > _SILENCE and not self.is_behind
+
+    @property
+    def silent_for(self) -> timedelta:
+        return whole_seconds(self.silent or timedelta())
+
+    @property
+    def seconds(self) -> float:
+        return self.elapsed.total_seconds()
+
+    @property
+    def seconds_left(self) -> float | None:
+        return self.left.total_seconds() if self.left is not None else None
+
+    @property
+    def left_over(self) -> int:
+        return self.total - self.done
+
+    @property
+    def waiting(self) -> int:
+        return self.total - self.done - self.failed - self.at_work
+
+
+def due(now: datetime) -> Q:
+    """Of items that a worker may take."""
+    return Q(state=ItemState.QUEUED) & (Q(not_before=None) | Q(not_before__lte=now))
+
+
+def has_unfinished(run: Run) -> bool:
+    """Whether a run has items that are neither done nor failed. One query."""
+    return bool(run.items.filter(state__in=[ItemState.QUEUED, ItemState.CLAIMED]).exists())
+
+
+def is_waiting(run: Run, *, now: datetime) -> bool:
+    """Whether a run has work that a worker may take. One query."""
+    return bool(run.items.filter(due(now)).exists())
+
+
+def works_elsewhere(queue: str, *, now: datetime) -> bool:
+    """Whether a worker holds an item of any run on this queue. At most one query a kind of work."""
+    held = Q(state=ItemState.CLAIMED, lease_until__gt=now, run__queue=queue)
+    return any(kind.item._default_manager.filter(held).exists() for kind in kinds.every())
+
+
+def progress(run: Run, *, sums: Sequence[str] = (), paces: Mapping[str, Any] | None = None) -> Progress:
+    """How far a run is; `sums` names numbers of its items, `paces` such numbers, or expressions of them, by a name.
+
+    Two queries; of a run that waits for a worker at most one more for each kind of work.
+    """
+    now, paces = timezone.now(), paces or {}
+    whole = run.items.aggregate(
+        total=Count("pk"),
+        done=Count("pk", filter=Q(state=ItemState.DONE)),
+        failed=Count("pk", filter=Q(state=ItemState.FAILED)),
+        at_work=Count("pk", filter=Q(state=ItemState.CLAIMED)),
+        due=Count("pk", filter=due(now)),
+        last=Max("done_at"),
+        last_done=Max("done_at", filter=Q(state=ItemState.DONE)),
+        **{f"sum_{name}": Sum(name) for name in sums},
+    )
+    unfinished = whole["total"] - whole["done"] - whole["failed"]
+    pace = _pace(run, paces, until=whole["last_done"])
+    silent = None
+    if run.is_running and whole["due"] and not whole["at_work"]:
+        silent = now - max(filter(None, (run.started_at, run.enqueued_at, whole["last"])))
+    return Progress(
+        total=whole["total"],
+        done=whole["done"],
+        failed=whole["failed"],
+        at_work=whole["at_work"],
+        elapsed=whole_seconds((run.ended_at or now) - run.started_at),
+        left=whole_seconds(timedelta(seconds=unfinished / pace["items"])) if pace and run.is_running else None,
+        silent=silent,
+        is_behind=silent is not None and silent > _SILENCE and works_elsewhere(run.queue, now=now),
+        sums={name: whole[f"sum_{name}"] or 0 for name in sums},
+        paces={name: pace.get(name) for name in paces},
+    )
+
+
+def _pace(run: Run, of: Mapping[str, Any], *, until: datetime | None) -> dict[str, float]:
+    """Items, and numbers of theirs, that were done a second in the last while; {} before the first. One query."""
+    if until is None:
+        return {}
+    done: dict[str, Any] = run.items.filter(state=ItemState.DONE, done_at__gte=until - _PACE_WINDOW).aggregate(
+        n=Count("pk"),
+        seconds=Sum("seconds"),
+        first=Min("done_at"),
+        last=Max("done_at"),
+        **{f"sum_{name}": Sum(number) for name, number in of.items()},
+    )
+    # The first of them was begun before it was done: its own time counts too.
+    span = (done["last"] - done["first"]).total_seconds() + done["seconds"] / done["n"]
+    if not span:
+        return {}
+    return {"items": done["n"] / span, **{name: (done[f"sum_{name}"] or 0) / span for name in of}}
+
+
+def whole_seconds(time: timedelta) -> timedelta:
+    return timedelta(seconds=round(time.total_seconds()))
+
+
+def counts(prefix: str) -> dict[str, Count]:
+    """Annotations of a query of runs: {prefix}, n_done and n_failed."""
+    return {
+        prefix: Count("items"),
+        "n_done": Count("items", filter=Q(items__state=ItemState.DONE)),
+        "n_failed": Count("items", filter=Q(items__state=ItemState.FAILED)),
+    }
+
+
+def is_stuck(run: Run, progress: Progress) -> bool:
+    """Whether somebody has to do something before it comes to its end."""
+    return run.state == RunState.FAILED or progress.lacks_a_worker or (progress.failed > 0 and not run.is_running)
