@@ -1,57 +1,22 @@
-"""The tables of the judges' floor for an administrator: made by actions, so shown here and not changed.
-
-A model's place can be edited: a folder moves. What a run was made with is in its record, whatever is edited here.
-"""
+"""The tables of the judges' floor for an administrator: made by actions, so shown here and not changed."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from django import forms
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
 from annotation.admin import MadeByActions, indented, through
-from judges import labelling
-from judges.backends.base import BackendError
 from judges.models import (
     Extraction,
     ExtractionItem,
     ExtractionRun,
     Extractor,
     Judge,
-    LanguageModel,
-    Prompt,
     Run,
     UnreadableAnswer,
     WorkItem,
 )
-
-
-class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A model may lie where this process cannot see it, but no server may be one that could never work."""
-
-    class Meta:
-        model = LanguageModel
-        fields = ["name", "backend", "location", "revision", "gguf_file", "dtype", "device", "served_name",
-                  "api_key_env", "requests_per_minute"]  # fmt: skip
-
-    def clean(self) -> dict[str, Any]:
-        cleaned: dict[str, Any] = super().clean() or {}
-        if not self.errors and cleaned["backend"] == LanguageModel.Backend.OPENAI:
-            try:
-                labelling.check_server(LanguageModel(**cleaned), chat_template=False)
-            except BackendError as error:
-                raise forms.ValidationError(str(error)) from error
-        return cleaned
-
-
-@admin.register(LanguageModel)
-class LanguageModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    form = LanguageModelForm
-    list_display = ["name", "backend", "location", "served_name", "revision", "dtype", "device"]
-    list_filter = ["backend"]
-    search_fields = ["name", "location", "served_name"]
+from llm.models import Prompt
 
 
 @admin.register(Prompt)
@@ -134,7 +99,7 @@ class ExtractionRunAdmin(MadeByActions):
     list_filter = ["state", "study"]
     list_select_related = ["extractor", "study", "started_by"]
     search_fields = ["extractor__name", "study__title", "error"]
-    fields = ["study", "extractor", "state", "error", "started_by", "started_at", "ended_at", "sent_at", "record"]
+    fields = ["study", "extractor", "state", "error", "started_by", "started_at", "ended_at", "enqueued_at", "record"]
     readonly_fields = ["record"]
     record = indented("provenance", _("record"))
 

@@ -12,20 +12,21 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api import study_of, user_of
-from annotation.models import Role, Study
-from annotation.serializers import RefusalSerializer
+from annotation.api.core import study_of, user_of
+from annotation.api.runs import RunDoor
+from annotation.api.serializers import RefusalSerializer
+from annotation.models import Role
 from judges import actions, queries
-from judges.models import Judge, LanguageModel, Run, UnreadableAnswer
+from judges.models import Judge, UnreadableAnswer
+from llm import registry
+from work.api import ProgressFields, RunFields
 
 
 class JudgeSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     name = serializers.CharField(help_text=_("Its code as a rater."))
     method = serializers.ChoiceField(Judge.Method.choices)
-    backend = serializers.ChoiceField(
-        LanguageModel.Backend.choices, source="model.backend", default=None, allow_null=True
-    )
+    backend = serializers.ChoiceField(registry.choices(), source="model.backend", default=None, allow_null=True)
     model = serializers.CharField(
         source="model.location", default=None, allow_null=True, help_text=_("Its place; of a server its address.")
     )
@@ -47,14 +48,9 @@ class JudgeSerializer(serializers.Serializer[Any]):
     prompt_sha256 = serializers.CharField(source="prompt.digest")
 
 
-class RunSerializer(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
+class RunSerializer(RunFields):
     study = serializers.SlugField(source="study.slug")
     judge = JudgeSerializer()
-    state = serializers.ChoiceField(Run.State.choices)
-    error = serializers.CharField(help_text=_("Why it failed, and what to do."))
-    started_at = serializers.DateTimeField()
-    ended_at = serializers.DateTimeField(allow_null=True)
     repeats = serializers.IntegerField()
     rows = serializers.IntegerField(source="n_rows")
     rows_done = serializers.IntegerField(source="n_done")
@@ -65,20 +61,13 @@ class RunSerializer(serializers.Serializer[Any]):
     )
 
 
-class ProgressSerializer(serializers.Serializer[Any]):
+class ProgressSerializer(ProgressFields):
     rows = serializers.IntegerField()
-    done = serializers.IntegerField()
-    failed = serializers.IntegerField()
-    at_work = serializers.IntegerField()
-    waiting = serializers.IntegerField()
     labels = serializers.IntegerField(source="cells")
     unreadable = serializers.IntegerField()
     tokens = serializers.IntegerField()
-    seconds = serializers.FloatField(help_text=_("Since the start."))
     cells_per_second = serializers.FloatField(allow_null=True)
     tokens_per_second = serializers.FloatField(allow_null=True)
-    seconds_left = serializers.FloatField(allow_null=True, help_text=_("At the present pace."))
-    lacks_a_worker = serializers.BooleanField(help_text=_("Rows wait, and no worker has taken one up for a while."))
 
 
 class RowErrorSerializer(serializers.Serializer[Any]):
@@ -117,12 +106,27 @@ class RunDetailSerializer(RunSerializer):
     )  # fmt: skip
 
 
-def _detail(study: Study, pk: int, code: int = status.HTTP_200_OK) -> Response:
-    run = get_object_or_404(queries.runs_with_counts(study), pk=pk)
-    run.progress = queries.progress(run)  # type: ignore[attr-defined]
-    run.errors = queries.problems(run)  # type: ignore[attr-defined]
-    run.unreadable_answers = queries.unreadable(run, at_most=50)  # type: ignore[attr-defined]
-    return Response(RunDetailSerializer(run).data, status=code)
+def _whole(run: Any) -> Any:
+    run.progress = queries.progress(run)
+    run.errors = queries.problems(run)
+    run.unreadable_answers = queries.unreadable(run, at_most=50)
+    return run
+
+
+JUDGING = RunDoor(
+    runs=queries.runs_with_counts,
+    serializer=RunSerializer,
+    whole=_whole,
+    detail=RunDetailSerializer,
+    cancel=actions.cancel_run,
+    resume=actions.resume_run,
+    about={
+        "runs": "The runs of a study, the last one first.",
+        "run": "A run: how far it is, what went wrong, and what its labels are made with.",
+        "cancel": "Stop a run. Rows that are done stay.",
+        "resume": "Go on with the rows that have no labels yet, failed ones included.",
+    },
+)
 
 
 @extend_schema(responses=JudgeSerializer(many=True))
@@ -142,37 +146,4 @@ def start(request: Request, slug: str, pk: int) -> Response:
     asked = StartSerializer(data=request.data)
     asked.is_valid(raise_exception=True)
     run = actions.start_run(study=study, judge=judge, by=user_of(request), repeats=asked.validated_data["repeats"])
-    return _detail(study, run.pk, status.HTTP_201_CREATED)
-
-
-@extend_schema(responses=RunSerializer(many=True))
-@api_view(["GET"])
-def runs(request: Request, slug: str) -> Response:
-    """The runs of a study, the last one first."""
-    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
-    return Response(RunSerializer(queries.runs_with_counts(study), many=True).data)
-
-
-@extend_schema(responses=RunDetailSerializer)
-@api_view(["GET"])
-def run(request: Request, slug: str, pk: int) -> Response:
-    """A run: how far it is, what went wrong, and what its labels are made with."""
-    return _detail(study_of(request, slug, Role.MANAGER, Role.RESEARCHER), pk)
-
-
-@extend_schema(request=None, responses=RunDetailSerializer)
-@api_view(["POST"])
-def cancel(request: Request, slug: str, pk: int) -> Response:
-    """Stop a run. Rows that are done stay."""
-    study = study_of(request, slug, Role.MANAGER)
-    actions.cancel_run(run=get_object_or_404(study.runs, pk=pk))
-    return _detail(study, pk)
-
-
-@extend_schema(request=None, responses={200: RunDetailSerializer, 409: RefusalSerializer})
-@api_view(["POST"])
-def resume(request: Request, slug: str, pk: int) -> Response:
-    """Go on with the rows that have no labels yet, failed ones included."""
-    study = study_of(request, slug, Role.MANAGER)
-    actions.resume_run(run=get_object_or_404(study.runs, pk=pk))
-    return _detail(study, pk)
+    return JUDGING.answer(study, run.pk, status.HTTP_201_CREATED)

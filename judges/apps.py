@@ -8,14 +8,31 @@ class JudgesConfig(AppConfig):
     name = "judges"
 
     def ready(self) -> None:
-        from annotation import judging, panels, tabs
+        from annotation import doors
         from annotation.models import Role, Study
-        from judges import queries
+        from judges import actions, queries
+        from judges import doors as own
+        from judges.generating import actions as generating
+        from judges.generating.queries import source_texts
+        from work import kinds
 
-        tabs.register(position=50, label=_("Judges"), url_name="judges:runs", roles={Role.MANAGER, Role.RESEARCHER})
-        panels.register(position=20, title=_("Judges"), url_name="judges:board")
+        kinds.register(actions.JUDGING)
+        kinds.register(actions.EXTRACTING)
+        kinds.register(generating.GENERATING)
+        doors.register_texts(source_texts)
+        doors.register_tab(
+            position=48,
+            label=_("Texts"),
+            url_name="judges:generations",
+            roles={Role.MANAGER, Role.RESEARCHER},
+            fits=lambda study: bool(own.wordings_for(study.scheme.slug)),
+        )
+        doors.register_tab(
+            position=50, label=_("Judges"), url_name="judges:runs", roles={Role.MANAGER, Role.RESEARCHER}
+        )
+        doors.register_panel(position=20, title=_("Judges"), url_name="judges:board")
 
         def names(study: Study) -> list[str]:
             return [judge.name for judge in queries.judges_for(study)]
 
-        judging.register(names)
+        doors.register_judges(names)

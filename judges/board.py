@@ -1,23 +1,38 @@
-"""The panel of the board that says which runs are stuck."""
+"""The panel of the board that says which work is stuck."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation.access import AppRequest, for_roles
 from annotation.models import Role, Study
-from judges import queries
-from judges.models import Run
+from annotation.people.access import AppRequest, for_roles
+from work import kinds, queries
+from work.models import Run
 
 
 @require_GET
 @for_roles(Role.MANAGER)
 def panel(request: AppRequest, study: Study) -> HttpResponse:
-    """The last run of each judge, with what keeps it from its end."""
-    last: dict[int, Run] = {}
-    for run in study.runs.select_related("judge__model", "rater").order_by("-started_at"):
-        last.setdefault(run.judge_id, run)
-    runs = [(run, queries.progress(run)) for run in last.values()]
+    """The last run of each judge and of whatever else works here, with what keeps it from its end."""
+    runs = [(run, queries.progress(run)) for run in _last_of_each(study)]
     return render(request, "judges/_board.html", {"study": study, "runs": runs})
+
+
+def _last_of_each(study: Study) -> Iterator[Run]:
+    """Runs of all kinds of work, the last one of each maker; of work that is one piece those that are not over yet."""
+    for kind in kinds.every():
+        if not any(field.name == "study" for field in kind.run._meta.fields):
+            continue
+        last: dict[str, Run] = {}
+        of_study = kind.run._default_manager.filter(study=study)  # type: ignore[misc]  # the abstract run has none
+        for run in of_study.order_by("-started_at"):
+            run.study = study  # type: ignore[attr-defined]
+            if not kind.fails_the_run:
+                last.setdefault(run.maker, run)
+            elif run.is_running:
+                last[f"{run.pk}"] = run
+        yield from last.values()

@@ -12,12 +12,13 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api import study_of, user_of
-from annotation.models import Role, Study
-from annotation.serializers import RefusalSerializer
+from annotation.api.core import study_of, user_of
+from annotation.api.runs import RunDoor
+from annotation.api.serializers import RefusalSerializer
+from annotation.models import Role
 from judges import actions, extraction_queries
 from judges.models import Extractor
-from judges.states import RunState
+from work.api import RunFields
 
 
 class ExtractorSerializer(serializers.Serializer[Any]):
@@ -32,14 +33,9 @@ class ExtractorSerializer(serializers.Serializer[Any]):
     prompt_sha256 = serializers.CharField(source="prompt_digest")
 
 
-class ExtractionRunSerializer(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
+class ExtractionRunSerializer(RunFields):
     study = serializers.SlugField(source="study.slug")
     extractor = ExtractorSerializer()
-    state = serializers.ChoiceField(RunState.choices)
-    error = serializers.CharField(help_text=_("Why it failed, and what to do."))
-    started_at = serializers.DateTimeField()
-    ended_at = serializers.DateTimeField(allow_null=True)
     documents = serializers.IntegerField(source="n_documents")
     documents_done = serializers.IntegerField(source="n_done")
     documents_failed = serializers.IntegerField(source="n_failed")
@@ -69,10 +65,25 @@ class ExtractionDetailSerializer(ExtractionRunSerializer):
     provenance = serializers.JSONField(help_text=_("Prompt, and of each kind of worker the model and the libraries."))
 
 
-def _detail(study: Study, pk: int, code: int = status.HTTP_200_OK) -> Response:
-    run = get_object_or_404(extraction_queries.runs_with_counts(study), pk=pk)
-    run.contents = extraction_queries.documents_of(run, with_raw=True)  # type: ignore[attr-defined]
-    return Response(ExtractionDetailSerializer(run).data, status=code)
+def _whole(run: Any) -> Any:
+    run.contents = extraction_queries.documents_of(run, with_raw=True)
+    return run
+
+
+EXTRACTING = RunDoor(
+    runs=extraction_queries.runs_with_counts,
+    serializer=ExtractionRunSerializer,
+    whole=_whole,
+    detail=ExtractionDetailSerializer,
+    cancel=actions.cancel_extraction,
+    resume=actions.resume_extraction,
+    about={
+        "runs": "The extraction runs of a study, the last one first.",
+        "run": "An extraction run: how far it is, what went wrong, and what was taken out of each document.",
+        "cancel": "Stop an extraction run. What was taken out stays.",
+        "resume": "Go on with the documents that are left, failed ones included.",
+    },
+)
 
 
 @extend_schema(responses=ExtractorSerializer(many=True))
@@ -90,37 +101,4 @@ def start(request: Request, slug: str, pk: int) -> Response:
     study = study_of(request, slug, Role.MANAGER)
     extractor = get_object_or_404(Extractor.objects.select_related("model"), pk=pk)
     run = actions.start_extraction(study=study, extractor=extractor, by=user_of(request))
-    return _detail(study, run.pk, status.HTTP_201_CREATED)
-
-
-@extend_schema(responses=ExtractionRunSerializer(many=True))
-@api_view(["GET"])
-def runs(request: Request, slug: str) -> Response:
-    """The extraction runs of a study, the last one first."""
-    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
-    return Response(ExtractionRunSerializer(extraction_queries.runs_with_counts(study), many=True).data)
-
-
-@extend_schema(responses=ExtractionDetailSerializer)
-@api_view(["GET"])
-def run(request: Request, slug: str, pk: int) -> Response:
-    """An extraction run: how far it is, what went wrong, and what was taken out of each document."""
-    return _detail(study_of(request, slug, Role.MANAGER, Role.RESEARCHER), pk)
-
-
-@extend_schema(request=None, responses=ExtractionDetailSerializer)
-@api_view(["POST"])
-def cancel(request: Request, slug: str, pk: int) -> Response:
-    """Stop an extraction run. What was taken out stays."""
-    study = study_of(request, slug, Role.MANAGER)
-    actions.cancel_extraction(run=get_object_or_404(study.extraction_runs, pk=pk))
-    return _detail(study, pk)
-
-
-@extend_schema(request=None, responses={200: ExtractionDetailSerializer, 409: RefusalSerializer})
-@api_view(["POST"])
-def resume(request: Request, slug: str, pk: int) -> Response:
-    """Go on with the documents that are left, failed ones included."""
-    study = study_of(request, slug, Role.MANAGER)
-    actions.resume_extraction(run=get_object_or_404(study.extraction_runs, pk=pk))
-    return _detail(study, pk)
+    return EXTRACTING.answer(study, run.pk, status.HTTP_201_CREATED)

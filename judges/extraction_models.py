@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Row, Study
-from judges.extraction_prompts import ExtractionPrompt, load_extraction_prompt
-from judges.states import ItemState, RunState
+from judges.extraction.prompts import ExtractionPrompt, load_extraction_prompt
+from llm.models import LanguageModel
+from work import models as work
 
 
 class Extractor(models.Model):
@@ -27,7 +28,7 @@ class Extractor(models.Model):
     name = models.CharField(max_length=60, unique=True)
     kind = models.CharField(max_length=6, choices=Kind.choices)
     parser = models.CharField(max_length=60, blank=True, help_text=_("Key of a parser of this installation."))
-    model = models.ForeignKey("LanguageModel", models.PROTECT, null=True, blank=True, related_name="extractors")
+    model = models.ForeignKey(LanguageModel, models.PROTECT, null=True, blank=True, related_name="extractors")
     prompt = models.TextField(blank=True, help_text=_("The text of its prompt file."))
     prompt_digest = models.CharField(max_length=64, blank=True)
     chat_template = models.BooleanField(default=False)
@@ -52,7 +53,7 @@ class Extractor(models.Model):
 
     @property
     def queue(self) -> str:
-        return "gpu" if self.model and self.model.device == "cuda" else "cpu"
+        return self.model.queue if self.model else "cpu"
 
 
 class Extraction(models.Model):
@@ -82,18 +83,11 @@ class Extraction(models.Model):
         return f"{self.extractor} · {self.row} · {self.kind}"
 
 
-class ExtractionRun(models.Model):
+class ExtractionRun(work.Run):
     """One extractor over the documents of one study."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="extraction_runs")
     extractor = models.ForeignKey(Extractor, models.PROTECT, related_name="runs")
-    state = models.CharField(max_length=10, choices=RunState.choices, default=RunState.RUNNING)
-    error = models.TextField(blank=True)
-    provenance = models.JSONField(default=dict)
-    started_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
-    started_at = models.DateTimeField(auto_now_add=True)
-    ended_at = models.DateTimeField(null=True, blank=True)
-    sent_at = models.DateTimeField(null=True)  # its work to the queue, last
 
     class Meta:
         ordering = ["-started_at"]
@@ -101,41 +95,37 @@ class ExtractionRun(models.Model):
             models.UniqueConstraint(
                 fields=["study", "extractor"], condition=Q(state="running"), name="extraction_run_one_at_a_time"
             ),
-            models.CheckConstraint(
-                condition=(Q(state="running") & Q(ended_at=None)) | (~Q(state="running") & Q(ended_at__isnull=False)),
-                name="extraction_run_ended_has_its_time",
-            ),
+            *work.run_constraints("extraction_run"),
         ]
 
     def __str__(self) -> str:
         return f"{self.extractor} · {self.study}"
 
+    def get_absolute_url(self) -> str:
+        return reverse("judges:extraction", args=[self.study.slug, self.pk])
 
-class ExtractionItem(models.Model):
-    """One document of an extraction run on its way through a worker; claimed and leased as a `WorkItem` is."""
+    @property
+    def maker(self) -> str:
+        return self.extractor.name
+
+    @property
+    def wanted_queue(self) -> str:
+        return self.extractor.queue
+
+
+class ExtractionItem(work.Item):
+    """One document of an extraction run on its way through a worker."""
 
     run = models.ForeignKey(ExtractionRun, models.CASCADE, related_name="items")
     row = models.ForeignKey(Row, models.CASCADE, related_name="extraction_items")
-    state = models.CharField(max_length=8, choices=ItemState.choices, default=ItemState.QUEUED)
-    attempts = models.PositiveSmallIntegerField(default=0)
-    token = models.UUIDField(null=True)
-    worker = models.CharField(max_length=120, blank=True)
-    lease_until = models.DateTimeField(null=True)
-    not_before = models.DateTimeField(null=True)
-    error = models.TextField(blank=True)
-    seconds = models.FloatField(default=0)
-    done_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["run", "row__sheet__position", "row__position"]
         constraints = [
             models.UniqueConstraint(fields=["run", "row"], name="extraction_item_once_a_run"),
-            models.CheckConstraint(
-                condition=~Q(state="claimed") | Q(token__isnull=False, lease_until__isnull=False),
-                name="extraction_item_claimed_has_a_lease",
-            ),
+            *work.item_constraints("extraction_item"),
         ]
-        indexes = [models.Index(fields=["run", "state"], name="extraction_item_by_state")]
+        indexes = work.item_indexes("extraction_item")
 
     def __str__(self) -> str:
         return f"{self.row} ({self.state})"

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 
-from django.db.models import Count, Prefetch, Q, QuerySet, Sum
-from django.utils import timezone
+from django.db.models import Prefetch, QuerySet
 
 from annotation.models import Row, Study
-from judges import documents, evidence
+from judges import doors
 from judges.models import Extraction, ExtractionItem, ExtractionRun, Extractor
-from judges.queries import works_elsewhere
-from judges.states import ItemState, RunState
-
-# A worker that is free takes up work within a second or two.
-_SILENCE = timedelta(seconds=30)
+from judges.runs import evidence
+from work import queries as work
 
 
 @dataclass(frozen=True)
@@ -33,14 +28,14 @@ class ExtractorLine:
 
     @property
     def is_at_work(self) -> bool:
-        return self.last is not None and self.last.state == RunState.RUNNING
+        return self.last is not None and self.last.is_running
 
     @property
     def place(self) -> str:
         """Its model, or the name of its parser."""
         if self.extractor.model is not None:
             return str(self.extractor.model)
-        parser = documents.parser(self.extractor.parser)
+        parser = doors.parser(self.extractor.parser)
         return str(parser.label) if parser else self.extractor.parser
 
 
@@ -56,74 +51,29 @@ def extractors(study: Study) -> list[ExtractorLine]:
 def runs_with_counts(study: Study) -> QuerySet[ExtractionRun]:
     """The extraction runs of a study, the last one first, each with `n_documents`, `n_done` and `n_failed`."""
     runs = ExtractionRun.objects.filter(study=study).select_related("extractor__model", "study", "started_by")
-    return runs.order_by("-started_at").annotate(
-        n_documents=Count("items"),
-        n_done=Count("items", filter=Q(items__state=ItemState.DONE)),
-        n_failed=Count("items", filter=Q(items__state=ItemState.FAILED)),
-    )
+    return runs.order_by("-started_at").annotate(**work.counts("n_documents"))
 
 
 @dataclass(frozen=True)
-class ExtractionProgress:
-    """Numbers of an extraction run's page. Rows; seconds. `lists`, `items` and so on: what they gave so far."""
+class Yield:
+    """What an extraction run gave so far: lists, and items in them."""
 
-    rows: int
-    done: int
-    failed: int
-    at_work: int
     lists: int
     items: int
     refused: int
     repaired: int
     unsupported: int
-    elapsed: timedelta
-    left: timedelta | None
-    lacks_a_worker: bool
-    is_behind: bool  # it waits, and the workers of its queue are at other work
-
-    @property
-    def left_over(self) -> int:
-        return self.rows - self.done
 
 
-def progress(run: ExtractionRun) -> ExtractionProgress:
-    """Three queries, and two more of a run that waits for a worker."""
-    now = timezone.now()
-    work = run.items.aggregate(
-        rows=Count("pk"),
-        done=Count("pk", filter=Q(state=ItemState.DONE)),
-        failed=Count("pk", filter=Q(state=ItemState.FAILED)),
-        at_work=Count("pk", filter=Q(state=ItemState.CLAIMED)),
-        seconds=Sum("seconds", filter=Q(state=ItemState.DONE)),
-    )
+def given(run: ExtractionRun) -> Yield:
+    """One query."""
     taken = list(_taken(run).values_list("items", "repairs", "refused", "unsupported"))
-    last = run.items.exclude(done_at=None).order_by("-done_at").values_list("done_at", flat=True).first()
-    unfinished = work["rows"] - work["done"] - work["failed"]
-    elapsed = (run.ended_at or now) - run.started_at
-    is_running = run.state == RunState.RUNNING
-    silent = (
-        is_running
-        and bool(unfinished)
-        and not work["at_work"]
-        and now - max(filter(None, (last, run.sent_at, run.started_at))) > _SILENCE
-    )
-    is_behind = silent and works_elsewhere(run.extractor.queue, now=now)
-    return ExtractionProgress(
-        rows=work["rows"],
-        done=work["done"],
-        failed=work["failed"],
-        at_work=work["at_work"],
+    return Yield(
         lists=len(taken),
         items=sum(len(items) for items, *_rest in taken),
         refused=sum(bool(refused) for _items, _repairs, refused, _n in taken),
         repaired=sum(bool(repairs) for _items, repairs, *_rest in taken),
         unsupported=sum(n for *_rest, n in taken),
-        elapsed=timedelta(seconds=round(elapsed.total_seconds())),
-        left=timedelta(seconds=round(work["seconds"] / work["done"] * unfinished))
-        if is_running and work["done"]
-        else None,
-        lacks_a_worker=silent and not is_behind,
-        is_behind=is_behind,
     )
 
 

@@ -5,11 +5,15 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotation.scheme import SchemeSpec
-from judges import documents, extraction_prompts, prompting
-from judges.evidence import check_evidence
+from annotation.queries.schemes import block_kinds
+from annotation.scheme.spec import SchemeSpec
+from judges import doors
+from judges.extraction import prompts
+from judges.methods import WRITES, prompting
 from judges.model_forms import NamesAModel
-from judges.models import Extractor, Judge, Prompt
+from judges.models import Extractor, Judge
+from judges.runs.evidence import check_evidence
+from llm.models import Prompt
 
 # As in the database.
 _LARGEST_TEMPERATURE, _MOST_NEW_TOKENS = 2, 100_000
@@ -33,7 +37,8 @@ class JudgeForm(NamesAModel):
         min_value=0,
         max_value=_LARGEST_TEMPERATURE,
         help_text=_(
-            "Only for a judge that rates. 0: the same answer each time, so that repeats make no sense. Empty: 0.7."
+            "Only for a judge that rates or writes. 0: the same answer each time, so that repeats make no sense. "
+            "Empty: 0.7."
         ),
     )
     max_new_tokens = forms.IntegerField(
@@ -41,7 +46,9 @@ class JudgeForm(NamesAModel):
         required=False,
         min_value=1,
         max_value=_MOST_NEW_TOKENS,
-        help_text=_("Only for a judge that rates. A longer answer is cut there. Empty: 256; more if the model thinks."),
+        help_text=_(
+            "Only for a judge that rates or writes. A longer answer is cut there. Empty: 256; more if the model thinks."
+        ),
     )
     evidence = forms.ModelChoiceField(
         Extractor.objects.all(),
@@ -53,14 +60,23 @@ class JudgeForm(NamesAModel):
     prompt = forms.ModelChoiceField(
         Prompt.objects.all(), label=_("Prompt"), required=False, empty_label=_("— the text below —")
     )
+    shipped = forms.ChoiceField(label=_("or one that comes with Palate"), required=False)
     prompt_text = forms.CharField(label=_("Prompt text"), required=False, widget=forms.Textarea(attrs={"rows": 16}))
 
     def __init__(self, *args: Any, scheme: SchemeSpec, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.scheme = scheme
+        stored = self.fields["prompt"].queryset.values_list("digest", flat=True)  # type: ignore[attr-defined]
+        self._of_packs = prompting.fitting(doors.shipped_prompts().values(), scheme, leave_out=set(stored))
+        self.fields["shipped"].choices = [("", "–"), *((name, name) for name in self._of_packs)]  # type: ignore[attr-defined]
+        if not self._of_packs:
+            del self.fields["shipped"]
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
+        shipped = cleaned.pop("shipped", "")
+        if shipped and not cleaned.get("prompt_text"):
+            cleaned["prompt_text"] = self._of_packs[shipped]
         if self.errors:
             return cleaned
         has_model = bool(cleaned["model"]) + bool(cleaned["location"])
@@ -78,13 +94,13 @@ class JudgeForm(NamesAModel):
         return cleaned
 
     def _check_writing(self, cleaned: dict[str, Any]) -> None:
-        if cleaned["method"] == Judge.Method.RATING:
+        if cleaned["method"] in WRITES:
             if cleaned["normalisation"] != Judge.Normalisation.NONE:
-                self.add_error("normalisation", _("A judge that rates has no probabilities of options to normalise."))
+                self.add_error("normalisation", _("A judge that writes has no probabilities of options to normalise."))
             return
         for field in ("temperature", "max_new_tokens"):
             if cleaned[field] is not None:
-                self.add_error(field, _("Only a judge that rates writes. Leave this empty."))
+                self.add_error(field, _("Only a judge that rates or writes has this. Leave it empty."))
 
     def _check_prompt(self, cleaned: dict[str, Any]) -> None:
         text = cleaned["prompt"].text if cleaned["prompt"] else cleaned["prompt_text"]
@@ -125,7 +141,7 @@ class ExtractorForm(NamesAModel):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["chat_template"].initial = True
-        parsers = [(parser.key, parser.label) for parser in documents.parsers()]
+        parsers = [(parser.key, parser.label) for parser in doors.parsers()]
         self.fields["parser"].choices = [("", _("— none: a model —")), *parsers]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
@@ -138,7 +154,7 @@ class ExtractorForm(NamesAModel):
         elif not cleaned["parser"]:
             self.check_model(cleaned, method=Judge.Method.RATING)
             try:
-                extraction_prompts.load_extraction_prompt(cleaned["prompt_text"])
+                prompts.load_extraction_prompt(cleaned["prompt_text"], known=block_kinds())
             except prompting.PromptError as error:
                 self.add_error("prompt_text", str(error))
         return cleaned

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from judges import labelling
-from judges.backends.base import BackendError
-from judges.models import DTYPES, Extractor, Judge, LanguageModel
+from judges.models import Extractor, Judge
+from judges.runs import labelling
+from llm import registry
+from llm.backends.base import BackendError
+from llm.models import DTYPES, LanguageModel
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
@@ -31,9 +33,9 @@ class NamesAModel(forms.Form):
     )
     backend = forms.ChoiceField(
         label=_("Another model runs"),
-        choices=LanguageModel.Backend.choices,
+        choices=registry.choices,
         required=False,
-        initial=LanguageModel.Backend.TRANSFORMERS,
+        initial=registry.DEFAULT,
     )
     location = forms.CharField(
         label=_("Its place"),
@@ -99,7 +101,7 @@ class NamesAModel(forms.Form):
 
     def clean_backend(self) -> str:
         backend: str = self.cleaned_data["backend"]
-        return backend or LanguageModel.Backend.TRANSFORMERS
+        return backend or registry.DEFAULT
 
     def clean_dtype(self) -> str:
         dtype: str = self.cleaned_data["dtype"]
@@ -114,6 +116,7 @@ class NamesAModel(forms.Form):
         model = cleaned["model"] or LanguageModel(**{key: cleaned[key] for key in _OF_A_MODEL})
         try:
             model.validate_constraints()
+            model.clean()
             chat_form = labelling.asks_in_chat_form(model, method=method, chat_template=cleaned["chat_template"])
             labelling.check_model(model, method=method, chat_template=chat_form)
         except (BackendError, forms.ValidationError) as error:

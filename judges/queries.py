@@ -3,152 +3,49 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum
-from django.utils import timezone
+from django.db.models import Count, F, QuerySet, Sum
 
 from annotation.models import Assignment, Sheet, Study
-from judges import prompting
-from judges.models import ExtractionItem, Judge, LanguageModel, Run, UnreadableAnswer, WorkItem
-from judges.states import ItemState
-
-# The pace is taken from what was done lately, so that it follows workers that come and go.
-_PACE_WINDOW = timedelta(minutes=2)
-# A worker that is free takes up work within a second or two.
-_SILENCE = timedelta(seconds=30)
+from judges.methods import prompting
+from judges.models import Judge, Run, UnreadableAnswer, WorkItem
+from work import queries as work
 
 
-@dataclass(frozen=True)
-class RunProgress:
+class RunProgress(work.Progress):
     """Numbers of the run's page. Rows; cells that got a label; seconds."""
 
-    rows: int
-    done: int
-    failed: int
-    at_work: int
-    cells: int
-    unreadable: int
-    tokens: int
-    elapsed: timedelta
-    cells_per_second: float | None
-    tokens_per_second: float | None
-    left: timedelta | None
-    silent: timedelta | None  # since the last sign of life, while work waits and nobody is at it
-    is_behind: bool  # while it is silent: the workers of its queue are at other work
+    @property
+    def rows(self) -> int:
+        return self.total
 
     @property
-    def lacks_a_worker(self) -> bool:
-        return self.silent is not None and self.silent > _SILENCE and not self.is_behind
+    def cells(self) -> int:
+        return self.sums["cells"]
 
     @property
-    def silent_for(self) -> timedelta:
-        return _whole_seconds(self.silent or timedelta())
+    def unreadable(self) -> int:
+        return self.sums["unreadable"]
 
     @property
-    def seconds(self) -> float:
-        return self.elapsed.total_seconds()
+    def tokens(self) -> int:
+        return self.sums["tokens"]
 
     @property
-    def seconds_left(self) -> float | None:
-        return self.left.total_seconds() if self.left is not None else None
+    def cells_per_second(self) -> float | None:
+        return self.paces["cells"]
 
     @property
-    def left_over(self) -> int:
-        return self.rows - self.done
-
-    @property
-    def waiting(self) -> int:
-        return self.rows - self.done - self.failed - self.at_work
-
-
-def has_unfinished(run_id: int) -> bool:
-    """Whether a run has items that are neither done nor failed. One query."""
-    return WorkItem.objects.filter(run=run_id, state__in=[WorkItem.State.QUEUED, WorkItem.State.CLAIMED]).exists()
-
-
-def is_waiting(run: Run, *, now: datetime) -> bool:
-    """Whether a run has work that a worker may take. One query."""
-    return run.items.filter(_may_be_taken(now), state=WorkItem.State.QUEUED).exists()
-
-
-def _may_be_taken(now: datetime) -> Q:
-    return Q(not_before=None) | Q(not_before__lte=now)
-
-
-def works_elsewhere(queue: str, *, now: datetime) -> bool:
-    """Whether a worker holds a row or a document of any run on this queue. Two queries."""
-    held = Q(state=ItemState.CLAIMED, lease_until__gt=now)
-    rows = WorkItem.objects.filter(held)
-    documents = ExtractionItem.objects.filter(held)
-    on_gpu = Q(run__judge__model__device=LanguageModel.Device.CUDA)
-    of_gpu = Q(run__extractor__model__device=LanguageModel.Device.CUDA)
-    if queue == "gpu":
-        return rows.filter(on_gpu).exists() or documents.filter(of_gpu).exists()
-    return rows.exclude(on_gpu).exists() or documents.exclude(of_gpu).exists()
+    def tokens_per_second(self) -> float | None:
+        return self.paces["tokens"] or None
 
 
 def progress(run: Run) -> RunProgress:
-    """Two queries, and two more of a run that waits for a worker."""
-    now = timezone.now()
-    state = WorkItem.State
-    whole = run.items.aggregate(
-        rows=Count("pk"),
-        done=Count("pk", filter=Q(state=state.DONE)),
-        failed=Count("pk", filter=Q(state=state.FAILED)),
-        at_work=Count("pk", filter=Q(state=state.CLAIMED)),
-        cells=Sum("cells"),
-        unreadable=Sum("unreadable"),
-        tokens=Sum("tokens"),
-        last=Max("done_at"),
-        last_done=Max("done_at", filter=Q(state=state.DONE)),
-        due=Count("pk", filter=Q(state=state.QUEUED) & _may_be_taken(now)),
-    )
-    unfinished = whole["rows"] - whole["done"] - whole["failed"]
-    rows, cells, tokens, seconds = _pace(run, until=whole["last_done"])
-    silent = None
-    if run.state == Run.State.RUNNING and whole["due"] and not whole["at_work"]:
-        silent = now - max(filter(None, (run.started_at, run.enqueued_at, whole["last"])))
-    return RunProgress(
-        rows=whole["rows"],
-        done=whole["done"],
-        failed=whole["failed"],
-        at_work=whole["at_work"],
-        cells=whole["cells"] or 0,
-        unreadable=whole["unreadable"] or 0,
-        tokens=whole["tokens"] or 0,
-        elapsed=_whole_seconds((run.ended_at or now) - run.started_at),
-        cells_per_second=cells / seconds if seconds else None,
-        tokens_per_second=tokens / seconds if seconds and tokens else None,
-        left=_whole_seconds(timedelta(seconds=unfinished * seconds / rows))
-        if rows and run.state == Run.State.RUNNING
-        else None,
-        silent=silent,
-        is_behind=silent is not None and silent > _SILENCE and works_elsewhere(run.judge.queue, now=now),
-    )
-
-
-def _pace(run: Run, *, until: datetime | None) -> tuple[int, int, int, float]:
-    """Rows, cells, readable or not, and tokens that were done in the last while, and the seconds in which they were.
-    One query."""
-    if until is None:
-        return 0, 0, 0, 0.0
-    done = run.items.filter(state=WorkItem.State.DONE, done_at__gte=until - _PACE_WINDOW).aggregate(
-        rows=Count("pk"),
-        cells=Sum(F("cells") + F("unreadable")),
-        tokens=Sum("tokens"),
-        seconds=Sum("seconds"),
-        first=Min("done_at"),
-        last=Max("done_at"),
-    )
-    # The first of them was begun before it was done: its own time counts too.
-    span = (done["last"] - done["first"]).total_seconds() + done["seconds"] / done["rows"]
-    return done["rows"], done["cells"], done["tokens"], span
-
-
-def _whole_seconds(time: timedelta) -> timedelta:
-    return timedelta(seconds=round(time.total_seconds()))
+    """Two queries, and a few more of a run that waits for a worker."""
+    cells = F("cells") + F("unreadable")
+    said = work.progress(run, sums=["cells", "unreadable", "tokens"], paces={"cells": cells, "tokens": "tokens"})
+    return RunProgress(**vars(said))
 
 
 def runs_with_counts(study: Study) -> QuerySet[Run]:
@@ -156,9 +53,7 @@ def runs_with_counts(study: Study) -> QuerySet[Run]:
     `n_unreadable`. One query."""
     runs = study.runs.select_related("judge__model", "judge__prompt", "judge__evidence", "rater", "study", "started_by")
     return runs.order_by("-started_at").annotate(
-        n_rows=Count("items"),
-        n_done=Count("items", filter=Q(items__state=WorkItem.State.DONE)),
-        n_failed=Count("items", filter=Q(items__state=WorkItem.State.FAILED)),
+        **work.counts("n_rows"),
         n_cells=Sum("items__cells", default=0),
         n_unreadable=Sum("items__unreadable", default=0),
     )
@@ -228,9 +123,7 @@ def judges_for(study: Study) -> list[Judge]:
 
 def _fits(judge: Judge, study: Study) -> bool:
     try:
-        prompting.check_against(
-            judge.prompt.parsed, study.scheme.parsed, judge.method, normalisation=judge.normalisation
-        )
+        prompting.check_against(judge.prompt_spec, study.scheme.parsed, judge.method, normalisation=judge.normalisation)
     except prompting.PromptError:
         return False
     return True

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import permission_required
-from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import AppRequest, for_roles
 from annotation.actions import Refused
 from annotation.models import Role, Row, Study
-from judges import actions, documents, extracting, extraction_queries, queries
+from annotation.people.access import AppRequest, for_roles
+from annotation.views.runs import RunPages
+from judges import actions, doors, extraction_queries, queries
+from judges.extraction import extracting
 from judges.forms import ExtractorForm, JudgeForm, StartForm
 from judges.models import ExtractionRun, Extractor, Judge, Run
-from judges.states import RunState
+from work import queries as work
 
 
 @require_GET
@@ -33,7 +33,7 @@ def runs(request: AppRequest, study: Study) -> HttpResponse:
         "study": study,
         "may_write": Role.MANAGER in study.roles,
         "runs": runs,
-        "at_work": {run.judge_id for run in runs if run.state == RunState.RUNNING},
+        "at_work": {run.judge_id for run in runs if run.is_running},
         "judges": queries.judges_for(study),
         "extractors": extraction_queries.extractors(study),
         "max_repeats": actions.MAX_REPEATS,
@@ -56,7 +56,7 @@ def new_judge(request: AppRequest, study: Study) -> HttpResponse:
 @permission_required("judges.add_judge", raise_exception=True)
 @for_roles(Role.MANAGER)
 def new_extractor(request: AppRequest, study: Study) -> HttpResponse:
-    form = ExtractorForm(request.POST or None, initial={"prompt_text": documents.suggested_prompt()})
+    form = ExtractorForm(request.POST or None, initial={"prompt_text": doors.suggested_prompt()})
     return _new(request, study, form, actions.create_extractor, _("New extractor"), _("Create the extractor"))
 
 
@@ -88,70 +88,26 @@ def start(request: AppRequest, study: Study, pk: int) -> HttpResponse:
         messages.error(request, _("How often a judge labels each row is a whole number. Nothing was started."))
         return redirect("judges:runs", study.slug)
     begin = partial(actions.start_run, judge=judge, repeats=form.cleaned_data["repeats"])
-    return _started(request, study, begin, "judges:run")
+    return _started(request, study, begin)
 
 
 @require_POST
 @for_roles(Role.MANAGER)
 def start_extraction(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     extractor = get_object_or_404(Extractor.objects.select_related("model"), pk=pk)
-    return _started(request, study, partial(actions.start_extraction, extractor=extractor), "judges:extraction")
+    return _started(request, study, partial(actions.start_extraction, extractor=extractor))
 
 
-def _started(request: AppRequest, study: Study, begin: Callable[..., Run | ExtractionRun], page: str) -> HttpResponse:
+def _started(request: AppRequest, study: Study, begin: Callable[..., Run | ExtractionRun]) -> HttpResponse:
     try:
         run = begin(study=study, by=request.user)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("judges:runs", study.slug)
-    return redirect(page, study.slug, run.pk)
+    return redirect(run)
 
 
 # --- a run, of a judge or an extractor ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Kind:
-    """In what the runs of judges and of extractors differ. The table of URLs says which kind an address is of."""
-
-    page: str
-    template: str
-    numbers: str  # the part of the page that is fetched again while it works
-    runs: Callable[[Study], QuerySet[Any]]
-    context: Callable[[Any], dict[str, Any]]
-    cancel: Callable[..., None]
-    resume: Callable[..., None]
-
-
-@require_GET
-@for_roles(Role.MANAGER, Role.RESEARCHER)
-def run(request: AppRequest, study: Study, pk: int, kind: Kind) -> HttpResponse:
-    """One run; its numbers are fetched again every two seconds while it works."""
-    run = get_object_or_404(kind.runs(study), pk=pk)
-    context = {"study": study, "run": run, "may_write": Role.MANAGER in study.roles, **kind.context(run)}
-    if not request.htmx:
-        return render(request, kind.template, context)
-    response = render(request, kind.numbers, context)
-    if run.state != RunState.RUNNING:
-        response["HX-Refresh"] = "true"  # the page around the numbers changes too: its buttons, the record
-    return response
-
-
-@require_POST
-@for_roles(Role.MANAGER)
-def cancel(request: AppRequest, study: Study, pk: int, kind: Kind) -> HttpResponse:
-    kind.cancel(run=get_object_or_404(kind.runs(study), pk=pk))
-    return redirect(kind.page, study.slug, pk)
-
-
-@require_POST
-@for_roles(Role.MANAGER)
-def resume(request: AppRequest, study: Study, pk: int, kind: Kind) -> HttpResponse:
-    try:
-        kind.resume(run=get_object_or_404(kind.runs(study), pk=pk))
-    except Refused as refused:
-        messages.error(request, str(refused))
-    return redirect(kind.page, study.slug, pk)
 
 
 def _of_judge(run: Run) -> dict[str, Any]:
@@ -165,13 +121,13 @@ def _of_judge(run: Run) -> dict[str, Any]:
 def _of_extractor(run: ExtractionRun) -> dict[str, Any]:
     return {
         "tool": run.extractor,
-        "progress": extraction_queries.progress(run),
+        "progress": work.progress(run),
+        "given": extraction_queries.given(run),
         "documents": extraction_queries.documents_of(run),
     }
 
 
-JUDGING = Kind(
-    page="judges:run",
+JUDGING = RunPages(
     template="judges/run.html",
     numbers="judges/_progress.html",
     runs=lambda study: study.runs.select_related("judge__model", "judge__prompt", "rater", "study"),
@@ -179,8 +135,7 @@ JUDGING = Kind(
     cancel=actions.cancel_run,
     resume=actions.resume_run,
 )
-EXTRACTING = Kind(
-    page="judges:extraction",
+EXTRACTING = RunPages(
     template="judges/extraction.html",
     numbers="judges/_extraction_progress.html",
     runs=lambda study: study.extraction_runs.select_related("extractor__model", "study", "started_by"),

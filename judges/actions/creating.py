@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotation.actions import Refused
-from judges import labelling, prompting
-from judges.backends.base import BackendError
-from judges.evidence import check_evidence
-from judges.models import Extractor, Judge, LanguageModel, Prompt
+from judges.methods import WRITES, prompting
+from judges.models import Extractor, Judge
+from judges.runs import labelling
+from judges.runs.evidence import check_evidence
+from llm import actions as llm
+from llm import registry
+from llm.backends.base import BackendError
+from llm.models import LanguageModel, Prompt
 
-# Judges that rate are asked several times, so that their answers must be able to differ; a verdict and a brief reason
+# Judges that write are asked several times, so that their answers must be able to differ; a verdict and a brief reason
 # take a hundred tokens or two.
 DEFAULT_TEMPERATURE = 0.7
 DEFAULT_MAX_NEW_TOKENS = 256
@@ -26,11 +28,7 @@ def store_prompt(*, name: str, text: str) -> Prompt:
         PromptError: it is no prompt file.
     """
     prompting.load_prompt(text)
-    text = prompting.with_plain_ends(text)
-    prompt, _created = Prompt.objects.get_or_create(
-        digest=prompting.digest(text), defaults={"name": name, "text": text}
-    )
-    return prompt
+    return llm.store_prompt(name=name, text=text)
 
 
 @transaction.atomic
@@ -43,7 +41,7 @@ def create_judge(
     temperature: float | None = None,
     max_new_tokens: int | None = None,
     model: LanguageModel | None = None,
-    backend: str = LanguageModel.Backend.TRANSFORMERS,
+    backend: str = registry.DEFAULT,
     location: str = "",
     revision: str = "",
     gguf_file: str = "",
@@ -59,14 +57,14 @@ def create_judge(
     """Create a judge, with its model when `location` names a new one, and its prompt when only the text is given.
 
     `evidence`: the extractor whose items it judges by; None for the documents themselves.
-    `temperature` and `max_new_tokens` are for a judge that rates, and have defaults there.
+    `temperature` and `max_new_tokens` are for a judge that rates or writes, and have defaults there.
 
     Raises:
-        Refused: its model is on a server, and it could not work there; or it does not write, and is told how to.
+        Refused: it could never work with its model; or it does not write, and is told how to.
         PromptError: the text is no prompt file, or reads evidence that the extractor does not take out.
     """
     if location:
-        model = model_of(
+        model = llm.store_model(
             backend=backend,
             location=location,
             revision=revision,
@@ -78,19 +76,19 @@ def create_judge(
             requests_per_minute=requests_per_minute,
         )
     chat_template = labelling.asks_in_chat_form(model, method=method, chat_template=chat_template)
-    if method == Judge.Method.RATING:
+    if method in WRITES:
         temperature = DEFAULT_TEMPERATURE if temperature is None else temperature
         max_new_tokens = max_new_tokens or DEFAULT_MAX_NEW_TOKENS
     elif temperature is not None or max_new_tokens is not None:
-        raise Refused(_("Only a judge that rates writes: it alone has a temperature and a longest answer."))
-    if model is not None and model.is_served:
+        raise Refused(_("Only a judge that rates or writes has a temperature and a longest answer."))
+    if model is not None:
         try:
-            labelling.check_server(model, method=method, chat_template=chat_template)
+            labelling.refuse(model, method=method, chat_template=chat_template)
         except BackendError as error:
             raise Refused(str(error)) from error
     prompt = prompt or store_prompt(name=name, text=prompt_text)
     if evidence is not None:
-        check_evidence(evidence, prompt.parsed, method)
+        check_evidence(evidence, prompting.load_prompt(prompt.text), method)
     return Judge.objects.create(
         name=name,
         method=method,
@@ -102,22 +100,3 @@ def create_judge(
         temperature=temperature,
         max_new_tokens=max_new_tokens,
     )
-
-
-def model_of(**named: Any) -> LanguageModel:
-    """The stored model of these fields, or a new one."""
-    known = LanguageModel.objects.filter(**named).first()
-    if known is not None:
-        return known
-    made = LanguageModel(**named)
-    said = (
-        (made.served_name, made.location)
-        if made.is_served
-        else (made.location, made.gguf_file, made.revision, made.device)
-    )
-    # The end of a long path says more than its beginning.
-    base = " ".join(filter(None, said))[-90:]
-    taken = LanguageModel.objects.filter(name__startswith=base).count()
-    made.name = f"{base} ({taken + 1})" if taken else base
-    made.save()
-    return made

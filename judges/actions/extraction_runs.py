@@ -1,29 +1,23 @@
-"""Extractors, and their runs over the documents of a study: created, started, cancelled, resumed, ended."""
+"""Extractors, and their runs over the documents of a study: created, started, cancelled, resumed."""
 
 from __future__ import annotations
 
-import logging
-from functools import partial
-
-from celery import current_app
 from django.db import transaction
 from django.db.models import Count
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.actions import Refused
 from annotation.models import Row, Study, User
-from judges import evidence, extracting, extraction_prompts, labelling, prompting
-from judges.actions.creating import model_of
-from judges.backends.base import BackendError
-from judges.models import Extraction, ExtractionItem, ExtractionRun, Extractor, Judge, LanguageModel
-from judges.states import LONG_WORK_PRIORITY, ItemState, RunState
-
-log = logging.getLogger(__name__)
-
-TASK = "judges.tasks.extract_next"
-# Messages that a run has on the queue: as many workers can be at it. Each message is sent on until nothing is left.
-LANES = 4
+from annotation.queries.schemes import block_kinds
+from judges.extraction import extracting, prompts
+from judges.methods import prompting
+from judges.models import Extraction, ExtractionItem, ExtractionRun, Extractor, Judge
+from judges.runs import evidence, labelling
+from llm.actions import store_model as model_of
+from llm.backends.base import BackendError
+from llm.models import LanguageModel
+from work import actions as work
+from work.states import RunState
 
 
 @transaction.atomic
@@ -50,7 +44,7 @@ def create_extractor(
         made.kind, made.parser = Extractor.Kind.PARSER, parser
     else:
         text = prompting.with_plain_ends(prompt_text)
-        extraction_prompts.load_extraction_prompt(text)
+        prompts.load_extraction_prompt(text, known=block_kinds())
         made.kind, made.model = Extractor.Kind.MODEL, model
         made.chat_template = labelling.asks_in_chat_form(model, method=Judge.Method.RATING, chat_template=chat_template)
         made.prompt, made.prompt_digest = text, prompting.digest(text)
@@ -66,7 +60,7 @@ def create_extractor(
 def start_extraction(*, study: Study, extractor: Extractor, by: User | None, enqueue: bool = True) -> ExtractionRun:
     """Let an extractor take its lists out of all documents of the study where it has not done so yet.
 
-    `enqueue` False leaves the work to the caller (`extract_next`); workers take it over if that goes silent.
+    `enqueue` False leaves the work to the caller (`work.actions.take_up`); workers take it over if that goes silent.
 
     Raises:
         Refused: it is at work already, nothing is left for it, or its model or parser is missing.
@@ -77,7 +71,7 @@ def start_extraction(*, study: Study, extractor: Extractor, by: User | None, enq
         extracting.check_extractor(extractor)
     except BackendError as error:
         raise Refused(str(error)) from error
-    rows = Row.objects.filter(sheet__study=study)
+    rows = Row.objects.filter(sheet__study=study, withdrawn_at=None)
     if not rows.exists():
         raise Refused(_("There are no documents here yet. Import them first."))
     kinds = evidence.kinds_of(extractor)
@@ -92,9 +86,7 @@ def start_extraction(*, study: Study, extractor: Extractor, by: User | None, enq
         started_by=by,
         provenance={**(evidence.record_of(extractor) or {}), "prompt": extractor.prompt, "workers": []},
     )
-    ExtractionItem.objects.bulk_create(ExtractionItem(run=run, row_id=pk) for pk in left)
-    if enqueue:
-        send(run, lanes=min(LANES, len(left)))
+    work.start(run, [ExtractionItem(run=run, row_id=pk) for pk in left], enqueue=enqueue)
     return run
 
 
@@ -106,7 +98,7 @@ def _refuse_if_at_work(study: Study, extractor: Extractor) -> None:
 @transaction.atomic
 def cancel_extraction(*, run: ExtractionRun) -> None:
     """Stop a run. What was taken out stays; a worker gives up its document at its next look, within seconds."""
-    end(run, RunState.CANCELLED)
+    work.cancel(run)
 
 
 @transaction.atomic
@@ -118,33 +110,5 @@ def resume_extraction(*, run: ExtractionRun, enqueue: bool = True) -> None:
     """
     Study.objects.select_for_update().get(pk=run.study_id)
     _refuse_if_at_work(run.study, run.extractor)
-    left = run.items.exclude(state=ItemState.DONE).update(
-        state=ItemState.QUEUED, attempts=0, error="", token=None, lease_until=None, not_before=None, done_at=None
-    )
-    if not left:
+    if not work.resume(run, enqueue=enqueue):
         raise Refused(_("Nothing is left to do in this run."))
-    ExtractionRun.objects.filter(pk=run.pk).update(state=RunState.RUNNING, ended_at=None, error="")
-    if enqueue:
-        send(run, lanes=min(LANES, left))
-
-
-def send(run: ExtractionRun, *, lanes: int) -> None:
-    """Put messages of a run on the queue, once this transaction is through."""
-    ExtractionRun.objects.filter(pk=run.pk).update(sent_at=timezone.now())
-    transaction.on_commit(partial(_publish, run_id=run.pk, queue=run.extractor.queue, lanes=lanes))
-
-
-def _publish(*, run_id: int, queue: str, lanes: int) -> None:
-    for _lane in range(lanes):
-        try:
-            current_app.send_task(TASK, args=[run_id], queue=queue, priority=LONG_WORK_PRIORITY)
-        except Exception:  # each broker has its own
-            # The run is there all the same, and recover_extractions sends it later.
-            log.exception("The queue cannot be reached")
-            return
-
-
-def end(run: ExtractionRun, state: RunState, *, error: str = "") -> None:
-    ExtractionRun.objects.filter(pk=run.pk, state=RunState.RUNNING).update(
-        state=state, ended_at=timezone.now(), error=error
-    )

@@ -1,32 +1,24 @@
-"""Runs: started, cancelled, resumed, ended; their work put on the queue."""
+"""Judges' runs: started, cancelled, resumed. `work` has what is common to all runs."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Sequence
-from functools import partial
 
-from celery import current_app
 from django.db import transaction
-from django.db.models import F, QuerySet
-from django.utils import timezone
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from annotation import actions as annotation
+from annotation import actions as annotating
 from annotation.actions import Refused
 from annotation.models import Assignment, Rater, Row, Sheet, Study, User
-from judges import evidence, labelling, prompting, queries
-from judges.backends.base import BackendError
+from judges.actions.work import JUDGING
+from judges.methods import prompting
 from judges.models import Judge, Run, WorkItem
-from judges.states import LONG_WORK_PRIORITY, RunState
+from judges.runs import evidence, labelling
+from llm.backends.base import BackendError
+from work import actions as work
 
-log = logging.getLogger(__name__)
-
-ROWS_A_TASK = 4
 MAX_REPEATS = 20
-TASK = "judges.tasks.score_items"
-# What workers died at comes last: the others are done then, whatever is wrong with it.
-ORDER = ("attempts", "assignment__row__sheet__position", "assignment__row__position", "assignment__repeat")
 
 
 @transaction.atomic
@@ -50,9 +42,7 @@ def start_run(
     """
     _check_repeats(judge, repeats)
     try:
-        prompting.check_against(
-            judge.prompt.parsed, study.scheme.parsed, judge.method, normalisation=judge.normalisation
-        )
+        prompting.check_against(judge.prompt_spec, study.scheme.parsed, judge.method, normalisation=judge.normalisation)
         if judge.model is not None:
             labelling.check_model(judge.model, method=judge.method, chat_template=judge.chat_template)
     except (prompting.PromptError, BackendError) as error:
@@ -75,7 +65,7 @@ def start_run(
         done = rater.assignments.filter(repeat=repeat, state=Assignment.State.SUBMITTED)
         # Without the evidence, which is large.
         left = rows.exclude(assignments__in=done).only("pk")
-        assignments += annotation.assign(rater=rater, rows=left, sections=labelling.sections_of(judge), repeat=repeat)
+        assignments += annotating.assign(rater=rater, rows=left, sections=labelling.sections_of(judge), repeat=repeat)
     if not assignments:
         raise Refused(_("“%(judge)s” has labelled everything already.") % {"judge": judge.name})
     _forget_failures(assignments)
@@ -92,12 +82,12 @@ def start_run(
             "normalisation": judge.normalisation,
             "chat_template": judge.chat_template,
             "evidence": evidence.record_of(judge.evidence),
+            **labelling.offer_of(judge, study.scheme.parsed),
             **_writing(judge),
             "workers": [],
         },
     )
-    WorkItem.objects.bulk_create(WorkItem(run=run, assignment=assignment) for assignment in assignments)
-    put_on_queue(run, send=enqueue)
+    work.start(run, [WorkItem(run=run, assignment=assignment) for assignment in assignments], enqueue=enqueue)
     return run
 
 
@@ -109,7 +99,7 @@ def _check_repeats(judge: Judge, repeats: int) -> None:
         )
     if repeats == 1 or judge.varies:
         return
-    if judge.method == Judge.Method.RATING:
+    if judge.writes:
         raise Refused(
             _(
                 "“%(judge)s” writes at temperature 0, so all repeats would be equal. Start it once, or create a judge "
@@ -123,8 +113,8 @@ def _check_repeats(judge: Judge, repeats: int) -> None:
 
 
 def _writing(judge: Judge) -> dict[str, object]:
-    """How a judge that rates writes, for the record. The seed of a repeat is its number."""
-    if judge.method != Judge.Method.RATING:
+    """How a judge that rates or writes does it, for the record. The seed of a repeat is its number."""
+    if not judge.writes:
         return {}
     return {"temperature": judge.temperature, "max_new_tokens": judge.max_new_tokens, "seed": "the repeat"}
 
@@ -170,7 +160,7 @@ def _forget_failures(assignments: Iterable[Assignment]) -> None:
 @transaction.atomic
 def cancel_run(*, run: Run) -> None:
     """Stop a run. Rows that are done stay; a worker gives up its row at its next look, within seconds."""
-    Run.objects.filter(pk=run.pk, state=Run.State.RUNNING).update(state=Run.State.CANCELLED, ended_at=timezone.now())
+    work.cancel(run)
 
 
 @transaction.atomic
@@ -181,58 +171,12 @@ def resume_run(*, run: Run, enqueue: bool = True) -> None:
         Refused: nothing is left, or another run of the judge is at work.
     """
     _only_run_of(_rater_of(run.study, run.judge))
-    # Locked, so that the last word of a worker which was still writing is seen here.
-    items = run.items.select_for_update(of=("self",)).exclude(state=WorkItem.State.DONE)
-    left = {item.pk: item.assignment for item in items.select_related("assignment")}
-    # What another run of this judge has labelled since, or was withdrawn, is not this run's any more.
-    closed = (Assignment.State.SUBMITTED, Assignment.State.WITHDRAWN)
-    theirs = [pk for pk, assignment in left.items() if assignment.state in closed]
-    if len(theirs) == len(left):
+    if not work.resume(run, enqueue=enqueue):
         raise Refused(_("Nothing is left to do in this run."))
-    run.items.filter(pk__in=theirs).delete()
-    run.items.filter(pk__in=left.keys() - set(theirs)).update(
-        state=WorkItem.State.QUEUED, attempts=0, error="", token=None, lease_until=None, not_before=None, done_at=None
-    )
-    _forget_failures(left.values())
-    Run.objects.filter(pk=run.pk).update(
-        state=Run.State.RUNNING, ended_at=None, error="", enqueued_times=0, rests=0, rest_until=None
-    )
-    put_on_queue(run, send=enqueue)
+    left = Assignment.objects.filter(work_items__run=run, work_items__state=WorkItem.State.QUEUED)
+    left.filter(state=Assignment.State.FAILED).update(state=Assignment.State.OPEN, failure="")
 
 
-def put_on_queue(run: Run, *, send: bool = True) -> None:
-    """Put all queued items of a run on the queue, once this transaction is through."""
-    Run.objects.filter(pk=run.pk).update(enqueued_at=timezone.now(), enqueued_times=F("enqueued_times") + 1)
-    if send:
-        send_items(run, run.items.filter(state=WorkItem.State.QUEUED))
-
-
-def send_items(run: Run, items: QuerySet[WorkItem]) -> None:
-    pks = list(items.order_by(*ORDER).values_list("pk", flat=True))
-    batches = [pks[start : start + ROWS_A_TASK] for start in range(0, len(pks), ROWS_A_TASK)]
-    transaction.on_commit(partial(_publish, queue=run.judge.queue, batches=batches))
-
-
-def _publish(*, queue: str, batches: Sequence[Sequence[int]]) -> None:
-    for batch in batches:
-        try:
-            current_app.send_task(TASK, args=[batch], queue=queue, priority=LONG_WORK_PRIORITY)
-        except Exception:  # each broker has its own
-            # The run is there all the same, and recover_runs sends its work later.
-            log.exception("The queue cannot be reached")
-            return
-
-
-def end_run(run: Run, state: RunState, *, error: str = "") -> None:
-    Run.objects.filter(pk=run.pk, state=Run.State.RUNNING).update(state=state, ended_at=timezone.now(), error=error)
-
-
-def finish_run(*, run_id: int) -> None:
-    """End a run in which nothing is left to do; whoever finishes last does it."""
-    if queries.has_unfinished(run_id):
-        return
-    with transaction.atomic():
-        # Locked and looked at again: it may have been cancelled and resumed in between.
-        run = Run.objects.select_for_update().filter(pk=run_id, state=Run.State.RUNNING).first()
-        if run is not None and not queries.has_unfinished(run_id):
-            end_run(run, Run.State.FINISHED)
+def score_items(*, item_ids: Sequence[int]) -> int:
+    """Label the rows of some work items; returns how many were labelled. See `work.actions.do_items`."""
+    return work.do_items(kind=JUDGING, item_ids=item_ids)

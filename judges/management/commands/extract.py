@@ -2,22 +2,23 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 from django.core.management.base import CommandError
 
 from annotation.models import Study
 from judges import actions, extraction_queries
-from judges.management.in_process import RunCommand, one_called, refusals_told, study_called
+from judges.management.telling import one_called, refusals_told, study_called
 from judges.models import ExtractionRun, Extractor
-from judges.states import ItemState, RunState
+from work import queries as work
+from work.management.in_process import RunCommand
+from work.states import ItemState
 
 BAR = 24
 
 
 class Command(RunCommand):
-    safe = "What was taken out"
+    safe, chatty = "What was taken out", ("work", "judges", "httpx")
     help = (
         "Let an extractor take its lists out of a study's documents in this process; no worker or queue is needed. "
         "A run that was stopped before its end goes on. Ctrl-C cancels it; call this again to resume it."
@@ -31,20 +32,15 @@ class Command(RunCommand):
         self.prepare(verbosity=verbosity)
         found = one_called(extractor, Extractor.objects.select_related("model"))
         run = self._run(study_called(study), found)
-        self.work(
-            run,
-            take_up=partial(actions.extract_next, run_id=run.pk),
-            recover=actions.recover_extractions,
-            cancel=partial(actions.cancel_extraction, run=run),
-        )
-        failed = extraction_queries.progress(run).failed
+        self.work(run)
+        failed = work.progress(run).failed
         if failed:
             raise CommandError(f"{failed} documents failed. The same command tries them again.")
 
     def _run(self, study: Study, extractor: Extractor) -> ExtractionRun:
         last = study.extraction_runs.filter(extractor=extractor).select_related("extractor__model", "study").first()
         with refusals_told():
-            if last is not None and last.state == RunState.RUNNING:
+            if last is not None and last.is_running:
                 return last
             if last is not None and last.items.exclude(state=ItemState.DONE).exists():
                 actions.resume_extraction(run=last, enqueue=False)
@@ -62,14 +58,14 @@ class Command(RunCommand):
                     yield f"{of}: {one.kind} refused: {one.refused}"
 
     def parts(self, run: ExtractionRun) -> Iterator[str]:
-        progress = extraction_queries.progress(run)
-        full = BAR * (progress.done + progress.failed) // max(1, progress.rows)
-        yield f"[{'█' * full}{'·' * (BAR - full)}] {progress.done}/{progress.rows} documents"
-        yield f"{progress.items:,} items"
+        progress, given = work.progress(run), extraction_queries.given(run)
+        full = BAR * (progress.done + progress.failed) // max(1, progress.total)
+        yield f"[{'█' * full}{'·' * (BAR - full)}] {progress.done}/{progress.total} documents"
+        yield f"{given.items:,} items"
         counts = {
-            "lists repaired": progress.repaired,
-            "lists refused": progress.refused,
-            "items not in the document": progress.unsupported,
+            "lists repaired": given.repaired,
+            "lists refused": given.refused,
+            "items not in the document": given.unsupported,
             "failed": progress.failed,
         }
         yield from (f"{n} {what}" for what, n in counts.items() if n)

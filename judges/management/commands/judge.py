@@ -2,19 +2,19 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 from django.core.management.base import CommandError
 
 from annotation.models import Sheet, Study
 from judges import actions, queries
-from judges.management.in_process import RunCommand, one_called, refusals_told, study_called
+from judges.management.telling import one_called, refusals_told, study_called
 from judges.models import Judge, Run
+from work.management.in_process import RunCommand
 
 
 class Command(RunCommand):
-    safe = "What is labelled"
+    safe, chatty = "What is labelled", ("work", "judges", "httpx")
     help = (
         "Let a judge label a study in this process; no worker or queue is needed. A run that was stopped before its "
         "end goes on, and a running one is helped along. Ctrl-C cancels the run; call this again to resume it."
@@ -41,14 +41,9 @@ class Command(RunCommand):
         self.prepare(verbosity=verbosity)
         chosen = one_called(judge, Judge.objects.select_related("model", "prompt"))
         run = self._run(study_called(study), chosen, sheets, repeats)
-        if chosen.model is not None and chosen.model.is_served:
-            self.stdout.write(f"{chosen.name} asks {chosen.model.served_name} at {chosen.model.location}.")
-        self.work(
-            run,
-            take_up=partial(actions.take_up, run=run),
-            recover=actions.recover_runs,
-            cancel=partial(actions.cancel_run, run=run),
-        )
+        if chosen.model is not None and (announced := chosen.model.announced):
+            self.stdout.write(f"{chosen.name} asks {announced}.")
+        self.work(run)
         progress = queries.progress(run)
         if progress.failed:
             raise CommandError(f"{progress.failed} of {progress.rows} rows failed. The same command tries them again.")
@@ -61,7 +56,7 @@ class Command(RunCommand):
         run = queries.unfinished_run(study, judge) if chosen is None else None
         with refusals_told():
             if run is not None and repeats in (None, run.repeats):
-                if run.state != Run.State.RUNNING:
+                if not run.is_running:
                     actions.resume_run(run=run, enqueue=False)
                 return run
             return actions.start_run(

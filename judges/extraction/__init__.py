@@ -1,0 +1,1 @@
+"""Lists taken out of documents: prompts, what the answers become, an extractor at one document."""

@@ -1,0 +1,170 @@
+"""An extractor at one document. Reads the database, writes nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.evidence.kinds import HEADING
+from annotation.models import Row
+from base.text import storable
+from judges import doors
+from judges.doors import NothingStated
+from judges.extraction import answers, prompts
+from judges.extraction.answers import ExtractionRefused, Item, Repair, Shape
+from judges.models import Extractor
+from llm import registry
+from llm.backends.base import Backend, BackendError, Use
+from llm.engine.prompt import OnProgress, PromptTooLong, Sampling
+
+# How each repair is told to people.
+REPAIRS: dict[str, str | Promise] = {
+    Repair.CONTROLS: gettext_lazy("control characters taken away"),
+    Repair.THOUGHTS: gettext_lazy("the model's thoughts before its answer left out"),
+    Repair.FENCE: gettext_lazy("a code fence around the list taken away"),
+    Repair.AROUND: gettext_lazy("text before or after the list left out"),
+    Repair.BETWEEN: gettext_lazy("text between items left out"),
+    Repair.ENTITIES: gettext_lazy("a bare & or < taken as it stands"),
+    Repair.NO_LIST: gettext_lazy("the list's own tags were missing"),
+    Repair.UNCLOSED: gettext_lazy("a tag that was not closed ended where the next item begins"),
+    Repair.EXTRA_CLOSING: gettext_lazy("a closing tag too many passed over"),
+    Repair.UNKNOWN_TAGS: gettext_lazy("tags that were not asked for taken away, their text kept"),
+    Repair.REPEATED_FIELDS: gettext_lazy("a field given twice joined with a comma"),
+    Repair.SAME_LIST: gettext_lazy("the same list given again counted once"),
+    Repair.SAME_ITEM: gettext_lazy("an item right after itself counted once"),
+    Repair.EMPTY_ITEMS: gettext_lazy("items without text left out"),
+    Repair.NAMELESS: gettext_lazy("items without a name left out"),
+    Repair.CUT_OFF: gettext_lazy("the answer broke off: what it had begun is left out, and the rest is missing"),
+}
+
+
+@dataclass(frozen=True)
+class Taken:
+    """One list of one document, as `Extraction` has it."""
+
+    kind: str
+    items: list[dict[str, Any]] = field(default_factory=list)
+    raw: str = ""
+    repairs: dict[str, int] = field(default_factory=dict)
+    refused: str = ""
+
+    @property
+    def unsupported(self) -> int:
+        return sum(bool(item["unsupported"]) for item in self.items)
+
+
+def backend_of(extractor: Extractor) -> Backend:
+    """The backend of an extractor with a model. Loads nothing yet.
+
+    Raises:
+        BackendError: it can never work.
+    """
+    assert extractor.model is not None
+    return registry.backend_of(extractor.model, Use.GENERATE, chat_template=extractor.chat_template)
+
+
+def check_extractor(extractor: Extractor) -> None:
+    """Whether it could work, as far as this process can tell without asking anybody.
+
+    Raises:
+        BackendError: its model is not there, or its parser.
+    """
+    if extractor.model is not None:
+        registry.check(extractor.model, Use.GENERATE, chat_template=extractor.chat_template)
+    elif doors.parser(extractor.parser) is None:
+        raise BackendError(
+            _("The parser “%(key)s” is not part of this installation.") % {"key": extractor.parser}, permanent=True
+        )
+
+
+def extract(
+    extractor: Extractor, row: Row, backend: Backend | None, on_progress: OnProgress | None = None
+) -> list[Taken]:
+    """The lists of one document, each with its items or why there are none.
+
+    Raises:
+        BackendError: the model is missing or broken.
+        Whatever `on_progress` raises.
+    """
+    if extractor.kind == Extractor.Kind.PARSER:
+        return _by_parser(extractor, row)
+    assert backend is not None
+    return _by_model(extractor, row, backend, on_progress)
+
+
+def _by_parser(extractor: Extractor, row: Row) -> list[Taken]:
+    parser = doors.parser(extractor.parser)
+    assert parser is not None
+    try:
+        stated = parser.read(row)
+    except NothingStated as nothing:
+        return [Taken(kind, refused=str(nothing)) for kind in parser.kinds]
+    taken = []
+    for kind in parser.kinds:
+        items: list[Item] = [{str(kind): text} for line in stated.get(kind, ()) if (text := storable(line).strip())]
+        if items:
+            raw = answers.write(items, Shape(kind))
+            # What a page states for programs is its own text, whether it shows it or not.
+            taken.append(Taken(kind, [{"fields": item, "unsupported": []} for item in items], raw))
+        else:
+            taken.append(Taken(kind, refused=_("The document states none.")))
+    return taken
+
+
+def _by_model(
+    extractor: Extractor, row: Row, backend: Backend, on_progress: Callable[[int, int], None] | None
+) -> list[Taken]:
+    prompt = extractor.parsed_prompt
+    if not any(block.kind != HEADING for block in row.blocks):
+        return [Taken(kind, refused=_("The document has no text.")) for kind in prompt.lists]
+    page, html = doors.page_of(row), []
+    if any("html" in prompts.sources(prompt, kind) for kind in prompt.lists):
+        html = doors.html_of(row)
+        if not html:
+            refused = _("There is no saved page behind this row, and the prompt reads its HTML.")
+            return [Taken(kind, refused=refused) for kind in prompt.lists]
+    requests = {
+        kind: prompts.request(prompt, kind, title=row.title, blocks=row.blocks, page=page, html=html)
+        for kind in prompt.lists
+    }
+    sampling = Sampling(max_new_tokens=extractor.max_new_tokens)
+    written = backend.generate(list(requests.values()), sampling, on_progress)
+    lines = [row.title, *(block.text for block in row.blocks), *page]
+    taken = []
+    for (kind, request), answer in zip(requests.items(), written, strict=True):
+        if isinstance(answer, PromptTooLong):
+            taken.append(Taken(kind, refused=str(answer)))
+            continue
+        shape = prompts.shape(kind, prompt.lists[kind])
+        raw = storable(answer.text)
+        try:
+            read = answers.read(_answer(raw, request, shape, in_turns=extractor.chat_template), shape)
+        except ExtractionRefused as refused:
+            taken.append(Taken(kind, raw=raw, refused=str(refused)))
+            continue
+        nowhere = prompts.unsupported(read.items, lines, language=row.language or "en")
+        items = [{"fields": item, "unsupported": missing} for item, missing in zip(read.items, nowhere, strict=True)]
+        taken.append(Taken(kind, items, raw, {str(repair): n for repair, n in read.repairs.items()}))
+    return taken
+
+
+def _answer(raw: str, request: str, shape: Shape, *, in_turns: bool) -> str:
+    """The answer in what a model wrote.
+
+    A prompt may end with the list's opening tag, for the model to go on from. Asked in plain form, a model that has
+    finished goes on with something else; there the list's end is the answer's.
+    """
+    begun = f"<{shape.list}>" if request.endswith(f"<{shape.list}>") else ""
+    end = None if in_turns else re.search(rf"</{shape.list}\s*>", raw, re.IGNORECASE)
+    return begun + (raw[: end.end()] if end else raw)
+
+
+def told(repairs: Mapping[str, int]) -> list[tuple[str | Promise, int]]:
+    """Each repair in words, and how often."""
+    return [(REPAIRS.get(code, code), n) for code, n in repairs.items()]

@@ -1,0 +1,1 @@
+"""Texts written for the rows of a study: runs of models over names and wordings, their pages, files and addresses."""

@@ -1,0 +1,179 @@
+"""All writes of this room: runs in which models write texts for rows, and what they do to one text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.actions import Refused
+from annotation.models import Study, User
+from judges.actions.work import loaded, telling_of_backends
+from judges.generating import planning, queries
+from judges.generating.planning import PlanRefused, Wanted
+from judges.models import GenerationItem, GenerationRun
+from llm import actions as llm
+from llm import registry
+from llm.backends.base import BackendError, Use
+from llm.engine.prompt import PromptTooLong
+from llm.models import Generation, LanguageModel
+from work import actions as work
+from work.actions import Held
+from work.kinds import Kind
+from work.outcomes import ItemFailed, NotWanted
+
+
+@transaction.atomic
+def start(
+    *,
+    study: Study,
+    models: Sequence[LanguageModel],
+    wanted: Wanted,
+    answer: str = "",
+    by: User | None,
+    enqueue: bool = True,
+) -> list[GenerationRun]:
+    """Let models write texts for rows of a study, a run each; `answer` as for `queries.names_of`.
+
+    `enqueue` False leaves the work to the caller (`work.actions.take_up`); workers take it over if that goes silent.
+
+    Raises:
+        Refused: no model or name, texts that would be the same again or too many, a model that could never write.
+    """
+    if not models:
+        raise Refused(_("Choose a model."))
+    names = queries.names_of(study, answer=answer)
+    try:
+        texts = planning.texts(names, wanted)
+    except PlanRefused as refused:
+        raise Refused(str(refused)) from refused
+    prompts = {text.wording: llm.store_prompt(name=text.type, text=text.wording) for text in texts}
+    runs = []
+    for model in models:
+        chat_form = _chat_form(model, chat_template=wanted.chat_template)
+        run = GenerationRun.objects.create(
+            study=study,
+            model=model,
+            started_by=by,
+            request=_request(wanted, answer, chat_form),
+            provenance={"workers": []},
+        )
+        generations = Generation.objects.bulk_create(
+            Generation(
+                model=model,
+                prompt=prompts[text.wording],
+                input=text.name[:200],
+                asked=text.asked,
+                chat_template=chat_form,
+                temperature=wanted.temperature,
+                seed=text.seed,
+                max_new_tokens=wanted.max_new_tokens,
+            )
+            for text in texts
+        )
+        items = [
+            GenerationItem(run=run, row_id=text.row, generation=generation, prompt_type=text.type, number=text.number)
+            for text, generation in zip(texts, generations, strict=True)
+        ]
+        work.start(run, items, enqueue=enqueue)
+        runs.append(run)
+    return runs
+
+
+def _chat_form(model: LanguageModel, *, chat_template: bool) -> bool:
+    chat_form = registry.asks_in_chat_form(model, Use.GENERATE, chat_template=chat_template)
+    try:
+        registry.check(model, Use.GENERATE, chat_template=chat_form)
+    except BackendError as error:
+        raise Refused(f"{model.name}: {error}") from error
+    return chat_form
+
+
+def _request(wanted: Wanted, answer: str, chat_form: bool) -> dict[str, object]:
+    return {
+        "types": [{"key": each.key, "title": each.title, "wordings": list(each.wordings)} for each in wanted.types],
+        "per_type": wanted.per_type,
+        "temperature": wanted.temperature,
+        "max_new_tokens": wanted.max_new_tokens,
+        "seed": wanted.seed,
+        "chat_template": chat_form,
+        "rows": answer,
+    }
+
+
+@transaction.atomic
+def write_again(*, item: GenerationItem, by: User | None, enqueue: bool = True) -> GenerationRun:
+    """Let the same model write a text again from its record, in a run of its own. Both are kept, and compared.
+
+    Raises:
+        Refused: the text is not written yet, or its model could not write it now.
+    """
+    first = item.generation.same_as or item.generation
+    if first.text is None:
+        raise Refused(_("This text is not written yet."))
+    _chat_form(first.model, chat_template=first.chat_template)
+    run = GenerationRun.objects.create(
+        study=item.run.study,
+        model=first.model,
+        started_by=by,
+        request={**item.run.request, "again": first.pk},
+        provenance={"workers": []},
+    )
+    fields = ("model", "prompt", "input", "asked", "chat_template", "temperature", "seed", "max_new_tokens")
+    again = Generation.objects.create(same_as=first, **{name: getattr(first, name) for name in fields})
+    copy = GenerationItem(
+        run=run, row_id=item.row_id, generation=again, prompt_type=item.prompt_type, number=item.number
+    )
+    work.start(run, [copy], enqueue=enqueue)
+    return run
+
+
+@transaction.atomic
+def cancel(*, run: GenerationRun) -> None:
+    """Stop a run. What is written stays; a worker gives up its text at its next look, within seconds."""
+    work.cancel(run)
+
+
+@transaction.atomic
+def resume(*, run: GenerationRun, enqueue: bool = True) -> None:
+    """Go on with the texts that are left, failed ones included. `enqueue`: as for `start`.
+
+    Raises:
+        Refused: nothing is left.
+    """
+    if not work.resume(run, enqueue=enqueue):
+        raise Refused(_("Nothing is left to do in this run."))
+
+
+# --- what a worker does -----------------------------------------------------------------------------------------------
+
+
+def write(held: Held[GenerationItem]) -> None:
+    """Let the model write the text of an item; it is stored in the transaction that ends the item."""
+    item, generation = held.item, held.item.generation
+    if item.row.withdrawn_at:
+        raise NotWanted
+    with telling_of_backends():
+        backend = llm.backend_of(generation)
+        identity = loaded(held, backend)
+        held.note_worker(identity)
+        try:
+            llm.write(generation, backend, held.beat)
+        except PromptTooLong as too_long:
+            raise ItemFailed(str(too_long)) from too_long
+    with held.finishing():
+        llm.store_text(generation, identity=identity)
+
+
+GENERATING = Kind(
+    GenerationItem,
+    write,
+    name=lambda item: f"{item.generation.input} · {item.prompt_type} {item.number}",
+    related=("run__study", "run__model", "row__sheet", "generation__model", "generation__prompt"),
+    batch=4,
+    died=gettext_lazy("%(n)s workers died at this text, or fell silent."),
+    is_void=Q(row__withdrawn_at__isnull=False),
+)

@@ -1,0 +1,285 @@
+"""Reads about texts that models write for the rows of a study, and about their runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import Q, QuerySet, Sum
+
+from annotation.deriving.making import SourceText
+from annotation.deriving.queries import chosen
+from annotation.models import Row, Study
+from annotation.scheme.spec import SchemeSpec
+from judges.generating.planning import Named, Wanted
+from judges.models import GenerationItem, GenerationRun
+from llm.generating import signs
+from llm.models import Generation, LanguageModel
+from work import queries as work
+from work.queries import whole_seconds
+from work.states import ItemState
+
+# Texts of a model that say how fast it writes: the last ones.
+_PACE_OF = 50
+
+
+# --- before a run -----------------------------------------------------------------------------------------------------
+
+
+def answers_of(scheme: SchemeSpec) -> list[tuple[str, str]]:
+    """The answers by which rows can be chosen, as `section.question=option`, with what people read."""
+    return [
+        (f"{section.key}.{question.key}={option.key}", f"{question.title}: {option.label}")
+        for section in scheme.sections
+        for question in section.questions
+        for option in question.options
+    ]
+
+
+def placeholders(scheme: SchemeSpec) -> list[str]:
+    """What a wording may name beside $name: the facets of rows."""
+    return [key for key in scheme.row.keys if key.isidentifier()]
+
+
+def names_of(study: Study, *, answer: str = "") -> list[Named]:
+    """The rows of a study as names to write about; with `answer` (`section.question=option`) those that have it as a
+    chosen answer: the gold's, else what most people said. One query; with `answer` five more."""
+    rows = Row.objects.filter(sheet__study=study, withdrawn_at=None).order_by("sheet__position", "position")
+    if answer:
+        source = chosen(study).source
+        having = {
+            row.number
+            for sheet in source.sheets
+            for row in sheet.rows
+            if any(f"{one.section}.{one.question}={one.code}" == answer for one in row.answers)
+        }
+        rows = rows.filter(pk__in=having)
+    known = placeholders(study.scheme.parsed)
+    return [
+        Named(pk, name, {key: _text(facets.get(key, "")) for key in known})
+        for pk, name, facets in rows.values_list("pk", "name", "facets")
+    ]
+
+
+def _text(facet: str | list[str]) -> str:
+    return facet if isinstance(facet, str) else ", ".join(facet)
+
+
+def generators(models: QuerySet[LanguageModel] | None = None) -> QuerySet[LanguageModel]:
+    return (LanguageModel.objects.all() if models is None else models).order_by("name")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run will take. Tokens at most; `by_model`: seconds at the pace of a model's last texts, None before its
+    first."""
+
+    names: int
+    texts: int
+    tokens: int
+    by_model: tuple[tuple[LanguageModel, timedelta | None], ...]
+    several_wordings: bool
+
+    @property
+    def texts_a_model(self) -> int:
+        return self.texts // max(1, len(self.by_model))
+
+
+def estimate(*, names: int, models: Sequence[LanguageModel], wanted: Wanted) -> Estimate:
+    """One query a model."""
+    a_model = names * len(wanted.types) * wanted.per_type
+    return Estimate(
+        names=names,
+        texts=a_model * len(models),
+        tokens=a_model * len(models) * wanted.max_new_tokens,
+        by_model=tuple((model, _takes(model, a_model, wanted.max_new_tokens)) for model in models),
+        several_wordings=all(len(each.wordings) >= wanted.per_type for each in wanted.types),
+    )
+
+
+def _takes(model: LanguageModel, texts: int, longest: int) -> timedelta | None:
+    """A text is taken to be as long as this model's last ones, and no longer than allowed."""
+    written = Generation.objects.filter(model=model, tokens__gt=0, seconds__gt=0).order_by("-pk")[:_PACE_OF]
+    tokens = seconds = n = 0.0
+    for of_tokens, of_seconds in written.values_list("tokens", "seconds"):
+        tokens, seconds, n = tokens + (of_tokens or 0), seconds + (of_seconds or 0), n + 1
+    if not n:
+        return None
+    return whole_seconds(timedelta(seconds=texts * min(tokens / n, longest) * seconds / tokens))
+
+
+# --- runs -------------------------------------------------------------------------------------------------------------
+
+
+def runs_with_counts(study: Study) -> QuerySet[GenerationRun]:
+    """The runs of a study, the last one first, each with `n_texts`, `n_done` and `n_failed`."""
+    runs = GenerationRun.objects.filter(study=study).select_related("model", "study", "started_by")
+    return runs.order_by("-started_at", "-pk").annotate(**work.counts("n_texts"))
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a run gave so far. `signs`: texts by what may be wrong with them; `cut`: those that hit the limit."""
+
+    texts: int
+    tokens: int
+    seconds: float
+    cut: int
+    signs: dict[signs.Sign, int]
+
+    @property
+    def tokens_a_second(self) -> float | None:
+        return self.tokens / self.seconds if self.tokens and self.seconds else None
+
+    @property
+    def suspect(self) -> int:
+        return sum(self.signs.values())
+
+
+def written(run: GenerationRun) -> Written:
+    """Two queries."""
+    of_run = Generation.objects.filter(item__run=run, text__isnull=False)
+    sums = of_run.aggregate(tokens=Sum("tokens"), seconds=Sum("seconds"))
+    seen: Counter[str] = Counter()
+    texts = cut = 0
+    for finish, found in of_run.values_list("finish", "signs"):
+        texts += 1
+        cut += finish != "stop"
+        seen.update(list(found))
+    return Written(
+        texts=texts,
+        tokens=sums["tokens"] or 0,
+        seconds=sums["seconds"] or 0.0,
+        cut=cut,
+        signs={sign: seen[sign] for sign in signs.Sign if seen[sign]},
+    )
+
+
+def texts_of(run: GenerationRun) -> QuerySet[GenerationItem]:
+    """The texts of a run in the order in which they were asked for."""
+    return run.items.select_related("generation__prompt", "generation__model", "row__sheet").order_by("pk")
+
+
+def last_written(run: GenerationRun, most: int) -> list[GenerationItem]:
+    """The texts that were written last, and what failed. One query."""
+    ended = texts_of(run).filter(state__in=[ItemState.DONE, ItemState.FAILED])
+    return list(ended.order_by("-done_at", "-pk")[:most])
+
+
+def having(texts: QuerySet[GenerationItem], *, sign: str = "", of_type: str = "") -> QuerySet[GenerationItem]:
+    """`sign`: of `signs.Sign`, or “cut”, or “none” for texts without any."""
+    if of_type:
+        texts = texts.filter(prompt_type=of_type)
+    if sign == "cut":
+        return texts.filter(generation__text__isnull=False).exclude(generation__finish="stop")
+    if sign == "none":
+        return texts.filter(generation__finish="stop", generation__signs={})
+    if sign:
+        return texts.filter(generation__signs__has_key=sign)
+    return texts
+
+
+@dataclass(frozen=True)
+class Again:
+    """A text that was written again from the same record. `differs_at`: the first character that is another one, None
+    where they are the same, or it is not written yet."""
+
+    item: GenerationItem
+    is_written: bool
+    differs_at: int | None
+    same_weights: bool
+
+    @property
+    def is_same(self) -> bool:
+        return self.is_written and self.differs_at is None
+
+
+def written_again(generation: Generation) -> list[Again]:
+    """What became of this record each other time it was written. One query."""
+    again = GenerationItem.objects.filter(generation__same_as=generation).select_related("generation", "run__study")
+    return [_compared(generation, item) for item in again.order_by("pk")]
+
+
+def _compared(first: Generation, item: GenerationItem) -> Again:
+    other = item.generation
+    if first.text is None or other.text is None:
+        return Again(item, False, None, False)
+    return Again(item, True, first_difference(first.text, other.text), first.weights == other.weights)
+
+
+def first_difference(one: str, other: str) -> int | None:
+    """The place of the first character in which two texts differ, None where they are the same."""
+    if one == other:
+        return None
+    pairs = zip(one, other, strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+# --- for who makes studies of texts -----------------------------------------------------------------------------------
+
+
+def source_texts(study: Study) -> dict[int, list[SourceText]]:
+    """{row: its texts}, those that were written first, for derivers. One query."""
+    found: dict[int, list[SourceText]] = {}
+    items = GenerationItem.objects.filter(
+        Q(generation__same_as=None), run__study=study, generation__text__isnull=False
+    ).select_related("generation__model")
+    for item in items.order_by("pk"):
+        found.setdefault(item.row_id, []).append(_source_text(item))
+    return found
+
+
+def _source_text(item: GenerationItem) -> SourceText:
+    generation = item.generation
+    return SourceText(
+        number=generation.pk,
+        text=generation.text or "",
+        generator=generation.model.name,
+        prompt_type=item.prompt_type,
+        finish=generation.finish,
+        signs=tuple(generation.signs),
+    )
+
+
+def rows_for_files(texts: QuerySet[GenerationItem]) -> Iterator[dict[str, object]]:
+    """Each text with its whole record, for downloads and programs."""
+    for item in texts.iterator(chunk_size=200):
+        yield record_of(item)
+
+
+def record_of(item: GenerationItem) -> dict[str, object]:
+    one = item.generation
+    return {
+        "id": one.pk,
+        "row": item.row_id,
+        "sheet": item.row.sheet.title,
+        "input": one.input,
+        "prompt_type": item.prompt_type,
+        "number": item.number,
+        "model": one.model.name,
+        "location": one.model.location,
+        "weights_sha256": one.weights,
+        "wording": one.prompt.text.strip(),
+        "wording_sha256": one.prompt.digest,
+        "prompt": one.asked,
+        "prompt_sha256": one.asked_digest,
+        "chat_template": one.chat_template,
+        "temperature": one.temperature,
+        "seed": one.seed,
+        "max_new_tokens": one.max_new_tokens,
+        "state": item.state,
+        "error": item.error,
+        "finish": one.finish,
+        "tokens": one.tokens,
+        "seconds": one.seconds,
+        "signs": one.signs,
+        "same_as": one.same_as_id,
+        "written_at": one.written_at.isoformat(timespec="seconds") if one.written_at else None,
+        "text": one.text,
+    }
+
+
+def types_of(run: GenerationRun) -> Collection[str]:
+    return [each["key"] for each in run.request.get("types", [])]

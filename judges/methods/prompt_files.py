@@ -1,0 +1,160 @@
+"""What a judge's prompt file holds; `judges.methods.prompting` says what it means. Pure."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+from typing import Annotated, Self, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from annotation.evidence import kinds
+from base import yaml_reading
+from base.sentences import gettext as _
+from base.yaml_reading import YamlRefused
+from judges.methods import Method
+
+Spec = TypeVar("Spec", bound=BaseModel)
+# A name as a model shall write it: words of letters, with spaces or hyphens between them.
+_Name = Annotated[str, Field(pattern=r"^[^\W\d_]+(?:[ -][^\W\d_]+)*$", max_length=60)]
+
+
+class PromptError(ValueError):
+    """The prompt file does not fit; `str()` says where."""
+
+
+def _each_once(keys: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(keys)) < len(keys):
+        raise ValueError(_("an option is offered twice"))
+    return keys
+
+
+class _Spec(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Lexical(_Spec):
+    """Which option a verdict of the lexical judge becomes.
+
+    Either the verdicts are named: `same`, `part` and `none`. Or the facet is a list ("rent, deposit"), each part of
+    which is looked up, and `shares` names the option by the share of the parts that are found: [least share, option],
+    the first that fits.
+    """
+
+    kinds: Annotated[tuple[Annotated[str, Field(pattern=kinds.PATTERN)], ...], Field(alias="in", min_length=1)]
+    same: str = ""
+    part: str = ""
+    none: str
+    shares: tuple[tuple[float, str], ...] = ()
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if bool(self.shares) == bool(self.same and self.part):
+            raise ValueError(_("give either same and part, or shares"))
+        return self
+
+    def named(self) -> list[str]:
+        return [key for key in (self.same, self.part, self.none, *(key for _share, key in self.shares)) if key]
+
+
+class Rating(_Spec):
+    """A criterion: its name in letters, as it is read in answers, and what it means."""
+
+    criterion: _Name
+    wording: Annotated[str, Field(min_length=1)]
+
+
+class Writing(_Spec):
+    """A question that is answered in the model's own words: the name that stands before its answer, what is asked, what
+    an answer looks like (as the question's kind has it, where this is silent), and whether a brief reason is asked."""
+
+    name: _Name
+    wording: Annotated[str, Field(min_length=1)]
+    form: str = ""
+    reason: bool = False
+
+
+class QuestionPrompt(_Spec):
+    cell: str = ""
+    unconditional: str = ""
+    options: dict[str, str] = {}
+    # Keys of the options that are offered, where that is a part of the question's.
+    offer: Annotated[tuple[str, ...], Field(min_length=2), AfterValidator(_each_once)] | None = None
+    lexical: Lexical | None = None
+    rating: Rating | None = None
+    writing: Writing | None = None
+
+
+class PromptSpec(_Spec):
+    row: str = ""
+    # Whose words the lexical judge knows; of no name those of all packs.
+    lexicon: str = ""
+    questions: Annotated[dict[str, QuestionPrompt], Field(min_length=1)]
+    # Questions of one section that one answer is to hold, of a judge that rates or writes.
+    together: tuple[Annotated[tuple[str, ...], Field(min_length=2)], ...] = ()
+
+    @model_validator(mode="after")
+    def _together_once(self) -> Self:
+        named = list(chain.from_iterable(self.together))
+        for name in named:
+            if name not in self.questions:
+                raise ValueError(_("“together” names “%(question)s”, which the file does not ask") % {"question": name})
+            if named.count(name) > 1:
+                raise ValueError(_("“together” names “%(question)s” twice") % {"question": name})
+        for group in self.together:
+            if len({name.partition(".")[0] for name in group}) > 1:
+                raise ValueError(
+                    _("“together” names questions of several sections: %(questions)s; one answer is about one column")
+                    % {"questions": ", ".join(group)}
+                )
+        return self
+
+    def group_of(self, name: str) -> tuple[str, ...]:
+        """The questions that share an answer with this one."""
+        return next((group for group in self.together if name in group), (name,))
+
+
+# What a method reads of a question's prompt; without it, it is not asked the question.
+_READS = {Method.CLOZE: "cell", Method.RATING: "rating", Method.WRITING: "writing", Method.LEXICAL: "lexical"}
+
+
+def load_prompt(text: str) -> PromptSpec:
+    """Read the prompt file of a judge; raises as `read_as`."""
+    return read_as(PromptSpec, text)
+
+
+def read_as(spec: type[Spec], text: str) -> Spec:
+    """Read a prompt file.
+
+    Raises:
+        PromptError: with the key that is wrong.
+    """
+    try:
+        return spec.model_validate(yaml_reading.load(text))
+    except YamlRefused as refused:
+        raise PromptError(
+            _("The prompt cannot be read, line %(line)s: %(reason)s") % {"line": refused.line, "reason": refused.reason}
+        ) from refused
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise PromptError(f"{'.'.join(map(str, first['loc'])) or 'prompt'}: {first['msg']}") from error
+
+
+def questions_for(spec: PromptSpec, method: str) -> dict[str, QuestionPrompt]:
+    """What a judge of this method is asked, as {section.question: prompt}."""
+    return {name: prompt for name, prompt in spec.questions.items() if getattr(prompt, _READS[Method(method)])}
+
+
+def kinds_read(spec: PromptSpec, method: str) -> list[str]:
+    """The kinds of evidence that a judge of this method reads by name; none where it reads all together."""
+    if method == Method.LEXICAL:
+        asked = questions_for(spec, method).values()
+        return sorted({kind for of in asked if of.lexical for kind in of.lexical.kinds})
+    if re.search(r"\$\{?evidence\b", spec.row):
+        return []
+    return sorted(kinds_named(spec.row))
+
+
+def kinds_named(template: str) -> set[str]:
+    """The kinds of evidence that a text has a place for."""
+    return set(re.findall(r"\$\{?evidence_([a-z0-9]+)", template))

@@ -1,0 +1,134 @@
+"""The prompts that are made of a judge's prompt file. Pure."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from annotation.evidence.blocks import Block
+from annotation.scheme.spec import OptionSpec, QuestionSpec, SectionSpec
+from judges.methods import rating, writing
+from judges.methods.prompt_files import PromptSpec, QuestionPrompt, kinds_named
+from llm import neutralising
+from llm.engine.prompt import CellPrompt
+
+
+def row_text(spec: PromptSpec, *, title: str, blocks: Sequence[Block], facets: Mapping[str, str] | None = None) -> str:
+    """The part of the prompt that all cells of a row share. `facets`: those of the row that raters may see."""
+    inert = _inert_in(spec)
+    of_row = {f"row_{name}": inert(text) for name, text in (facets or {}).items()}
+    return _filled(spec.row, _row_values(spec.row, inert(title), blocks, inert) | of_row).strip() + "\n\n"
+
+
+def _inert_in(spec: PromptSpec) -> Callable[[str], str]:
+    texts = [spec.row, *(text for asked in spec.questions.values() for text in _templates(asked))]
+    answers = {said for asked in spec.questions.values() for said in asked.options.values()}
+    return partial(neutralising.inert, beginnings=neutralising.beginnings(texts), answers=answers)
+
+
+def cell_prompt(
+    prompt: QuestionPrompt, question: QuestionSpec, facets: Mapping[str, str], *, order: Sequence[str]
+) -> CellPrompt:
+    """One cell's prompt. `order`: the facets in the section's order."""
+    said = [prompt.options.get(option.key, option.label) for option in offered(prompt, question)]
+    values = _column_values(prompt, question, facets, order) | {"options": ", ".join(said)}
+    return CellPrompt(
+        text=_filled(prompt.cell, values).strip(),
+        options=tuple(said),
+        unconditional=_filled(prompt.unconditional, values).strip() or None,
+    )
+
+
+def criterion(
+    prompt: QuestionPrompt, question: QuestionSpec, facets: Mapping[str, str], *, order: Sequence[str]
+) -> rating.Criterion:
+    """What is rated in one cell. `order`: the facets in the section's order."""
+    assert prompt.rating is not None
+    wording = _filled(prompt.rating.wording, _column_values(prompt, question, facets, order))
+    return rating.Criterion(
+        name=prompt.rating.criterion,
+        wording=" ".join(wording.split()),
+        ratings={
+            option.value: option.label if option.label != str(option.value) else ""
+            for option in offered(prompt, question)
+            if option.value is not None
+        },
+    )
+
+
+def asking(
+    prompt: QuestionPrompt, question: QuestionSpec, facets: Mapping[str, str], *, order: Sequence[str]
+) -> writing.Asking:
+    """What is to be written in one cell. `order`: the facets in the section's order."""
+    assert prompt.writing is not None
+    if question.options:
+        question = question.model_copy(update={"options": tuple(offered(prompt, question))})
+    wording = _filled(prompt.writing.wording, _column_values(prompt, question, facets, order))
+    return writing.Asking(
+        name=prompt.writing.name,
+        wording=wording.strip(),
+        form=prompt.writing.form or writing.form_of(question),
+        spec=question,
+        reason=prompt.writing.reason,
+    )
+
+
+def lines_above(spec: PromptSpec, lines: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> str:
+    """What the judge itself answered in the lines above, as `writing.above`; nothing of it can end a line."""
+    inert = _inert_in(spec)
+    return writing.above(
+        [(inert(text), [(inert(title), inert(answer)) for title, answer in answers]) for text, answers in lines]
+    )
+
+
+def offered(prompt: QuestionPrompt, question: QuestionSpec) -> list[OptionSpec]:
+    """The options that a judge chooses among: those that the prompt offers, all if it does not say; never one that only
+    a preset gives."""
+    return [
+        option
+        for option in question.options
+        if not option.blank and (prompt.offer is None or option.key in prompt.offer)
+    ]
+
+
+def is_asked(section: SectionSpec, question: QuestionSpec, facets: Mapping[str, str]) -> bool:
+    """Whether a judge is asked this of a column: not where the column's own text gives the answer."""
+    return question.key not in section.presets(facets)
+
+
+def _row_values(template: str, title: str, blocks: Sequence[Block], inert: Callable[[str], str]) -> dict[str, str]:
+    values = {
+        f"evidence_{kind}": _lines([block for block in blocks if block.kind == kind], inert)
+        for kind in kinds_named(template)
+    }
+    return {"title": title, "evidence": _lines(blocks, inert), **values}
+
+
+def _column_values(
+    prompt: QuestionPrompt, question: QuestionSpec, facets: Mapping[str, str], order: Sequence[str]
+) -> dict[str, str]:
+    inert = partial(neutralising.inert, beginnings=neutralising.beginnings(_templates(prompt)))
+    texts = {facet: inert(text) for facet, text in facets.items()}
+    return {
+        "column": " · ".join(text for facet in order if (text := texts.get(facet, ""))),
+        "about": texts.get(question.about, "") if question.about else "",
+        "question": question.title,
+        **{f"facet_{name}": text for name, text in texts.items()},
+    }
+
+
+def _templates(prompt: QuestionPrompt) -> list[str]:
+    """All of a question's texts that can stand in a prompt."""
+    rated = [f"{prompt.rating.criterion}:", prompt.rating.wording, "Reason:"] if prompt.rating else []
+    written = [f"{prompt.writing.name}:", prompt.writing.wording, "Reason:"] if prompt.writing else []
+    return [prompt.cell, prompt.unconditional, *rated, *written]
+
+
+def _lines(blocks: Sequence[Block], inert: Callable[[str], str]) -> str:
+    """One block a line, so that no text of a document can begin a line of its own that looks like ours."""
+    return "\n".join(f"- {inert(block.text)}" for block in blocks)
+
+
+def _filled(template: str, values: Mapping[str, str]) -> str:
+    return string.Template(template).substitute(values)

@@ -1,0 +1,262 @@
+"""A judge's prompt file, and the prompts made of it. Pure.
+
+    row: |            # shared by all cells of a row
+      Web page: $title
+      $evidence_clause
+    questions:
+      duties.stated:            # section.question
+        cell: |
+          Do these clauses state the duty “$about”?
+          Answer:
+        options: {stated: Stated, absent: Not stated}     # how an option is said; its label where this is silent
+
+Placeholders of `row`: $title, $evidence (all blocks) and $evidence_KIND (the blocks of that kind), one block a line;
+$row_NAME, a facet of the row, where raters may see it.
+Those of `cell` and `unconditional` (the same question without any evidence, for the normalisation pmi): $column (all
+facets), $about (the facet that the question is about), $facet_NAME, $question, $options. A question that the file does
+not name is not asked of the judge.
+
+The same file serves the lexical judge, which reads only `lexical`: how its verdicts are said in the question's options.
+
+    questions:
+      duties.stated:
+        lexical: {in: [clause], same: stated, part: implied, none: absent}
+
+And a judge that rates, which reads `row` and `rating`: the criterion's name, as the judge shall write it, and what it
+means, with the placeholders of `cell` but $options. Only scales are rated; the numbers are the scheme's.
+
+    questions:
+      acts.strictness:
+        rating: {criterion: STRICTNESS, wording: How strictly is $facet_act asked for?}
+
+A judge that writes reads `row` and `writing`: the name that it shall write before its answer, and what is asked. What
+an answer looks like follows from the question's kind, unless `form` says it otherwise.
+
+    questions:
+      acts.party:
+        writing: {name: PARTY, wording: "Who has to do $facet_act?", reason: true}
+
+A prompt may `offer` a part of a question's options; the others are neither said nor scored. Of a judge that rates or
+writes, one answer may hold several questions of a section: `together` names them.
+
+    questions:
+      duties.stated:
+        offer: [stated, absent]
+    together:
+      - [acts.party, acts.strictness]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+
+from annotation.evidence import kinds
+from annotation.scheme.spec import Kind, QuestionSpec, SchemeSpec, SectionSpec
+from base.sentences import gettext as _
+from judges.methods import USES, Method, lexicons
+from judges.methods.prompt_files import (
+    Lexical,
+    PromptError,
+    PromptSpec,
+    QuestionPrompt,
+    Rating,
+    Writing,
+    kinds_read,
+    load_prompt,
+    questions_for,
+    read_as,
+)
+from judges.methods.prompt_texts import asking, cell_prompt, criterion, is_asked, lines_above, offered, row_text
+from llm.prompts import digest, with_plain_ends
+
+__all__ = [
+    "Lexical",
+    "PromptError",
+    "PromptSpec",
+    "QuestionPrompt",
+    "Rating",
+    "Writing",
+    "asking",
+    "cell_prompt",
+    "check_against",
+    "criterion",
+    "digest",
+    "fitting",
+    "is_asked",
+    "kinds_read",
+    "lines_above",
+    "load_prompt",
+    "offered",
+    "parts_offered",
+    "questions_for",
+    "read_as",
+    "row_text",
+    "with_plain_ends",
+]
+
+PMI = "pmi"
+
+
+def fitting(files: Iterable[Path], scheme: SchemeSpec, *, leave_out: Collection[str] = ()) -> dict[str, str]:
+    """The prompt files that ask nothing but questions of the scheme, as texts by their names without the ending.
+
+    Args:
+        leave_out: digests of prompts that are there already.
+    """
+    asked = {f"{section.key}.{question.key}" for section in scheme.sections for question in section.questions}
+    found = {}
+    for file in files:
+        text = with_plain_ends(file.read_text(encoding="utf-8"))
+        if digest(text) not in leave_out and set(load_prompt(text).questions) <= asked:
+            found[file.stem] = text
+    return found
+
+
+def check_against(spec: PromptSpec, scheme: SchemeSpec, method: str, *, normalisation: str = "none") -> None:
+    """Whether a judge of this method can work with the prompt in studies of this scheme.
+
+    Raises:
+        PromptError: the prompt names what the scheme has not, or leaves out what the method or normalisation needs.
+    """
+    known = {
+        f"{section.key}.{question.key}": (section, question)
+        for section in scheme.sections
+        for question in section.questions
+    }
+    for name, prompt in spec.questions.items():
+        if name not in known:
+            raise PromptError(
+                _("The prompt asks “%(question)s”, which is no question of the scheme “%(scheme)s”.")
+                % {"question": name, "scheme": scheme.key}
+            )
+        question = known[name][1]
+        options = {option.key for option in question.options}
+        named = [*prompt.options, *(prompt.offer or ()), *(prompt.lexical.named() if prompt.lexical else [])]
+        if unknown := [key for key in named if key not in options]:
+            raise PromptError(
+                _("The prompt of “%(question)s” names “%(option)s”, which is no option of that question.")
+                % {"question": name, "option": unknown[0]}
+            )
+        if given := [option.key for option in question.options if option.blank and option.key in (prompt.offer or ())]:
+            raise PromptError(
+                _("The prompt of “%(question)s” offers “%(option)s”, which only a preset gives.")
+                % {"question": name, "option": given[0]}
+            )
+    _check_words(spec, scheme, method)
+    asked = questions_for(spec, method)
+    if not asked:
+        raise PromptError(
+            _("The prompt asks no question that the method “%(method)s” can answer.") % {"method": method}
+        )
+    if USES[Method(method)] is not None:
+        shown = dict.fromkeys((facet.key for facet in scheme.row.shown), "x")
+        _try("row", partial(row_text, spec, title="", blocks=[], facets=shown))
+    if method == Method.RATING:
+        _check_ratings(asked, known)
+    if method == Method.WRITING:
+        _check_writing(asked, known)
+    if method == Method.CLOZE:
+        for name, prompt in asked.items():
+            section, question = known[name]
+            if not question.options:
+                raise PromptError(
+                    _("“%(question)s” has no options to choose among; ask for it with the method “writing”.")
+                    % {"question": name}
+                )
+            sample = dict.fromkeys(section.column.facets, "x")
+            _try(name, partial(cell_prompt, prompt, question, sample, order=section.column.facets))
+            if normalisation == PMI and not prompt.unconditional.strip():
+                raise PromptError(
+                    _(
+                        "The prompt of “%(question)s” has no “unconditional” text; the normalisation "
+                        "“%(normalisation)s” compares with it."
+                    )
+                    % {"question": name, "normalisation": PMI}
+                )
+
+
+def _check_words(spec: PromptSpec, scheme: SchemeSpec, method: str) -> None:
+    if spec.lexicon and spec.lexicon not in lexicons.known():
+        raise PromptError(
+            _("The prompt names the lexicon “%(name)s”, which no pack has. There are: %(known)s.")
+            % {"name": spec.lexicon, "known": ", ".join(lexicons.known()) or "–"}
+        )
+    known = kinds.known(scheme.block_kinds)
+    if unknown := [kind for kind in kinds_read(spec, method) if kind not in known]:
+        raise PromptError(
+            _("The prompt reads evidence of the kind “%(kind)s”, which nobody declares. There are: %(known)s.")
+            % {"kind": unknown[0], "known": ", ".join(known)}
+        )
+
+
+def _check_ratings(asked: Mapping[str, QuestionPrompt], known: Mapping[str, tuple[SectionSpec, QuestionSpec]]) -> None:
+    names: dict[str, str] = {}
+    for name, prompt in asked.items():
+        section, question = known[name]
+        if question.kind != Kind.SCALE:
+            raise PromptError(
+                _("“%(question)s” is no scale; only the questions of a scheme that are scales can be rated.")
+                % {"question": name}
+            )
+        sample = dict.fromkeys(section.column.facets, "x")
+        _try(name, partial(criterion, prompt, question, sample, order=section.column.facets))
+        assert prompt.rating is not None
+        same = prompt.rating.criterion.casefold().replace("-", " ")
+        if same in names:
+            raise PromptError(
+                _(
+                    "“%(one)s” and “%(other)s” have one criterion, “%(criterion)s”; an answer would not say which of "
+                    "the two it rates."
+                )
+                % {"one": names[same], "other": name, "criterion": prompt.rating.criterion}
+            )
+        names[same] = name
+
+
+def _check_writing(asked: Mapping[str, QuestionPrompt], known: Mapping[str, tuple[SectionSpec, QuestionSpec]]) -> None:
+    names: dict[tuple[str, str], str] = {}
+    for name, prompt in asked.items():
+        section, question = known[name]
+        sample = dict.fromkeys(section.column.facets, "x")
+        _try(name, partial(asking, prompt, question, sample, order=section.column.facets))
+        assert prompt.writing is not None
+        same = (section.key, prompt.writing.name.casefold().replace("-", " "))
+        if same in names:
+            raise PromptError(
+                _(
+                    "“%(one)s” and “%(other)s” have one name, “%(name)s”; an answer would not say which of the two it "
+                    "answers."
+                )
+                % {"one": names[same], "other": name, "name": prompt.writing.name}
+            )
+        names[same] = name
+
+
+def _try(name: str, make: Callable[[], object]) -> None:
+    try:
+        make()
+    except KeyError as error:
+        raise PromptError(
+            _("The prompt of “%(question)s” has the placeholder $%(placeholder)s, which nothing fills.")
+            % {"question": name, "placeholder": error.args[0]}
+        ) from error
+    except ValueError as error:
+        raise PromptError(
+            _("The prompt of “%(question)s” cannot be used: %(error)s") % {"question": name, "error": error}
+        ) from error
+
+
+def parts_offered(spec: PromptSpec, scheme: SchemeSpec, method: str) -> dict[str, list[str]]:
+    """The questions of which a judge of this method is offered a part of the options only, and which these are."""
+    if USES[Method(method)] is None:
+        return {}
+    questions = {
+        f"{section.key}.{question.key}": question for section in scheme.sections for question in section.questions
+    }
+    return {
+        name: [option.key for option in offered(prompt, questions[name])]
+        for name, prompt in questions_for(spec, method).items()
+        if prompt.offer is not None
+    }

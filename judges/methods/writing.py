@@ -1,0 +1,234 @@
+"""Answers of any kind by free generation: what is asked, and which part of the answer belongs to which question. Pure.
+
+One question or several are asked in one answer; each part begins with its question's name on a line of its own:
+
+    PARTY: the tenant; the guarantor
+    DAYS: 14
+    Reason: The clause names both, and a fortnight.
+
+What a part says is read by the question's kind of answer (`annotation.answers`). Nothing is guessed: a part that is
+missing, cut off, or no answer to its question is unreadable, with its reason; the other parts count.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from annotation.answers import AnswerRefused, Value, kind_of
+from annotation.scheme.spec import Kind, QuestionSpec
+from judges.methods.answers import Scores, Why, without_thoughts
+
+__all__ = ["Asking", "Scores", "Unreadable", "Why", "Written", "above", "form_of", "opening", "read", "request"]
+
+
+@dataclass(frozen=True)
+class Asking:
+    """One question. `name`: a word or some, as the model shall write it; `form`: what an answer looks like; `spec`: the
+    question with the options that are offered; `reason`: whether a brief one is asked for."""
+
+    name: str
+    wording: str
+    form: str
+    spec: QuestionSpec
+    reason: bool = False
+
+
+@dataclass(frozen=True)
+class Written:
+    value: Value
+    reason: str
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """`detail`: why a kind of answer refuses what stands there; "" for other reasons."""
+
+    why: Why
+    detail: str = ""
+
+
+# --- what is asked ----------------------------------------------------------------------------------------------------
+
+
+def form_of(spec: QuestionSpec) -> str:
+    """What an answer to a question looks like, in words for a model."""
+    return _FORMS[spec.kind](spec)
+
+
+def _options(spec: QuestionSpec) -> str:
+    return f"one of: {', '.join(option.label for option in spec.options if not option.blank)}"
+
+
+def _number(spec: QuestionSpec) -> str:
+    own = spec.number
+    assert own is not None
+    bounds = [f"{word} {bound:g}" for word, bound in (("from", own.min), ("to", own.max)) if bound is not None]
+    return " ".join(["a number", *bounds, *([f"in {own.unit}, without the unit"] if own.unit else [])])
+
+
+def _text(spec: QuestionSpec) -> str:
+    own = spec.text
+    assert own is not None
+    said = f"a list with “{own.separator}” between its parts" if own.separator else "a text"
+    said += f" of at most {own.longest} characters" + ("" if own.lines else ", on one line")
+    return said + (f"; or only {' or '.join(own.special)}" if own.special else "")
+
+
+def _items(spec: QuestionSpec) -> str:
+    own = spec.items
+    assert own is not None
+    fields = " | ".join(f"{field.key} (with commas)" if field.is_list else field.key for field in own.fields)
+    return f"a list, one a line: {fields}" if len(own.fields) > 1 else f"a list, one {own.fields[0].key} a line"
+
+
+def _transitions(spec: QuestionSpec) -> str:
+    return "one change a line, as “A, B -> C” or “A -> B, C”; nothing behind the arrow for what is thrown away"
+
+
+_FORMS: dict[Kind, Callable[[QuestionSpec], str]] = {
+    Kind.CHOICE: _options,
+    Kind.SCALE: _options,
+    Kind.FLAG: _options,
+    Kind.NUMBER: _number,
+    Kind.TEXT: _text,
+    Kind.ITEMS: _items,
+    Kind.TRANSITIONS: _transitions,
+}
+_SEVERAL_LINES = (Kind.ITEMS, Kind.TRANSITIONS)
+_PLACE = "<answer>"  # in the form that a model is shown; one that writes it again has not answered
+
+
+def request(asked: Sequence[Asking]) -> str:
+    """The question after the evidence; of several, one answer is to hold all."""
+    one = len(asked) == 1
+    lines = [] if one else [f"Answer {len(asked)} questions."]
+    for asking in asked:
+        lines += [] if one else ["", asking.name]  # no colon: models write again what stood behind it
+        lines += [asking.wording, f"The answer is {asking.form}."]
+    lines += ["", "Write your answer in this form, and nothing else:"]
+    for asking in asked:
+        if asking.spec.kind in _SEVERAL_LINES:
+            lines += [f"{asking.name}:", _PLACE]
+        else:
+            lines.append(f"{asking.name}: {_PLACE}")
+        lines += ["Reason: <brief reason>"] if asking.reason else []
+    return "\n".join(lines)
+
+
+def opening(asking: Asking) -> str:
+    """What a plain prompt ends in, so that a model which only continues texts continues with the answer."""
+    return f"{asking.name}:"
+
+
+def above(lines: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> str:
+    """What was answered in the lines above: of each its text, and (title, answer)."""
+    if not lines:
+        return ""
+    said = ["The lines above:"]
+    for number, (text, answers) in enumerate(lines, start=1):
+        said.append(f"{number}. {text}")
+        said += [f"   {title} – {answer}" for title, answer in answers]
+    return "\n".join(said) + "\n\n"
+
+
+# --- what is read -----------------------------------------------------------------------------------------------------
+
+
+def read(
+    answer: str, asked: Sequence[Asking], *, opened: bool = False, cut: bool = False
+) -> list[Written | Unreadable]:
+    """What is said to each question, or why nothing can be read there.
+
+    Args:
+        answer: what the model wrote; of a plain prompt with its `opening` in front.
+        opened: it is that of a plain prompt. A model that only continues texts does not stop when it has answered:
+            a part ends at the first empty line, and of parts with one name the first counts. In a chat it is the last
+            one, since models repeat the form that they are shown.
+        cut: the answer was not finished, so that its last part may lack its end.
+    """
+    text = (answer if opened else without_thoughts(answer)).rstrip()
+    if not text.strip():
+        return [Unreadable(Why.CUT_OFF if cut else Why.EMPTY)] * len(asked)
+    names = [asking.name for asking in asked]
+    parts = _members(text, names) or _parts(text, names, opened=opened)
+    if not parts and len(asked) == 1 and not opened and _PLACE not in text:
+        parts = {asked[0].name: _Part(text, is_last=True)}
+    return [_read(parts.get(asking.name), asking, any_other=bool(parts), cut=cut) for asking in asked]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The text behind a question's name, and whether the answer ends with it."""
+
+    text: str
+    is_last: bool
+
+
+_REASON = re.compile(
+    r"^[\s>*_#-]*(?:brief\s+)?(?:reason(?:ing)?|explanation|rationale|justification)[*_\"”]*\s*[:=][*_\s]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FENCE = re.compile(r"\A```[^\n`]*\n(.*?)\n?```\Z", re.DOTALL)
+_EMPTY_LINE = re.compile(r"\n[ \t]*\n")
+
+
+def _members(text: str, names: Sequence[str]) -> dict[str, _Part]:
+    """The parts of an answer that is one JSON object with these names; none of any other answer."""
+    if found := _FENCE.match(text.strip()):
+        text = found[1]
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(told, dict):
+        return {}
+    by_name = {name.casefold().replace("-", " "): name for name in names}
+    parts = {}
+    for key, value in told.items():
+        if (name := by_name.get(key.casefold().replace("_", " ").replace("-", " "))) and value not in (None, _PLACE):
+            said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            reason = told.get("reason", told.get("Reason")) if len(names) == 1 else None
+            parts[name] = _Part(f"{said}\nReason: {reason}" if isinstance(reason, str) else said, is_last=False)
+    return parts
+
+
+def _parts(text: str, names: Sequence[str], *, opened: bool) -> dict[str, _Part]:
+    one_of = "|".join(
+        f"(?P<n{place}>{r'[ _-]+'.join(map(re.escape, re.split('[ -]', name)))})" for place, name in enumerate(names)
+    )
+    # With what lists and headings put before and behind a name.
+    heads = re.compile(
+        rf"^[\s>*_#•{{\"“,-]*(?:\(?\d{{1,2}}[.)]\s*)?[*_\"“]*(?:{one_of})[*_\"”]*(?:\s*\([^()\n]*\))?[*_\"”]*\s*[:=][*_]*",
+        re.IGNORECASE | re.MULTILINE,
+    )
+    found = list(heads.finditer(text))
+    parts: dict[str, _Part] = {}
+    for index, head in enumerate(found):
+        name = next(name for place, name in enumerate(names) if head[f"n{place}"] is not None)
+        end = found[index + 1].start() if index + 1 < len(found) else len(text)
+        part, is_last = text[head.end() : end].strip(), end == len(text)
+        if opened and (broken := _EMPTY_LINE.search(part)):
+            part, is_last = part[: broken.start()], False
+        if not part.lstrip('"“').startswith(_PLACE) and (not opened or name not in parts):
+            parts[name] = _Part(part, is_last)
+    return parts
+
+
+def _read(part: _Part | None, asking: Asking, *, any_other: bool, cut: bool) -> Written | Unreadable:
+    if part is None:
+        return Unreadable(Why.CUT_OFF if cut else Why.OTHER_CRITERION if any_other else Why.NO_VERDICT)
+    said, reason, is_whole = part.text, "", not (cut and part.is_last)
+    if found := _REASON.search(said):
+        said, reason, is_whole = said[: found.start()].rstrip(), " ".join(said[found.end() :].split()), True
+    said = said.strip()
+    if not said:
+        return Unreadable(Why.EMPTY if is_whole else Why.CUT_OFF)
+    if not is_whole:
+        return Unreadable(Why.CUT_OFF)
+    try:
+        return Written(kind_of(asking.spec).from_judge(asking.spec, said), reason)
+    except AnswerRefused as refused:
+        return Unreadable(Why.REFUSED, str(refused))

@@ -1,0 +1,142 @@
+"""A judge at one row: evidence and columns go to its method, answers come back. Reads the database, writes nothing."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from dataclasses import replace
+
+from django.utils.translation import gettext as _
+
+from annotation.models import Assignment, Question
+from annotation.scheme.spec import SchemeSpec
+from judges.methods import USES, Method, prompting, shapes
+from judges.models import Judge
+from judges.runs import by_cloze, by_rating, by_words, by_writing, evidence
+from judges.runs.asking import Answering, Asked, AtRow, Labelled, RowFailed, Unread
+from judges.runs.evidence import NotExtracted
+from judges.runs.rules import settled
+from llm import registry
+from llm.backends.base import Backend, Use
+from llm.engine.prompt import OnProgress
+from llm.models import LanguageModel
+
+__all__ = ["Asked", "Labelled", "RowFailed", "Unread", "backend_of", "cells_asked", "check_model", "label_row"]
+
+_METHODS: dict[Method, Answering] = {
+    Method.CLOZE: by_cloze.label,
+    Method.RATING: by_rating.label,
+    Method.WRITING: by_writing.label,
+    Method.LEXICAL: by_words.label,
+}
+
+
+def backend_of(judge: Judge) -> Backend:
+    """The backend of a judge with a model. Loads nothing yet, and asks no server.
+
+    Raises:
+        BackendError: it can never work.
+    """
+    assert judge.model is not None
+    return registry.backend_of(judge.model, _use(judge.method), chat_template=judge.chat_template)
+
+
+def check_model(model: LanguageModel, *, method: str = Judge.Method.CLOZE, chat_template: bool = False) -> None:
+    """Look whether a model is where it should be, as far as this process can tell; see `registry.check`.
+
+    Raises:
+        BackendError: with what to do.
+    """
+    registry.check(model, _use(method), chat_template=chat_template)
+
+
+def refuse(model: LanguageModel, *, method: str, chat_template: bool) -> None:
+    """Refuse a judge that could never work with this model. Asks nobody, and looks at no disk.
+
+    Raises:
+        BackendError: with what to do.
+    """
+    registry.refuse(model, _use(method), chat_template=chat_template)
+
+
+def asks_in_chat_form(model: LanguageModel | None, *, method: str, chat_template: bool) -> bool:
+    """As the judge says; but some backends write in their chat form only."""
+    return (
+        chat_template if model is None else registry.asks_in_chat_form(model, _use(method), chat_template=chat_template)
+    )
+
+
+def _use(method: str) -> Use:
+    use = USES[Method(method)]
+    assert use is not None  # a judge with a model
+    return use
+
+
+def lexical_identity() -> dict[str, str]:
+    """What labels when no model does, for the run's record."""
+    return {"snowballstemmer": importlib.metadata.version("snowballstemmer")}
+
+
+def offer_of(judge: Judge, scheme: SchemeSpec) -> dict[str, dict[str, list[str]]]:
+    """What a run's record says of questions of which a part of the options is offered: which part. Empty for none."""
+    parts = prompting.parts_offered(judge.prompt_spec, scheme, judge.method)
+    return {"offered": parts} if parts else {}
+
+
+def sections_of(judge: Judge) -> list[str]:
+    """Keys of the sections in which the judge's prompt asks something."""
+    asked = prompting.questions_for(judge.prompt_spec, judge.method)
+    return sorted({name.split(".")[0] for name in asked})
+
+
+def cells_asked(judge: Judge, assignment: Assignment) -> list[Asked]:
+    """The cells of a row that the judge answers: those that its prompt asks, and no preset answers. Three queries."""
+    asked_of = prompting.questions_for(judge.prompt_spec, judge.method)
+    columns = list(
+        assignment.row.sheet.columns.select_related("section__scheme").order_by("section__position", "position")
+    )
+    questions: dict[int, list[Question]] = {}
+    for question in Question.objects.filter(section__in={c.section_id for c in columns}).prefetch_related("options"):
+        questions.setdefault(question.section_id, []).append(question)
+    specs = {column.section_id: column.section.spec for column in columns}
+    asked = []
+    for column in columns:
+        section = specs[column.section_id]
+        for question in questions[column.section_id]:
+            of_question = asked_of.get(f"{section.key}.{question.key}")
+            spec = section.question(question.key)
+            if of_question and assignment.asks(column.section) and prompting.is_asked(section, spec, column.facets):
+                options = {option.key: option for option in question.options.all()}
+                asked.append(Asked(column, question, section, spec, of_question, options))
+    return asked
+
+
+def label_row(
+    judge: Judge, assignment: Assignment, backend: Backend | None, on_progress: OnProgress | None = None
+) -> Labelled:
+    """Answer the cells of one row.
+
+    Raises:
+        RowFailed: the row has no evidence, or more than the model's context takes.
+        BackendError: the model is missing or broken.
+        Whatever `on_progress` raises.
+    """
+    asked = cells_asked(judge, assignment)
+    if not asked:
+        raise RowFailed(_("The judge's prompt asks none of the questions of this sheet."))
+    try:
+        blocks = evidence.evidence_of(judge, assignment.row)
+    except NotExtracted as missing:
+        raise RowFailed(str(missing)) from missing
+    if not any(block.kind != "heading" for block in blocks):
+        raise RowFailed(_("It has no evidence to judge by."))
+    method = Method(judge.method)
+    kinds = prompting.kinds_read(judge.prompt_spec, method) if USES[method] is not None else []
+    if kinds and not any(block.kind in kinds for block in blocks):  # it would be asked about nothing
+        raise RowFailed(
+            _("Its evidence is of other kinds than the prompt reads, which are: %(kinds)s.")
+            % {"kinds": ", ".join(kinds)}
+        )
+    labelled = _METHODS[method](AtRow(judge, assignment, blocks, asked, backend, on_progress))
+    answers, unread = settled(labelled.answers, labelled.unread, facets=assignment.row.facets)
+    answers = [replace(answer, scores=shapes.stored(method, answer.scores)) for answer in answers]
+    return Labelled(answers, tokens=labelled.tokens, unread=unread)

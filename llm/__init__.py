@@ -1,0 +1,1 @@
+"""Language models: the engine, the backends that reach them, and what makes others' text harmless to a prompt."""

@@ -1,0 +1,81 @@
+"""All writes of this floor: models and prompts, each stored once, and the texts that models write."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils import timezone
+
+from base.text import storable
+from llm import registry
+from llm.backends.base import Backend, Use
+from llm.engine.prompt import OnProgress, PromptTooLong
+from llm.generating import signs
+from llm.models import Generation, LanguageModel, Prompt
+from llm.prompts import digest, with_plain_ends
+
+
+def store_prompt(*, name: str, text: str) -> Prompt:
+    """Store the text of a prompt file, or return the stored one with the same text. Whether it can be read as one is
+    its readers' to say."""
+    text = with_plain_ends(text)
+    prompt, _created = Prompt.objects.get_or_create(digest=digest(text), defaults={"name": name, "text": text})
+    return prompt
+
+
+def store_model(**named: Any) -> LanguageModel:
+    """The stored model of these fields, or a new one with a name that says what it is.
+
+    Raises:
+        BackendError: this installation has no such backend.
+    """
+    known = LanguageModel.objects.filter(**named).first()
+    if known is not None:
+        return known
+    made = LanguageModel(**named)
+    # The end of a long path says more than its beginning.
+    base = registry.class_of(made.backend).called(made.place)[-90:]
+    taken = LanguageModel.objects.filter(name__startswith=base).count()
+    made.name = f"{base} ({taken + 1})" if taken else base
+    made.save()
+    return made
+
+
+def backend_of(generation: Generation) -> Backend:
+    """The backend that writes it. Raises BackendError where it can never work."""
+    return registry.backend_of(generation.model, Use.GENERATE, chat_template=generation.chat_template)
+
+
+def write(generation: Generation, backend: Backend, on_progress: OnProgress | None = None) -> Generation:
+    """Let the model write the text, and fill the record in; nothing is stored yet, that is `store_text`'s.
+
+    It is written alone, not in a batch with others, whose company could change the last digit of a probability.
+
+    Raises:
+        PromptTooLong: prompt and text do not fit the model's context.
+        BackendError: as `Backend.generate`. Whatever `on_progress` raises.
+    """
+    begun = time.monotonic()
+    (answer,) = backend.generate([generation.asked], generation.sampling, on_progress)
+    if isinstance(answer, PromptTooLong):
+        raise answer
+    generation.seconds = time.monotonic() - begun
+    generation.text = storable(answer.text)
+    generation.finish, generation.tokens = answer.finish, answer.tokens
+    generation.signs = {str(seen.sign): seen.words for seen in signs.seen_in(generation.text, prompt=generation.asked)}
+    return generation
+
+
+def store_text(generation: Generation, *, identity: Mapping[str, str]) -> None:
+    """Store what `write` filled in, once: a text that is there already stands."""
+    Generation.objects.filter(pk=generation.pk, text=None).update(
+        text=generation.text,
+        finish=generation.finish,
+        tokens=generation.tokens,
+        seconds=generation.seconds,
+        signs=generation.signs,
+        identity=dict(identity),
+        written_at=timezone.now(),
+    )

@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class LlmConfig(AppConfig):
+    name = "llm"
+    verbose_name = "Language models"
+
+    def ready(self) -> None:
+        from django.core import checks
+
+        from llm import registry
+
+        checks.register(registry.problems)

@@ -1,0 +1,1 @@
+"""Where a model runs: in this process, or behind a server."""

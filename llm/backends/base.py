@@ -1,0 +1,191 @@
+"""What a backend offers, what it says of itself, and how it fails. Importing this loads neither torch nor a model.
+
+A backend is a class that `llm.registry` knows by a dotted path. Nothing else names one: whatever a page, a form, a
+check or the queue has to know of a kind of backend, its class says.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar, Self
+
+from base.sentences import gettext as _
+from llm.engine.prompt import Generated, OnProgress, PromptTooLong, RowPrompt, RowScores, Sampling
+
+
+class BackendError(Exception):
+    """A backend could not do its work; the message is a sentence for the person who runs the judge.
+
+    `permanent` says that trying again changes nothing until somebody does what the sentence asks.
+    """
+
+    def __init__(self, message: str, *, permanent: bool) -> None:
+        super().__init__(message)
+        self.permanent = permanent
+
+
+class Unavailable(BackendError):
+    """Nobody is there to do the work, at this row or at any other; trying again later may help."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, permanent=False)
+
+
+class Use(StrEnum):
+    """What is asked of a model: the log-probabilities of given options, or an answer in its own words."""
+
+    SCORE = "score"
+    GENERATE = "generate"
+
+
+class Chat(StrEnum):
+    """Whether a backend asks in a model's chat form, for one use of it."""
+
+    EITHER = "either"
+    NEVER = "never"
+    ALWAYS = "always"
+
+
+class Needs(StrEnum):
+    """What a worker has to have for it; the queue follows from that."""
+
+    CPU = "cpu"
+    GPU = "gpu"
+    NETWORK = "network"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a model is and how it is had: the fields of a stored model that backends take, with what is "not given"."""
+
+    location: str
+    revision: str = ""
+    gguf_file: str = ""
+    dtype: str = "auto"
+    device: str = "cpu"
+    served_name: str = ""
+    api_key_env: str = ""
+    requests_per_minute: int | None = None
+
+
+@dataclass(frozen=True)
+class Installation:
+    """What the people who run this installation have set: threads of torch (None leaves its own choice), and the
+    variables that may hold a server's key beside those that end in `_API_KEY`."""
+
+    threads: int | None = None
+    key_variables: frozenset[str] = frozenset()
+
+
+class Backend(ABC):
+    """Something that scores the options of cells, writes answers, and can say exactly what it is.
+
+    `label`: how people choose it, in English, marked for translation. `uses`: what it can be asked, and in which form.
+    `takes`: the fields of `Place` that mean something to it, beside the location; `requires`: those of them without
+    which it cannot work.
+    """
+
+    label: ClassVar[str]
+    uses: ClassVar[Mapping[Use, Chat]]
+    takes: ClassVar[frozenset[str]] = frozenset()
+    requires: ClassVar[frozenset[str]] = frozenset()
+
+    # --- of the class: asked before there is anything to do -----------------------------------------------------------
+
+    @classmethod
+    @abstractmethod
+    def of(cls, place: Place, use: Use, *, chat_template: bool, installation: Installation) -> Self:
+        """The backend of a model for one use. Loads nothing yet, and asks nobody."""
+
+    @classmethod
+    def refuse(cls, place: Place, use: Use, *, chat_template: bool, installation: Installation) -> None:
+        """Refuse what can never work. Asks nobody, and looks at no disk.
+
+        Raises:
+            BackendError: with what to do.
+        """
+        chat = cls.uses.get(use)
+        if chat is None:
+            raise BackendError(
+                _("A model %(backend)s cannot score given options; it writes only.") % {"backend": _(cls.label)}
+                if use == Use.SCORE
+                else _("A model %(backend)s cannot write; it scores given options only.") % {"backend": _(cls.label)},
+                permanent=True,
+            )
+        if chat == Chat.ALWAYS and not chat_template:
+            raise BackendError(
+                _("A model %(backend)s is asked in its chat form here. Create the judge with the chat form.")
+                % {"backend": _(cls.label)},
+                permanent=True,
+            )
+        if chat == Chat.NEVER and chat_template:
+            raise BackendError(
+                _("A model %(backend)s takes plain prompts here. Create the judge without the chat form.")
+                % {"backend": _(cls.label)},
+                permanent=True,
+            )
+
+    @classmethod
+    def look(cls, place: Place, installation: Installation) -> None:
+        """Look whether the model is where it should be, as far as this process can tell without fetching anything.
+
+        Raises:
+            BackendError: it is not there, or its place is none.
+        """
+        return
+
+    @classmethod
+    @abstractmethod
+    def needs(cls, place: Place) -> Needs:
+        """What a worker must have that is to work with this model."""
+
+    @classmethod
+    def called(cls, place: Place) -> str:
+        """What the model is called among others as long as nobody names it otherwise."""
+        return place.location
+
+    @classmethod
+    def described(cls, place: Place) -> list[tuple[str, str]]:
+        """What the page of a run says of the model: titles, in the reader's language, and texts."""
+        return [(_("Model"), place.location)]
+
+    @classmethod
+    def announced(cls, place: Place) -> str:
+        """Whom it asks outside this installation; "" if nobody."""
+        return ""
+
+    # --- of one model -------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def score(
+        self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
+    ) -> list[RowScores | PromptTooLong]:
+        """The scores of each row, or in a row's place why its evidence does not fit; the other rows are scored.
+
+        Raises:
+            OptionsNotPrefixFree: an option of a cell begins another one.
+            BackendError: the model is missing, out of memory, or answers with what is not a number.
+            Whatever `on_progress` raises.
+        """
+
+    @abstractmethod
+    def generate(
+        self, prompts: Sequence[str], sampling: Sampling, on_progress: OnProgress | None = None
+    ) -> list[Generated | PromptTooLong]:
+        """The answer to each prompt, or in its place why it does not fit; the other prompts are answered.
+
+        The prompts are whole: instruction, evidence, question. Special tokens in them are made inert. With a chat
+        template each is a user's message, and the answer is the assistant's reply.
+
+        Raises:
+            BackendError: the model is missing, out of memory, or answers with what is not a number.
+            Whatever `on_progress` raises.
+        """
+
+    @abstractmethod
+    def identity(self) -> dict[str, str]:
+        """What produced the scores, for the run's record: model, revision, digest of the weights, dtype, device,
+        versions of the libraries, settings of the engine. Raises BackendError like `score`."""

@@ -1,0 +1,317 @@
+"""Judges behind a server that speaks OpenAI's HTTP interface: vLLM and others.
+
+Cloze scoring asks `/completions` for the log-probabilities of the prompt's own tokens. Two kinds of server return them:
+vLLM with `prompt_logprobs`, others with `echo` and `logprobs`. Which one it is gets tried out once a process. Options
+are scored as by the engine here: the delimiter's space and the terminator belong to the option, and where a token
+crosses from the prompt into an option, all options are scored from the last token that the prompt alone has as well.
+
+Answers are written by `/chat/completions`, so always in the server's own chat form.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import math
+import re
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import accumulate
+from typing import Self
+
+from base.sentences import gettext as _
+from base.sentences import gettext_noop
+from llm import chat_tokens
+from llm.backends import openai_chat
+from llm.backends.base import Backend, BackendError, Chat, Installation, Needs, Place, Use
+from llm.backends.openai_answers import PromptTokens
+from llm.backends.openai_http import Server, Session
+from llm.engine.prompt import (
+    CellPrompt,
+    Generated,
+    OnProgress,
+    OptionScore,
+    PromptTooLong,
+    RowPrompt,
+    RowScores,
+    Sampling,
+    refuse_prefixes,
+)
+
+_DELIMITER = " "
+# Whoever may create a judge names the variable, and the server gets its content: so no other secret of the workers.
+_VARIABLE = re.compile("[A-Z][A-Z0-9_]*_API_KEY")
+
+
+@dataclass(frozen=True)
+class OpenAIBackend(Server, Backend):
+    """A model on a server as a judge.
+
+    Args:
+        terminator: text scored after each option.
+        scores: options will be scored, so that `identity` finds out how, and refuses a server that cannot.
+    """
+
+    terminator: str = field(default="\n", kw_only=True)
+    scores: bool = field(default=True, kw_only=True)
+
+    label = gettext_noop("on an OpenAI-compatible server")
+    uses = {Use.SCORE: Chat.NEVER, Use.GENERATE: Chat.ALWAYS}
+    takes = frozenset({"served_name", "api_key_env", "requests_per_minute"})
+    requires = frozenset({"served_name"})
+
+    @classmethod
+    def of(cls, place: Place, use: Use, *, chat_template: bool, installation: Installation) -> Self:
+        return cls(
+            place.location,
+            place.served_name,
+            api_key_env=place.api_key_env or None,
+            requests_per_minute=place.requests_per_minute,
+            scores=use == Use.SCORE,
+        )
+
+    @classmethod
+    def refuse(cls, place: Place, use: Use, *, chat_template: bool, installation: Installation) -> None:
+        """Refuse an address that is not http or https, a model or key without a proper name, and the chat form for what
+        is scored, or another than the chat form for what is written."""
+        cls.of(place, use, chat_template=chat_template, installation=installation)  # it knows addresses
+        if not place.served_name:
+            raise BackendError(_("Give the name by which the server knows the model."), permanent=True)
+        named = place.api_key_env
+        if named and not _VARIABLE.fullmatch(named) and named not in installation.key_variables:
+            raise BackendError(
+                _(
+                    "The key belongs in an environment variable of the workers, and its name here: capital letters, "
+                    "digits and _ that end in _API_KEY, such as LAB_API_KEY, or a name that the installation's "
+                    "PALATE_KEY_VARIABLES lists. Never give the key itself."
+                ),
+                permanent=True,
+            )
+        if use == Use.GENERATE and not chat_template:
+            raise BackendError(
+                _("A server is asked for ratings in its chat form. Create the judge with the chat form."),
+                permanent=True,
+            )
+        if use == Use.SCORE and chat_template:
+            raise BackendError(
+                _(
+                    "A server scores plain prompts only: it applies its chat form to what it is to answer, not to what "
+                    "it is to score. Create the judge without the chat form, or load the model in a worker."
+                ),
+                permanent=True,
+            )
+
+    @classmethod
+    def needs(cls, place: Place) -> Needs:
+        return Needs.NETWORK
+
+    @classmethod
+    def called(cls, place: Place) -> str:
+        return f"{place.served_name} {place.location}"
+
+    @classmethod
+    def described(cls, place: Place) -> list[tuple[str, str]]:
+        return [(_("Model"), place.served_name), (_("Server"), place.location)]
+
+    @classmethod
+    def announced(cls, place: Place) -> str:
+        return f"{place.served_name} at {place.location}"
+
+    def score(
+        self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
+    ) -> list[RowScores | PromptTooLong]:
+        """As the protocol has it. What is under way when `on_progress` raises is not waited for.
+
+        Raises also:
+            ValueError: a tokeniser leaves nothing in front of an option to predict it from.
+        """
+        found: dict[_Question, _Answer] = {}
+        with Session(self, on_progress) as session:
+            special = {mark for mark in sorted(_marks(rows)) if session.is_one_token(mark)}
+            pairs = [[_Pair.of(row, cell, special) for cell in row.cells] for row in rows]
+            # Rows share the questions without evidence: each is asked once.
+            questions = list(
+                dict.fromkeys(question for of_row in pairs for pair in of_row for question in pair.questions)
+            )
+
+            def keep(index: int, answer: _Answer) -> int:
+                found[questions[index]] = answer
+                return sum(found.keys() >= set(pair.questions) for of_row in pairs for pair in of_row)
+
+            if questions:
+                session.prompt_logprobs()
+            session.run([partial(_ask, session, question, self.terminator) for question in questions], keep)
+        return [_row_scores(row, of_row, found) for row, of_row in zip(rows, pairs, strict=True)]
+
+    def generate(
+        self, prompts: Sequence[str], sampling: Sampling, on_progress: OnProgress | None = None
+    ) -> list[Generated | PromptTooLong]:
+        """As the protocol has it. What is under way when `on_progress` raises is not waited for."""
+        found: dict[int, Generated | PromptTooLong] = {}
+
+        def keep(index: int, answer: Generated | PromptTooLong) -> int:
+            found[index] = answer
+            return len(found)
+
+        with Session(self, on_progress) as session:
+            session.run([partial(openai_chat.write, session, _inert(prompt), sampling) for prompt in prompts], keep)
+        return [found[index] for index in range(len(prompts))]
+
+    def identity(self) -> dict[str, str]:
+        with Session(self) as session:
+            card = session.model_card()
+            asked = (
+                {"prompt_logprobs": session.prompt_logprobs(), "terminator": self.terminator}
+                if self.scores
+                else {"chat_template": "the server's"}
+            )
+        return {
+            "backend": "openai",
+            "server": self.base_url,
+            "model": self.model,
+            # What the server says that it loaded; it gives no digest of the weights.
+            "served_model": str(card.get("root") or ""),
+            "context": str(card.get("max_model_len") or ""),
+            **asked,
+            "httpx": importlib.metadata.version("httpx"),
+        }
+
+
+@dataclass(frozen=True)
+class _Question:
+    """A prompt and the options to choose from, ready to be sent."""
+
+    prompt: str
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """What is asked for a cell: with evidence, and without it if the cell wants that."""
+
+    conditional: _Question
+    unconditional: _Question | None
+
+    @classmethod
+    def of(cls, row: RowPrompt, cell: CellPrompt, special: Container[str]) -> _Pair:
+        inert = partial(_inert, special=special)
+        options = tuple(map(inert, cell.options))
+        return cls(
+            _Question(inert(row.shared + cell.text), options),
+            None if cell.unconditional is None else _Question(inert(cell.unconditional), options),
+        )
+
+    @property
+    def questions(self) -> tuple[_Question, ...]:
+        return (self.conditional,) if self.unconditional is None else (self.conditional, self.unconditional)
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """log P of an option and its terminator, in nats, and of how many tokens."""
+
+    logprob: float
+    n_tokens: int
+
+
+_Answer = tuple[_Sum, ...] | PromptTooLong
+
+
+def _inert(text: str, special: Container[str] | None = None) -> str:
+    """As the engine does it, so that evidence cannot end its own message; `special`: the server's special tokens among
+    the usual forms, all of them where that is not known."""
+    return chat_tokens.SPECIAL.sub(
+        lambda found: chat_tokens.broken(found) if special is None or found[0] in special else found[0], text
+    )
+
+
+def _marks(rows: Sequence[RowPrompt]) -> set[str]:
+    """What in these texts may be a special token of the server's."""
+    texts = {
+        text for row in rows for cell in row.cells for text in (cell.text, cell.unconditional or "", *cell.options)
+    }
+    return {
+        found[0] for text in (*texts, *(row.shared for row in rows)) for found in chat_tokens.SPECIAL.finditer(text)
+    }
+
+
+def _ask(session: Session, question: _Question, terminator: str) -> _Answer:
+    wholes = [question.prompt + _DELIMITER + option + terminator for option in question.options]
+    answers = [_tokens(session, whole) for whole in wholes]
+    if too_long := [answer for answer in answers if isinstance(answer, PromptTooLong)]:
+        return _longest(too_long)
+    scored = [answer for answer in answers if isinstance(answer, PromptTokens)]
+    starts = {_token_at(tokens, whole, len(question.prompt)) for tokens, whole in zip(scored, wholes, strict=True)}
+    start = starts.pop() if len(starts) == 1 else None
+    if start is None:
+        # A token crosses the join, or the tokens' texts do not say where it is. The engine's rule then: from the last
+        # token that all options keep of what the prompt alone is cut into.
+        alone = session.prompt_tokens(question.prompt)
+        start = min(_common_prefix_length(alone.keys, tokens.keys) for tokens in scored)
+    if start == 0:
+        raise ValueError(
+            _("The prompt before these options leaves no token to predict them from: %(options)s")
+            % {"options": repr(question.options)}
+        )
+    refuse_prefixes(question.options, [tokens.keys[start:] for tokens in scored])
+    return tuple(_sum(tokens.logprobs[start:]) for tokens in scored)
+
+
+def _tokens(session: Session, prompt: str) -> PromptTokens | PromptTooLong:
+    try:
+        return session.prompt_tokens(prompt)
+    except PromptTooLong as error:
+        return error
+
+
+def _longest(refused: Sequence[PromptTooLong]) -> PromptTooLong:
+    return max(refused, key=lambda one: one.tokens_over)
+
+
+def _token_at(tokens: PromptTokens, text: str, place: int) -> int | None:
+    """Index of the token that begins at this character of `text`, None if that cannot be told.
+
+    Where a token begins there, the tokens before it are those that the text up to there is cut into by itself: a
+    tokeniser that merges pairs merged none across, so it merged on either side as if the other were not there.
+    """
+    ahead = tokens.ahead_of(text)
+    ends = list(accumulate(map(len, tokens.texts)))
+    return ends.index(place + ahead) + 1 if ahead is not None and place + ahead in ends else None
+
+
+def _common_prefix_length(first: Sequence[str], second: Sequence[str]) -> int:
+    pairs = zip(first, second, strict=False)
+    return next((place for place, (one, other) in enumerate(pairs) if one != other), min(len(first), len(second)))
+
+
+def _sum(logprobs: Sequence[float | None]) -> _Sum:
+    numbers = [logprob for logprob in logprobs if logprob is not None]
+    assert len(numbers) == len(logprobs)  # only the first of a prompt is None, and that is never scored
+    return _Sum(logprob=math.fsum(numbers), n_tokens=len(numbers))
+
+
+def _row_scores(
+    row: RowPrompt, pairs: Sequence[_Pair], found: Mapping[_Question, _Answer]
+) -> RowScores | PromptTooLong:
+    answers = [found[question] for pair in pairs for question in pair.questions]
+    if too_long := [answer for answer in answers if isinstance(answer, PromptTooLong)]:
+        return _longest(too_long)
+    return tuple(_option_scores(cell, pair, found) for cell, pair in zip(row.cells, pairs, strict=True))
+
+
+def _option_scores(cell: CellPrompt, pair: _Pair, found: Mapping[_Question, _Answer]) -> tuple[OptionScore, ...]:
+    conditional, *without = [_sums(found[question]) for question in pair.questions]
+    return tuple(
+        OptionScore(
+            logprob=conditional[place].logprob,
+            n_tokens=conditional[place].n_tokens,
+            n_characters=len(option),
+            unconditional=without[0][place].logprob if without else None,
+        )
+        for place, option in enumerate(cell.options)
+    )
+
+
+def _sums(answer: _Answer) -> tuple[_Sum, ...]:
+    assert not isinstance(answer, PromptTooLong)
+    return answer

@@ -1,0 +1,241 @@
+"""What the answers of a server with OpenAI's HTTP interface say: prompts' tokens, texts, refusals. Pure."""
+
+from __future__ import annotations
+
+import email.utils
+import math
+import re
+import time
+import unicodedata
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from base.sentences import gettext as _
+from llm.backends.base import BackendError
+from llm.engine.prompt import Generated, PromptTooLong
+
+_LONGEST_TOKEN = 64  # letters
+
+
+class NoPromptLogprobs(BackendError):
+    """The server has nothing that cloze scoring could use."""
+
+
+class _SaidTooLong(PromptTooLong):
+    """A prompt that is too long for the server, which gave no numbers."""
+
+    def __init__(self, how: str) -> None:
+        self.tokens_over = 1  # at least
+        ValueError.__init__(
+            self,
+            _(
+                "The evidence is over the model's context. %(how)s Shorten the evidence or choose a judge with a "
+                "longer context."
+            )
+            % {"how": how},
+        )
+
+
+@dataclass(frozen=True)
+class PromptTokens:
+    """A prompt as the server cut it into tokens.
+
+    For each token a key that tells it from others, its text, and its log-probability given those before it. The first
+    has no log-probability, and vLLM does not say what it is either: its key and text are then "".
+    """
+
+    keys: tuple[str, ...]
+    texts: tuple[str, ...]
+    logprobs: tuple[float | None, ...]
+
+    def ahead_of(self, prompt: str) -> int | None:
+        """How many characters the tokens' texts have in front of the prompt's: a BOS. Negative: the first token's text
+        is not known and has so many. None: the texts do not make up the prompt, since they are of bytes of characters,
+        or a decoder dropped their spaces."""
+        joined = "".join(self.texts)
+        ahead = len(joined) - len(prompt)
+        if self.texts[0] == "" and prompt.endswith(joined):
+            return ahead
+        return ahead if joined.endswith(prompt) and ahead in (0, len(self.texts[0])) else None
+
+    def missing_of(self, prompt: str) -> str:
+        """The beginning of the prompt that the tokens' texts lack: at most what the first token is, if that is unknown.
+
+        Where the texts do not make up the prompt, this goes by its ASCII letters and digits, which no decoder drops.
+        Raises BackendError where more is missing than a first token: the server cut the prompt.
+        """
+        ahead = self.ahead_of(prompt)
+        if ahead is not None:
+            return prompt[: max(0, -ahead)]
+        sent, returned = _letters(prompt), _letters("".join(self.texts))
+        if self.texts[0] != "" and returned.endswith(sent):
+            return ""
+        n_missing = len(sent) - len(returned)
+        if self.texts[0] != "" or not sent.endswith(returned) or n_missing > _LONGEST_TOKEN:
+            raise cut_short()
+        return next(prompt[:end] for end in range(len(prompt) + 1) if len(_letters(prompt[:end])) >= n_missing)
+
+
+def choice_of(answer: dict[str, Any]) -> dict[str, Any]:
+    choices = part(answer, "choices", list)
+    if not choices or not isinstance(choices[0], dict):
+        raise _malformed("choices")
+    return choices[0]
+
+
+def part(answer: dict[str, Any], name: str, kind: Any) -> Any:
+    found = answer.get(name)
+    if not isinstance(found, kind) or isinstance(found, bool):
+        raise _malformed(name)
+    return found
+
+
+def usage(answer: dict[str, Any], name: str) -> int:
+    count: int = part(part(answer, "usage", dict), name, int)
+    return count
+
+
+def _malformed(name: str) -> BackendError:
+    return BackendError(
+        _("The server's answer has no usable “%(name)s”. Check that its address leads to an OpenAI-compatible server.")
+        % {"name": name},
+        permanent=True,
+    )
+
+
+def cut_short() -> BackendError:
+    return BackendError(
+        _(
+            "The server returned log-probabilities of a part of a prompt only, so the evidence would not count in "
+            "full. Nothing was scored. Check the server's context length and whether it cuts prompts that are too long."
+        ),
+        permanent=True,
+    )
+
+
+def cut_silently() -> PromptTooLong:
+    return _SaidTooLong(_("The server reads a part of it only, and does not say so."))
+
+
+def read_prompt_logprobs(answer: dict[str, Any]) -> PromptTokens:
+    choice = choice_of(answer)
+    entries = choice.get("prompt_logprobs", answer.get("prompt_logprobs"))
+    if not isinstance(entries, list) or not entries:
+        raise NoPromptLogprobs(_("The server returned no prompt log-probabilities."), permanent=True)
+    if len(entries) != usage(answer, "prompt_tokens"):
+        raise cut_short()
+    keys, texts = [""], [""]
+    logprobs: list[float | None] = [None]
+    for entry in entries[1:]:
+        if not isinstance(entry, dict) or not entry:
+            raise _malformed("prompt_logprobs")
+        # The prompt's own token comes first; servers may add the most probable ones.
+        key, token = next(iter(entry.items()))
+        if not isinstance(token, dict):
+            raise _malformed("prompt_logprobs")
+        keys.append(key)
+        texts.append(part(token, "decoded_token", str | None) or "")
+        logprobs.append(_logprob(token.get("logprob")))
+    return PromptTokens(tuple(keys), tuple(texts), tuple(logprobs))
+
+
+def read_echo(answer: dict[str, Any], prompt: str) -> PromptTokens:
+    found = choice_of(answer).get("logprobs")
+    if not isinstance(found, dict) or not isinstance(found.get("token_logprobs"), list):
+        raise NoPromptLogprobs(_("The server returned no log-probabilities."), permanent=True)
+    texts, logprobs = part(found, "tokens", list), part(found, "token_logprobs", list)
+    if len(texts) != len(logprobs) or not all(isinstance(text, str) for text in texts):
+        raise _malformed("logprobs")
+    expected, written = usage(answer, "prompt_tokens"), usage(answer, "completion_tokens")
+    if len(texts) <= written < expected:
+        raise NoPromptLogprobs(_("The server returned the log-probabilities of its own tokens only."), permanent=True)
+    # The token that was written is left out; some servers do not list it if it ends the text, and some list no BOS.
+    for count in (len(texts) - written, len(texts)):
+        tokens = PromptTokens(tuple(texts[:count]), tuple(texts[:count]), (None, *map(_logprob, logprobs[1:count])))
+        if count and (count == expected or tokens.ahead_of(prompt) == 0):
+            return tokens
+    raise cut_short()
+
+
+def _logprob(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _malformed("logprobs")
+    if not math.isfinite(value) or value > 1e-3:  # a little over 0 is rounding
+        raise BackendError(
+            _("The server returned %(value)s as a log-probability. Run its model in float32 or bfloat16.")
+            % {"value": value},
+            permanent=True,
+        )
+    return float(value)
+
+
+def _letters(text: str) -> str:
+    # Composed, since some tokenisers compose what they read: the e of a decomposed é is no letter of its own.
+    return re.sub("[^A-Za-z0-9]", "", unicodedata.normalize("NFC", text))
+
+
+def said(response: httpx.Response) -> tuple[str, dict[str, Any]]:
+    """The server's own sentence, in one line, and the details that came with it."""
+    try:
+        body = response.json()
+    except (ValueError, RecursionError):
+        body = None
+    details = body if isinstance(body, dict) else {}
+    if isinstance(details.get("error"), dict):
+        details = details["error"]
+    sentence = next((details[key] for key in ("message", "error", "detail") if details.get(key)), response.text)
+    return " ".join(str(sentence).split())[:300] or response.reason_phrase, details
+
+
+def read_chat(answer: dict[str, Any]) -> Generated:
+    choice = choice_of(answer)
+    # A model that thinks aloud until the limit has no content at all.
+    content = part(part(choice, "message", dict), "content", str | None) or ""
+    finish = choice.get("finish_reason")
+    counted = answer.get("usage")
+    tokens = counted.get("completion_tokens") if isinstance(counted, dict) else None
+    return Generated(
+        content,
+        cut=finish in ("length", "content_filter"),
+        tokens=tokens if isinstance(tokens, int) else None,
+        reason=finish[:20] if isinstance(finish, str) else "",
+    )
+
+
+_TOO_LONG = re.compile(
+    r"context[ _](?:length|size|window)|maximum (?:model|prompt) length|prompt is too long", re.IGNORECASE
+)
+_LIMIT = re.compile(
+    r"(?:maximum (?:context|model|prompt) length (?:is|of)|context (?:window|size)(?: of| is)?) \(?(\d+)", re.IGNORECASE
+)
+_LENGTHS = re.compile(r"(\d+) (?:in the (?:messages|prompt)|input tokens)|\(length (\d+)\)|(\d+) tokens", re.IGNORECASE)
+
+
+def read_too_long(said: str, details: dict[str, Any]) -> PromptTooLong | None:
+    """A refusal for the prompt's length, in numbers where the server gives any: vLLM, llama.cpp and OpenAI do."""
+    if not _TOO_LONG.search(f"{said} {details.get('code')} {details.get('type')}"):
+        return None
+    limit = _LIMIT.search(said)
+    context = details.get("n_ctx", int(limit[1]) if limit else 0)
+    named = [int(number) for groups in _LENGTHS.findall(said) for number in groups if number]
+    over = [n for n in (details.get("n_prompt_tokens"), *named) if isinstance(n, int) and n > context]
+    # The whole request's length is named besides the prompt's; the prompt's is the smaller one.
+    return (
+        PromptTooLong(tokens=min(over), context=context)
+        if context and over
+        else _SaidTooLong(_("The server says: “%(said)s”") % {"said": said})
+    )
+
+
+def retry_after_s(header: str) -> float:
+    """Seconds to wait, from a header that names them or a date; 0 from anything else."""
+    try:
+        return max(0.0, float(header))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
+    except (ValueError, TypeError):
+        return 0.0

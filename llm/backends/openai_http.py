@@ -1,0 +1,425 @@
+"""Requests to a server that speaks OpenAI's HTTP interface: rate, time-outs, retries, and what its answers say.
+
+Keys come from the environment, and are in no error, log or record.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Literal, TypeVar
+
+import httpx
+
+from base.sentences import gettext as _
+from llm.backends.base import BackendError, Unavailable
+from llm.backends.openai_answers import (
+    NoPromptLogprobs,
+    PromptTokens,
+    cut_short,
+    read_echo,
+    read_prompt_logprobs,
+    read_too_long,
+    retry_after_s,
+    said,
+    usage,
+)
+from llm.engine.prompt import OnProgress
+
+# Where a server puts the log-probabilities of a prompt: vLLM's own field, or the completion that repeats the prompt.
+PromptLogprobs = Literal["prompt_logprobs", "echo"]
+
+_PROBE = "Flour, salt and water make a plain dough."
+_TRIED_AGAIN = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
+# What says that the server is away or busy whatever it is asked; other failures may be this prompt's doing.
+_AWAY = frozenset({429, 502, 503, 504})
+_NOBODY_THERE = (httpx.ConnectError, httpx.ConnectTimeout)
+_LONGEST_BACK_OFF_S = 60.0
+_LONGEST_RETRY_AFTER_S = 600.0
+
+T = TypeVar("T")
+
+
+class _Refused(BackendError):
+    """The server refused a request, and would again."""
+
+    def __init__(self, message: str, *, status: int, said: str) -> None:
+        super().__init__(message, permanent=True)
+        self.status = status
+        self.said = said
+
+
+class _Over(Exception):
+    """The call is over; nobody waits for this request any more."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A model on a server, and how to ask it.
+
+    Args:
+        base_url: up to and with the version, `http://gpu-box:8000/v1`.
+        model: its name on the server.
+        api_key_env: the environment variable that holds the key; None if the server wants none.
+        timeout_s: longest wait for a connection, and for each part of an answer.
+        max_retries: further attempts after the first at 408, 409, 425, 429, 5xx, time-outs, broken connections and
+            answers that are no JSON.
+        requests_per_minute: most requests of this process to this server with this key; None for no limit.
+        concurrency: most requests of one call at a time.
+        back_off_s: longest wait before the first retry. It doubles with each, up to a minute, and what is waited is
+            drawn from the upper half. If the server names a longer wait (`Retry-After`), that is kept.
+
+    Raises BackendError for a base URL that is not http or https, or that carries a password, query or fragment.
+    """
+
+    base_url: str
+    model: str
+    api_key_env: str | None = field(default=None, kw_only=True)
+    timeout_s: float = field(default=120.0, kw_only=True)
+    max_retries: int = field(default=5, kw_only=True)
+    requests_per_minute: int | None = field(default=None, kw_only=True)
+    concurrency: int = field(default=4, kw_only=True)
+    back_off_s: float = field(default=0.5, kw_only=True)
+
+    def __post_init__(self) -> None:
+        try:
+            url = httpx.URL(self.base_url)
+        except httpx.InvalidURL as error:
+            raise BackendError(_("The judge's server has no valid address."), permanent=True) from error
+        if url.scheme not in ("http", "https") or not url.host:
+            raise BackendError(
+                _("The address of a judge's server begins with http:// or https:// and names a host."), permanent=True
+            )
+        if url.userinfo or url.query or url.fragment:
+            raise BackendError(
+                _(
+                    "The address of a judge's server carries no password, query or fragment; a key belongs in an "
+                    "environment variable."
+                ),
+                permanent=True,
+            )
+
+
+class Session:
+    """The requests of one call: several at a time, counted, and cancelled together. Use it with `with`."""
+
+    def __init__(self, server: Server, on_progress: OnProgress | None = None) -> None:
+        self._server = server
+        self._on_progress = on_progress
+        self.memory = _memory(server.base_url, server.model)
+        self._pace = _pace(server.base_url, server.api_key_env, server.requests_per_minute)
+        self._key = _key(server)
+        self._over = threading.Event()
+        self._counting = threading.Lock()
+        self._tokens = 0
+        self._under_way = 0
+        self._client = httpx.Client(
+            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
+            timeout=server.timeout_s,
+            limits=httpx.Limits(max_connections=server.concurrency),
+        )
+
+    @property
+    def model(self) -> str:
+        return self._server.model
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._close_when_idle()
+
+    def run(self, jobs: Sequence[Callable[[], T]], keep: Callable[[int, T], int]) -> None:
+        """Do the jobs, `concurrency` at a time, and hand each one's index and result to `keep`, in this thread.
+
+        `keep` returns how much is finished, for `on_progress`; that is called at least once a second, so that it can
+        cancel while answers are waited for. The first error ends all: what has not been asked yet never is, and
+        answers that are under way are not waited for.
+        """
+        executor = ThreadPoolExecutor(self._server.concurrency, thread_name_prefix="judge-server")
+        done = 0
+        try:
+            index_of = {executor.submit(job): index for index, job in enumerate(jobs)}
+            pending = set(index_of)
+            while pending:
+                finished, pending = wait(pending, timeout=1, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    done = keep(index_of[future], future.result())
+                if self._on_progress is not None:
+                    self._on_progress(self._tokens, done)
+        finally:
+            self._over.set()
+            executor.shutdown(wait=False, cancel_futures=True)
+
+    # What the server is asked
+
+    def model_card(self) -> dict[str, Any]:
+        """What the server's list says of the model; {} where it keeps no list.
+
+        Raises BackendError if the model is not on it.
+        """
+        try:
+            cards = self.ask("GET", "/models").get("data")
+        except _Refused as refusal:
+            if refusal.status not in (404, 405):
+                raise
+            return {}
+        offered = {str(card.get("id")): card for card in cards or [] if isinstance(card, dict)}
+        if self._server.model not in offered:
+            raise BackendError(
+                _("%(url)s offers no model “%(model)s”. It offers: %(offered)s.")
+                % {
+                    "url": self._server.base_url,
+                    "model": self._server.model,
+                    "offered": ", ".join(sorted(offered)) or _("nothing"),
+                },
+                permanent=True,
+            )
+        return offered[self._server.model]
+
+    def prompt_logprobs(self) -> PromptLogprobs:
+        """How this server returns the log-probabilities of a prompt; tried out once a process.
+
+        Raises NoPromptLogprobs.
+        """
+        forms: tuple[PromptLogprobs, ...] = ("prompt_logprobs", "echo")
+        for form in forms if self.memory.form is None else ():
+            try:
+                self._tokens_of(_PROBE, form)
+            except NoPromptLogprobs:
+                continue
+            except _Refused as refusal:
+                if refusal.status in (401, 403):
+                    raise
+                continue
+            self.memory.form = form
+            break
+        if self.memory.form is None:
+            raise NoPromptLogprobs(
+                _(
+                    "The server at %(url)s cannot return prompt log-probabilities, which cloze scoring needs. Use a "
+                    "server that can, such as vLLM."
+                )
+                % {"url": self._server.base_url},
+                permanent=True,
+            )
+        return self.memory.form
+
+    def prompt_tokens(self, prompt: str) -> PromptTokens:
+        """Tokens and log-probabilities of a whole prompt.
+
+        Raises:
+            PromptTooLong: the server says so.
+            NoPromptLogprobs: it has none.
+            BackendError: it returned those of a part of the prompt only, or something that is no log-probability.
+        """
+        try:
+            tokens = self._tokens_of(prompt, self.prompt_logprobs())
+        except NoPromptLogprobs:
+            self.memory.form = None  # another server has taken its place; what that one can is tried out next time
+            raise
+        # A server that cuts the beginning off looks the same as one that does not say what the first token is.
+        if missing := tokens.missing_of(prompt):
+            self._require_one_token(missing)
+        return tokens
+
+    def is_one_token(self, mark: str) -> bool:
+        """Whether this server's tokeniser holds a text for one token, such as “</s>”; tried out once a process.
+
+        Raises as `prompt_tokens`.
+        """
+        known = self.memory.one_token
+        if mark not in known:
+            known[mark] = mark in self.prompt_tokens(f"One {mark} two").texts
+        return known[mark]
+
+    def _tokens_of(self, prompt: str, form: PromptLogprobs) -> PromptTokens:
+        # A token is written since most servers refuse to write none.
+        body = {"model": self._server.model, "prompt": prompt, "max_tokens": 1, "temperature": 0}
+        if form == "echo":
+            # At 0 some servers take it for not asked.
+            return read_echo(self.ask("POST", "/completions", {**body, "echo": True, "logprobs": 1}), prompt)
+        return read_prompt_logprobs(self.ask("POST", "/completions", {**body, "prompt_logprobs": 0}))
+
+    def _require_one_token(self, text: str) -> None:
+        if text in self.memory.first_tokens:
+            return
+        body = {"model": self._server.model, "prompt": text, "max_tokens": 1, "temperature": 0}
+        if usage(self.ask("POST", "/completions", body), "prompt_tokens") != 1:
+            raise cut_short()
+        self.memory.first_tokens.add(text)
+
+    # Requests
+
+    def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        """One exchange, tried again as the server's settings say. Raises BackendError, PromptTooLong."""
+        failure, is_away = "", False
+        for attempt in range(self._server.max_retries + 1):
+            if attempt:
+                self._wait(self._back_off_s(attempt))
+            self._wait(self._pace.delay_s())
+            try:
+                response = self._exchange(method, path, body)
+            except httpx.RequestError as error:
+                failure = (
+                    _("no answer within %(seconds)s s") % {"seconds": f"{self._server.timeout_s:g}"}
+                    if isinstance(error, httpx.TimeoutException)
+                    else _("the connection failed (%(error)s)") % {"error": type(error).__name__}
+                )
+                is_away = isinstance(error, _NOBODY_THERE)
+                continue
+            is_away = response.status_code in _AWAY
+            if response.is_success:
+                try:
+                    answer = response.json()
+                except (ValueError, RecursionError):
+                    failure = _("an answer that is no JSON")
+                    continue
+                if isinstance(answer, dict):
+                    self._count(answer)
+                    return answer
+                failure = _("an answer that is no JSON object")
+                continue
+            refusal = self._refusal(response)
+            if response.status_code not in _TRIED_AGAIN or "insufficient_quota" in response.text:
+                raise refusal
+            failure = f"{response.status_code}, “{refusal.said}”"
+            self._pace.hold(self._asked_to_wait_s(response))
+        message = _(
+            "%(url)s did not answer in %(n)s attempts; the last one: %(failure)s. See whether the server runs, and try "
+            "again."
+        ) % {"url": self._server.base_url, "n": self._server.max_retries + 1, "failure": failure}
+        raise Unavailable(message) if is_away else BackendError(message, permanent=False)
+
+    def _exchange(self, method: str, path: str, body: dict[str, Any] | None) -> httpx.Response:
+        with self._counting:
+            if self._over.is_set():
+                raise _Over
+            self._under_way += 1
+        try:
+            return self._client.request(method, self._server.base_url.rstrip("/") + path, json=body)
+        finally:
+            with self._counting:
+                self._under_way -= 1
+            self._close_when_idle()
+
+    def _close_when_idle(self) -> None:
+        # A client that is closed under a request leaves its connection open.
+        with self._counting:
+            if self._over.is_set() and not self._under_way:
+                self._client.close()
+
+    def _wait(self, seconds: float) -> None:
+        if self._over.wait(seconds):
+            raise _Over
+
+    def _back_off_s(self, attempt: int) -> float:
+        longest: float = min(_LONGEST_BACK_OFF_S, self._server.back_off_s * 2 ** (attempt - 1))
+        return longest * random.uniform(0.5, 1)  # noqa: S311  to spread the retries of many, no secret
+
+    def _asked_to_wait_s(self, response: httpx.Response) -> float:
+        seconds = retry_after_s(response.headers.get("Retry-After", ""))
+        if seconds > _LONGEST_RETRY_AFTER_S:
+            raise Unavailable(
+                _("%(url)s asks to be left alone for %(seconds)s s. Try again after that.")
+                % {"url": self._server.base_url, "seconds": f"{seconds:.0f}"}
+            )
+        return seconds
+
+    def _refusal(self, response: httpx.Response) -> _Refused:
+        """What a status that is no success means. Raises PromptTooLong where it means that."""
+        sentence, details = said(response)
+        if self._key:
+            sentence = sentence.replace(self._key, "…")  # some servers repeat the key that they refuse
+        if too_long := read_too_long(sentence, details):
+            raise too_long
+        url, variable, status = self._server.base_url, self._server.api_key_env, response.status_code
+        if status in (401, 403):
+            message = (
+                _("%(url)s refused the key in the environment variable %(variable)s: “%(said)s”")
+                if variable
+                else _("%(url)s asks for a key: “%(said)s” Name the environment variable that holds it.")
+            )
+        elif response.is_redirect:
+            message = _("%(url)s sends us to another address. Give the judge that address.")
+        else:
+            message = _("%(url)s refused the request (%(status)s): “%(said)s”")
+        message %= {"url": url, "variable": variable, "status": status, "said": sentence}
+        return _Refused(message, status=status, said=sentence)
+
+    def _count(self, answer: dict[str, Any]) -> None:
+        counts = answer.get("usage")
+        tokens = counts.get("total_tokens") if isinstance(counts, dict) else None
+        with self._counting:
+            self._tokens += tokens if isinstance(tokens, int) else 0
+
+
+# What a process remembers of its servers
+
+
+@dataclass
+class _Memory:
+    form: PromptLogprobs | None = None
+    first_tokens: set[str] = field(default_factory=set)  # texts that are known to be one token
+    one_token: dict[str, bool] = field(default_factory=dict)  # whether what may be a special token is one
+    whole_up_to: int = 0  # tokens of the longest prompt that it is known to read whole
+
+
+class _Pace:
+    """Spreads requests over time."""
+
+    def __init__(self, per_minute: int | None) -> None:
+        self._interval_s = 60 / per_minute if per_minute else 0.0
+        self._next = 0.0
+        self._lock = threading.Lock()
+
+    def delay_s(self) -> float:
+        """How long the next request has to wait; it is then counted as made."""
+        with self._lock:
+            now = time.monotonic()
+            at = max(now, self._next)
+            self._next = at + self._interval_s
+            return at - now
+
+    def hold(self, seconds: float) -> None:
+        """Let no request through before that."""
+        with self._lock:
+            self._next = max(self._next, time.monotonic() + seconds)
+
+
+@lru_cache(maxsize=64)
+def _memory(base_url: str, model: str) -> _Memory:
+    return _Memory()
+
+
+@lru_cache(maxsize=64)
+def _pace(base_url: str, api_key_env: str | None, per_minute: int | None) -> _Pace:
+    return _Pace(per_minute)
+
+
+def _key(server: Server) -> str:
+    if server.api_key_env is None:
+        return ""
+    key = os.environ.get(server.api_key_env, "").strip()
+    if not key:
+        raise BackendError(
+            _(
+                "The environment variable %(variable)s, which holds the key for %(url)s, is not set here. Set it where "
+                "the workers start."
+            )
+            % {"variable": server.api_key_env, "url": server.base_url},
+            permanent=True,
+        )
+    if not key.isascii() or not key.isprintable():
+        raise BackendError(
+            _("What the environment variable %(variable)s holds is no key.") % {"variable": server.api_key_env},
+            permanent=True,
+        )
+    return key

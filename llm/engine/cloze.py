@@ -1,0 +1,147 @@
+"""Cloze scoring: log P(option | prompt) for every option of every cell, each token of the rows' prompt trees fed once.
+
+The tree of all rows of a call is fed depth first in forwards of at most `token_budget` tokens. The cache of keys and
+values holds, between two forwards, the ancestors of the next token and nothing else. So memory is bounded by the
+model's context and the budget, whatever the number of rows, cells and options: keys and values of (context + budget)
+tokens, one attention mask of budget x (context + budget) numbers, logits of at most `budget` positions.
+
+A prompt scored alone and in the tree differ by rounding only: about 1e-5 nat in float32. In bfloat16 both carry an
+error of a few tenths of a nat, and where the forwards are cut moves it: scores repeat exactly if a call's rows do.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+
+from base.sentences import gettext as _
+from llm.engine import probing
+from llm.engine.encoding import PromptEncoder
+from llm.engine.forwards import Forward, alone_forwards, tree_forwards
+from llm.engine.prompt import CellPrompt, OnProgress, OptionScore, PromptTooLong, RowPrompt, RowScores
+from llm.engine.tree import TokenSequence
+
+# A forward this small that does not fit says that the model itself fills the memory.
+LEAST_TOKEN_BUDGET = 32
+
+
+class ClozeScorer:
+    """Scores rows with one causal language model of transformers and its tokeniser.
+
+    `token_budget` bounds the tokens of one forward: on a CPU a few hundred are as fast as more and waste less on
+    attention, a GPU wants thousands. Where a forward does not fit a GPU's memory it is halved, for good, and the call
+    begins anew. `alone_because` is None where the model takes the tree, else the reason why each
+    prompt is scored alone instead, which is as right and slower: a kind of layer whose state is no cache of keys
+    and values, or a model that did not pass the probe that is run at construction.
+
+    Raises NotCausal, when it is made, for a model in which a later token changes an earlier one's prediction.
+    """
+
+    def __init__(
+        self, model: Any, tokenizer: Any, *, token_budget: int, terminator: str = "\n", chat_template: bool = False
+    ) -> None:
+        self._model = model
+        self.token_budget = token_budget
+        # Models without position embeddings (ALiBi, recurrent ones) name no limit.
+        self._context = getattr(model.config.get_text_config(), "max_position_embeddings", None) or sys.maxsize
+        self.encoder = PromptEncoder(tokenizer, terminator=terminator, chat_template=chat_template)
+        probing.refuse_unless_causal(model)
+        self.alone_because = probing.why_not_a_tree(model)
+
+    def score(
+        self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
+    ) -> list[RowScores | PromptTooLong]:
+        """The scores of each row, or, in the place of a row that does not fit the model's context, what to say of it.
+
+        Raises, before anything is computed:
+            OptionsNotPrefixFree: an option of a cell begins another one.
+        And later:
+            FloatingPointError: the model returned something that is not a number.
+            torch.OutOfMemoryError: not even `LEAST_TOKEN_BUDGET` tokens fit.
+            Whatever `on_progress` raises.
+        """
+        while True:
+            try:
+                if self.alone_because is not None:
+                    return self.score_each_prompt_alone(rows, on_progress)
+                return self._score(rows, on_progress, tree_forwards, self.token_budget)
+            except torch.OutOfMemoryError:
+                if self.token_budget <= LEAST_TOKEN_BUDGET:
+                    raise
+                self.token_budget = max(self.token_budget // 2, LEAST_TOKEN_BUDGET)
+            # Out of the handler, where the error's traceback keeps the failed forward's tensors.
+            torch.cuda.empty_cache()  # nothing happens where there is no GPU
+
+    def score_each_prompt_alone(
+        self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None, *, token_budget: int | None = None
+    ) -> list[RowScores | PromptTooLong]:
+        """The same by feeding every whole prompt, in padded batches of at most `token_budget` tokens; one prompt at
+        least. This is the reference that `score` is held against, and the way for models that take no tree."""
+        return self._score(rows, on_progress, alone_forwards, token_budget or self.token_budget)
+
+    def _score(
+        self,
+        rows: Sequence[RowPrompt],
+        on_progress: OnProgress | None,
+        forwards: Callable[..., Iterator[Forward]],
+        token_budget: int,
+    ) -> list[RowScores | PromptTooLong]:
+        sequences: list[TokenSequence] = []
+        cell_of: list[int] = []  # for each sequence
+        left: list[int] = []  # for each cell, its sequences still to come
+        # For each row: why not, or for each cell, the sequences' indices: (with evidence, without).
+        plan: list[PromptTooLong | list[tuple[CellPrompt, range, range]]] = []
+        for row in rows:
+            encoded = self.encoder.encode(row)
+            longest = max((len(sequence.ids) - 1 for cell in encoded for part in cell for sequence in part), default=0)
+            if longest > self._context:
+                plan.append(PromptTooLong(tokens=longest, context=self._context))
+                continue
+            cells = []
+            for cell, (conditional, unconditional) in zip(row.cells, encoded, strict=True):
+                first = len(sequences)
+                middle, last = first + len(conditional), first + len(conditional) + len(unconditional)
+                sequences += [*conditional, *unconditional]
+                cell_of += [len(left)] * (last - first)
+                left.append(last - first)
+                cells.append((cell, range(first, middle), range(middle, last)))
+            plan.append(cells)
+
+        logprobs = [0.0] * len(sequences)
+        tokens_fed = cells_done = 0
+        with torch.inference_mode():
+            for forward in forwards(self._model, sequences, token_budget=token_budget):
+                tokens_fed += forward.tokens
+                for index, logprob in forward.finished.items():
+                    if not math.isfinite(logprob):
+                        raise FloatingPointError(_("The model returned something that is not a number."))
+                    logprobs[index] = logprob
+                    left[cell_of[index]] -= 1
+                    cells_done += left[cell_of[index]] == 0
+                if on_progress is not None:
+                    on_progress(tokens_fed, cells_done)
+
+        return [
+            entry
+            if isinstance(entry, PromptTooLong)
+            else tuple(_option_scores(cell, sequences, logprobs, *indices) for cell, *indices in entry)
+            for entry in plan
+        ]
+
+
+def _option_scores(
+    cell: CellPrompt, sequences: Sequence[TokenSequence], logprobs: Sequence[float], conditional: range, without: range
+) -> tuple[OptionScore, ...]:
+    return tuple(
+        OptionScore(
+            logprob=logprobs[index],
+            n_tokens=len(sequences[index].ids) - sequences[index].start,
+            n_characters=len(option),
+            unconditional=logprobs[without[place]] if without else None,
+        )
+        for place, (option, index) in enumerate(zip(cell.options, conditional, strict=True))
+    )

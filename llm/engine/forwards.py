@@ -1,0 +1,126 @@
+"""Forwards of a model: a tree of prompts, each token once, or each prompt alone; and what decides between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from transformers import DynamicCache
+
+from llm.engine.tree import TokenSequence, TokenTree, build, visible
+
+
+@dataclass(frozen=True)
+class Forward:
+    """One run of the model: the tokens it was fed, and the sequences whose log-probability is complete with it."""
+
+    tokens: int
+    finished: dict[int, float]
+
+
+def tree_forwards(model: Any, sequences: Sequence[TokenSequence], *, token_budget: int) -> Iterator[Forward]:
+    """Feed the tree of all sequences, each node once."""
+    tree = build(sequences)
+    windows = _windows(model.config.get_text_config())
+    cache = DynamicCache()  # without a configuration all its layers keep everything; the masks do the windows
+    cached = torch.empty(0, dtype=torch.int64)  # node numbers
+    sums = torch.zeros(len(sequences), dtype=torch.float64)
+    finished_at = tree.finished_at.tolist()
+    for begin in range(0, len(tree.tokens), token_budget):
+        end = min(begin + token_budget, len(tree.tokens))
+        cached = _keep_ancestors(cache, cached, tree, begin)
+        nodes = torch.arange(begin, end)
+        keys = torch.cat([cached, nodes])
+        masks = {
+            kind: _additive(visible(tree, nodes, keys, window), model.dtype, model.device)
+            for kind, window in windows.items()
+        }
+        first, last = torch.searchsorted(tree.scored_at, torch.tensor([begin, end])).tolist()
+        places, row = torch.unique(tree.scored_at[first:last] - begin, return_inverse=True)
+        output = model(
+            input_ids=tree.tokens[None, begin:end].to(model.device),
+            position_ids=tree.positions[None, begin:end].to(model.device),
+            # Models whose layers differ take a mask a kind of layer, the others a single one.
+            attention_mask=masks if layer_kinds(model.config.get_text_config()) else next(iter(masks.values())),
+            past_key_values=cache,
+            use_cache=True,
+            logits_to_keep=places.to(model.device),
+        )
+        cached = keys
+        logprobs = _log_probabilities(output.logits[0], row, tree.scored_token[first:last])
+        sums.index_add_(0, tree.scored_for[first:last], logprobs)
+        done = [index for index, node in enumerate(finished_at) if begin <= node < end]
+        yield Forward(tokens=end - begin, finished=dict(zip(done, sums[done].tolist(), strict=True)))
+
+
+def alone_forwards(model: Any, sequences: Sequence[TokenSequence], *, token_budget: int) -> Iterator[Forward]:
+    """Feed every sequence whole, those of like length together, padded at the right where causality hides it."""
+    order = sorted(range(len(sequences)), key=lambda index: len(sequences[index].ids), reverse=True)
+    while order:
+        longest = len(sequences[order[0]].ids) - 1
+        size = max(1, token_budget // longest)
+        batch, order = order[:size], order[size:]
+        fed = torch.zeros(len(batch), longest, dtype=torch.int64)
+        for line, index in enumerate(batch):
+            ids = sequences[index].ids[:-1]
+            fed[line, : len(ids)] = torch.tensor(ids)
+        first = min(sequences[index].start - 1 for index in batch)
+        logits = model(
+            input_ids=fed.to(model.device),
+            use_cache=False,
+            logits_to_keep=torch.arange(first, longest, device=model.device),
+        ).logits
+        finished = {}
+        for line, index in enumerate(batch):
+            ids, start = sequences[index].ids, sequences[index].start
+            places = torch.arange(start - 1, len(ids) - 1) - first
+            finished[index] = float(_log_probabilities(logits[line], places, torch.tensor(ids[start:])).sum())
+        yield Forward(tokens=fed.numel(), finished=finished)
+
+
+def _windows(config: Any) -> dict[str, int | None]:
+    """The kinds of attention of a model and how far each looks back."""
+    window = getattr(config, "sliding_window", None)
+    kinds = set(layer_kinds(config)) or {"sliding_attention" if window else "full_attention"}
+    return {kind: window if kind == "sliding_attention" else None for kind in sorted(kinds)}
+
+
+def layer_kinds(config: Any) -> list[str]:
+    return getattr(config, "layer_types", None) or []
+
+
+def rope_kinds(config: Any) -> set[str]:
+    parameters = getattr(config, "rope_parameters", None) or {}
+    # One dictionary, or one a kind of layer.
+    return {part.get("rope_type", "default") for part in (parameters, *parameters.values()) if isinstance(part, dict)}
+
+
+def _keep_ancestors(cache: Any, cached: torch.Tensor, tree: TokenTree, node: int) -> torch.Tensor:
+    """Drop from the cache what `node` does not descend from; the numbers of the nodes that stay."""
+    kept = tree.ends[cached] > node
+    if not kept.all():
+        places = kept.nonzero()[:, 0].to(cache.layers[0].keys.device)
+        for layer in cache.layers:
+            layer.keys = layer.keys.index_select(-2, places)
+            layer.values = layer.values.index_select(-2, places)
+    return cached[kept]
+
+
+def _additive(seen: torch.Tensor, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+    """The mask that the models add to their attention scores, shape (1, 1, T, K)."""
+    mask = torch.zeros(seen.shape, dtype=dtype, device=device)
+    return mask.masked_fill_(~seen.to(device), torch.finfo(dtype).min)[None, None]
+
+
+def _log_probabilities(logits: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+    """log P of `tokens` (P,) under the `rows` (P,) of `logits` (R, V), float64 on the CPU.
+
+    Lifted to float32 before the softmax: in bfloat16 different options come out equal.
+    """
+    log_sums = torch.empty(len(logits), device=logits.device)
+    for begin in range(0, len(logits), 256):  # a float32 copy of all of them at once would be the peak of memory
+        log_sums[begin : begin + 256] = logits[begin : begin + 256].float().logsumexp(-1)
+    rows, tokens = rows.to(logits.device), tokens.to(logits.device)
+    return (logits[rows, tokens].float() - log_sums[rows]).to("cpu", torch.float64)

@@ -1,0 +1,154 @@
+"""What a judge is asked, and what comes back. No torch here: web processes import these names.
+
+A row's prompts form a tree: the text that all cells of the row share, then the text of one cell, then one option. What
+is scored for an option is `row.shared + cell.text + " " + option + terminator`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from base.sentences import gettext as _
+
+
+class OptionsNotPrefixFree(ValueError):
+    """One option begins another one, so the longer could never win on the sum of its log-probabilities."""
+
+
+class PromptTooLong(ValueError):
+    """A row's longest prompt does not fit the model's context; nothing is ever cut to make it fit.
+
+    `answer`: tokens that the context must hold besides, for what the model writes.
+    """
+
+    def __init__(self, *, tokens: int, context: int, answer: int = 0) -> None:
+        self.tokens_over = tokens + answer - context
+        sentence = (
+            _(
+                "The evidence is %(over)s tokens over the model's context: the longest prompt of this row has "
+                "%(tokens)s tokens and %(answer)s more are kept free for the answer, the model takes %(context)s. "
+                "Shorten the evidence or choose a judge with a longer context."
+            )
+            if answer
+            else _(
+                "The evidence is %(over)s tokens over the model's context: the longest prompt of this row has "
+                "%(tokens)s tokens, the model takes %(context)s. Shorten the evidence or choose a judge with a longer "
+                "context."
+            )
+        )
+        super().__init__(sentence % {"over": self.tokens_over, "tokens": tokens, "answer": answer, "context": context})
+
+
+@dataclass(frozen=True)
+class CellPrompt:
+    """One cell: the text that follows the row's shared text, and the options to choose from.
+
+    `text` ends without white space and options begin and end without it: the space before an option belongs to the
+    option (the harnesses' rule), and the engine adds it. `unconditional` is a whole prompt of its own that asks the
+    same question without any evidence; the normalisation `pmi` needs it.
+
+    Raises ValueError when a text breaks these rules.
+    """
+
+    text: str
+    options: tuple[str, ...]
+    unconditional: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, text in (("text", self.text), ("unconditional", self.unconditional)):
+            if text is not None and (not text or text != text.rstrip()):
+                raise ValueError(
+                    _("“%(name)s” of a cell's prompt must be filled and end without white space: %(text)s")
+                    % {"name": name, "text": repr(text)}
+                )
+        if len(self.options) < 2 or len(set(self.options)) < len(self.options):
+            raise ValueError(
+                _("A cell needs at least two options, all different: %(options)s") % {"options": repr(self.options)}
+            )
+        for option in self.options:
+            if not option or option != option.strip():
+                raise ValueError(
+                    _("An option must be filled and have no white space around it: %(option)s")
+                    % {"option": repr(option)}
+                )
+
+
+@dataclass(frozen=True)
+class RowPrompt:
+    """All the cells of one row, behind the text they share: the instruction and the row's evidence."""
+
+    shared: str
+    cells: tuple[CellPrompt, ...]
+
+
+@dataclass(frozen=True)
+class OptionScore:
+    """What the model says about one option of one cell.
+
+    `logprob` and `unconditional` are natural logs, summed over the option's tokens and its terminator. `n_tokens`
+    counts those same tokens, terminator included; `n_characters` counts the option as written, without delimiter or
+    terminator, as the harnesses do.
+    """
+
+    logprob: float
+    n_tokens: int
+    n_characters: int
+    unconditional: float | None
+
+
+# Indexed by cell, then by option, in the order of the `RowPrompt`.
+RowScores = tuple[tuple[OptionScore, ...], ...]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How an answer is written.
+
+    `temperature` 0 takes the most probable token each time; otherwise tokens are drawn from the whole distribution,
+    the same ones for the same prompt and `seed`, whatever other prompts come with it.
+    """
+
+    max_new_tokens: int
+    temperature: float = 0.0
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What a model wrote, without special tokens. `cut`: it had not finished, at `max_new_tokens` or for another
+    reason of the server's. `tokens`: how many it wrote, None where nobody counted; `reason`: a server's own word for
+    why it stopped. Neither makes two answers different."""
+
+    text: str
+    cut: bool
+    tokens: int | None = field(default=None, compare=False)
+    reason: str = field(default="", compare=False)
+
+    @property
+    def finish(self) -> str:
+        """Why it stopped: “stop” at the end of its text, “length” at the limit, else the server's word."""
+        return self.reason or ("length" if self.cut else "stop")
+
+
+# Called after each forward of a model with the tokens fed and the cells finished so far in this call. It may raise to
+# cancel.
+OnProgress = Callable[[int, int], None]
+
+
+def refuse_prefixes(options: Sequence[str], scored: Sequence[Sequence[object]]) -> None:
+    """`scored`: the tokens of each option that are scored, its terminator included.
+
+    Raises:
+        OptionsNotPrefixFree: those of one begin those of another.
+    """
+    for first, beginning in zip(options, scored, strict=True):
+        for second, tokens in zip(options, scored, strict=True):
+            if first is not second and tokens[: len(beginning)] == beginning:
+                raise OptionsNotPrefixFree(
+                    _(
+                        "The option “%(first)s” begins the option “%(second)s”, which could then never win. Score them "
+                        "with a terminator that neither contains, or reword one of them."
+                    )
+                    % {"first": first, "second": second}
+                )
