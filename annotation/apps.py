@@ -9,14 +9,32 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
-        from annotation import panels, sentences, tabs
+        from annotation import doors
+        from annotation.deriving import selecting
+        from annotation.deriving.making import Deriver
+        from annotation.exchange import background
         from annotation.models import Role
+        from base import sentences
+        from work import kinds
 
         sentences.translate_with(gettext)
-        tabs.register(position=10, label=_("Overview"), url_name="annotation:study", roles=set(Role))
-        tabs.register(position=20, label=_("Board"), url_name="annotation:board", roles={Role.MANAGER})
-        tabs.register(position=30, label=_("Plan"), url_name="annotation:plan", roles={Role.MANAGER})
-        tabs.register(position=40, label=_("People"), url_name="annotation:people", roles={Role.MANAGER})
-        tabs.register(position=45, label=_("Notes"), url_name="annotation:notes", roles={Role.MANAGER})
-        tabs.register(position=60, label=_("Import"), url_name="annotation:import", roles={Role.MANAGER})
-        panels.register(position=5, title=_("Time and pay"), url_name="annotation:time")
+        kinds.register(background.IMPORTING)
+        doors.register_tab(position=10, label=_("Overview"), url_name="annotation:study", roles=set(Role))
+        doors.register_tab(position=20, label=_("Board"), url_name="annotation:board", roles={Role.MANAGER})
+        doors.register_tab(position=30, label=_("Plan"), url_name="annotation:plan", roles={Role.MANAGER})
+        doors.register_tab(position=40, label=_("People"), url_name="annotation:people", roles={Role.MANAGER})
+        doors.register_tab(position=45, label=_("Notes"), url_name="annotation:notes", roles={Role.MANAGER})
+        doors.register_tab(position=60, label=_("Import"), url_name="annotation:import", roles={Role.MANAGER})
+        doors.register_deriver(
+            Deriver(
+                key="selected-rows",
+                title=_("Rows with a certain answer"),
+                help=_(
+                    "Rows whose chosen answer is one of those that you name become rows of the new study, with their "
+                    "evidence, and with their columns where both schemes have a section of that name."
+                ),
+                make=selecting.selected_rows,
+                asks=selecting.asks,
+            )
+        )
+        doors.register_panel(position=5, title=_("Time and pay"), url_name="annotation:time")

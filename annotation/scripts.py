@@ -1,18 +1,36 @@
-"""The scripts of the grid's page, sent as one: a request for each would take half of the time to the first cell."""
+"""The scripts of a page, ES modules, joined into one text: a request for each made the first cell a quarter slower.
+
+Joined, a module stands as it is written, after those that it imports; `import … from` and `export` fall away, since all
+names are in one module then. So no two modules of a page may declare one name, a module imports by name and by a
+relative address and exports where it declares, and no two need each other. What breaks this is refused here. Comments
+that have lines of their own stay behind: with the types that they declare they are a good part of the text.
+"""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from django.conf import settings
 from django.contrib.staticfiles import finders
 
-# In the order in which the browser needs them.
-GRID = ["page", "queue", "cells", "moving", "selecting", "saving", "undo", "editing", "choosing", "clipboard"]
-GRID += ["finding", "still_open", "submitting", "skipping", "notes", "guide", "working_time", "evidence", "grid"]
+# Page -> the module that starts it; the others are those that it needs.
+PAGES = {"page": "page/page.js", "grid": "grid/grid.js", "lens": "lens/lens.js"}
+
+_IMPORT = re.compile(r'^import \{([\w\s,]+)\} from "(\.{1,2}/[\w./]+\.js)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:class|const|function) )", re.MULTILINE)
+_COMMENT = re.compile(r"^ *(?://.*|/\*\*.*?\*/)\n", re.MULTILINE)
+_LONG_COMMENT = re.compile(r"^ */\*\*\n(?: *\*.*\n)+", re.MULTILINE)
+_DECLARED = re.compile(r"^(?:export )?(?:async )?(?:class|const|function|let) (\w+)", re.MULTILINE)
+_LEFT = re.compile(r"^(?:import|export)\b.*|^(?:const|let|var) [{\[].*", re.MULTILINE)
+
+
+class CannotJoin(ValueError):
+    """A module is written in a way that cannot be joined; the sentence says which and why."""
 
 
 @dataclass(frozen=True)
@@ -24,17 +42,52 @@ class Bundle:
     digest: str
 
 
-def grid_bundle() -> Bundle:
-    return _read(tuple((path, path.stat().st_mtime_ns) for path in _paths()))
+def bundle(page: str) -> Bundle:
+    """The scripts of a page of `PAGES`. While somebody works on them they are read again once one has changed."""
+    start = Path(str(finders.find(f"palate/{PAGES[page]}")))
+    root = start.parent.parent
+    changed = max(path.stat().st_mtime_ns for path in root.rglob("*.js")) if settings.WHITENOISE_AUTOREFRESH else 0
+    return _bundle(start, changed)
 
 
-@lru_cache
-def _paths() -> list[Path]:
-    return [Path(str(finders.find(f"palate/{name}.js"))) for name in GRID]
-
-
-@lru_cache(maxsize=1)
-def _read(files: tuple[tuple[Path, int], ...]) -> Bundle:
-    """Read again when a file has changed, as it does while somebody works on it."""
-    text = "\n".join(f"// --- {path.name} ---\n{path.read_text(encoding='utf-8')}" for path, _ in files).encode()
+@lru_cache(maxsize=2 * len(PAGES))
+def _bundle(start: Path, changed: int) -> Bundle:
+    text = joined(start).encode()
     return Bundle(text, gzip.compress(text, mtime=0), hashlib.sha256(text).hexdigest()[:16])
+
+
+def joined(start: Path) -> str:
+    """A module and all that it needs as the text of one module.
+
+    Raises:
+        CannotJoin: a module breaks what is said above.
+    """
+    texts: dict[Path, str] = {}
+    exported: dict[Path, set[str]] = {}
+    declared: dict[str, Path] = {}
+
+    def read(path: Path, above: tuple[Path, ...]) -> None:
+        if path in above:
+            raise CannotJoin(f"{path.name} needs itself, by way of {above[-1].name}.")
+        if path in texts:
+            return
+        text = path.read_text(encoding="utf-8")
+        for names, address in _IMPORT.findall(text):
+            other = (path.parent / address).resolve()
+            if not other.is_file():
+                raise CannotJoin(f"{path.name} imports {address}, which is not there.")
+            read(other, (*above, path))
+            for name in filter(None, (name.strip() for name in names.split(","))):
+                if name not in exported[other]:
+                    raise CannotJoin(f"{path.name} imports {name}, which {other.name} does not export.")
+        for name in _DECLARED.findall(text):
+            if declared.setdefault(name, path) != path:
+                raise CannotJoin(f"{path.name} and {declared[name].name} both declare {name}.")
+        exported[path] = {name for name in _DECLARED.findall(text) if re.search(rf"^export .*\b{name}\b", text, re.M)}
+        text = _EXPORT.sub("", _IMPORT.sub("", _COMMENT.sub("", _LONG_COMMENT.sub("", text))))
+        if left := _LEFT.search(text):
+            raise CannotJoin(f"{path.name} has a line that cannot be joined: {left.group()}")
+        texts[path] = text
+
+    read(start.resolve(), ())
+    return "\n".join(f"// --- {path.parent.name}/{path.name} ---\n{text}" for path, text in texts.items())

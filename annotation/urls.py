@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from django.urls import path
 
+from annotation.deriving import views as deriving
 from annotation.views import (
     board,
     desk,
+    drafts,
     history,
     imports,
     lens,
@@ -22,7 +24,7 @@ app_name = "annotation"
 
 urlpatterns = [
     path("", work.my_work, name="my-work"),
-    path("scripts/grid-<slug:digest>.js", scripts.grid, name="grid-script"),
+    path("scripts/<slug:page>-<slug:digest>.js", scripts.script, name="script"),
     # /sheets/<pk>/
     path("sheets/<int:pk>/", work.sheet, name="sheet"),
     path("sheets/<int:pk>/record/", saving.record_cells, name="record-cells"),
@@ -51,12 +53,16 @@ urlpatterns = [
     path("studies/", desk.studies, name="studies"),
     path("studies/new/", desk.new_study, name="new-study"),
     path("studies/<slug:slug>/", desk.study, name="study"),
+    path("studies/<slug:slug>/derive/", deriving.derive, name="derive"),
+    path("studies/<slug:slug>/lineage/", deriving.lineage, name="lineage"),
     path("studies/<slug:slug>/board/", board.page, name="board"),
+    path("studies/<slug:slug>/board/warnings/", board.warnings, name="warnings"),
     path("studies/<slug:slug>/board/<int:pk>/remind/", board.remind, name="remind"),
     path("studies/<slug:slug>/board/<int:pk>/pause/", board.pause, name="pause"),
     path("studies/<slug:slug>/board/<int:pk>/go-on/", board.go_on, name="go-on"),
     path("studies/<slug:slug>/plan/", plan.plan, name="plan"),
     path("studies/<slug:slug>/plan/replan/", plan.replan, name="replan"),
+    path("studies/<slug:slug>/plan/drafts/", drafts.page, name="drafts"),
     path("studies/<slug:slug>/plan/withdraw/", plan.withdraw_row, name="withdraw-row"),
     path("studies/<slug:slug>/plan/<int:pk>/restore/", plan.restore_row, name="restore-row"),
     path("studies/<slug:slug>/people/", people.people, name="people"),
@@ -71,4 +77,7 @@ urlpatterns = [
     path("studies/<slug:slug>/import/", imports.page, name="import"),
     path("studies/<slug:slug>/import/rows/", imports.rows, name="import-rows"),
     path("studies/<slug:slug>/import/labels/", imports.labels, name="import-labels"),
+    *imports.IMPORTS.paths(
+        "studies/<slug:slug>/import/<int:pk>/", page="import-run", cancel="cancel-import", resume="resume-import"
+    ),
 ]

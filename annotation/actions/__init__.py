@@ -5,7 +5,8 @@ from __future__ import annotations
 from annotation.actions.adjudication import accept_agreed, adjudicate
 from annotation.actions.base import NotNow, Refused, SheetClosed, lock_study
 from annotation.actions.changes import Changed, change
-from annotation.actions.labels import Answer, Recorded, SeenOtherwise, Unanswered, record, reopen, submit
+from annotation.actions.drafting import Started, confirm, draft, start_from
+from annotation.actions.labels import SeenOtherwise, Unanswered, Unconfirmed, record, reopen, submit
 from annotation.actions.looks import note_look, note_looks
 from annotation.actions.notes import answer_note, ask, read_answers, withdraw_note
 from annotation.actions.people import (
@@ -31,6 +32,8 @@ from annotation.actions.restoring import restore
 from annotation.actions.sheets import close_sheet, open_sheet, set_pay
 from annotation.actions.studies import add_column, add_row, add_sheet, create_study, store_scheme
 from annotation.actions.time import beat
+from annotation.labels.answer import Answer
+from annotation.labels.writer import Recorded
 
 __all__ = [
     "Answer",
@@ -40,7 +43,9 @@ __all__ = [
     "Refused",
     "SeenOtherwise",
     "SheetClosed",
+    "Started",
     "Unanswered",
+    "Unconfirmed",
     "accept_agreed",
     "add_column",
     "add_member",
@@ -55,7 +60,9 @@ __all__ = [
     "beat",
     "change",
     "close_sheet",
+    "confirm",
     "create_study",
+    "draft",
     "go_on",
     "invite",
     "join",
@@ -73,6 +80,7 @@ __all__ = [
     "revoke_invite",
     "set_pay",
     "sign_up",
+    "start_from",
     "store_scheme",
     "submit",
     "token_digest",

@@ -11,10 +11,13 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation import lens, queries
+from annotation import queries
 from annotation.actions.base import Refused, lock_study
-from annotation.actions.labels import Answer, record
+from annotation.actions.labels import record
 from annotation.actions.plan import assign
+from annotation.answers import AnswerRefused, Value, kind_of
+from annotation.labels.answer import Answer
+from annotation.lens import lens
 from annotation.models import (
     Assignment,
     Column,
@@ -34,9 +37,18 @@ GOLD = "gold"
 
 @transaction.atomic
 def adjudicate(
-    *, row: Row, column: Column, question: Question, option: Option | None, reason: str = "", by: User
+    *,
+    row: Row,
+    column: Column,
+    question: Question,
+    option: Option | None = None,
+    value: Value | None = None,
+    reason: str = "",
+    by: User,
 ) -> Decision:
-    """Decide what is right in a cell, or take a decision back (`option` None). Earlier decisions stay in the history.
+    """Decide what is right in a cell, or take a decision back (no option and no value).
+
+    Earlier decisions stay in the history.
 
     The gold of a row follows the scheme's rules as a rater's labels do.
 
@@ -48,27 +60,40 @@ def adjudicate(
     lock_study(sheet.study_id)
     seen = lens.of_sheet(sheet, rows=[row.pk], columns=[column.pk])
     cell = next((cell for cell in seen.cells if cell.question_id == question.pk), None)
-    if cell is None or (option is None and cell.gold is None):
+    answer = _decided(column, question, option, value, reason.strip())
+    if cell is None or (answer.is_empty and cell.gold is None):
         raise Refused(_("There is no decision here that could be taken back."))
-    if option is not None and len(cell.by_people) == 1 and option.key not in cell.by_people and not reason.strip():
+    if not answer.is_empty and len(cell.by_people) == 1 and not answer.note and _key(answer) not in cell.by_people:
         raise Refused(_("All people who answered say something else here. Give a reason for deciding otherwise."))
     assignment = _opened(sheet.study, [row])[row.pk]
-    record(
-        assignment=assignment,
-        answers=[Answer(column, question, option, note=reason.strip())],
-        key=uuid.uuid4(),
-        by=by,
-    )
+    record(assignment=assignment, answers=[answer], key=uuid.uuid4(), by=by)
     _close([assignment])
     return Decision.objects.create(
         assignment=assignment,
         column=column,
         question=question,
-        option=option,
+        option=answer.option,
+        value=answer.value,
         reason=reason.strip(),
         seen=cell.labels,
         by=by,
     )
+
+
+def _decided(column: Column, question: Question, option: Option | None, value: Value | None, note: str) -> Answer:
+    """The decision as an answer, with a value in its canonical form."""
+    if value is not None:
+        try:
+            value = kind_of(question.spec).canonical(question.spec, value)
+        except AnswerRefused as refused:
+            raise Refused(str(refused)) from refused
+    return Answer(column, question, option, value=value, note=note)
+
+
+def _key(answer: Answer) -> str:
+    """What the decision is compared with people's answers by."""
+    spec = answer.question.spec
+    return answer.code if spec.has_options else lens.answered(spec, answer.code).key
 
 
 @transaction.atomic
@@ -85,8 +110,8 @@ def accept_agreed(*, sheet: Sheet, judges: bool, shown: str, by: User) -> int:
     if lens.digest(found) != shown:
         raise Refused(_("The labels have changed since you looked. Nothing was decided: look again."))
     columns = sheet.columns.in_bulk()
-    options = Option.objects.filter(question__in={cell.question_id for cell in found}).select_related("question")
-    by_key = {(option.question_id, option.key): option for option in options}
+    asked = Question.objects.filter(pk__in={cell.question_id for cell in found})
+    questions = asked.select_related("section__scheme").prefetch_related("options").in_bulk()
     of_row: dict[int, list[lens.Agreed]] = defaultdict(list)
     for cell in found:
         of_row[cell.row_id].append(cell)
@@ -95,14 +120,16 @@ def accept_agreed(*, sheet: Sheet, judges: bool, shown: str, by: User) -> int:
     for row_id, assignment in opened.items():
         answers = []
         for cell in of_row[row_id]:
-            option = by_key[cell.question_id, cell.option]
-            answers.append(Answer(columns[cell.column_id], option.question, option))
+            question = questions[cell.question_id]
+            answer = Answer.of_code(columns[cell.column_id], question, cell.code, spec=question.spec)
+            answers.append(answer)
             decisions.append(
                 Decision(
                     assignment=assignment,
                     column_id=cell.column_id,
                     question_id=cell.question_id,
-                    option=option,
+                    option=answer.option,
+                    value=answer.value,
                     seen=dict(cell.seen),
                     by=by,
                 )

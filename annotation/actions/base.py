@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from annotation.models import (
-    Study,
-)
+from django.utils.translation import gettext as _
 
+from annotation.labels.refusals import NotNow, Refused, SheetClosed
+from annotation.models import Assignment, Rater, Study
 
-class Refused(Exception):
-    """What was asked for cannot be done; `str()` is the sentence for the person who asked."""
-
-
-class NotNow(Refused):
-    """It cannot be done now, and may be later: a submission can be taken back, a closed sheet opened."""
-
-
-class SheetClosed(NotNow):
-    pass
+__all__ = ["NotNow", "Refused", "SheetClosed", "lock_study", "refuse_closed", "refuse_withdrawn"]
 
 
 def lock_study(study_id: int) -> None:
     """Make others who change the make-up of this study (its people, sheets, rows, plans) wait for this transaction."""
     # Not the stronger lock: it would hold up everybody who adds something that refers to the study.
     Study.objects.select_for_update(no_key=True).values_list("pk").get(pk=study_id)
+
+
+def refuse_withdrawn(assignment: Assignment) -> None:
+    if assignment.state == Assignment.State.WITHDRAWN:
+        raise Refused(_("“%(row)s” is no longer assigned to this rater.") % {"row": assignment.row.name})
+
+
+def refuse_closed(assignment: Assignment) -> None:
+    """People change nothing on a closed sheet. Judges do, and the gold of an adjudication: their work comes after."""
+    sheet = assignment.row.sheet
+    if sheet.closed_at is not None and assignment.rater.kind == Rater.Kind.PERSON:
+        raise SheetClosed(
+            _("“%(sheet)s” is closed: its work is finished. What you saved is safe; ask the manager to open it again.")
+            % {"sheet": sheet.title}
+        )

@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 
 from annotation import queries
 from annotation.actions.base import NotNow, Refused, SheetClosed
-from annotation.actions.labels import Answer, record
+from annotation.actions.labels import record
+from annotation.labels.answer import Answer
 from annotation.models import Assignment
 
 
@@ -22,7 +23,8 @@ class Changed:
 
     `columns`: {assignment: {column: {question: value}}}, values as `queries.cell_values` says them; `states`:
     {assignment: state}; `conflicts`: the cells (assignment, column, question) in which something else stood; `held`:
-    the assignments that took nothing now and may later; `closed`: because their sheet is.
+    the assignments that took nothing now and may later; `closed`: because their sheet is. `warnings`: {assignment:
+    {column: {question: sentences}}} of the columns that were looked at, {} for a column without any.
     """
 
     columns: dict[int, dict[int, dict[int, str]]] = field(default_factory=dict)
@@ -31,6 +33,7 @@ class Changed:
     conflicts: list[tuple[int, int, int]] = field(default_factory=list)
     held: list[int] = field(default_factory=list)
     closed: bool = False
+    warnings: dict[int, dict[int, dict[int, list[str]]]] = field(default_factory=dict)
 
 
 def change(*, answers: Mapping[Assignment, Sequence[Answer]], key: uuid.UUID, whole: bool = False) -> Changed:
@@ -65,9 +68,12 @@ def change(*, answers: Mapping[Assignment, Sequence[Answer]], key: uuid.UUID, wh
                 unknown.append(assignment.pk)
             else:
                 changed.columns[assignment.pk] = recorded.values
+            if recorded.warnings is not None:
+                changed.warnings[assignment.pk] = recorded.warnings
         if whole and (changed.refused or changed.conflicts):
             transaction.set_rollback(True)
             unknown = [assignment.pk for assignment in answers]
+            changed.warnings.clear()
     if unknown:
         _look_again(changed, answers, unknown)
     return changed

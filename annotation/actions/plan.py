@@ -24,7 +24,7 @@ from annotation.models import (
     Study,
     User,
 )
-from annotation.overlap import Design, OverlapRequest
+from annotation.planning import Design, OverlapRequest, RowChoice
 
 State = Assignment.State
 
@@ -41,13 +41,15 @@ def apply_design(
     rows: Sequence[Sequence[int]] | None = None,
     sections: Sequence[str] = (),
     own_order: bool = False,
+    choice: RowChoice | None = None,
     judges: Mapping[str, Sequence[int]] | None = None,
 ) -> Plan:
     """Assign rows as the design says: its numbers are places in `sheets`, in a sheet's free rows, and in `raters`.
 
     `rows` are the numbers of the rows of each sheet that the design was drawn for; without them, those free now.
-    `sections`: which are asked, by key; none means all. `own_order`: each rater sees the rows of a sheet in an order of
-    their own, which the seed gives. `judges`: code -> the numbers of the rows that this judge is to label.
+    `choice`: which rows the plan is about; None means all. `sections`: which are asked, by key; none means all.
+    `own_order`: each rater sees the rows of a sheet in an order of their own, which the seed gives. `judges`: code ->
+    the numbers of the rows that this judge is to label.
 
     Raises:
         Refused: other rows are free by now, or somebody is no rater any more. Nothing is changed then.
@@ -57,7 +59,8 @@ def apply_design(
     plan.request["judges"] = {code: list(row_ids) for code, row_ids in (judges or {}).items()}
     given: dict[int, dict[int, list[int]]] = {}
     if design is not None and request is not None:
-        free = queries.free_rows(sheets, sections)
+        among = queries.sample(sheets, choice).rows if choice is not None else None
+        free = queries.free_rows(sheets, sections, among=among)
         of_sheets = [free.get(sheet.pk, []) for sheet in sheets]
         drawn = of_sheets if rows is None else [list(of_sheet) for of_sheet in rows]
         present = study.raters.filter(pk__in=[rater.pk for rater in raters], active=True, paused_at=None).count()
@@ -78,6 +81,8 @@ def apply_design(
             "row_ids": drawn,
             "rater_codes": [rater.code for rater in raters],
         }
+    if choice is not None:
+        plan.request["choice"] = asdict(choice)
     plan.save()
     for place, by_sheet in given.items():
         orders: dict[int, int] = {}

@@ -11,10 +11,13 @@ from operator import attrgetter
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation import history, lens
 from annotation.actions.base import Refused
-from annotation.actions.labels import Answer, Writer
-from annotation.history import Change
+from annotation.labels import history
+from annotation.labels.answer import Answer
+from annotation.labels.batch import Batch
+from annotation.labels.history import Change
+from annotation.labels.writer import Writer
+from annotation.lens import lens
 from annotation.models import Assignment, Label, Look, Rater, Sheet, Skip, User
 
 
@@ -47,13 +50,15 @@ def restore(
 
 def _restore_row(changes: Sequence[Change], to: datetime, by: User, key: uuid.UUID) -> None:
     assignment = changes[0].assignment
-    answers = [Answer(change.column, change.question, None) for change in changes]
-    writer = Writer(assignment, answers, key, by=by, exposed=False, has_skips=True)
-    writer.restored_to = to
+    answers = [Answer(change.column, change.question) for change in changes]
+    batch = Batch(key, by=by, restored_to=to)
+    writer = Writer(assignment, answers, batch, exposed=False, has_skips=True)
     looks = Look.objects.filter(sheet=assignment.row.sheet_id, user=assignment.rater.user_id)
     first_look = looks.order_by("pk").values_list("at", flat=True).first()
-    writer.after = {(change.column.pk, change.question.pk): _as_it_was(change, first_look) for change in changes}
-    writer.flush()
+    for change in changes:
+        writer.put(change.column, change.question, _as_it_was(change, first_look))
+    writer.leave()
+    batch.flush()
     if changes[0].is_submitted:
         assignment.state, assignment.submitted_at = Assignment.State.STARTED, None
         assignment.save(update_fields=["state", "submitted_at"])
@@ -62,7 +67,9 @@ def _restore_row(changes: Sequence[Change], to: datetime, by: User, key: uuid.UU
 def _as_it_was(change: Change, first_look: datetime | None) -> Label | Skip | None:
     then = change.then
     here = {"assignment": change.assignment, "column": change.column, "question": change.question}
-    if then is not None and then.after is not None:
-        exposed = first_look is not None and first_look < then.at
-        return Label(**here, option=then.after, note=then.note, preset=then.preset, exposed=exposed)
+    if then is not None and then.code_after:
+        exposed = then.drafted_from_id is not None or (first_look is not None and first_look < then.at)
+        label = Label(**here, option=then.after, value=then.value_after, note=then.note, preset=then.preset)
+        label.exposed, label.drafted_from_id, label.confirmed_at = exposed, then.drafted_from_id, then.confirmed_at
+        return label
     return Skip(**here, reason=then.skip_after) if then is not None and then.skip_after else None

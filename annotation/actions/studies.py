@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from annotation.actions.base import Refused, lock_study
 from annotation.actions.people import add_member
-from annotation.evidence import Block, blocks_to_json
+from annotation.evidence.blocks import Block, blocks_to_json
 from annotation.models import (
     Column,
     Option,
@@ -24,7 +24,7 @@ from annotation.models import (
     Study,
     User,
 )
-from annotation.scheme import SchemeSpec, SectionSpec
+from annotation.scheme.spec import SchemeSpec, SectionSpec
 
 
 @transaction.atomic
@@ -37,7 +37,7 @@ def store_scheme(*, spec: SchemeSpec, source: str) -> Scheme:
     dumped = spec.model_dump(mode="json")
     stored = Scheme.objects.filter(slug=spec.key, version=spec.version).first()
     if stored is not None:
-        if stored.spec != dumped:
+        if stored.parsed != spec:  # as it is read now: a key that came later has its default there
             raise Refused(
                 _("Version %(version)s of “%(key)s” is stored already and asks something else. Raise the version.")
                 % {"version": spec.version, "key": spec.key}
@@ -72,7 +72,13 @@ def store_scheme(*, spec: SchemeSpec, source: str) -> Scheme:
 
 @transaction.atomic
 def create_study(*, slug: str, title: str, scheme: Scheme, guideline: str = "", by: User | None) -> Study:
-    """Create a study; `by` becomes its manager and researcher."""
+    """Create a study; `by` becomes its manager and researcher.
+
+    Raises:
+        Refused: its address is that of the page which makes studies.
+    """
+    if slug == "new":
+        raise Refused(_("“new” is the address of this page. Choose another."))
     study = Study.objects.create(slug=slug, title=title, scheme=scheme, guideline=guideline)
     if by is not None:
         for role in (Role.MANAGER, Role.RESEARCHER):
@@ -115,8 +121,20 @@ def add_column(*, sheet: Sheet, section: Section, spec: SectionSpec, facets: Map
 
 @transaction.atomic
 def add_row(
-    *, sheet: Sheet, name: str, evidence: Iterable[Block], title: str = "", url: str = "", language: str = ""
+    *,
+    sheet: Sheet,
+    name: str,
+    evidence: Iterable[Block],
+    title: str = "",
+    url: str = "",
+    language: str = "",
+    facets: Mapping[str, object] | None = None,
 ) -> Row:
+    """Add a row. `facets`: of those that the scheme declares for rows, a text or a list of texts each.
+
+    Raises:
+        Refused: the sheet has a row of this name; the scheme declares no such facet.
+    """
     lock_study(sheet.study_id)
     if Row.objects.filter(sheet=sheet, name=name).exists():
         raise Refused(_("“%(sheet)s” has a row called “%(name)s” already.") % {"sheet": sheet.title, "name": name})
@@ -128,7 +146,15 @@ def add_row(
         url=url if len(url) <= 2000 else "",
         language=language[:12],
         evidence=blocks_to_json(evidence),
+        facets=_row_facets(sheet.study, facets or {}),
     )
+
+
+def _row_facets(study: Study, given: Mapping[str, object]) -> dict[str, str | list[str]]:
+    try:
+        return study.scheme.parsed.row.facets_of(given)
+    except ValueError as error:
+        raise Refused(str(error)) from error
 
 
 def _next_position(siblings: Any) -> int:

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from django.core.management.base import CommandError
 
 from annotation.actions import Refused
-from annotation.imports import ImportRefused, problems_text, translated
-from annotation.tables import TableError
+from annotation.exchange.row_imports import ImportRefused, problems_text, translated
+from annotation.exchange.tables import TableError
 
 
 @contextmanager

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from annotation.queries.board import Board, BoardLine, board
+from annotation.queries.codes import CODE, PREFIX, code_of
+from annotation.queries.drafting import Startable, draftable, sources
+from annotation.queries.drafts import EditRate, edit_rates
 from annotation.queries.grid import (
     Cell,
     Grid,
-    Line,
+    GridLine,
+    GridStep,
+    GridTable,
     OpenCell,
-    Table,
+    Unfinished,
     cell_values,
     cells_of_columns,
+    drawn,
     grid,
-    open_cells,
-    skip_code,
+    unfinished_cells,
 )
 from annotation.queries.notes import Asked, notes
 from annotation.queries.people import free_code, roles
@@ -23,8 +28,10 @@ from annotation.queries.planning import (
     asks,
     columns_by_section,
     free_rows,
+    row_facets,
     rows_of_judges,
     rows_to_label,
+    sample,
     seats,
     seats_after,
     sheets_to_plan,
@@ -41,19 +48,25 @@ from annotation.queries.progress import (
     sheets_with_counts,
 )
 from annotation.queries.replanning import DrawnReplan, Move, ReplanRequest, Vacancies, draw_replan, vacancies
-from annotation.queries.saving import columns_to_change, labels_of_columns, locked, mine_to_change, was_recorded
+from annotation.queries.saving import columns_to_change, known, labels_of_columns, locked, mine_to_change
 from annotation.queries.schemes import whole_scheme, whole_sections
+from annotation.queries.warnings import Warned, can_warn, warned
 
 __all__ = [
+    "CODE",
+    "PREFIX",
     "ActiveTime",
     "Asked",
     "Board",
     "BoardLine",
     "Cell",
     "DrawnReplan",
+    "EditRate",
     "Given",
     "Grid",
-    "Line",
+    "GridLine",
+    "GridStep",
+    "GridTable",
     "Move",
     "OpenCell",
     "RaterProgress",
@@ -61,37 +74,47 @@ __all__ = [
     "ReplanRequest",
     "SheetProgress",
     "SheetToPlan",
-    "Table",
+    "Startable",
+    "Unfinished",
     "Vacancies",
+    "Warned",
     "active_time",
     "asks",
     "board",
+    "can_warn",
     "cell_values",
     "cells_of_columns",
+    "code_of",
     "columns_by_section",
     "columns_to_change",
+    "draftable",
     "draw_replan",
+    "drawn",
+    "edit_rates",
     "free_code",
     "free_rows",
     "grid",
+    "known",
     "labels_of_columns",
     "locked",
     "mine_to_change",
     "my_sheets",
     "notes",
-    "open_cells",
     "rater_progress",
     "roles",
+    "row_facets",
     "rows_of_judges",
     "rows_to_label",
+    "sample",
     "seats",
     "seats_after",
     "sheets_to_plan",
     "sheets_with_counts",
-    "skip_code",
+    "sources",
     "unfinished",
+    "unfinished_cells",
     "vacancies",
-    "was_recorded",
+    "warned",
     "whole_scheme",
     "whole_sections",
 ]

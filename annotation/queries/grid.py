@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db.models import BooleanField, Case, CharField, F, QuerySet, Value, When
+from django.db.models import Case, CharField, F, QuerySet, TextField, Value, When
+from django.db.models.functions import Cast
 
+from annotation.answers import kind_of, wire
+from annotation.answers.codes import SKIP
 from annotation.models import (
     Assignment,
     Column,
@@ -19,8 +22,10 @@ from annotation.models import (
     Sheet,
     Skip,
 )
+from annotation.queries.codes import CODE, PREFIX
 from annotation.queries.schemes import whole_scheme
-from annotation.scheme import OptionSpec, QuestionSpec, SectionSpec
+from annotation.scheme import rules
+from annotation.scheme.spec import OptionSpec, QuestionSpec, SectionSpec
 
 
 @dataclass(frozen=True)
@@ -30,11 +35,15 @@ class Cell:
     assignment_id: int
     column_id: int
     question_id: int
-    option: OptionSpec | None
+    code: str  # of the answer, without prefix; empty where there is none
+    option: OptionSpec | None  # the answer, where it is one of the options
     asked: bool
-    preset: OptionSpec | None  # what the cell will say by itself once the column is answered
+    preset: str  # the code of what the cell will say by itself once the column is answered
     locked: bool
-    by_itself: bool = False  # the option is such a preset: nobody chose it
+    shown: str = ""  # the answer on one line, or what the preset will be
+    sign: str = ""  # the same in three characters
+    by_itself: bool = False  # the answer is such a preset: nobody chose it
+    draft: bool = False  # another rater's answer that this one has not confirmed
     skip: str = ""  # why the rater cannot tell; empty where they do not say so
     note: str = ""  # of what the rater asked about it: "open", "answered" (and not read yet), "read"
 
@@ -44,11 +53,11 @@ class Cell:
 
     @property
     def open(self) -> bool:
-        return self.asked and self.option is None and not self.skip
+        return self.asked and not self.code and not self.skip
 
 
 @dataclass(frozen=True)
-class Line:
+class GridLine:
     """One line of a section's table: one question of one assignment."""
 
     assignment: Assignment
@@ -59,18 +68,44 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Table:
+class GridStep:
+    """One line of a table that is read from top to bottom: one column of one assignment, question by question."""
+
+    assignment: Assignment
+    column: Column
+    cells: tuple[Cell, ...]
+    first: bool
+    of: int  # how many lines the assignment has
+
+
+@dataclass(frozen=True)
+class GridTable:
     section: Section
     spec: SectionSpec
     columns: tuple[Column, ...]
     questions: tuple[Question, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[GridLine, ...]
+
+    @property
+    def steps(self) -> Iterable[GridStep]:
+        """The lines of a table with the layout `down`."""
+        n = len(self.questions)
+        for start in range(0, len(self.lines), n):
+            lines = self.lines[start : start + n]
+            for place, column in enumerate(self.columns):
+                cells = tuple(line.cells[place] for line in lines)
+                yield GridStep(lines[0].assignment, column, cells, first=place == 0, of=len(self.columns))
+
+    @property
+    def has_values(self) -> bool:
+        """Some of its answers are no options."""
+        return not all(question.has_options for question in self.spec.questions)
 
     # Lines that a browser lays out together, or not at all while they are out of sight; whole rows of the sheet.
     LINES_A_CHUNK = 24
 
     @property
-    def chunks(self) -> list[tuple[Line, ...]]:
+    def chunks(self) -> list[tuple[GridLine, ...]]:
         size = len(self.questions) * max(1, self.LINES_A_CHUNK // len(self.questions))
         return [self.lines[start : start + size] for start in range(0, len(self.lines), size)]
 
@@ -81,14 +116,14 @@ class Grid:
 
     sheet: Sheet
     assignments: tuple[Assignment, ...]
-    tables: tuple[Table, ...]
+    tables: tuple[GridTable, ...]
 
     @property
     def cells(self) -> Iterable[Cell]:
         return (cell for table in self.tables for line in table.lines for cell in line.cells)
 
 
-Standing = dict[tuple[int, int], tuple[str, bool]]  # (column, question) -> option key, and whether it is a preset
+Standing = dict[tuple[int, int], str]  # (column, question) -> the code with its prefix
 Mark = tuple[str, str]  # the `skip` and the `note` of a cell
 _UNMARKED: Mark = ("", "")
 _NOTE_STATES = ("open", "answered", "read", "")  # of several notes on a cell the first of these is shown
@@ -116,25 +151,19 @@ def _marks(assignment_ids: Sequence[int], columns: Sequence[Column] | None = Non
     return marks
 
 
-def skip_code(reason: str) -> str:
-    """How the grid's script is told of a skipped cell; "" for no skip. An option is told by its key."""
-    return f"!{reason}" if reason else ""
-
-
 def cell_values(assignments: Iterable[int], columns: Iterable[int]) -> dict[tuple[int, int], dict[int, str]]:
     """{(assignment, column): {question: value}} of the cells that are answered, in the script's words. One query.
 
-    A value is the key of an option, with "=" before it where it is a preset that nobody chose, or a skip's code.
+    A value is a code with its prefix: see `annotation.answers.codes`.
     """
     within = {"assignment__in": assignments, "column__in": columns}
     cell = ("assignment_id", "column_id", "question_id")
-    labels = Label.objects.filter(**within).order_by().values_list(*cell, "preset", "option__key")
-    skips = Skip.objects.filter(**within).order_by().values_list(*cell, Value(None, BooleanField()), "reason")
+    labels = Label.objects.filter(**within).order_by().values_list(*cell, PREFIX, CODE)
+    reason = Cast("reason", TextField())
+    skips = Skip.objects.filter(**within).order_by().values_list(*cell, Value(SKIP, CharField()), reason)
     values: dict[tuple[int, int], dict[int, str]] = defaultdict(dict)
-    for assignment_id, column_id, question_id, preset, word in labels.union(skips, all=True):
-        values[assignment_id, column_id][question_id] = (
-            skip_code(word) if preset is None else f"={word}" if preset else word
-        )
+    for assignment_id, column_id, question_id, prefix, word in labels.union(skips, all=True):
+        values[assignment_id, column_id][question_id] = prefix + word
     return values
 
 
@@ -148,10 +177,10 @@ def grid(sheet: Sheet, assignments: QuerySet[Assignment]) -> Grid:
     )
     by_assignment: dict[int, Standing] = defaultdict(dict)
     labels = Label.objects.filter(assignment__in=[a.pk for a in mine]).order_by()  # its own order joins five tables
-    for assignment_id, column_id, question_id, option_key, preset in labels.values_list(
-        "assignment_id", "column_id", "question_id", "option__key", "preset"
+    for assignment_id, column_id, question_id, prefix, code in labels.values_list(
+        "assignment_id", "column_id", "question_id", PREFIX, CODE
     ):
-        by_assignment[assignment_id][column_id, question_id] = option_key, preset
+        by_assignment[assignment_id][column_id, question_id] = prefix + code
     marks = _marks([a.pk for a in mine])
     columns: dict[int, list[Column]] = defaultdict(list)
     for column in sheet.columns.order_by("position"):
@@ -172,7 +201,7 @@ def grid(sheet: Sheet, assignments: QuerySet[Assignment]) -> Grid:
             )
         ]
         if lines:
-            tables.append(Table(section, spec, of_section, questions, tuple(lines)))
+            tables.append(GridTable(section, spec, of_section, questions, tuple(lines)))
     return Grid(sheet, mine, tuple(tables))
 
 
@@ -180,10 +209,8 @@ def cells_of_columns(assignment: Assignment, columns: Sequence[Column]) -> list[
     """All cells of one assignment in some columns. Four queries."""
     labels: dict[int, Standing] = defaultdict(dict)
     of_columns = Label.objects.filter(assignment=assignment, column__in=columns).order_by()
-    for column_id, question_id, option_key, preset in of_columns.values_list(
-        "column_id", "question_id", "option__key", "preset"
-    ):
-        labels[column_id][column_id, question_id] = option_key, preset
+    for column_id, question_id, prefix, code in of_columns.values_list("column_id", "question_id", PREFIX, CODE):
+        labels[column_id][column_id, question_id] = prefix + code
     marks = _marks([assignment.pk], columns)
     closed = assignment.row.sheet.closed_at is not None
     sections = (
@@ -218,7 +245,7 @@ def _lines(
     marks: dict[tuple[int, int, int], Mark],
     *,
     closed: bool,
-) -> list[Line]:
+) -> list[GridLine]:
     locked = closed or assignment.state == Assignment.State.SUBMITTED
     # A page has thousands of cells: what is the same for all of them is looked up before.
     specs = [(question.pk, question.key, spec.question(question.key)) for question in questions]
@@ -226,30 +253,34 @@ def _lines(
     assignment_id = assignment.pk
     for column in columns:
         column_id = column.pk
-        standing = {key: labels[column_id, pk] for pk, key, _ in specs if (column_id, pk) in labels}
-        answers = {key: option for key, (option, _) in standing.items()}
-        asked = {question.key for question in spec.asked(answers)}
+        standing = {key: labels[column_id, pk] for pk, key, _spec in specs if (column_id, pk) in labels}
+        asked = rules.asked(spec, standing)
         presets = spec.presets(column.facets)
         for question_id, key, question_spec in specs:
-            answer, by_itself = standing.get(key, (None, False))
-            preset = presets.get(key)
+            answer = wire(standing.get(key, ""))
             skip, note = marks.get((assignment_id, column_id, question_id), _UNMARKED)
+            preset = "" if answer.code or skip else presets.get(key, "")
+            shown, sign = drawn(question_spec, answer.code or preset)
             by_question[key].append(
                 Cell(
                     assignment_id=assignment_id,
                     column_id=column_id,
                     question_id=question_id,
-                    option=question_spec.option(answer) if answer else None,
+                    code=answer.code,
+                    option=question_spec.option(answer.code) if answer.code and question_spec.has_options else None,
                     asked=key in asked,
-                    preset=question_spec.option(preset) if preset and not answer and not skip else None,
+                    preset=preset,
                     locked=locked,
-                    by_itself=by_itself,
+                    shown=shown,
+                    sign=sign,
+                    by_itself=answer.preset,
+                    draft=answer.draft,
                     skip=skip,
                     note=note,
                 )
             )
     return [
-        Line(assignment, question, spec.question(question.key), tuple(by_question[question.key]), position == 0)
+        GridLine(assignment, question, spec.question(question.key), tuple(by_question[question.key]), position == 0)
         for position, question in enumerate(questions)
     ]
 
@@ -265,19 +296,41 @@ class OpenCell:
     has_preset: bool
 
 
-def open_cells(assignment: Assignment) -> list[OpenCell]:
-    """The cells that this assignment still owes an answer, in the order of the sheet. Six queries."""
+class Unfinished(NamedTuple):
+    """What keeps a row from being submitted: cells that owe an answer, and drafts that nobody has confirmed."""
+
+    open: list[OpenCell]
+    drafts: list[OpenCell]
+
+
+def unfinished_cells(assignment: Assignment) -> Unfinished:
+    """In the order of the sheet. Six queries."""
     whole = grid(assignment.row.sheet, Assignment.objects.filter(pk=assignment.pk))
-    return [
-        OpenCell(
-            id=cell.id,
-            name=f"{column.name} ({line.question.title})" if len(table.questions) > 1 else column.name,
-            column=column,
-            question=line.question,
-            has_preset=cell.preset is not None,
-        )
-        for table in whole.tables
-        for line in table.lines
-        for column, cell in zip(table.columns, line.cells, strict=True)
-        if cell.open
-    ]
+    left = Unfinished([], [])
+    for table in whole.tables:
+        for line in table.lines:
+            for column, cell in zip(table.columns, line.cells, strict=True):
+                if not cell.open and not cell.draft:
+                    continue
+                named = OpenCell(
+                    id=cell.id,
+                    name=f"{column.name} ({line.question.title})" if len(table.questions) > 1 else column.name,
+                    column=column,
+                    question=line.question,
+                    has_preset=bool(cell.preset),
+                )
+                (left.open if cell.open else left.drafts).append(named)
+    return left
+
+
+def drawn(spec: QuestionSpec, code: str) -> tuple[str, str]:
+    """An answer as its cell shows it, and its sign, out of its code; "" for none. Of several parts a line an entry."""
+    if not code:
+        return "", ""
+    if spec.has_options:
+        option = spec.option(code)
+        return option.label, option.sign
+    kind = kind_of(spec)
+    value = kind.value(spec, code)
+    shown = value if isinstance(value, str) else "\n".join(kind.entries(spec, value))
+    return shown, kind.sign(spec, value)

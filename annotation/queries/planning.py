@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from django.db.models import Count, QuerySet
 
 from annotation.models import Assignment, Column, Rater, Row, Sheet, Study
+from annotation.planning.sampling import Described, RowChoice, Sample, drawn_rows
+from annotation.scheme.spec import facet_word
 
 State = Assignment.State
 
@@ -29,10 +31,12 @@ def _to_label(study: Study) -> QuerySet[Row]:
     return Row.objects.filter(sheet__study=study, withdrawn_at=None, sheet__closed_at=None)
 
 
-def free_rows(sheets: Iterable[Sheet], sections: Collection[str] = ()) -> dict[int, list[int]]:
+def free_rows(
+    sheets: Iterable[Sheet], sections: Collection[str] = (), *, among: Collection[int] | None = None
+) -> dict[int, list[int]]:
     """Sheet -> its rows that nobody at work has for any of the sections, in their order, for sheets that have any.
 
-    Two queries.
+    `among`: no other rows. Two queries.
     """
     ids = [sheet.pk for sheet in sheets]
     taken = {
@@ -43,9 +47,29 @@ def free_rows(sheets: Iterable[Sheet], sections: Collection[str] = ()) -> dict[i
     rows: dict[int, list[int]] = defaultdict(list)
     of_sheets = Row.objects.filter(sheet__in=ids, withdrawn_at=None, sheet__closed_at=None)
     for sheet_id, pk in of_sheets.order_by("sheet_id", "position").values_list("sheet_id", "pk"):
-        if pk not in taken:
+        if pk not in taken and (among is None or pk in among):
             rows[sheet_id].append(pk)
     return dict(rows)
+
+
+def row_facets(rows: QuerySet[Row]) -> dict[int, dict[str, str]]:
+    """Row -> facet -> what it says as one text, hidden facets too. One query."""
+    return {pk: _words(facets) for pk, facets in rows.values_list("pk", "facets")}
+
+
+def _words(facets: Mapping[str, object]) -> dict[str, str]:
+    return {name: facet_word(said) for name, said in facets.items()}
+
+
+def sample(sheets: Iterable[Sheet], choice: RowChoice) -> Sample:
+    """The rows of some sheets that a choice draws, of all that can still be labelled, free or not. One query.
+
+    What is drawn does not depend on who has what, so a plan that is asked for again gives nobody anything new, unless
+    a row was withdrawn or the choice is larger.
+    """
+    rows = Row.objects.filter(sheet__in=[sheet.pk for sheet in sheets], withdrawn_at=None, sheet__closed_at=None)
+    described = rows.order_by("sheet__position", "position").values_list("pk", "sheet__title", "facets")
+    return drawn_rows([Described(pk, title, _words(facets)) for pk, title, facets in described], choice)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from decimal import Decimal
 from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
+from annotation.answers.codes import SKIP
 from annotation.models import (
     Assignment,
     Column,
@@ -24,6 +25,8 @@ from annotation.models import (
     Study,
     User,
 )
+from annotation.queries.codes import CODE
+from annotation.scheme import rules
 
 
 @dataclass(frozen=True)
@@ -101,15 +104,15 @@ def _cells_and_left(sheets: Sequence[Sheet], mine: dict[int, list[Assignment]]) 
     counted = Column.objects.filter(sheet__in=sheets).values_list("sheet", "section__key").annotate(n=Count("pk"))
     for sheet_id, section, n in counted.order_by():
         n_columns[sheet_id].append((section, n))
-    # {assignment: {(column, section): {question: option, or None where it is skipped}}}
-    touched: dict[int, dict[tuple[int, str], dict[str, str | None]]] = defaultdict(lambda: defaultdict(dict))
+    # {assignment: {(column, section): {question: code}}}
+    touched: dict[int, dict[tuple[int, str], dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     cell = ("assignment_id", "column_id", "column__section__key", "question__key")
     at_work = [a.pk for of_sheet in mine.values() for a in of_sheet if a.state != Assignment.State.OPEN]
     labels, skips = Label.objects.filter(assignment__in=at_work), Skip.objects.filter(assignment__in=at_work)
-    for assignment_id, column_id, section, question, option in labels.order_by().values_list(*cell, "option__key"):
-        touched[assignment_id][column_id, section][question] = option
+    for assignment_id, column_id, section, question, code in labels.order_by().values_list(*cell, CODE):
+        touched[assignment_id][column_id, section][question] = code
     for assignment_id, column_id, section, question in skips.order_by().values_list(*cell):
-        touched[assignment_id][column_id, section][question] = None
+        touched[assignment_id][column_id, section][question] = SKIP
     counts: dict[int, tuple[int, int]] = {}
     for sheet in sheets:
         specs = {section.key: section for section in sheet.study.scheme.parsed.sections}
@@ -119,8 +122,7 @@ def _cells_and_left(sheets: Sequence[Sheet], mine: dict[int, list[Assignment]]) 
             asked = sum(n * untouched[key] for key, n in n_columns[sheet.pk] if assignment.asks_key(key))
             done = 0
             for (_column, key), answers in touched[assignment.pk].items():
-                standing = {question: option for question, option in answers.items() if option is not None}
-                asks = {question.key for question in specs[key].asked(standing)}
+                asks = rules.asked(specs[key], answers)
                 asked += len(asks) - untouched[key]
                 done += len(asks & answers.keys())
             cells += asked

@@ -1,16 +1,16 @@
-"""What replanning would move: read from what stands, drawn by `annotation.overlap.replanning`."""
+"""What replanning would move: read from what stands, drawn by `annotation.planning.replanning`."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from annotation.models import Assignment, Rater, Study
-from annotation.overlap.replanning import Seat, replan
+from annotation.planning.replanning import Seat, replan
 from annotation.queries.planning import Given
 
 State = Assignment.State
@@ -81,6 +81,7 @@ class _Stored(NamedTuple):
     sections: list[str]
     state: str
     closed: bool
+    facets: dict[str, Any]
 
     @property
     def open(self) -> bool:
@@ -95,10 +96,11 @@ def _stored(study: Study) -> tuple[list[_Stored], list[_Stored], list[_Stored]]:
     vacant: list[_Stored] = []
     lost: list[_Stored] = []
     stored = given.order_by("row__sheet__position", "row__position", "pk").values_list(
-        "pk", "row__sheet_id", "row_id", "rater_id", "sections", "state", "row__withdrawn_at", "row__sheet__closed_at"
+        *("pk", "row__sheet_id", "row_id", "rater_id", "sections", "state"),
+        *("row__facets", "row__withdrawn_at", "row__sheet__closed_at"),
     )
-    for pk, sheet_id, row_id, rater_id, sections, state, withdrawn_at, closed_at in stored:
-        seat = _Stored(pk, sheet_id, row_id, rater_id, sections, state, bool(withdrawn_at or closed_at))
+    for pk, sheet_id, row_id, rater_id, sections, state, facets, withdrawn_at, closed_at in stored:
+        seat = _Stored(pk, sheet_id, row_id, rater_id, sections, state, bool(withdrawn_at or closed_at), facets)
         if seat.state != State.WITHDRAWN:
             live.append(seat)
         elif closed_at is None:
@@ -144,17 +146,27 @@ def draw_replan(study: Study, asked: ReplanRequest) -> DrawnReplan:
 
 
 def _made_up(live: Sequence[_Stored], lost: Sequence[_Stored]) -> Iterator[tuple[_Stored, int]]:
-    """For each lost seat another row of its sheet that one rater has alone: preferably one that is not begun, and that
-    whoever lost the seat can take."""
+    """For each lost seat another row of its sheet that one rater has alone: of those that are most alike by their
+    facets preferably one that is not begun, and that whoever lost the seat can take."""
     raters_of: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     begun = {seat.row_id for seat in live if not seat.open}
     gone = {seat.row_id for seat in lost}
+    facets_of = {seat.row_id: seat.facets for seat in live}
     for seat in live:
         raters_of[seat.sheet_id][seat.row_id].append(seat.rater_id)
     for seat in lost:
         here = raters_of[seat.sheet_id]
         alone = [row_id for row_id, raters in here.items() if len(raters) == 1 and row_id not in gone]
         if alone:
-            row_id = min(alone, key=lambda row_id: (row_id in begun, seat.rater_id in here[row_id], row_id))
+
+            def least(row: int, seat: _Stored = seat, raters: Mapping[int, list[int]] = here) -> tuple[object, ...]:
+                return _differing(seat.facets, facets_of[row]), row in begun, seat.rater_id in raters[row], row
+
+            row_id = min(alone, key=least)
             here[row_id].append(0)  # whoever will have it
             yield seat, row_id
+
+
+def _differing(a: Mapping[str, Any], b: Mapping[str, Any]) -> int:
+    """How many facets say something else."""
+    return sum(a.get(facet) != b.get(facet) for facet in a.keys() | b.keys())

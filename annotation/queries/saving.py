@@ -1,15 +1,13 @@
-"""What saving a choice reads. The server does nothing more often, so all of it is prepared: one query each."""
+"""What saving a choice reads. The server does nothing more often, so it is asked in plain SQL: one query each."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, QuerySet
-
-from annotation.models import Assignment, Column, Label, LabelEvent, Look, Skip
-from annotation.prepared import Param, Prepared
+from annotation.models import Assignment, Column, Label, LabelEvent, Look, Rater, Row, Scheme, Section, Sheet, Skip
+from annotation.plain_sql import Shape, Statement, stored
 
 
 def mine_to_change(*, user_id: int, sheet_id: int, ids: Iterable[int]) -> dict[int, Assignment]:
@@ -17,79 +15,121 @@ def mine_to_change(*, user_id: int, sheet_id: int, ids: Iterable[int]) -> dict[i
 
     Were: what somebody has answered before they heard that a row is not theirs any more is not thrown away.
     """
-    return {one.pk: one for one in _mine(user_id=user_id, sheet_id=sheet_id, ids=sorted(ids))}
+    return {row[0]: _id_alone(row) for row in _mine(user_id, True, sheet_id, sorted(ids))}
 
 
 def columns_to_change(*, sheet_id: int, ids: Iterable[int]) -> dict[int, Column]:
     """{id: column} of those of the sheet, each with what `whole_sections` needs."""
-    return {column.pk: column for column in _columns(sheet_id=sheet_id, ids=sorted(ids))}
+    found = {}
+    for row in _columns(sheet_id, sorted(ids)):
+        column, section, scheme = _all_of(row, _column, _section, _scheme)
+        section.scheme, column.section = scheme, section
+        found[column.pk] = column
+    return found
 
 
-def locked(assignment: Assignment) -> Any:
-    """The assignment, locked, with `exposed` (its rater has seen others' labels) and `has_skips`.
+def locked(assignment: Assignment) -> Assignment:
+    """The assignment, locked.
 
     The lock orders writers of one assignment; on SQLite the transaction itself is the lock. Only what `record` looks
     at is read.
     """
-    return _locked(pk=assignment.pk)[0]
+    [row] = _locked(assignment.pk)
+    found: Assignment
+    found, of, sheet, rater = _all_of(row, _assignment, _row, _sheet, _rater)
+    of.sheet, found.row, found.rater = sheet, of, rater
+    return found
 
 
-def was_recorded(assignment: Assignment, key: UUID) -> bool:
-    """The change with this key is in the assignment's history."""
-    return bool(_events(assignment_id=assignment.pk, key=key))
+class Known(NamedTuple):
+    """What else a writer has to know.
+
+    Attributes:
+        recorded: the change with this key is in the assignment's history.
+        exposed: its rater has seen others' labels of the sheet.
+        has_skips: some of its cells are skipped.
+    """
+
+    recorded: bool
+    exposed: bool
+    has_skips: bool
+
+
+def known(assignment: Assignment, key: UUID) -> Known:
+    """What else stands there, now that the assignment is `locked`.
+
+    A query of its own: what a query that waited for the lock says of other tables is of the time before it waited.
+    """
+    event_key = stored(LabelEvent, "key", key)
+    [row] = _known(assignment.pk, event_key, assignment.row.sheet_id, assignment.rater.user_id, assignment.pk)
+    return Known(*map(bool, row))
 
 
 def labels_of_columns(assignment: Assignment, column_ids: Iterable[int]) -> list[Label]:
-    return _labels(assignment_id=assignment.pk, column_ids=sorted(column_ids))
+    return [_label(row) for row in _labels(assignment.pk, sorted(column_ids))]
 
 
-_LOOKED_AT = [
-    "sections",
-    "state",
-    "started_at",
-    "rater__kind",
-    "row__name",
-    "row__sheet__title",
-    "row__sheet__closed_at",
-]
+def _all_of(row: tuple[Any, ...], *shapes: Shape[Any]) -> list[Any]:
+    """The objects that stand in a row one behind the other."""
+    found, start = [], 0
+    for shape in shapes:
+        found.append(shape(row, start=start))
+        start += len(shape)
+    return found
 
 
-def _to_lock(pk: Param) -> QuerySet[Assignment]:
-    looks = Look.objects.filter(sheet=OuterRef("row__sheet"), user=OuterRef("rater__user"))
-    return (
-        Assignment.objects.select_for_update(of=("self",))
-        .select_related("row__sheet", "rater")
-        .only(
-            "sections", "state", "started_at", "row__name", "row__sheet__title", "row__sheet__closed_at", "rater__kind"
-        )
-        .annotate(exposed=Exists(looks), has_skips=Exists(Skip.objects.filter(assignment=OuterRef("pk"))))
-        .filter(pk=pk)
-        .order_by()
-    )
+_id_alone = Shape(Assignment, "id")
+_assignment = Shape(Assignment, "id", "sections", "state", "started_at", "rater", "row")
+_row = Shape(Row, "id", "name", "sheet")
+_sheet = Shape(Sheet, "id", "title", "closed_at")
+_rater = Shape(Rater, "id", "kind", "user")
+_column = Shape(Column, "id", "sheet", "section", "name", "facets")
+_section = Shape(Section, "id", "scheme")
+_scheme = Shape(Scheme, "id", "created_at")
+_label = Shape(Label)
 
-
-_locked = Prepared(_to_lock)
-_mine = Prepared(
-    lambda user_id, sheet_id, ids: (
-        Assignment.objects.filter(rater__user=user_id, rater__active=True, row__sheet=sheet_id, pk__in=ids)
-        .only("pk")
-        .order_by()
-    )
+_mine = Statement(
+    """
+    SELECT {one} FROM {one.table} JOIN {row.table} ON {row.id} = {one.row}
+        JOIN {rater.table} ON {rater.id} = {one.rater}
+    WHERE {rater.user} = %s AND {rater.active} = %s AND {row.sheet} = %s AND {one.id} IN (%s)
+    """,
+    one=_id_alone,
+    row=_row,
+    rater=_rater,
 )
-_columns = Prepared(
-    lambda sheet_id, ids: (
-        Column.objects.filter(sheet=sheet_id, pk__in=ids)
-        .select_related("section__scheme")
-        .only("sheet", "name", "facets", "section__scheme__created_at")
-        .order_by()
-    )
+_columns = Statement(
+    """
+    SELECT {column}, {section}, {scheme} FROM {column.table} JOIN {section.table} ON {section.id} = {column.section}
+        JOIN {scheme.table} ON {scheme.id} = {section.scheme}
+    WHERE {column.sheet} = %s AND {column.id} IN (%s)
+    """,
+    column=_column,
+    section=_section,
+    scheme=_scheme,
 )
-_events = Prepared(
-    lambda assignment_id, key: LabelEvent.objects.filter(assignment=assignment_id, key=key).only("pk").order_by()[:1],
-    key=LabelEvent._meta.get_field("key"),
+_locked = Statement(
+    """
+    SELECT {one}, {row}, {sheet}, {rater} FROM {one.table} JOIN {row.table} ON {row.id} = {one.row}
+        JOIN {sheet.table} ON {sheet.id} = {row.sheet} JOIN {rater.table} ON {rater.id} = {one.rater}
+    WHERE {one.id} = %s
+    """,
+    lock="one",
+    one=_assignment,
+    row=_row,
+    sheet=_sheet,
+    rater=_rater,
 )
-_labels = Prepared(
-    lambda assignment_id, column_ids: Label.objects.filter(
-        assignment=assignment_id, column__id__in=column_ids
-    ).order_by()
+_known = Statement(
+    """
+    SELECT EXISTS (SELECT 1 FROM {event.table} WHERE {event.assignment} = %s AND {event.key} = %s),
+        EXISTS (SELECT 1 FROM {look.table} WHERE {look.sheet} = %s AND {look.user} = %s),
+        EXISTS (SELECT 1 FROM {skip.table} WHERE {skip.assignment} = %s)
+    """,
+    event=Shape(LabelEvent),
+    look=Shape(Look),
+    skip=Shape(Skip),
+)
+_labels = Statement(
+    "SELECT {label} FROM {label.table} WHERE {label.assignment} = %s AND {label.column} IN (%s)", label=_label
 )

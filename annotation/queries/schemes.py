@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection
 from datetime import datetime
 from functools import lru_cache
+from pathlib import Path
 
+from annotation import doors
+from annotation.evidence import kinds
 from annotation.models import Column, Scheme, Section
+from annotation.scheme.spec import SchemeError, SchemeSpec, load_scheme
+
+logger = logging.getLogger(__name__)
 
 
 def whole_sections(columns: Collection[Column]) -> dict[int, Section]:
@@ -35,3 +42,28 @@ def _comes_with_scheme(column: Column) -> bool:
 def _read(scheme_id: int, created_at: datetime) -> Scheme:
     """Its time of creation tells a scheme from another one that gets its number in a database that is made anew."""
     return Scheme.objects.prefetch_related("sections__questions__options").get(pk=scheme_id)
+
+
+@lru_cache(maxsize=100)
+def _file(path: Path, changed_ns: int) -> tuple[SchemeSpec, str]:
+    source = path.read_text(encoding="utf-8")
+    return load_scheme(source), source
+
+
+def shipped() -> dict[str, tuple[SchemeSpec, str]]:
+    """The scheme files that packs bring, read once a process; a broken one is left out and logged. No query."""
+    found = {}
+    for key, path in doors.shipped_schemes().items():
+        try:
+            found[key] = _file(path, path.stat().st_mtime_ns)
+        except (SchemeError, OSError, UnicodeDecodeError):
+            logger.exception("The scheme file %s of a pack cannot be read", path)
+    return found
+
+
+def block_kinds() -> list[str]:
+    """Keys of the kinds of evidence block that are known here: everywhere, by a pack, by any scheme. One query."""
+    specs = Scheme.objects.values_list("spec__blocks", flat=True)
+    return list(kinds.known()) + sorted(
+        {block["key"] for blocks in specs for block in blocks or ()} - set(kinds.known())
+    )

@@ -6,24 +6,26 @@ from django import template
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from annotation.lens import Kind, LensCell, Line, Said
+from annotation.lens.lens import Kind, Lens, LensCell, LensLine, Said
 
 register = template.Library()
 
 
 @register.simple_tag
-def lens_cells(line: Line, judges: tuple[str, ...]) -> SafeString:
-    return mark_safe("".join(draw(cell, judges) for cell in line.cells))  # noqa: S308 (texts are escaped by `draw`)
+def lens_cells(line: LensLine, lens: Lens) -> SafeString:
+    return mark_safe("".join(draw(cell, lens) for cell in line.cells))  # noqa: S308 (texts are escaped by `draw`)
 
 
-def draw(cell: LensCell, judges: tuple[str, ...]) -> str:
+def draw(cell: LensCell, lens: Lens) -> str:
     """A cell of the lens. Drawn by hand, since a page has thousands; `data-f` says for which filters it stands out.
 
     People's letters, a hairline, judges' letters; before them, where there is a decision, the letter of the gold.
     """
     kinds = cell.kinds
     flags = [str(kind) for kind in kinds if kind != Kind.JUDGE]
-    flags += [f"judge-{judges.index(code)}" for code in cell.differing_judges]
+    flags += [f"judge-{lens.judges.index(code)}" for code in cell.differing_judges]
+    for kind, codes in ((Kind.WARNED, cell.warned), (Kind.DRAFT, cell.drafts)):
+        flags += [f"{kind}-{lens.raters.index(code)}" for code in codes]
     attributes, gold = "", ""
     if cell.gold is not None:
         attributes = f' class="t-{cell.gold.colour}"'
@@ -40,12 +42,12 @@ def _letters(said: Iterable[Said], *, stand_out: bool | tuple[str, ...]) -> str:
     """Quiet letters are bare text, since tens of thousands of elements would make a page slow."""
     letters = []
     for one in said:
-        if one.option is None:
+        if one.answer is None:
             letters.append("?" if one.skipped else "·" if one.asked else "\u2002")
         elif stand_out is True or (stand_out and one.code in stand_out):
-            letters.append(f'<i class="t-{one.option.colour}">{escape(one.option.sign)}</i>')
+            letters.append(f'<i class="t-{one.answer.colour}">{escape(one.answer.sign)}</i>')
         else:
-            letters.append(escape(one.option.sign))
+            letters.append(escape(one.answer.sign))
     return " ".join(letters)
 
 

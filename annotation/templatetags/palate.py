@@ -9,9 +9,15 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation import history, tabs
+from annotation import doors, scripts
+from annotation.evidence import kinds
+from annotation.evidence.blocks import Block
+from annotation.evidence.kinds import BlockKind
+from annotation.exchange.spreadsheet.hints import hint
+from annotation.labels import history
 from annotation.models import Rater, Sheet, Study, User
-from annotation.queries import Cell, Line
+from annotation.queries.grid import Cell, GridLine, GridStep
+from annotation.scheme.spec import QuestionSpec
 
 register = template.Library()
 
@@ -23,11 +29,29 @@ NOTE_WORDS = {
 }
 
 
+@register.filter
+def grouped(blocks: list[Block], declared: list[BlockKind]) -> list[kinds.Group]:
+    return kinds.grouped(blocks, declared)
+
+
+@register.filter
+def takes(question: QuestionSpec) -> str:
+    """What an answer looks like that is no option."""
+    return hint(question)
+
+
 @register.simple_tag
-def cells(line: Line) -> SafeString:
+def script(page: str) -> str:
+    """The address of a page's scripts, which changes when they do; see `annotation.scripts`."""
+    return reverse("annotation:script", args=[page, scripts.bundle(page).digest])
+
+
+@register.simple_tag
+def cells(line: GridLine | GridStep) -> SafeString:
     """The gridcells of a line, drawn by hand: a page has thousands, and a template would take most of its time.
 
-    The word of the answer is what a screen reader reads; `data-sign` is what stands there to be seen.
+    The word of the answer is what a screen reader reads; `data-sign` is what stands there to be seen, but of a value,
+    which is seen whole and has an element of its own that can be cut.
     """
     empty, off = _("empty"), _("not asked")
     # Every text that comes from a file is escaped.
@@ -41,24 +65,29 @@ def _drawn(cell: Cell, empty: str, off: str) -> str:
         more += f' data-note="{cell.note}" aria-description="{escape(NOTE_WORDS[cell.note])}"'
     if (option := cell.option) is not None:
         preset = " data-preset" if cell.by_itself else ""
+        draft = " data-draft" if cell.draft else ""
         shown = f' class="t-{option.colour}" data-option="{option.key}" data-sign="{escape(option.sign)}"'
-        return f"{shown}{preset}{more}>{escape(option.label)}"
+        return f"{shown}{preset}{draft}{more}>{escape(option.label)}"
+    if cell.code:
+        preset = " data-preset" if cell.by_itself else ""
+        draft = " data-draft" if cell.draft else ""
+        shown = f' class="value" data-option="{escape(cell.code)}" data-sign="{escape(cell.sign)}"'
+        return f"{shown}{preset}{draft}{more}><span>{escape(cell.shown)}</span>"
     if cell.skip:
         reason = escape(cell.skip)
         word = _("cannot tell: %(reason)s") % {"reason": reason}
         return f' class="cannot-tell" data-skip="{reason}" data-sign="?" title="{reason}"{more}>{word}'
     if not cell.asked:
         return f' class="off" aria-disabled="true"{more}>{off}'
-    if (preset_option := cell.preset) is not None:
-        sign, word = escape(preset_option.sign), escape(preset_option.label)
-        return f' class="preset" data-sign="{sign}"{more}>{word}'
+    if cell.preset:
+        return f' class="preset" data-sign="{escape(cell.sign)}"{more}>{escape(cell.shown)}'
     return f"{more}>{empty}"
 
 
 @register.inclusion_tag("annotation/_tabs.html", takes_context=True)
 def study_tabs(context: dict[str, Any], study: Study) -> dict[str, Any]:
     path = context["request"].path
-    items = [(tab.label, reverse(tab.url_name, args=[study.slug])) for tab in tabs.for_member(study.roles)]
+    items = [(tab.label, reverse(tab.url_name, args=[study.slug])) for tab in doors.tabs_for(study)]
     current = max((url for _, url in items if path.startswith(url)), key=len, default="")
     return {"items": items, "current": current, "study": study}
 

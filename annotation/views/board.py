@@ -10,9 +10,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation import actions, mail, panels, queries
-from annotation.access import AppRequest, for_roles
+from annotation import actions, doors, queries
 from annotation.models import Assignment, Rater, Role, Study
+from annotation.people import mail
+from annotation.people.access import AppRequest, for_roles
 
 
 @require_GET
@@ -22,11 +23,19 @@ def page(request: AppRequest, study: Study) -> HttpResponse:
         "study": study,
         "scheme": study.scheme.parsed,
         "board": queries.board(study),
+        "can_warn": queries.can_warn(study),
         "vacancies": queries.vacancies(study),
-        "panels": [(panel.title, reverse(panel.url_name, args=[study.slug])) for panel in panels.of_board()],
+        "panels": [(panel.title, reverse(panel.url_name, args=[study.slug])) for panel in doors.panels()],
         "reminder": request.session.pop("reminder", None),
     }
     return render(request, "annotation/board.html", context)
+
+
+@require_GET
+@for_roles(Role.MANAGER)
+def warnings(request: AppRequest, study: Study) -> HttpResponse:
+    """The board's panel of what the scheme warns of, by rater."""
+    return render(request, "annotation/_warnings.html", {"study": study, "warned": queries.warned(study)})
 
 
 @require_POST

@@ -9,9 +9,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation import actions, queries
-from annotation.access import AppRequest, for_roles
-from annotation.forms import StudyForm
+from annotation.deriving import queries as deriving
+from annotation.forms.labelling import StudyForm
 from annotation.models import Role, Study
+from annotation.people.access import AppRequest, for_roles
 
 
 @require_GET
@@ -47,6 +48,9 @@ def study(request: AppRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
         "scheme": study.scheme.parsed,
+        "before": study.derived_from if deriving.may_read_before(study, request.user) else None,
+        "derived": deriving.derived_studies(study, request.user),
+        "may_derive": Role.MANAGER in study.roles and request.user.has_perm("annotation.add_study"),
         "sheets": queries.sheets_with_counts(study),
         "may_close": Role.MANAGER in study.roles,
         "raters": queries.rater_progress(study) if study.roles & {Role.MANAGER, Role.RESEARCHER} else None,

@@ -16,9 +16,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation import actions, history, lens
-from annotation.access import AppRequest, sheet_for
+from annotation import actions
+from annotation.labels import history
+from annotation.lens import lens
 from annotation.models import Assignment, Column, LabelEvent, Question, Rater, Role, Row, Sheet
+from annotation.people.access import AppRequest, sheet_for
 
 READERS = (Role.MANAGER, Role.RESEARCHER)
 _PAGE = 100
@@ -180,6 +182,8 @@ def _drawn(sheet: Sheet, change: history.Change) -> dict[str, Any]:
         question=change.question,
         before=getattr(now, "option", None),
         after=then.after if then else None,
+        value_before=getattr(now, "value", None),
+        value_after=then.value_after if then else None,
         skip_before=getattr(now, "reason", ""),
         skip_after=then.skip_after if then else "",
         note=then.note if then else "",

@@ -15,14 +15,18 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.access import AppRequest, for_roles
 from annotation.actions import Refused
-from annotation.imports import Imported, ImportRefused, import_rows, translated
-from annotation.json_tables import open_labels
-from annotation.label_imports import import_labels
-from annotation.label_reading import LabelImport
-from annotation.models import Role, Study
-from annotation.tables import Table, TableError, open_table
+from annotation.evidence import kinds
+from annotation.exchange.background import cancel_import, is_large, percent_read, resume_import, start_import
+from annotation.exchange.json_tables import open_labels
+from annotation.exchange.label_imports import import_labels
+from annotation.exchange.label_reading import LabelImport
+from annotation.exchange.row_imports import Imported, ImportRefused, import_rows, translated
+from annotation.exchange.tables import FileTable, TableError, open_table
+from annotation.models import Import, Role, Study
+from annotation.people.access import AppRequest, for_roles
+from annotation.views.runs import RunPages
+from work.queries import progress
 
 
 class RowsForm(forms.Form):
@@ -91,6 +95,8 @@ def rows(request: AppRequest, study: Study) -> HttpResponse:
     form = RowsForm(request.POST, request.FILES)
     refused = None
     if form.is_valid():
+        if is_large(form.cleaned_data):
+            return redirect(start_import(study=study, files=form.cleaned_data, by=request.user))
         try:
             with ExitStack() as stack:
                 imported = import_rows(
@@ -111,6 +117,9 @@ def labels(request: AppRequest, study: Study) -> HttpResponse:
     form = LabelsForm(request.POST, request.FILES)
     refused = None
     if form.is_valid():
+        files = {"labels": form.cleaned_data["labels"]}
+        if is_large(files):
+            return redirect(start_import(study=study, files=files, by=request.user, how=form.how()))
         try:
             with ExitStack() as stack:
                 table = _labels_table(stack, form.cleaned_data["labels"])
@@ -122,14 +131,14 @@ def labels(request: AppRequest, study: Study) -> HttpResponse:
     return _page(request, study, labels_form=form, refused=refused)
 
 
-def _table(stack: ExitStack, file: UploadedFile[bytes] | None) -> Table | None:
+def _table(stack: ExitStack, file: UploadedFile[bytes] | None) -> FileTable | None:
     if file is None:
         return None
     stream = cast(BinaryIO, stack.enter_context(file.open("rb")).file)
     return open_table(stream, name=file.name or "", max_bytes=settings.PALATE_MAX_IMPORT_BYTES)
 
 
-def _labels_table(stack: ExitStack, file: UploadedFile[bytes]) -> Table:
+def _labels_table(stack: ExitStack, file: UploadedFile[bytes]) -> FileTable:
     stream = cast(BinaryIO, stack.enter_context(file.open("rb")).file)
     return open_labels(stream, name=file.name or "", max_bytes=settings.PALATE_MAX_IMPORT_BYTES)
 
@@ -159,8 +168,29 @@ def _page(
     context = {
         "study": study,
         "scheme": study.scheme.parsed,
+        "block_kinds": list(kinds.known(study.scheme.parsed.block_kinds)),
         "rows_form": rows_form or RowsForm(),
         "labels_form": labels_form or LabelsForm(),
         "refused": refused,
+        "background": study.imports.select_related("study")[:5],
     }
     return render(request, "annotation/import.html", context)
+
+
+# --- an import that a worker does ------------------------------------------------------------------------------------
+
+
+IMPORTS = RunPages(
+    template="annotation/import_run.html",
+    numbers="annotation/_import_run.html",
+    runs=lambda study: study.imports.select_related("study"),
+    context=lambda run: {"progress": progress(run), "percent": percent_read(run), "refused": _refusal(run)},
+    cancel=cancel_import,
+    resume=resume_import,
+    readers=(Role.MANAGER,),
+)
+
+
+def _refusal(run: Import) -> dict[str, Any] | None:
+    """The problems that kept a file out, as `ImportRefused` has them."""
+    return {"said": run.error, **run.outcome} if "problems" in run.outcome else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -13,8 +14,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation import actions, history, lens
-from annotation.access import AppRequest, sheet_for
+from annotation import actions
+from annotation.answers import AnswerRefused, Value, entries_of_code, kind_of, shown_code
+from annotation.labels import history
+from annotation.lens import lens
 from annotation.models import (
     Assignment,
     Column,
@@ -30,10 +33,13 @@ from annotation.models import (
     Sheet,
     Skip,
 )
-from annotation.scheme import QuestionSpec
+from annotation.people.access import AppRequest, sheet_for
+from annotation.scheme.spec import QuestionSpec, RowFacet
 from annotation.templatetags.lens import draw
+from annotation.views.palette import evidence_messages, options_for_script
 from annotation.views.saving import refusal
-from annotation.views.work import evidence_messages, evidence_of, options_for_script
+from annotation.views.work import evidence_of
+from base.text import natural
 
 READERS = (Role.MANAGER, Role.RESEARCHER)
 
@@ -59,9 +65,13 @@ class LensCellForm(forms.Form):
 
 
 class DecisionForm(LensCellForm):
-    """What is right in a cell; without an option, the decision is taken back."""
+    """What is right in a cell; without an option, and without a text, the decision is taken back.
+
+    `text` is the text form of an answer that is no option, as the cells of the grid are typed into.
+    """
 
     option = forms.SlugField(required=False, max_length=60)
+    text = forms.CharField(required=False, max_length=100_000)
     reason = forms.CharField(required=False, max_length=2000)
 
     def clean(self) -> dict[str, Any]:
@@ -72,7 +82,18 @@ class DecisionForm(LensCellForm):
             raise forms.ValidationError(
                 _("“%(option)s” is no answer to “%(question)s”.") % {"option": key, "question": question.title}
             )
+        cleaned["value"] = _read(question, cleaned.get("text") or "") if question else None
         return cleaned
+
+
+def _read(question: Question, text: str) -> Value | None:
+    spec: QuestionSpec = question.spec
+    if spec.has_options:
+        return None
+    try:
+        return kind_of(spec).read(spec, text)
+    except AnswerRefused as refused:
+        raise forms.ValidationError(str(refused)) from refused
 
 
 class AcceptForm(forms.Form):
@@ -96,13 +117,43 @@ def page(request: AppRequest, pk: int) -> HttpResponse:
         "lens": whole,
         "before": sheet.study.sheets.filter(position__lt=sheet.position).order_by("position").last(),
         "after": sheet.study.sheets.filter(position__gt=sheet.position).order_by("position").first(),
-        "kinds": lens.TITLES,
+        "kinds": _kinds(whole),
         "counts": whole.counts(),
+        "facets": _facets(whole),
+        "rows_for_script": _rows_for_script(whole),
+        "has_values": any(not question.has_options for table in whole.tables for question in table.spec.questions),
         "is_manager": Role.MANAGER in sheet.study.roles,
         "palette": _palette(whole),
         "messages_for_script": _messages_for_script(),
     }
     return render(request, "annotation/lens.html", context)
+
+
+def _kinds(whole: lens.Lens) -> dict[lens.Kind, Any]:
+    """The kinds that cells of the sheet can be of: not every scheme warns, and few sheets have drafts."""
+    can_warn = any(not table.spec.never_warns for table in whole.tables)
+    has_drafts = any(cell.drafts for cell in whole.cells)
+    left_out = {kind for kind, may in ((lens.Kind.WARNED, can_warn), (lens.Kind.DRAFT, has_drafts)) if not may}
+    return {kind: title for kind, title in lens.TITLES.items() if kind not in left_out}
+
+
+def _facets(whole: lens.Lens) -> list[tuple[RowFacet, list[str]]]:
+    """The facets in which rows of the sheet differ, with their words; hidden ones too, since no rater looks here."""
+    found = []
+    for facet in whole.sheet.study.scheme.parsed.row.facets:
+        words = {of_row.get(facet.key, "") for of_row in whole.facets.values()}
+        if len(words) > 1:
+            found.append((facet, sorted(words, key=natural)))
+    return found
+
+
+def _rows_for_script(whole: lens.Lens) -> dict[int, dict[str, Any]]:
+    """Row -> what the filters look at: its facets, and who has it, by their places among the raters."""
+    place = {code: n for n, code in enumerate(whole.raters)}
+    return {
+        row_id: {"facets": facets, "raters": [place[code] for code in whole.raters_of[row_id]]}
+        for row_id, facets in whole.facets.items()
+    }
 
 
 @require_GET
@@ -126,34 +177,80 @@ def _detail(sheet: Sheet, form: LensCellForm) -> dict[str, Any]:
     labels = (
         Label.objects.filter(**here)
         .exclude(assignment__state=Assignment.State.WITHDRAWN)
-        .select_related("assignment__rater", "option")
+        .select_related("assignment__rater", "option", "drafted_from")
     )
     skips = Skip.objects.filter(**here).exclude(assignment__state=Assignment.State.WITHDRAWN)
     said: list[dict[str, Any]] = [
-        {"assignment": label.assignment, "of": label, "option": options[label.option.key]}
+        {"assignment": label.assignment, "of": label, "option": options[label.option.key] if label.option else None}
+        | _in_words(label, spec)
         | _in_numbers(label.scores, spec)
         for label in labels
     ]
     said += [{"assignment": skip.assignment, "skip": skip} for skip in skips.select_related("assignment__rater")]
+    here_now = next((cell for cell in seen.cells if cell.question_id == question.pk), None)
+    warned = {one.code: one.warned for one in (*here_now.people, *here_now.judges)} if here_now else {}
+    for one in said:
+        one["warnings"] = warned.get(lens.code_of(one["assignment"].rater, one["assignment"].repeat), ())
     # People first, then judges, then gold.
     by_kind: dict[str, list[dict[str, Any]]] = {
         kind: [] for kind in (Rater.Kind.PERSON, Rater.Kind.JUDGE, Rater.Kind.GOLD)
     }
     for one in sorted(said, key=lambda one: (one["assignment"].rater.code, one["assignment"].repeat)):
         by_kind[one["assignment"].rater.kind].append(one)
+    _number(one for kind in (Rater.Kind.PERSON, Rater.Kind.JUDGE) for one in by_kind[kind])
     decisions = Decision.objects.filter(**here).select_related("option", "by")
     return {
         "sheet": sheet,
         "row": row,
         "column": column,
         "question": question,
-        "cell": next((cell for cell in seen.cells if cell.question_id == question.pk), None),
+        "cell": here_now,
         "said": {kind: of_kind for kind, of_kind in by_kind.items() if of_kind},
         "simulated": set(sheet.study.raters.filter(simulated=True).values_list("code", flat=True)),
-        "decisions": [(d, options[d.option.key] if d.option else None) for d in decisions],
+        "decisions": [
+            {
+                "made": decision,
+                "option": options[decision.option.key] if decision.option else None,
+                "entries": entries_of_code(spec, decision.code) if decision.value is not None else [],
+                "seen": {
+                    code: said if spec.has_options else shown_code(spec, said) for code, said in decision.seen.items()
+                },
+            }
+            for decision in decisions
+        ],
         "notes": Note.objects.filter(**here).select_related("assignment__rater", "answered_by"),
         "steps": history.steps(sheet, history.events(sheet).filter(**here)[:50]),
     }
+
+
+def _in_words(label: Label, spec: QuestionSpec) -> dict[str, Any]:
+    """An answer that is a value, in full: as a small list where it has parts; and as whoever takes it would write it.
+
+    One that the scheme would refuse by now is shown as it was stored, and cannot be taken.
+    """
+    if label.value is None:
+        return {}
+    kind = kind_of(spec)
+    try:
+        value = kind.value(spec, label.code)
+    except AnswerRefused:
+        return {"shown": label.code, "entries": [label.code]}
+    written = kind.written(spec, value)
+    return {
+        "shown": kind.shown(spec, value),
+        "entries": [written] if spec.text and spec.text.lines else kind.entries(spec, value),
+        "written": written,
+        "colour": "grey",
+        "sign": kind.sign(spec, value),
+    }
+
+
+def _number(said: Iterable[dict[str, Any]]) -> None:
+    """Number the values that can be taken by a key: one number for what is written alike, from 1 to 9."""
+    numbers: dict[str, int] = {}
+    for one in said:
+        if one.get("written") and (number := numbers.setdefault(one["written"], len(numbers) + 1)) <= 9:
+            one["number"] = number
 
 
 def _in_numbers(scores: Any, spec: QuestionSpec) -> dict[str, Any]:
@@ -180,7 +277,7 @@ def evidence(request: AppRequest, pk: int) -> HttpResponse:
     """The text of a row, for those who look through the lens."""
     row = get_object_or_404(Row.objects.select_related("sheet__study__scheme"), pk=pk)
     sheet_for(request.user, row.sheet_id, *READERS)
-    return render(request, "annotation/_evidence.html", evidence_of(row))
+    return render(request, "annotation/_evidence.html", evidence_of(row, hidden=True))
 
 
 # --- deciding -------------------------------------------------------------------------------------------------------
@@ -200,13 +297,14 @@ def decide(request: AppRequest, pk: int) -> HttpResponse:
             column=data["column"],
             question=data["question"],
             option=data["option"],
+            value=data["value"],
             reason=data["reason"],
             by=request.user,
         )
     except actions.Refused as error:
         return refusal(str(error))
     now = lens.of_sheet(sheet, rows=[data["row"].pk], columns=[data["column"].pk])
-    cells = [(cell.row_id, cell.column_id, cell.question_id, draw(cell, now.judges)) for cell in now.cells]
+    cells = [(cell.row_id, cell.column_id, cell.question_id, draw(cell, now)) for cell in now.cells]
     return JsonResponse({"cells": cells})
 
 
@@ -261,6 +359,8 @@ def _messages_for_script() -> dict[str, Any]:
         "loggedOut": _("You are logged out. Log in again in another tab, then try again; nothing was decided."),
         "notSaved": _("The server did not answer. Nothing was decided: try again."),
         "decided": _("Decided: {option}"),
+        "own": _("write an answer"),
+        "ownNeeded": _("Write the answer first; Backspace on the cell takes a decision back."),
         "withdrawn": _("The decision is withdrawn."),
         "saving": _("Saving…"),
         "withdraw": _("withdraw the decision"),

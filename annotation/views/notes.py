@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import actions, queries
-from annotation.access import AppRequest, for_roles
 from annotation.models import Assignment, Column, Note, Question, Role, Study
+from annotation.people.access import AppRequest, for_roles
 from annotation.views.saving import refusal
 
 

@@ -13,10 +13,11 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation import actions, mail, queries
-from annotation.access import AppRequest, for_roles
-from annotation.desk_forms import InviteForm, JoinForm
+from annotation import actions, queries
+from annotation.forms.desk import InviteForm, JoinForm
 from annotation.models import Invite, Membership, Role, Study, User
+from annotation.people import mail
+from annotation.people.access import AppRequest, for_roles
 
 
 @require_http_methods(["GET", "POST"])

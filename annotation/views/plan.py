@@ -14,14 +14,15 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import actions, queries
-from annotation.access import AppRequest, for_roles
-from annotation.coverage import coverage, labels_asked
-from annotation.desk_forms import PlanForm, ReplanForm, WithdrawRowForm
+from annotation.forms.desk import PlanForm, ReplanForm, WithdrawRowForm
 from annotation.models import Assignment, Rater, Role, Row, Study
-from annotation.overlap import Design, ImpossibleDesign, OverlapRequest, balanced_design
+from annotation.people.access import AppRequest, for_roles
+from annotation.planning import BY_SHEET, Design, ImpossibleDesign, OverlapRequest, balanced_design
 from annotation.queries import DrawnReplan, Given
-from annotation.scheme import SectionSpec
-from annotation.sentences import Sentence
+from annotation.queries.plan_picture import coverage, labels_asked
+from annotation.scheme.spec import SectionSpec
+from base.sentences import Sentence, gettext_noop
+from base.text import natural
 
 
 @require_http_methods(["GET", "POST"])
@@ -53,6 +54,7 @@ def plan(request: AppRequest, study: Study) -> HttpResponse:
                 "judges": {judge: len(row_ids) for judge, row_ids in judges.items()},
                 "notes": [in_words_of(study, note) for note in design.notes] if design else [],
                 "digest": form.digest,
+                "sample": _sample(study, form),
             }
             if design:
                 context["preview"] |= _after(study, form, new, after)
@@ -65,6 +67,8 @@ def _design(form: PlanForm, overlap: OverlapRequest) -> Design | None:
     """None where the plan is one for judges alone."""
     if not form.cleaned_data["raters"]:
         return None
+    if form.choice is not None and any(form.free) and not any(form.rows):
+        raise ImpossibleDesign(gettext_noop("All %(rows)s that this chooses have somebody already, or there are none."))
     return balanced_design(overlap)
 
 
@@ -80,6 +84,24 @@ def _after(study: Study, form: PlanForm, new: list[Given], after: list[Given]) -
         "new_labels": labels_asked(study, new),
         "rows_a_rater": picture.rows_a_rater(raters),
         "rows_a_pair": picture.rows_a_pair(raters),
+    }
+
+
+def _sample(study: Study, form: PlanForm) -> dict[str, Any] | None:
+    """What the preview shows of the rows that are drawn: how many, and of which groups."""
+    choice, sample = form.choice, form.sample
+    if choice is None or sample is None:
+        return None
+    names = {facet.key: facet.name for facet in study.scheme.parsed.row.facets}
+    names[BY_SHEET] = study.scheme.parsed.words.sheet.capitalize()
+    strata = sorted(sample.strata.items(), key=lambda of: [natural(word) for word in of[0]])
+    return {
+        "fit": sum(fit for fit, _n in sample.strata.values()),
+        "drawn": len(sample.rows),
+        "free": sum(map(len, form.rows)),
+        "by": [names[facet] for facet in choice.by],
+        "strata": [{"words": words, "fit": fit, "drawn": n} for words, (fit, n) in strata] if choice.by else [],
+        "lacking": sum(fit < choice.size for fit, _n in sample.strata.values()) if choice.each and choice.size else 0,
     }
 
 
@@ -102,7 +124,7 @@ def _kappa(form: PlanForm) -> float:
 def _left_out(form: PlanForm) -> int:
     """Rows that somebody has for some of the chosen sections, but not for all."""
     offered = sum(form.counts[sheet.pk].free for sheet in form.cleaned_data["sheets"])
-    return max(0, offered - sum(map(len, form.rows)))
+    return max(0, offered - sum(map(len, form.free)))
 
 
 def _standing(study: Study, section: str) -> dict[str, Any]:
@@ -144,6 +166,7 @@ def _apply(
             rows=form.rows,
             sections=form.chosen_sections,
             own_order=form.cleaned_data["own_order"],
+            choice=form.choice,
             judges=judges,
         )
     except actions.Refused as refusal:

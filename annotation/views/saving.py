@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_POST
 
 from annotation import actions
-from annotation.access import AppRequest
-from annotation.forms import ChangeForm
+from annotation.forms.labelling import ChangeForm
+from annotation.people.access import AppRequest
 
 
 def is_of_another(request: HttpRequest) -> bool:
@@ -48,5 +48,9 @@ def record_cells(request: AppRequest, pk: int) -> HttpResponse:
             "held": [*changed.held, *form.not_mine],
             "closed": changed.closed,
             "conflicts": [["c-{}-{}-{}".format(*cell), wanted[cell]] for cell in changed.conflicts],
+            # What a scheme warns of, of every column that was looked at: [assignment, column, {question: sentences}].
+            "warnings": [
+                [pk, column, said] for pk, columns in changed.warnings.items() for column, said in columns.items()
+            ],
         }
     )

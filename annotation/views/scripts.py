@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_GET
 
@@ -12,8 +12,10 @@ from annotation import scripts
 
 @login_not_required  # the same for everybody, and no secret
 @require_GET
-def grid(request: HttpRequest, digest: str) -> HttpResponse:
-    bundle = scripts.grid_bundle()
+def script(request: HttpRequest, page: str, digest: str) -> HttpResponse:
+    if page not in scripts.PAGES:
+        raise Http404
+    bundle = scripts.bundle(page)
     zipped = "gzip" in request.headers.get("Accept-Encoding", "")
     response = HttpResponse(bundle.zipped if zipped else bundle.text, content_type="text/javascript; charset=utf-8")
     if zipped:

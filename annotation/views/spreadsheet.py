@@ -15,11 +15,11 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation import actions, queries
-from annotation.access import AppRequest
+from annotation.exchange.spreadsheet.reading import MAX_BYTES, Reading, read
+from annotation.exchange.spreadsheet.writing import workbook
 from annotation.models import Assignment, LabelEvent, Sheet
+from annotation.people.access import AppRequest
 from annotation.queries import Grid
-from annotation.spreadsheet.reading import MAX_BYTES, Reading, read
-from annotation.spreadsheet.writing import workbook
 
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _PROBLEMS_SHOWN = 50
@@ -54,7 +54,13 @@ def page(request: AppRequest, pk: int) -> HttpResponse:
     """Take a workbook back: all that was changed in it, or, if anything in it cannot be taken in, nothing."""
     grid = _grid(request, pk)
     form = WorkbookForm(request.POST or None, request.FILES or None)
-    context = {"sheet": grid.sheet, "study": grid.sheet.study, "scheme": grid.sheet.study.scheme.parsed, "form": form}
+    context = {
+        "sheet": grid.sheet,
+        "study": grid.sheet.study,
+        "scheme": grid.sheet.study.scheme.parsed,
+        "form": form,
+        "has_values": any(table.has_values for table in grid.tables),
+    }
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data["workbook"]
         try:

@@ -10,9 +10,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import actions, queries
-from annotation.access import AppRequest, for_roles
-from annotation.forms import BeatForm, PayForm
+from annotation.forms.labelling import BeatForm, PayForm
 from annotation.models import Assignment, Rater, Role, Sheet, Study
+from annotation.people.access import AppRequest, for_roles
 
 
 @require_POST

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.exports import exported_labels, label_header, safe_lines
+from annotation.exchange.exports import exported_labels, label_header, safe_lines
 from annotation.models import Study
 
 

@@ -7,13 +7,13 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.imports import Imported
-from annotation.json_tables import open_labels
-from annotation.label_imports import import_labels, study_from_labels
-from annotation.label_reading import LabelImport
+from annotation.exchange.json_tables import open_labels
+from annotation.exchange.label_imports import import_labels, study_from_labels
+from annotation.exchange.label_reading import LabelImport
+from annotation.exchange.records import LABEL_FIELDS
+from annotation.exchange.row_imports import Imported
 from annotation.management.telling import problems_told
 from annotation.models import Study, User
-from annotation.records import LABEL_FIELDS
 
 
 class Command(BaseCommand):

@@ -8,10 +8,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.imports import import_rows
+from annotation.exchange.row_imports import import_rows
+from annotation.exchange.tables import open_table
 from annotation.management.telling import problems_told
 from annotation.models import Study
-from annotation.tables import open_table
 
 
 class Command(BaseCommand):

@@ -1,0 +1,329 @@
+"""The core over HTTP for programs: a second door to the same reads and actions as the pages.
+
+Everything is limited to studies in which the user has a role; the others, as on the pages, do not exist.
+Lists are short and come whole; only labels come in pages.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.authtoken.views import ObtainAuthToken
+from rest_framework.decorators import api_view
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.throttling import ScopedRateThrottle
+from rest_framework.views import exception_handler
+
+from annotation import actions, queries
+from annotation.actions import Answer
+from annotation.answers import AnswerRefused, Value, kind_of
+from annotation.answers.codes import VALUE
+from annotation.api.serializers import (
+    MAX_LABELS_A_PAGE,
+    AssignmentSerializer,
+    ChangeSerializer,
+    LabelFilterSerializer,
+    LabelPageSerializer,
+    LabelSerializer,
+    RaterSerializer,
+    RecordedSerializer,
+    RefusalSerializer,
+    RowDetailSerializer,
+    SheetDetailSerializer,
+    SheetSerializer,
+    StudyDetailSerializer,
+    StudySerializer,
+)
+from annotation.models import Assignment, Column, Label, Membership, Option, Question, Role, Row, Sheet, Study, User
+from annotation.people.access import check_role
+from base.sentences import gettext_noop
+
+
+def error_response(error: Exception, context: dict[str, Any]) -> Response | None:
+    """An action's `Refused` is a 409 with its sentence: the state of things forbids what was asked."""
+    if isinstance(error, actions.Refused):
+        return Response({"detail": str(error)}, status=status.HTTP_409_CONFLICT)
+    return exception_handler(error, context)
+
+
+class Token(ObtainAuthToken):
+    """A token for a user name and password. Passwords could be guessed here, so one address may not ask often."""
+
+    throttle_classes = [ScopedRateThrottle]
+    throttle_scope = "token"
+
+
+class LabelPagination(LimitOffsetPagination):
+    default_limit = 100
+    max_limit = MAX_LABELS_A_PAGE
+
+
+def user_of(request: Request) -> User:
+    assert isinstance(request.user, User)  # the default permission lets nobody else in
+    return request.user
+
+
+def study_of(request: Request, slug: str, *allowed: Role) -> Study:
+    """The study, for members with one of the roles (none named: any role).
+
+    Raises:
+        Http404: the user has no role in it.
+        PermissionDenied: none of those that are `allowed`.
+    """
+    study = get_object_or_404(Study.objects.select_related("scheme"), slug=slug)
+    check_role(user_of(request), study, *(allowed or Role))
+    return study
+
+
+def _my_assignment(request: Request, pk: int) -> Assignment:
+    mine = Assignment.objects.of_user(user_of(request)).select_related("row__sheet__study")
+    return get_object_or_404(mine, pk=pk)
+
+
+# --- studies, sheets, rows ------------------------------------------------------------------------------------------
+
+
+@extend_schema(responses=StudySerializer(many=True))
+@api_view(["GET"])
+def studies(request: Request) -> Response:
+    """The studies in which you have a role."""
+    user = user_of(request)
+    roles: dict[int, list[str]] = {}
+    for study_id, role in Membership.objects.filter(user=user).order_by("role").values_list("study_id", "role"):
+        roles.setdefault(study_id, []).append(role)
+    mine = Study.objects.visible_to(user).select_related("scheme")
+    return Response(
+        StudySerializer(
+            [_in_short(study, sorted(Role) if user.is_superuser else roles[study.pk]) for study in mine], many=True
+        ).data
+    )
+
+
+@extend_schema(responses=StudyDetailSerializer)
+@api_view(["GET"])
+def study(request: Request, slug: str) -> Response:
+    """A study: your roles, how large it is, and all that its scheme asks."""
+    study = study_of(request, slug)
+    counts = {
+        "sheets": study.sheets.count(),
+        "rows": Row.objects.filter(sheet__study=study).count(),
+        "columns": Column.objects.filter(sheet__study=study).count(),
+        "raters": study.raters.count(),
+    }
+    roles = sorted(queries.roles(user_of(request), study))
+    whole = _in_short(study, roles) | {"guideline": study.guideline, "counts": counts}
+    return Response(StudyDetailSerializer(whole).data)
+
+
+def _in_short(study: Study, roles: list[Any]) -> dict[str, Any]:
+    return {"slug": study.slug, "title": study.title, "scheme": study.scheme, "roles": roles}
+
+
+@extend_schema(responses=SheetSerializer(many=True))
+@api_view(["GET"])
+def sheets(request: Request, slug: str) -> Response:
+    """The sheets of a study, with the numbers of their rows and columns."""
+    return Response(SheetSerializer(queries.sheets_with_counts(study_of(request, slug)), many=True).data)
+
+
+@extend_schema(responses=SheetDetailSerializer)
+@api_view(["GET"])
+def sheet(request: Request, pk: int) -> Response:
+    """A sheet: its columns with their facets, and its rows without their evidence."""
+    rows_and_columns = Sheet.objects.select_related("study__scheme").prefetch_related("columns__section")
+    sheet = get_object_or_404(rows_and_columns, pk=pk)
+    roles = check_role(user_of(request), sheet.study, *Role)
+    rows = sheet.rows.defer("evidence").order_by("position")
+    content = {"id": sheet.pk, "study": sheet.study, "title": sheet.title, "columns": sheet.columns.all(), "rows": rows}
+    return Response(SheetDetailSerializer(content, context=_hidden(roles)).data)
+
+
+@extend_schema(responses=RowDetailSerializer)
+@api_view(["GET"])
+def row(request: Request, pk: int) -> Response:
+    """A row with its evidence: the text that people read and judges are prompted with."""
+    row = get_object_or_404(Row.objects.select_related("sheet__study__scheme"), pk=pk)
+    roles = check_role(user_of(request), row.sheet.study, *Role)
+    return Response(RowDetailSerializer(row, context=_hidden(roles)).data)
+
+
+def _hidden(roles: set[Role]) -> dict[str, Any]:
+    """Whether who asks may see facets that no rater is shown."""
+    return {"hidden": bool(roles & {Role.MANAGER, Role.RESEARCHER})}
+
+
+# --- raters and labels: for those who may see everybody's -----------------------------------------------------------
+
+
+@extend_schema(responses=RaterSerializer(many=True))
+@api_view(["GET"])
+def raters(request: Request, slug: str) -> Response:
+    """The raters of a study by their codes, people first, and how far each is."""
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+    return Response(RaterSerializer(queries.rater_progress(study), many=True).data)
+
+
+@extend_schema(parameters=[LabelFilterSerializer], responses=LabelPageSerializer)
+@api_view(["GET"])
+def labels(request: Request, slug: str) -> Response:
+    """All labels of a study in long form, in the order in which they were first given. Five queries a page.
+
+    If you label in this study too, that is recorded as a look at the sheets that the page has labels of.
+    """
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+    chosen = LabelFilterSerializer(data=request.query_params)
+    chosen.is_valid(raise_exception=True)
+    found = _long_form(Label.objects.filter(assignment__rater__study=study))
+    if "sheet" in chosen.validated_data:
+        found = found.filter(column__sheet=chosen.validated_data["sheet"])
+    if "rater" in chosen.validated_data:
+        found = found.filter(assignment__rater__code=chosen.validated_data["rater"])
+    if "question" in chosen.validated_data:
+        section, _dot, question = chosen.validated_data["question"].rpartition(".")
+        found = found.filter(question__key=question)
+        if section:
+            found = found.filter(question__section__key=section)
+    pages = LabelPagination()
+    page = pages.paginate_queryset(found, request)
+    if study.raters.filter(user=user_of(request)).exists():
+        for sheet in study.sheets.filter(pk__in={label.column.sheet_id for label in page or ()}):
+            actions.note_look(sheet=sheet, user=user_of(request))
+    return pages.get_paginated_response(LabelSerializer(page, many=True).data)
+
+
+def _long_form(labels: QuerySet[Label]) -> QuerySet[Label]:
+    return (
+        labels.select_related(
+            *("assignment__rater", "assignment__row__sheet", "column", "question__section", "option", "drafted_from")
+        )
+        .defer("assignment__row__evidence")
+        .order_by("pk")
+    )
+
+
+# --- my own work ----------------------------------------------------------------------------------------------------
+
+
+@extend_schema(responses=AssignmentSerializer(many=True))
+@api_view(["GET"])
+def my_assignments(request: Request) -> Response:
+    """The rows that you are to label, in all your studies."""
+    mine = Assignment.objects.of_user(user_of(request)).select_related("row__sheet__study").defer("row__evidence")
+    ordered = mine.order_by("row__sheet__study__title", "row__sheet__position", "row__position", "repeat")
+    return Response(AssignmentSerializer(ordered, many=True).data)
+
+
+@extend_schema(methods=["GET"], responses=LabelSerializer(many=True))
+@extend_schema(methods=["POST"], request=ChangeSerializer, responses={200: RecordedSerializer, 409: RefusalSerializer})
+@api_view(["GET", "POST"])
+def assignment_labels(request: Request, pk: int) -> Response:
+    """Your labels of one row (GET); answer cells of it or clear them, all or none (POST)."""
+    assignment = _my_assignment(request, pk)
+    if request.method == "GET":
+        return Response(LabelSerializer(_long_form(assignment.labels.all()), many=True).data)
+    change = ChangeSerializer(data=request.data)
+    change.is_valid(raise_exception=True)
+    key, asked_for = change.validated_data["key"], change.validated_data["answers"]
+    answers = _resolved(assignment, asked_for)
+    actions.record(assignment=assignment, answers=answers, key=key)
+    assignment.refresh_from_db(fields=["state"])
+    columns = list({answer.column.pk: answer.column for answer in answers}.values())
+    return Response(
+        RecordedSerializer({"key": key, "state": assignment.state, "cells": _cells(assignment, columns)}).data
+    )
+
+
+def _resolved(assignment: Assignment, asked_for: list[dict[str, Any]]) -> list[Answer]:
+    """Keys and numbers of a request as rows of the database, in the order of the scheme. Three queries.
+
+    An answer may switch on a question that another answer is about, so the order of the request does not count.
+
+    Raises:
+        ValidationError: a column, question or option that is not there; tells which, for each answer.
+    """
+    columns = assignment.row.sheet.columns.in_bulk([answer["column"] for answer in asked_for])
+    questions = {
+        (question.section_id, question.key): question
+        for question in Question.objects.filter(
+            section__in={column.section_id for column in columns.values()}
+        ).select_related("section")
+    }
+    options = {
+        (option.question_id, option.key): option
+        for option in Option.objects.filter(question__in=[question.pk for question in questions.values()])
+    }
+    answers: list[Answer] = []
+    problems: list[dict[str, list[str]]] = []
+    for asked in asked_for:
+        column = columns.get(asked["column"])
+        question = questions.get((column.section_id, asked["question"])) if column else None
+        option = options.get((question.pk, asked["option"])) if question and asked["option"] is not None else None
+        problem: dict[str, list[str]] = {}
+        if column is None:
+            problem = {"column": [_("This sheet has no column %(number)s.") % {"number": asked["column"]}]}
+        elif question is None:
+            problem = {"question": [_("Its section has no question “%(key)s”.") % {"key": asked["question"]}]}
+        elif option is None and asked["option"] is not None:
+            sentence = _("“%(option)s” is no answer to “%(question)s”.")
+            problem = {"option": [sentence % {"option": asked["option"], "question": question.title}]}
+        else:
+            try:
+                value = None if asked["value"] is None else _canonical(assignment, question, asked["value"])
+            except AnswerRefused as refused:
+                problem = {"value": [str(refused)]}
+            else:
+                note, skip = asked["note"], asked["skip"]
+                answers.append(Answer(column, question, option, note=note, skip=skip, value=value))
+        problems.append(problem)
+    if any(problems):
+        raise serializers.ValidationError({"answers": problems})
+    return sorted(answers, key=lambda answer: (answer.column.pk, answer.question.position))
+
+
+def _canonical(assignment: Assignment, question: Question, value: Any) -> Value:
+    """Raises AnswerRefused for what is no answer to the question, and where it is answered by options."""
+    spec = assignment.row.sheet.study.scheme.parsed.section(question.section.key).question(question.key)
+    if spec.has_options:
+        raise AnswerRefused(gettext_noop("“%(question)s” is answered by one of its options."), question=question.title)
+    return kind_of(spec).canonical(spec, value)
+
+
+def _cells(assignment: Assignment, columns: list[Column]) -> list[dict[str, Any]]:
+    cells = queries.cells_of_columns(assignment, columns)
+    keys = dict(Question.objects.filter(pk__in={cell.question_id for cell in cells}).values_list("pk", "key"))
+    return [
+        {
+            "column_id": cell.column_id,
+            "question": keys[cell.question_id],
+            "option": cell.option.key if cell.option else None,
+            "value": json.loads(cell.code[1:]) if cell.code.startswith(VALUE) else None,
+            "asked": cell.asked,
+            "skip": cell.skip,
+        }
+        for cell in cells
+    ]
+
+
+@extend_schema(request=None, responses={200: AssignmentSerializer, 409: RefusalSerializer})
+@api_view(["POST"])
+def submit(request: Request, pk: int) -> Response:
+    """Close your work on a row. Refused while cells are open."""
+    assignment = _my_assignment(request, pk)
+    actions.submit(assignment=assignment)
+    return Response(AssignmentSerializer(_my_assignment(request, pk)).data)
+
+
+@extend_schema(request=None, responses=AssignmentSerializer)
+@api_view(["POST"])
+def reopen(request: Request, pk: int) -> Response:
+    """Take a submission back."""
+    actions.reopen(assignment=_my_assignment(request, pk))
+    return Response(AssignmentSerializer(_my_assignment(request, pk)).data)

@@ -1,0 +1,274 @@
+"""What the API says and takes. Raters appear by their code only: no serializer here reads a user."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from annotation.models import Assignment, Label, Role, Row
+
+MAX_LABELS_A_PAGE = 1000
+MAX_ID = 2**63 - 1  # what a column of the database holds; beyond it SQLite fails instead of finding nothing
+
+
+class OptionSerializer(serializers.Serializer[Any]):
+    key = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]
+    hotkey = serializers.CharField()
+    value = serializers.IntegerField(allow_null=True, help_text=_("The number on a scale."))
+    blank = serializers.BooleanField(help_text=_("Means that there is nothing to annotate."))
+    definition = serializers.CharField()
+    example = serializers.CharField()
+
+
+class QuestionSerializer(serializers.Serializer[Any]):
+    key = serializers.CharField()
+    title = serializers.CharField()
+    kind = serializers.CharField(help_text=_("choice, scale, flag, number, text, items or transitions"))
+    about = serializers.CharField(allow_null=True, help_text=_("The facet of the column that is looked for."))
+    help = serializers.CharField()
+    ask_unless = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text=_("Not asked while that question of the same column has one of these answers."),
+    )
+    options = OptionSerializer(many=True)
+
+
+class SectionSerializer(serializers.Serializer[Any]):
+    key = serializers.CharField()
+    title = serializers.CharField()
+    facets = serializers.ListField(child=serializers.CharField(), source="column.facets")
+    guideline = serializers.CharField()
+    questions = QuestionSerializer(many=True)
+
+
+class StudySerializer(serializers.Serializer[Any]):
+    slug = serializers.SlugField()
+    title = serializers.CharField()
+    scheme = serializers.SlugField(source="scheme.slug")
+    scheme_version = serializers.IntegerField(source="scheme.version")
+    roles = serializers.ListField(child=serializers.ChoiceField(Role.choices), help_text=_("Yours in this study."))
+
+
+class CountsSerializer(serializers.Serializer[Any]):
+    sheets = serializers.IntegerField()
+    rows = serializers.IntegerField()
+    columns = serializers.IntegerField()
+    raters = serializers.IntegerField()
+
+
+class StudyDetailSerializer(StudySerializer):
+    guideline = serializers.CharField()
+    counts = CountsSerializer()
+    sections = SectionSerializer(many=True, source="scheme.parsed.sections")
+
+
+class SheetSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    title = serializers.CharField()
+    rows = serializers.IntegerField(source="n_rows")
+    columns = serializers.IntegerField(source="n_columns")
+
+
+class ColumnSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    section = serializers.CharField(source="section.key")
+    name = serializers.CharField()
+    facets = serializers.DictField(child=serializers.CharField())
+
+
+class RowSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    title = serializers.CharField()
+    url = serializers.CharField()
+    language = serializers.CharField()
+    facets = serializers.SerializerMethodField(
+        "facets_of",
+        help_text=_("A text or a list of texts by the key of the facet; hidden ones for managers and researchers."),
+    )
+
+    @extend_schema_field(OpenApiTypes.OBJECT)
+    def facets_of(self, row: Row) -> dict[str, Any]:
+        """The context says whether the reader may see `hidden` ones."""
+        spec = row.sheet.study.scheme.parsed.row
+        facets = spec.facets if self.context.get("hidden") else spec.shown
+        return {facet.key: row.facets[facet.key] for facet in facets if facet.key in row.facets}
+
+
+class SheetDetailSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    study = serializers.SlugField(source="study.slug")
+    title = serializers.CharField()
+    columns = ColumnSerializer(many=True)
+    rows = RowSerializer(many=True)
+
+
+class BlockSerializer(serializers.Serializer[Any]):
+    kind = serializers.CharField()
+    text = serializers.CharField()
+
+
+class RowDetailSerializer(RowSerializer):
+    sheet = serializers.IntegerField(source="sheet_id")
+    evidence = BlockSerializer(many=True, source="blocks")
+
+
+class RaterSerializer(serializers.Serializer[Any]):
+    code = serializers.CharField(source="rater.code")
+    kind = serializers.CharField(source="rater.kind", help_text=_("person, judge or gold"))
+    simulated = serializers.BooleanField(source="rater.simulated")
+    active = serializers.BooleanField(source="rater.active")
+    rows = serializers.IntegerField()
+    submitted = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    labels = serializers.IntegerField()
+
+
+class AssignmentSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    study = serializers.SlugField(source="row.sheet.study.slug")
+    sheet = serializers.IntegerField(source="row.sheet_id")
+    sheet_title = serializers.CharField(source="row.sheet.title")
+    row = serializers.IntegerField(source="row_id")
+    row_name = serializers.CharField(source="row.name")
+    repeat = serializers.IntegerField()
+    sections = serializers.ListField(child=serializers.CharField(), help_text=_("Empty means all."))
+    state = serializers.ChoiceField(Assignment.State.choices)
+    started_at = serializers.DateTimeField(allow_null=True)
+    submitted_at = serializers.DateTimeField(allow_null=True)
+
+
+class LabelSerializer(serializers.Serializer[Any]):
+    """One answer, in long form: a line says all that a table of labels needs."""
+
+    sheet = serializers.IntegerField(source="column.sheet_id")
+    sheet_title = serializers.CharField(source="assignment.row.sheet.title")
+    row = serializers.IntegerField(source="assignment.row_id")
+    row_name = serializers.CharField(source="assignment.row.name")
+    section = serializers.CharField(source="question.section.key")
+    column = serializers.IntegerField(source="column_id")
+    column_name = serializers.CharField(source="column.name")
+    facets = serializers.DictField(child=serializers.CharField(), source="column.facets")
+    question = serializers.CharField(source="question.key")
+    rater = serializers.CharField(source="assignment.rater.code")
+    rater_kind = serializers.CharField(source="assignment.rater.kind", help_text=_("person, judge or gold"))
+    simulated = serializers.BooleanField(source="assignment.rater.simulated")
+    repeat = serializers.IntegerField(source="assignment.repeat")
+    state = serializers.ChoiceField(
+        Assignment.State.choices, source="assignment.state", help_text=_("Of the rater's work on the row.")
+    )
+    option = serializers.CharField(
+        source="option.key", allow_null=True, help_text=_("Null where the answer is a value and no option.")
+    )
+    option_label = serializers.CharField(source="option.label", allow_null=True)
+    value = serializers.SerializerMethodField(
+        "value_of",
+        help_text=_(
+            "The answer where it is no option: a number, a text or a list. Of an option the number on a scale."
+        ),
+    )
+    scores = serializers.JSONField(allow_null=True, help_text=_("A judge's log-probabilities of all options."))
+    note = serializers.CharField()
+    preset = serializers.BooleanField(help_text=_("Follows from the column; nobody chose it."))
+    exposed = serializers.BooleanField(help_text=_("Its rater had seen other raters' labels of the sheet before."))
+    drafted_from = serializers.CharField(
+        source="drafted_from.code",
+        default=None,
+        allow_null=True,
+        help_text=_("The rater whose answer it began as, where it began as a draft."),
+    )
+    confirmed_at = serializers.DateTimeField(
+        allow_null=True, help_text=_("Of a draft, when its rater changed or confirmed it; null: not yet.")
+    )
+    updated_at = serializers.DateTimeField()
+
+    @extend_schema_field(OpenApiTypes.ANY)
+    def value_of(self, label: Label) -> Any:
+        return label.option.value if label.option is not None else label.value
+
+
+class LabelPageSerializer(serializers.Serializer[Any]):
+    count = serializers.IntegerField()
+    next = serializers.URLField(allow_null=True)
+    previous = serializers.URLField(allow_null=True)
+    results = LabelSerializer(many=True)
+
+
+class LabelFilterSerializer(serializers.Serializer[Any]):
+    """The query string of a list of labels."""
+
+    sheet = serializers.IntegerField(required=False, min_value=1, max_value=MAX_ID, help_text=_("Number of a sheet."))
+    rater = serializers.CharField(required=False, help_text=_("Code of a rater."))
+    question = serializers.CharField(
+        required=False, help_text=_("Key of a question, or section.question where two sections share a key.")
+    )
+    limit = serializers.IntegerField(required=False, min_value=1, max_value=MAX_LABELS_A_PAGE, default=100)
+    offset = serializers.IntegerField(required=False, min_value=0, max_value=MAX_ID, default=0)
+
+
+class AnswerSerializer(serializers.Serializer[Any]):
+    column = serializers.IntegerField(min_value=1, max_value=MAX_ID)
+    question = serializers.SlugField(max_length=60, help_text=_("Key of a question of the column's section."))
+    option = serializers.SlugField(
+        max_length=60, required=False, allow_null=True, help_text=_("Key of an option; null clears.")
+    )
+    value = serializers.JSONField(
+        required=False, allow_null=True, help_text=_("The answer instead, where the question has no options.")
+    )
+    note = serializers.CharField(required=False, default=None, allow_null=True, allow_blank=True, max_length=4000)
+    skip = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=500,
+        help_text=_("Why you cannot tell, with option null: the cell is skipped."),
+    )
+
+    def validate(self, answer: dict[str, Any]) -> dict[str, Any]:
+        if "option" not in answer and "value" not in answer:
+            raise serializers.ValidationError({"option": [self.fields["option"].error_messages["required"]]})
+        answer = {"option": None, "value": None, **answer}
+        if answer["option"] is not None and answer["value"] is not None:
+            raise serializers.ValidationError({"value": [_("A cell is answered by an option or a value, not both.")]})
+        if answer["skip"] and (answer["option"] is not None or answer["value"] is not None):
+            raise serializers.ValidationError({"skip": [_("A cell is answered or skipped, not both.")]})
+        return answer
+
+
+class ChangeSerializer(serializers.Serializer[Any]):
+    """Answers that are written together, all or none. The same key sent again is acknowledged and changes nothing."""
+
+    key = serializers.UUIDField()
+    answers = AnswerSerializer(many=True, allow_empty=False)
+
+    def validate_answers(self, answers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        cells = [(answer["column"], answer["question"]) for answer in answers]
+        if len(set(cells)) < len(cells):
+            raise serializers.ValidationError(_("A cell is answered twice in one request."))
+        return answers
+
+
+class CellSerializer(serializers.Serializer[Any]):
+    column = serializers.IntegerField(source="column_id")
+    question = serializers.CharField()
+    option = serializers.CharField(allow_null=True)
+    value = serializers.JSONField(allow_null=True, help_text=_("The answer where it is no option."))
+    asked = serializers.BooleanField(help_text=_("False where another answer switched the question off."))
+    skip = serializers.CharField(help_text=_("Why the rater cannot tell; empty where they do not say so."))
+
+
+class RecordedSerializer(serializers.Serializer[Any]):
+    """What now stands in the columns that were touched, the consequences of the scheme's rules included."""
+
+    key = serializers.UUIDField()
+    state = serializers.ChoiceField(Assignment.State.choices)
+    cells = CellSerializer(many=True)
+
+
+class RefusalSerializer(serializers.Serializer[Any]):
+    detail = serializers.CharField(help_text=_("A sentence for people: what cannot be done, and why."))

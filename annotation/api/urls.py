@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from django.urls import path
+
+from annotation.api import core, drafts, lens
+from annotation.deriving import api as deriving
+
+urlpatterns = [
+    # /studies/
+    path("studies/", core.studies, name="studies"),
+    path("studies/<slug:slug>/", core.study, name="study"),
+    path("studies/<slug:slug>/sheets/", core.sheets, name="sheets"),
+    path("studies/<slug:slug>/raters/", core.raters, name="raters"),
+    path("studies/<slug:slug>/labels/", core.labels, name="labels"),
+    path("studies/<slug:slug>/drafts/", drafts.drafts, name="drafts"),
+    path("studies/<slug:slug>/lineage/", deriving.lineage, name="lineage"),
+    path("studies/<slug:slug>/derive/", deriving.derive, name="derive"),
+    # /sheets/<pk>/, /rows/<pk>/
+    path("sheets/<int:pk>/", core.sheet, name="sheet"),
+    path("sheets/<int:pk>/lens/", lens.lens_of_sheet, name="lens"),
+    path("sheets/<int:pk>/decisions/", lens.decisions, name="decisions"),
+    path("sheets/<int:pk>/history/", lens.history_of_sheet, name="history"),
+    path("rows/<int:pk>/", core.row, name="row"),
+    # my own work
+    path("my/assignments/", core.my_assignments, name="my-assignments"),
+    path("assignments/<int:pk>/labels/", core.assignment_labels, name="assignment-labels"),
+    path("assignments/<int:pk>/submit/", core.submit, name="submit"),
+    path("assignments/<int:pk>/reopen/", core.reopen, name="reopen"),
+]

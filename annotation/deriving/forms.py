@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotation.deriving.making import Deriver
+from annotation.forms.schemes import SchemeField
+from annotation.models import Rater, Study
+
+
+class RaterField(forms.ModelChoiceField):  # type: ignore[type-arg]
+    def label_from_instance(self, rater: Rater) -> str:
+        return f"{rater.code} ({rater.get_kind_display()})"
+
+
+class DeriveForm(forms.Form):
+    """A new study made of `study` by `deriver`, whose settings are fields of their own."""
+
+    title = forms.CharField(label=_("Title"), max_length=200)
+    slug = forms.SlugField(label=_("Address"), max_length=60, help_text=_("Small letters, digits and hyphens."))
+    scheme = SchemeField(label=_("Scheme"))
+    rater = RaterField(
+        Rater.objects.none(),
+        label=_("Whose answers"),
+        required=False,
+        empty_label=_("what most people said"),
+        help_text=_(
+            "Of each cell the gold answer counts; where there is none, that of this rater; else what most people said."
+        ),
+    )
+
+    def __init__(self, *args: Any, study: Study, deriver: Deriver, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.deriver = deriver
+        self.fields["scheme"].offer()  # type: ignore[attr-defined]
+        self.fields["rater"].queryset = study.raters.exclude(kind=Rater.Kind.GOLD)  # type: ignore[attr-defined]
+        self.settings = list(deriver.asks(study.scheme.parsed))
+        for setting in self.settings:
+            name, choices = self.name_of(setting.key), list(setting.choices)
+            if setting.several:
+                self.fields[name] = forms.MultipleChoiceField(
+                    label=str(setting.label), choices=choices, widget=forms.CheckboxSelectMultiple
+                )
+            else:
+                self.fields[name] = forms.ChoiceField(label=str(setting.label), choices=choices)
+            self.fields[name].help_text = str(setting.help)
+
+    @staticmethod
+    def name_of(setting: str) -> str:
+        return f"set_{setting}"
+
+    def chosen(self) -> dict[str, list[str]]:
+        """The settings as the deriver takes them."""
+        given = {setting.key: self.cleaned_data[self.name_of(setting.key)] for setting in self.settings}
+        return {key: value if isinstance(value, list) else [value] for key, value in given.items()}

@@ -1,0 +1,164 @@
+"""What a deriver gets and what it gives: a study with its chosen answers goes in, sheets come out. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from annotation.deriving.choosing import Choice
+from annotation.evidence.blocks import Block
+from annotation.scheme.spec import SchemeSpec
+
+
+class DerivingRefused(Exception):
+    """Nothing can be made; `str()` is a sentence that says why."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A cell of the study before, with its chosen answer. Rows and columns by their numbers in the database."""
+
+    row: int
+    column: int
+    section: str
+    question: str
+    choice: Choice
+
+    @property
+    def code(self) -> str:
+        return self.choice.code
+
+
+@dataclass(frozen=True)
+class SourceColumn:
+    number: int
+    section: str
+    facets: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """A text that was written for a row. `number`: of its record; `generator`, `prompt_type`: who wrote it, and how it
+    was asked for; `finish`: why it stopped, “stop” where it came to its end; `signs`: what may be wrong with it."""
+
+    number: int
+    text: str
+    generator: str
+    prompt_type: str
+    finish: str
+    signs: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class SourceRow:
+    """A row that nobody withdrew. `answers`: of its cells that have a chosen answer, in the order of the sheet;
+    `texts`: for derivers that read them."""
+
+    number: int
+    name: str
+    title: str
+    url: str
+    language: str
+    evidence: Sequence[Block]
+    facets: Mapping[str, str]
+    answers: Sequence[Answered] = ()
+    texts: Sequence[SourceText] = ()
+
+    def of(self, question: str) -> list[Answered]:
+        """The answers to one question, named `section.question`."""
+        return [answer for answer in self.answers if f"{answer.section}.{answer.question}" == question]
+
+
+@dataclass(frozen=True)
+class SourceSheet:
+    title: str
+    columns: Sequence[SourceColumn]
+    rows: Sequence[SourceRow]
+
+
+@dataclass(frozen=True)
+class Source:
+    scheme: SchemeSpec
+    sheets: Sequence[SourceSheet]
+
+
+@dataclass(frozen=True)
+class MadeColumn:
+    """`answers`: what it rests on."""
+
+    section: str
+    facets: Mapping[str, str]
+    answers: Sequence[Answered] = ()
+
+
+@dataclass(frozen=True)
+class MadeRow:
+    """`answers`: what it rests on; `of`: the row that it was, if it was one."""
+
+    name: str
+    title: str = ""
+    url: str = ""
+    language: str = ""
+    evidence: Sequence[Block] = ()
+    facets: Mapping[str, str] = field(default_factory=dict)
+    answers: Sequence[Answered] = ()
+    of: int | None = None
+
+
+@dataclass(frozen=True)
+class MadeSheet:
+    """A section of the scheme of which no column is made gets a single blank one: one form a row."""
+
+    title: str
+    columns: Sequence[MadeColumn] = ()
+    rows: Sequence[MadeRow] = ()
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a deriver asks before it begins: one of `choices` (value, name), or with `several` any number of them."""
+
+    key: str
+    label: object
+    choices: Sequence[tuple[str, str]]
+    several: bool = False
+    help: object = ""
+
+
+Settings = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Deriver:
+    """Makes sheets for a new study out of another one.
+
+    Args:
+        key: what programs call it by.
+        title, help: what people read.
+        make: of the source, the scheme of the new study and the settings, the sheets of the new study.
+            Raises `DerivingRefused` where the schemes do not fit or nothing would be made.
+        asks: the settings, given the scheme of the source.
+        reads_texts: it makes something of the texts that were written for the rows.
+    """
+
+    key: str
+    title: object
+    help: object
+    make: Callable[[Source, SchemeSpec, Settings], Iterable[MadeSheet]]
+    asks: Callable[[SchemeSpec], Sequence[Setting]] = lambda scheme: ()
+    reads_texts: bool = False
+
+
+_derivers: dict[str, Deriver] = {}
+
+
+def register(deriver: Deriver) -> None:
+    _derivers[deriver.key] = deriver
+
+
+def derivers() -> list[Deriver]:
+    return list(_derivers.values())
+
+
+def deriver(key: str) -> Deriver | None:
+    return _derivers.get(key)

@@ -1,0 +1,195 @@
+"""Reads of this room: the chosen answers of a study, and lineage in both directions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from annotation import doors
+from annotation.answers import kind_of, shown_code
+from annotation.deriving.choosing import Choice, Vote, choose
+from annotation.deriving.making import Answered, Source, SourceColumn, SourceRow, SourceSheet, SourceText
+from annotation.models import Assignment, Column, Label, Lineage, Role, Row, Scheme, Study, User
+from annotation.queries import roles
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A study with the chosen answer of each cell.
+
+    `counts`: cells by the rule that chose their answer; `ties`: sheet, row, column, question and answers of the cells
+    in which several answers were given equally often, and none was chosen.
+    """
+
+    source: Source
+    counts: dict[str, int]
+    ties: list[dict[str, Any]]
+
+
+def chosen(study: Study, *, rater: str = "", with_texts: bool = False) -> Chosen:
+    """The chosen answers of a study; see `choosing.choose`. Five queries, one more for the texts of its rows.
+
+    Withdrawn rows and assignments do not count, and of drafted answers only those that their rater confirmed.
+    """
+    scheme = study.scheme.parsed
+    specs = {(section.key, question.key): question for section in scheme.sections for question in section.questions}
+    votes: dict[tuple[int, int, str, str], list[Vote]] = {}
+    for label in _standing(study):
+        key = (label.column.section.key, label.question.key)
+        kind, spec = kind_of(specs[key]), specs[key]
+        vote = Vote(
+            rater=label.assignment.rater.code,
+            kind=label.assignment.rater.kind,
+            key=kind.key(spec, kind.value(spec, label.code)),
+            code=label.code,
+            assignment=label.assignment_id,
+        )
+        votes.setdefault((label.assignment.row_id, label.column_id, *key), []).append(vote)
+    choices = {cell: choose(of_cell, rater=rater) for cell, of_cell in votes.items()}
+    texts = doors.texts_of(study) if with_texts else {}
+    sheets: list[SourceSheet] = []
+    ties: list[dict[str, Any]] = []
+    for sheet in study.sheets.order_by("position").prefetch_related("columns__section", "rows"):
+        columns = sorted(sheet.columns.all(), key=lambda column: (column.section.position, column.position))
+        rows = []
+        for row in sorted(sheet.rows.all(), key=lambda row: row.position):
+            if row.withdrawn_at is not None:
+                continue
+            answers = []
+            for column in columns:
+                for question in scheme.section(column.section.key).questions:
+                    choice = choices.get((row.pk, column.pk, column.section.key, question.key), Choice())
+                    if choice.code:
+                        answers.append(Answered(row.pk, column.pk, column.section.key, question.key, choice))
+                    elif choice.tied:
+                        ties.append(
+                            {
+                                "sheet": sheet.title,
+                                "row": row.name,
+                                "column": column.name,
+                                "question": f"{column.section.key}.{question.key}",
+                                "answers": [shown_code(question, code) for code in choice.tied],
+                            }
+                        )
+            rows.append(_row(row, answers, texts.get(row.pk, ())))
+        sheets.append(SourceSheet(sheet.title, [_column(column) for column in columns], rows))
+    how = Counter(str(choice.how) for choice in choices.values() if choice.code)
+    return Chosen(Source(scheme, sheets), dict(sorted(how.items())), ties)
+
+
+def _standing(study: Study) -> QuerySet[Label]:
+    return (
+        Label.objects.filter(assignment__rater__study=study, assignment__row__withdrawn_at=None)
+        .filter(Q(drafted_from=None) | Q(confirmed_at__isnull=False))
+        .exclude(assignment__state=Assignment.State.WITHDRAWN)
+        .select_related("assignment__rater", "column__section", "question", "option")
+        .order_by("pk")
+    )
+
+
+def _row(row: Row, answers: Sequence[Answered], texts: Sequence[SourceText]) -> SourceRow:
+    return SourceRow(row.pk, row.name, row.title, row.url, row.language, row.blocks, row.facets, answers, texts)
+
+
+def _column(column: Column) -> SourceColumn:
+    return SourceColumn(column.pk, column.section.key, column.facets)
+
+
+# --- lineage ---
+
+
+@dataclass(frozen=True)
+class Rest:
+    """What a made row or column rests on: a row of the study before, or the answer of one rater to one of its cells.
+
+    `answer`: as the cell shows it; `now`: what that rater answers today, "" for nothing; both "" where it is a row.
+    """
+
+    lineage: Lineage
+    answer: str
+    now: str
+
+    @property
+    def changed(self) -> bool:
+        return self.answer != self.now
+
+
+def lineage_of(*, row: Row | None = None, column: Column | None = None) -> list[Rest]:
+    """What a made row or column rests on; empty where it was not derived. Three queries."""
+    if (row is None) == (column is None):
+        raise ValueError("the lineage of a row or of a column")
+    of = Q(made_row=row) if row is not None else Q(made_column=column)
+    return _rests(Lineage.objects.filter(of))
+
+
+def made_from(
+    *, label: Label | None = None, row: Row | None = None, column: Column | None = None, question: int | None = None
+) -> list[Rest]:
+    """What was made of a label; or of a row or one of its cells, whoever's the label. Three queries."""
+    if label is not None:
+        of = Q(assignment=label.assignment_id, column=label.column_id, question=label.question_id)
+    else:
+        of = Q(row=row)
+        of &= Q(column=column) if column is not None else Q()
+        of &= Q(question=question) if question is not None else Q()
+    return _rests(Lineage.objects.filter(of))
+
+
+def lineage_in(study: Study, *, begin: int = 0, most: int = 500) -> list[Rest]:
+    """What the rows and columns of a derived study rest on, a page of it. Three queries."""
+    return _rests(study.lineage.all()[begin : begin + most])
+
+
+def made_of(study: Study, user: User, *, begin: int = 0, most: int = 500) -> list[Rest]:
+    """What was made of a study in those derived from it that `user` has a role in, a page of it. Four queries."""
+    seen = Study.objects.visible_to(user).filter(derived_from=study)
+    return _rests(Lineage.objects.filter(study__in=seen).order_by("study", "pk")[begin : begin + most])
+
+
+def _rests(found: QuerySet[Lineage]) -> list[Rest]:
+    rests = list(
+        found.select_related(
+            "study",
+            "made_row__sheet",
+            "made_column__section",
+            "made_column__sheet",
+            "row__sheet__study",
+            "assignment__rater",
+            "column__section",
+            "question__section",
+        ).defer("made_row__evidence", "row__evidence")
+    )
+    return list(_told(rests))
+
+
+def _told(rests: list[Lineage]) -> Iterable[Rest]:
+    assignments = {rest.assignment_id for rest in rests if rest.assignment_id}
+    standing: dict[tuple[int | None, int | None, int | None], str] = {
+        (label.assignment_id, label.column_id, label.question_id): label.code
+        for label in Label.objects.filter(assignment__in=assignments).select_related("option")
+    }
+    asked = [rest.question for rest in rests if rest.question is not None]
+    schemes = Scheme.objects.in_bulk({question.section.scheme_id for question in asked})
+    for rest in rests:
+        if rest.question is None:
+            yield Rest(rest, "", "")
+            continue
+        section = rest.question.section
+        spec = schemes[section.scheme_id].parsed.section(section.key).question(rest.question.key)
+        now = standing.get((rest.assignment_id, rest.column_id, rest.question_id), "")
+        yield Rest(rest, shown_code(spec, rest.code), shown_code(spec, now) if now else "")
+
+
+def may_read_before(study: Study, user: User) -> bool:
+    """Whether `user` may read everybody's answers in the study that this one was made of. Two queries."""
+    before = study.derived_from
+    return before is not None and bool(roles(user, before) & {Role.MANAGER, Role.RESEARCHER})
+
+
+def derived_studies(study: Study, user: User) -> list[Study]:
+    """The studies that were made of this one and that `user` has a role in. One query."""
+    return list(Study.objects.visible_to(user).filter(derived_from=study).order_by("title"))

@@ -1,0 +1,82 @@
+"""What a study was made of and what was made of it, and a form to make one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import permission_required
+from django.db import transaction
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
+
+from annotation.actions import Refused, store_scheme
+from annotation.deriving import making, queries
+from annotation.deriving.actions import derive_study, note_looks
+from annotation.deriving.forms import DeriveForm
+from annotation.forms.schemes import SchemeText
+from annotation.models import Role, Study
+from annotation.people.access import AppRequest, for_roles
+
+_A_PAGE = 500
+
+
+@require_GET
+@for_roles(Role.MANAGER, Role.RESEARCHER)
+def lineage(request: AppRequest, study: Study) -> HttpResponse:
+    """Each made row and column beside what it rests on; then what was made of this study's own cells.
+
+    Answers of raters are shown: who labels in that study too has looked at its sheets.
+    """
+    begin = _number(request.GET.get("begin", ""))
+    before = study.derived_from if queries.may_read_before(study, request.user) else None
+    rests = queries.lineage_in(study, begin=begin, most=_A_PAGE) if before else []
+    made = queries.made_of(study, request.user, begin=begin, most=_A_PAGE)
+    note_looks([*rests, *made], by=request.user)
+    context = {
+        "study": study,
+        "before": before,
+        "rests": rests,
+        "made": made,
+        "derived": queries.derived_studies(study, request.user),
+        "earlier": max(begin - _A_PAGE, 0) if begin else None,
+        "later": begin + _A_PAGE if max(len(rests), len(made)) == _A_PAGE else None,
+    }
+    return render(request, "annotation/lineage.html", context)
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 10 else 0
+
+
+@permission_required("annotation.add_study", raise_exception=True)
+@require_http_methods(["GET", "POST"])
+@for_roles(Role.MANAGER)
+def derive(request: AppRequest, study: Study) -> HttpResponse:
+    derivers = making.derivers()
+    deriver = making.deriver(request.GET.get("deriver", "")) or derivers[0]
+    form = DeriveForm(request.POST or None, study=study, deriver=deriver)
+    if request.method == "POST" and form.is_valid():
+        data: dict[str, Any] = form.cleaned_data
+        try:
+            with transaction.atomic():
+                scheme = data["scheme"]
+                if isinstance(scheme, SchemeText):
+                    scheme = store_scheme(spec=scheme.spec, source=scheme.source)
+                made = derive_study(
+                    source=study,
+                    deriver=deriver.key,
+                    scheme=scheme,
+                    slug=data["slug"],
+                    title=data["title"],
+                    rater=data["rater"].code if data["rater"] else "",
+                    settings=form.chosen(),
+                    by=request.user,
+                )
+        except Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            return redirect("annotation:study", made.slug)
+    return render(
+        request, "annotation/derive.html", {"study": study, "form": form, "derivers": derivers, "deriver": deriver}
+    )

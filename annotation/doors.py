@@ -1,0 +1,162 @@
+"""What a floor above registers with the core when it is loaded, so that no app names one above it.
+
+Tabs of a study's pages, panels of its board, judges that a plan can give work to, the stored page behind a row, texts
+that were written for rows, other pages of a sheet, kinds of evidence block, derivers, scheme files to begin from, and a
+demo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.utils.functional import Promise
+
+from annotation.deriving import making
+from annotation.deriving.making import SourceText
+from annotation.evidence import kinds
+from annotation.models import Role, Row, Sheet, Study
+from annotation.scheme.spec import know_words
+
+
+@dataclass(frozen=True)
+class Tab:
+    """`fits`: whether a study has it; a pack's tab is none of every other study's."""
+
+    position: int
+    label: Promise | str
+    url_name: str
+    roles: frozenset[Role]
+    fits: Callable[[Study], bool]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A page that answers with a piece of HTML, fetched once the board itself is there: a slow one holds nothing up."""
+
+    position: int
+    title: Promise | str
+    url_name: str
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A study to try. `build` makes it where it is missing; `logins`: what each of its users may do, by name."""
+
+    build: Callable[[], Study]
+    logins: Mapping[str, Promise | str]
+    password: str
+
+
+@dataclass(frozen=True)
+class SheetPage:
+    """Another page of a sheet for who labels it, which the grid leads to. `find`: its address, or None where the sheet
+    has none; it may ask no query."""
+
+    label: Promise | str
+    find: Callable[[Sheet], str | None]
+
+
+# The names of the judges that can work in a study; the judge's rater there has its name as its code.
+JudgeNames = Callable[[Study], Iterable[str]]
+# The address of a row's stored page, or None where there is none.
+PageFinder = Callable[[Row], str | None]
+# The texts that were written for the rows of a study, by the rows' numbers in the database.
+TextReader = Callable[[Study], Mapping[int, Sequence[SourceText]]]
+
+register_block_kinds = kinds.register
+register_deriver = making.register
+register_words = know_words
+
+_tabs: list[Tab] = []
+_panels: list[Panel] = []
+_judge_names: list[JudgeNames] = []
+_page_finders: list[PageFinder] = []
+_sheet_pages: list[SheetPage] = []
+_text_readers: list[TextReader] = []
+_schemes: dict[str, Path] = {}
+_demos: list[Demo] = []
+
+
+def _every(study: Study) -> bool:
+    return True
+
+
+def register_tab(
+    *,
+    position: int,
+    label: Promise | str,
+    url_name: str,
+    roles: set[Role],
+    fits: Callable[[Study], bool] = _every,
+) -> None:
+    """`fits`: whether a study has the tab, out of its scheme; it is asked on each page, so that it may ask no query."""
+    _tabs.append(Tab(position, label, url_name, frozenset(roles), fits))
+    _tabs.sort(key=lambda tab: tab.position)
+
+
+def tabs_for(study: Study) -> list[Tab]:
+    """Of a study as `annotation.people.access` gives it, with the roles of whoever looks."""
+    return [tab for tab in _tabs if tab.roles & study.roles and tab.fits(study)]
+
+
+def register_panel(*, position: int, title: Promise | str, url_name: str) -> None:
+    _panels.append(Panel(position, title, url_name))
+    _panels.sort(key=lambda panel: panel.position)
+
+
+def panels() -> list[Panel]:
+    return list(_panels)
+
+
+def register_judges(names: JudgeNames) -> None:
+    _judge_names.append(names)
+
+
+def judge_names(study: Study) -> list[str]:
+    return sorted(name for names in _judge_names for name in names(study))
+
+
+def register_page_finder(find: PageFinder) -> None:
+    _page_finders.append(find)
+
+
+def stored_page(row: Row) -> str | None:
+    return next((found for find in _page_finders if (found := find(row))), None)
+
+
+def register_sheet_page(page: SheetPage) -> None:
+    _sheet_pages.append(page)
+
+
+def sheet_pages(sheet: Sheet) -> list[tuple[Promise | str, str]]:
+    """Labels and addresses of the other pages of a sheet, whose study and scheme are loaded."""
+    return [(page.label, url) for page in _sheet_pages if (url := page.find(sheet)) is not None]
+
+
+def register_texts(read: TextReader) -> None:
+    _text_readers.append(read)
+
+
+def texts_of(study: Study) -> dict[int, Sequence[SourceText]]:
+    """{row: the texts that were written for it}"""
+    return {row: of_row for read in _text_readers for row, of_row in read(study).items()}
+
+
+def register_scheme(file: Path) -> None:
+    """`file` is a scheme file to begin from; its name without the ending is what it goes by."""
+    _schemes[file.stem] = file
+
+
+def shipped_schemes() -> dict[str, Path]:
+    """The scheme files that come with the floors above, in alphabetical order."""
+    return dict(sorted(_schemes.items()))
+
+
+def register_demo(demo: Demo) -> None:
+    _demos.append(demo)
+
+
+def demos() -> list[Demo]:
+    return list(_demos)

@@ -1,0 +1,154 @@
+"""Labels in long form, one a line, as `label_imports` beside this reads them back.
+
+docs/import.md lists the columns.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any
+
+from django.db.models import QuerySet
+
+from annotation.answers import kind_of
+from annotation.exchange.tables import safe_cell
+from annotation.models import Assignment, Label, Skip, Study
+
+COLUMNS = (
+    "sheet",
+    "row",
+    "rater",
+    "rater_kind",
+    "simulated",
+    "repeat",
+    "section",
+    "column",
+    "column_number",
+    "question",
+    "answer",
+    "answer_label",
+    "preset",
+    "note",
+    "state",
+    "updated_at",
+    "exposed",
+    "drafted_from",
+    "confirmed",
+    "skipped",
+)
+_CHUNK = 2000
+
+
+def facet_names(study: Study) -> tuple[str, ...]:
+    """All facets of the study's sections, in their order, each once."""
+    return tuple(dict.fromkeys(f for section in study.scheme.parsed.sections for f in section.column.facets))
+
+
+def label_header(study: Study) -> tuple[str, ...]:
+    """The headings of `exported_labels`: `COLUMNS`, then a column `facet_…` for each facet of the scheme."""
+    return (*COLUMNS, *(f"facet_{name}" for name in facet_names(study)))
+
+
+def exported_labels(study: Study) -> Iterator[tuple[str, ...]]:
+    """All labels of a study in the order of the sheets, then its skipped cells, which have a reason and no answer.
+
+    Withdrawn work is left out. Two queries, read in parts.
+
+    Raters go by their codes; who the person behind one is stands nowhere. The cells are not yet made harmless for
+    spreadsheets: `safe_lines` does that.
+    """
+    facets = facet_names(study)
+    specs = {(section.key, spec.key): spec for section in study.scheme.parsed.sections for spec in section.questions}
+    section_at, question_at = _CELL.index("column__section__key"), _CELL.index("question__key")
+    record: Any  # values of many types
+    labels = _in_order(Label.objects.all(), study).values_list(
+        *_CELL,
+        *("option__key", "option__label", "value", "preset", "note", "updated_at", "exposed"),
+        *("drafted_from__code", "confirmed_at"),
+    )
+    for record in labels.iterator(chunk_size=_CHUNK):
+        cell, (option, label, value, preset, note, at, exposed, drafted, confirmed) = (
+            record[: len(_CELL)],
+            record[len(_CELL) :],
+        )
+        if option is None:
+            spec = specs[cell[section_at], cell[question_at]]
+            option, label = kind_of(spec).written(spec, value), kind_of(spec).shown(spec, value)
+        answer = (option, label, _yes(preset), note)
+        draft = (drafted, _yes(confirmed is not None)) if drafted else ("", "")
+        yield _line(cell, answer, at=at, how=(_yes(exposed), *draft, ""), facets=facets)
+    skips = _in_order(Skip.objects.all(), study).values_list(*_CELL, "reason", "at")
+    for record in skips.iterator(chunk_size=_CHUNK):
+        cell, (reason, at) = record[: len(_CELL)], record[len(_CELL) :]
+        yield _line(cell, ("", "", _yes(False), ""), at=at, how=(_yes(False), "", "", reason), facets=facets)
+
+
+_CELL = (
+    "assignment__row__sheet__title",
+    "assignment__row__name",
+    "assignment__rater__code",
+    "assignment__rater__kind",
+    "assignment__rater__simulated",
+    "assignment__repeat",
+    "column__section__key",
+    "column__name",
+    "column__position",
+    "question__key",
+    "assignment__state",
+    "column__facets",
+)
+
+
+def _in_order(cells: QuerySet[Any], study: Study) -> QuerySet[Any]:
+    return (
+        cells.filter(assignment__row__sheet__study=study)
+        .exclude(assignment__state=Assignment.State.WITHDRAWN)
+        .order_by(
+            "assignment__row__sheet__position",
+            "assignment__row__position",
+            "assignment__rater__code",
+            "assignment__repeat",
+            "column__section__position",
+            "column__position",
+            "question__position",
+        )
+    )
+
+
+def _line(
+    cell: Any,
+    answer: tuple[str, str, str, str],
+    *,
+    at: datetime,
+    how: tuple[str, str, str, str],
+    facets: Iterable[str],
+) -> tuple[str, ...]:
+    """`how`: exposed, drafted from whom, confirmed, skipped."""
+    sheet, row, rater, kind, simulated, repeat, section, column, position, question, state, said = cell
+    return (
+        *(sheet, row, rater, kind, _yes(simulated), str(repeat)),
+        *(section, column, str(position + 1), question, *answer),
+        *(state, at.isoformat(timespec="seconds"), *how),
+        *(str(said.get(name, "")) for name in facets),
+    )
+
+
+def _yes(flag: bool) -> str:
+    return "yes" if flag else "no"
+
+
+class _Echo:
+    """A file for the csv module that hands back what is written."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+def safe_lines(header: Iterable[str], records: Iterable[Iterable[str]]) -> Iterator[str]:
+    """Lines of CSV for a file or a streamed download; what a spreadsheet would take for a formula is made harmless."""
+    writer = csv.writer(_Echo())
+    for record in itertools.chain([header], records):
+        yield writer.writerow([safe_cell(cell) for cell in record])

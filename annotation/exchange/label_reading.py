@@ -1,0 +1,401 @@
+"""Reading a file of labels against a study: every line becomes a row, a rater, a cell and an answer, or a problem.
+
+Each answer is kept as six integers in arrays, and what is said again and again once, so that a large file costs little
+memory.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from annotation.answers import AnswerRefused, Value, kind_of, value_code
+from annotation.exchange.records import MISSING, Headings, LabelRecord, label_headings, label_records
+from annotation.exchange.row_imports import (
+    COLUMNS_STAND,
+    Imported,
+    Sheets,
+    Unresolved,
+    add_columns,
+    check_facets,
+    check_length,
+    column_name,
+    find_section,
+    is_worked_on,
+)
+from annotation.exchange.tables import FileTable, Problems
+from annotation.models import Column, Label, Option, Question, Rater, Row, Section, Sheet, Study
+from annotation.scheme.spec import SectionSpec
+from base.sentences import gettext_noop
+
+_PSEUDONYM = re.compile(r"R[1-9]\d*")
+
+
+@dataclass(frozen=True)
+class LabelImport:
+    """How a file of labels is to be read.
+
+    Attributes:
+        headings: {field: heading of the file} where recognition is not enough; "" says that the file has none.
+        wide: one line an item, one column a rater.
+        ignore: headings that are not read.
+        create: make the sheets, rows, columns and raters that the study has not.
+        pseudonyms: raters become R1, R2, … in the order of the file, and who was who is not kept.
+        replace: an answer that differs from an imported one takes its place; else it is a problem.
+        nominal: for a new study: numbers are names of options, not steps of a scale.
+    """
+
+    headings: Mapping[str, str] = field(default_factory=dict)
+    wide: bool = False
+    ignore: tuple[str, ...] = ()
+    create: bool = False
+    pseudonyms: bool = False
+    replace: bool = False
+    nominal: bool = False
+
+    def headings_of(self, table: FileTable) -> Headings:
+        return label_headings(table.header, given=self.headings, wide=self.wide, ignore=self.ignore)
+
+
+class Said(NamedTuple):
+    """An answer of a file: an option or a value."""
+
+    code: str
+    option: Option | None
+    value: Value | None
+    shown: str
+
+
+class Part:
+    """A section with all that its answers are looked up by."""
+
+    def __init__(self, section: Section) -> None:
+        self.section = section
+        self.spec: SectionSpec = section.spec
+        self.questions = {question.key: question for question in section.questions.all()}
+        self.options = {option.pk: option for q in self.questions.values() for option in q.options.all()}
+        self.specs = {question.pk: self.spec.question(question.key) for question in self.questions.values()}
+        self._by_key = {(option.question_id, option.key): option for option in self.options.values()}
+        # With one question and no preset, no answer depends on another.
+        self.has_rules = any(q.ask_unless or q.preset for q in self.spec.questions)
+
+    def question(self, name: str | None) -> Question:
+        if not name and len(self.questions) == 1:
+            return next(iter(self.questions.values()))
+        found = [question for question in self.questions.values() if name in (question.key, question.title)]
+        if not found and not name:
+            raise Unresolved(
+                gettext_noop("“%(section)s” has several questions. A column “question” must say which: %(questions)s."),
+                section=self.section.key,
+                questions=", ".join(self.questions),
+            )
+        if not found:
+            raise Unresolved(
+                gettext_noop("“%(question)s” is no question of “%(section)s”; its questions are: %(questions)s."),
+                question=name or "",
+                section=self.section.key,
+                questions=", ".join(self.questions),
+            )
+        return found[0]
+
+    def said(self, question: Question, answer: str, table: FileTable) -> Said | None:
+        """What an answer of `table` says; None for another program's word for “nothing”."""
+        spec = self.specs[question.pk]
+        kind = kind_of(spec)
+        is_missing = answer in MISSING and not (spec.text and spec.text.special_of(answer))
+        if is_missing and not spec.has_options:
+            return None
+        try:
+            value = table.value(kind, spec, answer)
+        except AnswerRefused as refused:
+            if is_missing:
+                return None
+            raise Unresolved(refused.template, **refused.values) from refused
+        return None if value is None else self.of_code(question, kind.code(spec, value))
+
+    def of_code(self, question: Question, code: str) -> Said:
+        spec = self.specs[question.pk]
+        if spec.has_options:
+            option = self._by_key[question.pk, code]
+            return Said(code, option, None, option.label)
+        value = kind_of(spec).value(spec, code)
+        return Said(code, None, value, kind_of(spec).shown(spec, value))
+
+    def answer(self, label: Label) -> Value:
+        """The value of a label; of an option its key."""
+        return self.options[label.option_id].key if label.option_id is not None else label.value
+
+    def code(self, label: Label) -> str:
+        """The code of a label whose option need not be loaded."""
+        return self.options[label.option_id].key if label.option_id is not None else value_code(label.value)
+
+
+class Cell(NamedTuple):
+    column: Column
+    question: Question
+    part: Part
+
+    def __str__(self) -> str:
+        return f"{self.question.title}: {self.column.name}" if self.column.name else self.question.title
+
+
+class Answers:
+    """The answers of a file, found in the study or made for it; `problems` says what could not be."""
+
+    def __init__(self, study: Study, table: FileTable, how: LabelImport) -> None:
+        """Read the whole file. Sheets and columns that it needs are made on the way: roll back when there are problems.
+
+        Raises:
+            TableError: the file, or its headings, cannot be read.
+        """
+        self.study, self.table, self.how = study, table, how
+        self.headings = how.headings_of(table)
+        self.problems = Problems(table.name)
+        self.imported = Imported(unread=self.headings.unread)
+        self.sheets = Sheets(study, self.imported, create=how.create)
+        sections = study.scheme.sections.prefetch_related("questions__options")
+        self.sections = {section.key: section for section in sections}
+        for section in self.sections.values():
+            section.scheme = study.scheme  # parsed once
+        self.parts = {key: Part(section) for key, section in self.sections.items()}
+
+        known = list(study.raters.select_related("user"))
+        self.known_raters = {rater.pk for rater in known}
+        self.raters: list[Rater] = []
+        self._raters = {rater.code: rater for rater in known}
+        self._rater_index: dict[str, int] = {}
+        self.pseudonyms: dict[str, str] = {}
+        self.had_pseudonyms = any(_PSEUDONYM.fullmatch(rater.code) for rater in known)
+
+        self.rows: list[Row] = []
+        self._row_index: dict[tuple[int, str], int] = {}
+        self._standing_rows: dict[int, dict[str, Row]] = {}
+        self._row_positions: dict[int, int] = {}
+        self.cells: list[Cell] = []
+        self._cell_index: dict[tuple[object, ...], int] = {}
+        self._spoken_of: set[int] = set()  # columns
+        self._columns: dict[tuple[int, str], list[Column]] = {}
+        self._worked_on: dict[int, bool] = {}
+
+        # Position i of each array is answer i; `rows`, `raters` and `cells` are what the small numbers mean.
+        self.row_of, self.rater_of, self.repeat_of = array("i"), array("i"), array("i")
+        self.cell_of, self.line_of, self.answer_of = array("i"), array("i"), array("i")
+        self.answers: list[Said] = []
+        self._answer_index: dict[tuple[int, str], int | None] = {}
+        self.notes: dict[int, str] = {}
+        self.presets: set[int] = set()
+        self.exposed: set[int] = set()
+        # Answer -> the code in the file of whose answer it began as, and whether that was confirmed.
+        self.drafts: dict[int, tuple[str, bool]] = {}
+        self.drafters: dict[str, Rater] = {}
+        self._read()
+        self._find_drafters()
+
+    def __len__(self) -> int:
+        return len(self.line_of)
+
+    def _read(self) -> None:
+        for record in label_records(self.table, self.headings, self.problems):
+            if not record.answer:
+                self.imported.empty += 1
+                continue
+            try:
+                sheet = self.sheets.get(record.sheet)
+                cell = self._cell(record, sheet)
+                answer = self._answer(self.cells[cell], record.answer)
+                if answer is None:
+                    self.imported.empty += 1
+                    continue
+                row, rater = self._row(record, sheet), self._rater(record)
+            except Unresolved as error:
+                self.problems.add(record.line, error.template, **error.values)
+                continue
+            if record.note:
+                self.notes[len(self)] = record.note
+            if record.preset:
+                self.presets.add(len(self))
+            if record.exposed:
+                self.exposed.add(len(self))
+            if record.drafted_from:
+                self.drafts[len(self)] = (record.drafted_from, record.confirmed)
+            self.row_of.append(row)
+            self.rater_of.append(rater)
+            self.repeat_of.append(record.repeat)
+            self.cell_of.append(cell)
+            self.answer_of.append(answer)
+            self.line_of.append(record.line)
+
+    def _find_drafters(self) -> None:
+        """Whose answers drafts are of: raters of the file, of the study, or new ones."""
+        first: dict[str, int] = {}
+        for place, (code, _confirmed) in self.drafts.items():
+            first.setdefault(code, self.line_of[place])
+        for code, line in first.items():
+            try:
+                self.drafters[code] = self._drafter(code)
+            except Unresolved as error:
+                self.problems.add(line, error.template, **error.values)
+
+    def _drafter(self, code: str) -> Rater:
+        if self.how.pseudonyms and (code in self.pseudonyms or code not in self._raters):
+            code = self.pseudonyms.setdefault(code, f"R{len(self.pseudonyms) + 1}")
+        return self._rater_of(code)
+
+    def _answer(self, cell: Cell, text: str) -> int | None:
+        """The place of what is said in `answers`, None for nothing."""
+        key = (cell.question.pk, text)
+        if key not in self._answer_index:
+            said = cell.part.said(cell.question, text, self.table)
+            if said is not None:
+                self.answers.append(said)
+            self._answer_index[key] = None if said is None else len(self.answers) - 1
+        return self._answer_index[key]
+
+    def columns_of(self, sheet_id: int, section: Section) -> list[Column]:
+        """All columns of a section that answers of the file are about; no query."""
+        return self._columns[sheet_id, section.key]
+
+    def _cell(self, record: LabelRecord, sheet: Sheet) -> int:
+        key = (sheet.pk, *record[3:8])
+        if (index := self._cell_index.get(key)) is not None:
+            return index
+        part = self.parts[find_section(self.sections, record.section).key]
+        question = part.question(record.question)
+        column = self._column(record, sheet, part)
+        # Two ways to say the same cell (by name, by number) share its index: else they would not be seen as the same.
+        own = (column.pk, question.pk)
+        if own not in self._cell_index:
+            self._cell_index[own] = len(self.cells)
+            self.cells.append(Cell(column, question, part))
+            self._spoken_of.add(column.pk)
+        self._cell_index[key] = self._cell_index[own]
+        return self._cell_index[key]
+
+    def _column(self, record: LabelRecord, sheet: Sheet, part: Part) -> Column:
+        """The column that a line means: by its number, else by its name, else by its facets, else the only one."""
+        columns = self._columns.get((sheet.pk, part.section.key))
+        if columns is None:
+            columns = list(Column.objects.filter(sheet=sheet, section=part.section).order_by("position"))
+            self._columns[sheet.pk, part.section.key] = columns
+        name, number = record.column, record.column_number
+        facets = {facet: text for facet, text in record.facets or () if text}
+        if name is None and facets:
+            name = column_name(check_facets(facets, part.spec))
+        numbered = [column for column in columns if number is None or column.position == number - 1]
+        found = [column for column in numbered if name is None or column.name == name]
+        if len(found) == 1:
+            return found[0]
+        if len(found) > 1:
+            raise Unresolved(
+                gettext_noop("“%(sheet)s” has %(n)s columns that this can be. A column “%(heading)s” must say which."),
+                sheet=sheet.title,
+                n=len(found),
+                heading="column" if name is None else "column_number",
+            )
+        if number is not None and numbered and numbered[0].name:
+            raise Unresolved(
+                gettext_noop("Column %(number)s of “%(section)s” in “%(sheet)s” is “%(stands)s”, not “%(name)s”."),
+                number=number,
+                section=part.section.key,
+                sheet=sheet.title,
+                stands=numbered[0].name,
+                name=name or "",
+            )
+        columns[:] = self._with_new_column(record, sheet, part, name or "", facets, columns)
+        self.imported.columns += 1
+        return columns[-1]
+
+    def _with_new_column(
+        self, record: LabelRecord, sheet: Sheet, part: Part, name: str, facets: Mapping[str, str], present: list[Column]
+    ) -> list[Column]:
+        if not self.how.create:
+            raise Unresolved(
+                gettext_noop("“%(sheet)s” has no column “%(column)s”. Correct the name, or let the import create it."),
+                sheet=sheet.title,
+                column=name,
+            )
+        if sheet.pk not in self._worked_on:
+            self._worked_on[sheet.pk] = bool(is_worked_on([sheet]))
+        if self._worked_on[sheet.pk]:
+            raise Unresolved(COLUMNS_STAND, sheet=sheet.title, column=name)
+        names = part.spec.column.facets
+        if name and not facets and len(names) > 1:
+            raise Unresolved(
+                gettext_noop("To make the column “%(column)s”, the file needs these columns: %(headings)s."),
+                column=name,
+                headings=", ".join(f"facet_{facet}" for facet in names),
+            )
+        return add_columns(
+            sheet=sheet,
+            section=part.section,
+            present=present,
+            facets=[check_facets(facets or {names[0]: name}, part.spec)],
+            positions=None if record.column_number is None else [record.column_number - 1],
+            # A blank column that lines above this one answer stays.
+            keep_blank=not self._spoken_of.isdisjoint(column.pk for column in present),
+        )
+
+    def _row(self, record: LabelRecord, sheet: Sheet) -> int:
+        key = (sheet.pk, record.row)
+        if (index := self._row_index.get(key)) is not None:
+            return index
+        standing = self._standing_rows.get(sheet.pk)
+        if standing is None:
+            standing = {
+                row.name: row for row in Row.objects.filter(sheet=sheet).only("name", "position", "sheet_id", "facets")
+            }
+            self._standing_rows[sheet.pk] = standing
+            self._row_positions[sheet.pk] = max((row.position for row in standing.values()), default=-1) + 1
+        row = standing.get(record.row)
+        if row is None:
+            if not self.how.create:
+                raise Unresolved(
+                    gettext_noop("“%(sheet)s” has no row “%(row)s”. Correct the name, or let the import create it."),
+                    sheet=sheet.title,
+                    row=record.row,
+                )
+            check_length(record.row, 200)
+            row = Row(sheet=sheet, name=record.row, position=self._row_positions[sheet.pk])
+            self._row_positions[sheet.pk] += 1
+        self._row_index[key] = len(self.rows)
+        self.rows.append(row)
+        return self._row_index[key]
+
+    def _rater(self, record: LabelRecord) -> int:
+        code = record.rater
+        if self.how.pseudonyms and record.rater_kind in ("", Rater.Kind.PERSON):
+            code = self.pseudonyms.setdefault(code, f"R{len(self.pseudonyms) + 1}")
+        rater = self._rater_of(code, record.rater_kind, simulated=bool(record.simulated))
+        if record.rater_kind and rater.kind != record.rater_kind:
+            raise Unresolved(
+                gettext_noop("“%(rater)s” is of the kind “%(kind)s” already. Give one of the two another name."),
+                rater=code,
+                kind=str(rater.kind),
+            )
+        if record.simulated is not None and rater.simulated != record.simulated:
+            raise Unresolved(
+                gettext_noop("“%(rater)s” is both simulated and not. Give one of the two another name."), rater=code
+            )
+        if code not in self._rater_index:
+            self._rater_index[code] = len(self.raters)
+            self.raters.append(rater)
+        return self._rater_index[code]
+
+    def _rater_of(self, code: str, kind: str = "", *, simulated: bool = False) -> Rater:
+        """The rater of a code, a new one where there is none and the import may make it."""
+        rater = self._raters.get(code)
+        if rater is None:
+            if not self.how.create:
+                raise Unresolved(
+                    gettext_noop("The study has no rater “%(rater)s”. Correct the name, or let the import create it."),
+                    rater=code,
+                )
+            check_length(code, 80)
+            # Inactive: whoever cannot log in must not be offered new work by the planner.
+            kind = kind or Rater.Kind.PERSON
+            rater = Rater(study=self.study, kind=kind, code=code, simulated=simulated, active=False)
+            self._raters[code] = rater
+        return rater

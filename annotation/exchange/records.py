@@ -1,0 +1,402 @@
+"""What the headings of a file mean, and the typed records below them: labels, rows, columns.
+
+Pure Python: no Django, no database. Which rater, row or option of a study a word of the file is, is decided in
+`row_imports` and `label_imports` beside this; docs/import.md describes the files for those who write them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from annotation.evidence.blocks import Block
+from annotation.evidence.kinds import PARAGRAPH
+from annotation.exchange.tables import FileLine, FileTable, Problems, TableError
+from base.sentences import gettext_noop
+
+# Empty cells of other programs. They count as empty only where they are no option of the question.
+MISSING = frozenset({"NA", "NaN", "nan"})
+
+# --- headings --------------------------------------------------------------------------------------------------------
+
+LABEL_FIELDS = (
+    "sheet", "row", "rater", "rater_kind", "simulated", "repeat", "section", "column", "column_number", "question",
+    "answer", "preset", "exposed", "drafted_from", "confirmed", "note", "gold",
+)  # fmt: skip
+# Columns of our own exports that say the same a second time, or what no import can set.
+_SAID_OTHERWISE = frozenset({"answer_label", "state", "updated_at", "skipped"})
+_FACET = "facet_"
+_ALIASES: Mapping[str, frozenset[str]] = {
+    "rater": frozenset({"rater", "worker", "annotator", "coder", "labeler", "labeller", "user", "participant"}),
+    "row": frozenset({"row", "item", "task", "document", "doc", "orig", "example", "instance", "unit"}),
+    "answer": frozenset(
+        {"answer", "label", "response", "rating", "choice", "annotation", "judgment", "judgement", "vote"}
+    ),
+    "gold": frozenset(
+        {"gold", "truth", "gold_label", "ground_truth", "true_label", "gold_standard", "reference_label"}
+    ),
+    "note": frozenset({"note", "notes", "comment", "comments", "reason"}),
+}
+_WIDE_FIELDS = frozenset({"sheet", "row", "section", "column", "column_number", "question", "gold"})
+_NAMES_OF_IDS = frozenset({"id", "amt", "mturk", "code", "name", "nr", "no"})
+
+
+@dataclass(frozen=True)
+class Headings:
+    """Where a line holds what: by field and by facet, (position, code) of wide raters; and what is not read."""
+
+    at: Mapping[str, int]
+    facets: Mapping[str, int] = field(default_factory=dict)
+    raters: tuple[tuple[int, str], ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+def fold_heading(heading: str) -> str:
+    """“!Worker IDs”, “workerIDs” and “worker_ids” are the same heading."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", heading)
+    return re.sub(r"\W+", "_", apart).strip("_").casefold()
+
+
+def _core(folded: str) -> str:
+    """“amt_worker_ids” -> “worker”."""
+    words = [word.removesuffix("s") for word in folded.split("_")]
+    return "_".join(word for word in words if word not in _NAMES_OF_IDS)
+
+
+def label_headings(
+    header: Sequence[str], *, given: Mapping[str, str] | None = None, wide: bool = False, ignore: Collection[str] = ()
+) -> Headings:
+    """Recognise the headings of a file of labels.
+
+    Args:
+        given: {field of `LABEL_FIELDS`: heading}, which goes before all recognition; "" says that the file has none.
+        wide: one line an item, one column a rater: each heading that is nothing else is a rater.
+        ignore: headings that are not read.
+    Raises:
+        TableError: a needed heading is missing, or two could be the same thing.
+    """
+    given = given or {}
+    folded = [fold_heading(heading) for heading in header]
+    ignored = {_find(header, folded, heading) for heading in ignore}
+    fields = [name for name in LABEL_FIELDS if not wide or name in _WIDE_FIELDS]
+    at = {name: _find(header, folded, given[name]) for name in fields if given.get(name)}
+    open_fields = [name for name in fields if name not in given]
+    facets: dict[str, int] = {}
+
+    def taken() -> set[int]:
+        return {*at.values(), *facets.values(), *ignored}
+
+    def take(name: str, candidates: list[int]) -> None:
+        if len(candidates) > 1:
+            raise TableError(
+                gettext_noop("Both “%(one)s” and “%(other)s” could be the %(field)s. Say which heading is."),
+                one=header[candidates[0]],
+                other=header[candidates[1]],
+                field=name,
+            )
+        if candidates:
+            at[name] = candidates[0]
+
+    for name in open_fields:
+        take(name, [i for i, text in enumerate(folded) if text == name and i not in taken()])
+    for i, text in enumerate(folded):
+        if text.startswith(_FACET) and i not in taken():
+            facets[text.removeprefix(_FACET)] = i
+    for name in open_fields:
+        if name in at or name not in _ALIASES:
+            continue
+        free = [i for i in range(len(header)) if i not in taken()]
+        exact = [i for i in free if folded[i] in _ALIASES[name]]
+        loose = [i for i in free if name in ("rater", "row") and _core(folded[i]) in _ALIASES[name]]
+        take(name, exact or loose)
+
+    rest = [i for i in range(len(header)) if i not in taken() and header[i]]
+    raters: tuple[tuple[int, str], ...] = ()
+    if wide:
+        raters = tuple((i, header[i]) for i in rest)
+        rest = []
+        if twice := next((code for n, (_, code) in enumerate(raters) if code in [c for _, c in raters[:n]]), None):
+            raise TableError(gettext_noop("Two columns are headed “%(heading)s”."), heading=twice)
+    _require(header, at, raters, wide=wide)
+    unread = [header[i] for i in rest if folded[i] not in _SAID_OTHERWISE]
+    return Headings(at, facets, raters, (*unread, *(header[i] for i in sorted(ignored))))
+
+
+def _find(header: Sequence[str], folded: Sequence[str], heading: str) -> int:
+    for candidates, wanted in ((header, heading.strip()), (folded, fold_heading(heading))):
+        places = [i for i, text in enumerate(candidates) if text == wanted]
+        if len(places) == 1:
+            return places[0]
+        if places:
+            raise TableError(gettext_noop("Two columns are headed “%(heading)s”."), heading=heading)
+    raise TableError(
+        gettext_noop("No column is headed “%(heading)s”. The file has: %(headings)s."),
+        heading=heading,
+        headings=", ".join(text for text in header if text),
+    )
+
+
+def _require(header: Sequence[str], at: Mapping[str, int], raters: Collection[object], *, wide: bool) -> None:
+    needed = ["row"]
+    if wide and not raters and "gold" not in at:
+        raise TableError(gettext_noop("No column is left for a rater: in the wide form, each rater has a column."))
+    # A file of gold answers alone has neither raters nor answers.
+    if not wide and not ("gold" in at and "rater" not in at and "answer" not in at):
+        needed = ["rater", "row", "answer"]
+    if missing := [name for name in needed if name not in at]:
+        raise TableError(
+            gettext_noop("No heading tells the %(field)s. Say which one does; the file has: %(headings)s."),
+            field=missing[0],
+            headings=", ".join(text for text in header if text),
+        )
+
+
+# --- labels ---------------------------------------------------------------------------------------------------------
+
+
+class LabelRecord(NamedTuple):
+    """One answer as the file gives it. None: the file has no such column."""
+
+    line: int
+    sheet: str | None
+    row: str
+    section: str | None
+    column: str | None
+    column_number: int | None
+    facets: tuple[tuple[str, str], ...] | None
+    question: str | None
+    rater: str
+    rater_kind: str  # "" where the file does not say
+    simulated: bool | None
+    repeat: int
+    answer: str  # "" where nothing was answered
+    preset: bool
+    exposed: bool
+    drafted_from: str  # whose answer it began as, "" for one's own
+    confirmed: bool
+    note: str
+
+
+GOLD = "gold"
+_KINDS = frozenset({"", "person", "judge", GOLD})
+_YES, _NO = frozenset({"yes", "true", "1"}), frozenset({"", "no", "false", "0"})
+
+
+def label_records(table: FileTable, headings: Headings, problems: Problems) -> Iterator[LabelRecord]:
+    """The answers of a file, long or wide as its `headings` are. The gold of a cell comes once, by a rater “gold”.
+
+    What a line lacks, and gold that contradicts an earlier line's, goes to `problems`.
+    """
+    gold_of: dict[tuple[object, ...], tuple[str, int]] = {}
+    for line in table.lines(problems):
+        base = _base_record(line, headings, problems)
+        if base is None:
+            continue
+        gold = _cell(line, headings, "gold") or ""
+        if headings.raters:
+            yield from (base._replace(rater=code, answer=line.cells[i]) for i, code in headings.raters)
+        elif base.rater:
+            yield base
+        elif base.answer or ("rater" in headings.at and not gold):
+            problems.add(line.number, gettext_noop("This line names no rater."))
+            continue
+        if gold and gold not in MISSING:
+            cell = base[1:8]
+            before = gold_of.setdefault(cell, (gold, line.number))
+            if before[0].casefold() != gold.casefold():
+                problems.add(
+                    line.number,
+                    gettext_noop("The gold of “%(row)s” is “%(gold)s” here and “%(before)s” on line %(first)s."),
+                    row=base.row,
+                    gold=gold,
+                    before=before[0],
+                    first=before[1],
+                )
+            elif before[1] == line.number:
+                yield base._replace(
+                    rater=GOLD,
+                    rater_kind=GOLD,
+                    answer=gold,
+                    simulated=None,
+                    repeat=1,
+                    preset=False,
+                    exposed=False,
+                    drafted_from="",
+                    confirmed=False,
+                    note="",
+                )
+
+
+def _base_record(line: FileLine, headings: Headings, problems: Problems) -> LabelRecord | None:
+    at = headings.at
+    row = _cell(line, headings, "row") or ""
+    if not row:
+        problems.add(line.number, gettext_noop("This line names no row."))
+        return None
+    kind = (_cell(line, headings, "rater_kind") or "").casefold()
+    if kind not in _KINDS:
+        problems.add(line.number, gettext_noop("A rater is a person, a judge or gold, not “%(kind)s”."), kind=kind)
+        return None
+    try:
+        repeat = _whole(_cell(line, headings, "repeat") or "1")
+        number = _whole(_cell(line, headings, "column_number") or "1") if "column_number" in at else None
+        simulated = _yes(_cell(line, headings, "simulated") or "") if "simulated" in at else None
+        preset, exposed = (_yes(_cell(line, headings, name) or "") for name in ("preset", "exposed"))
+        drafted_from = _cell(line, headings, "drafted_from") or ""
+        # Of a file without drafts the word may mean anything.
+        confirmed = bool(drafted_from) and _yes(_cell(line, headings, "confirmed") or "")
+    except ValueError as error:
+        problems.add(
+            line.number,
+            gettext_noop(
+                "“%(value)s” is no value for repeat, column_number (1 to 9999), or for simulated, preset, exposed or "
+                "confirmed (yes or no)."
+            ),
+            value=str(error),
+        )
+        return None
+    return LabelRecord(
+        line=line.number,
+        sheet=_cell(line, headings, "sheet"),
+        row=row,
+        section=_cell(line, headings, "section"),
+        column=_cell(line, headings, "column"),
+        column_number=number,
+        facets=tuple((name, line.cells[i]) for name, i in headings.facets.items()) or None,
+        question=_cell(line, headings, "question"),
+        rater=_cell(line, headings, "rater") or "",
+        rater_kind=kind,
+        simulated=simulated,
+        repeat=repeat,
+        answer=_cell(line, headings, "answer") or "",
+        preset=preset,
+        exposed=exposed,
+        drafted_from=drafted_from,
+        confirmed=confirmed,
+        note=_cell(line, headings, "note") or "",
+    )
+
+
+def _cell(line: FileLine, headings: Headings, name: str) -> str | None:
+    position = headings.at.get(name)
+    return None if position is None else line.cells[position]
+
+
+def _whole(text: str) -> int:
+    if not re.fullmatch(r"[1-9]\d{0,3}", text):
+        raise ValueError(text)
+    return int(text)
+
+
+def _yes(text: str) -> bool:
+    if (folded := text.casefold()) not in _YES | _NO:
+        raise ValueError(text)
+    return folded in _YES
+
+
+# --- rows and columns -----------------------------------------------------------------------------------------------
+
+
+class RowRecord(NamedTuple):
+    line: int
+    sheet: str | None
+    name: str
+    title: str
+    url: str
+    language: str
+    blocks: tuple[Block, ...]
+    facets: Mapping[str, str]  # those that the file has a column for
+
+
+_ROW_FIELDS = ("sheet", "row", "title", "url", "language")
+_PARAGRAPHS = re.compile(r"(evidence|text)(_\w+)?")
+
+
+@dataclass(frozen=True)
+class RowHeadings:
+    at: Mapping[str, int]
+    blocks: tuple[tuple[int, str], ...]  # in the order of the file, which is the order of reading
+    facets: Mapping[str, int]
+    unread: tuple[str, ...]
+
+
+def row_headings(header: Sequence[str], kinds: Collection[str], facets: Collection[str] = ()) -> RowHeadings:
+    """Recognise the headings of a file of rows; docs/import.md says which columns become evidence.
+
+    Args:
+        kinds: keys of the kinds of evidence block that are known.
+        facets: of rows, by their keys, which head a column as they are or as “facet_…” and “row_facet_…”.
+
+    Raises:
+        TableError: no heading `row`, or one that stands there twice.
+    """
+    at: dict[str, int] = {}
+    blocks, unread = [], []
+    facets_at: dict[str, int] = {}
+    for i, heading in enumerate(header):
+        folded = fold_heading(heading)
+        kind = folded.removeprefix("evidence_")
+        facet = folded.removeprefix("row_").removeprefix(_FACET)
+        if folded in _ROW_FIELDS:
+            if folded in at:
+                raise TableError(gettext_noop("Two columns are headed “%(heading)s”."), heading=heading)
+            at[folded] = i
+        elif facet in facets:
+            if facet in facets_at:
+                raise TableError(gettext_noop("Two columns are headed “%(heading)s”."), heading=heading)
+            facets_at[facet] = i
+        elif kind in kinds:
+            blocks.append((i, kind))
+        elif _PARAGRAPHS.fullmatch(folded):
+            blocks.append((i, PARAGRAPH))
+        elif heading:
+            unread.append(heading)
+    _require(header, at, ["rows have none"], wide=True)
+    return RowHeadings(at, tuple(blocks), facets_at, tuple(unread))
+
+
+def row_records(table: FileTable, headings: RowHeadings, problems: Problems) -> Iterator[RowRecord]:
+    for line in table.lines(problems):
+        cells = {name: line.cells[i] for name, i in headings.at.items()}
+        if not cells["row"]:
+            problems.add(line.number, gettext_noop("This line names no row."))
+            continue
+        yield RowRecord(
+            line=line.number,
+            sheet=cells.get("sheet"),
+            name=cells["row"],
+            title=cells.get("title", ""),
+            url=cells.get("url", ""),
+            language=cells.get("language", ""),
+            blocks=tuple(
+                Block(kind, text)
+                for i, kind in headings.blocks
+                for part in line.cells[i].splitlines()
+                if (text := part.strip())
+            ),
+            facets={facet: line.cells[i] for facet, i in headings.facets.items()},
+        )
+
+
+class ColumnRecord(NamedTuple):
+    line: int
+    sheet: str | None
+    section: str | None
+    facets: tuple[tuple[str, str], ...]
+
+
+def column_records(table: FileTable, problems: Problems) -> Iterator[ColumnRecord]:
+    """Columns of a file `sheet,section,<facets…>`; which facets there are is the scheme's to say.
+
+    Raises:
+        TableError: a heading that stands there twice.
+    """
+    folded = [fold_heading(heading).removeprefix(_FACET) for heading in table.header]
+    if twice := next((text for i, text in enumerate(folded) if text in folded[:i]), None):
+        raise TableError(gettext_noop("Two columns are headed “%(heading)s”."), heading=twice)
+    for line in table.lines(problems):
+        cells = dict(zip(folded, line.cells, strict=True))
+        sheet, section = cells.pop("sheet", None), cells.pop("section", None)
+        yield ColumnRecord(line.number, sheet, section, tuple((name, text) for name, text in cells.items() if name))

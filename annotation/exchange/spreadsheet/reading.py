@@ -1,0 +1,293 @@
+"""What somebody changed in a workbook, or everything that keeps it from being taken in, each by its cell."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.translation import gettext as _
+from openpyxl.utils import coordinate_to_tuple
+from openpyxl.workbook import Workbook
+from openpyxl.worksheet.worksheet import Worksheet
+
+from annotation.actions import Answer, Refused
+from annotation.answers import AnswerRefused, kind_of
+from annotation.answers.codes import SKIP
+from annotation.exchange import workbooks
+from annotation.exchange.spreadsheet.layout import (
+    PLACES,
+    VERSION,
+    Place,
+    code_of,
+    remembered,
+    said,
+)
+from annotation.exchange.workbooks import fits, plain, text_in
+from annotation.models import Assignment, Column, Option, Question
+from annotation.queries import Cell, Grid, GridTable
+from annotation.scheme import rules
+from annotation.scheme.spec import Layout, QuestionSpec
+
+MAX_BYTES = 20_000_000
+
+Key = tuple[int, int, int]  # assignment, column, question
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why a cell of the workbook cannot be taken in."""
+
+    cell: str
+    sentence: str
+
+
+@dataclass
+class Reading:
+    """The answers that differ from what the workbook held when it was made; none if there is a problem."""
+
+    answers: dict[Assignment, list[Answer]] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def n_cells(self) -> int:
+        return sum(map(len, self.answers.values()))
+
+
+@dataclass(frozen=True)
+class _Spot:
+    """A cell of the grid as it stands now."""
+
+    table: GridTable
+    assignment: Assignment
+    column: Column
+    question: Question
+    cell: Cell
+
+    @property
+    def spec(self) -> QuestionSpec:
+        return self.table.spec.question(self.question.key)
+
+
+def read(data: bytes, grid: Grid) -> Reading:
+    """What the rater of `grid` changed in a workbook that was made of it.
+
+    Raises:
+        Refused: the file is no workbook of this sheet and rater.
+    """
+    book = _opened(data)
+    page, places = _pages(book, grid)
+    spots = dict(_spots(grid))
+    reading = Reading()
+    moved = list(_moved(page, places))
+    reading.problems += moved
+    lines = {coordinate_to_tuple(problem.cell)[0] for problem in moved}
+    elsewhere: set[str] = set()
+    for problem, cells in _moved_columns(page, places, grid):
+        reading.problems.append(problem)
+        elsewhere |= cells
+    skips = {place.text for place in places if place.code.startswith(SKIP)}
+    changed: dict[Key, tuple[str, str]] = {}  # -> its cell and its code, "" for nothing
+    for place in places:
+        text = text_in(page[place.cell].value)
+        if text == place.text or place.cell in elsewhere or coordinate_to_tuple(place.cell)[0] in lines:
+            continue
+        key = (place.assignment, place.column, place.question)
+        try:
+            code = _code(page[place.cell], text, place, spots.get(key), skips)
+        except _Wrong as wrong:
+            reading.problems.append(Problem(place.cell, str(wrong)))
+            continue
+        if code != code_of(spots[key].cell):
+            changed[key] = place.cell, code
+    reading.problems += _not_asked(changed, spots)
+    if reading.problems:
+        # Each line once: what is wrong with its place is wrong with all its cells.
+        reading.problems.sort(key=lambda problem: coordinate_to_tuple(problem.cell))
+        return reading
+    of_questions = Option.objects.filter(question__in={key[2] for key in changed})
+    options = {(option.question_id, option.key): option for option in of_questions}
+    answers: dict[int, list[Answer]] = defaultdict(list)
+    for key, (_cell, code) in changed.items():
+        spot = spots[key]
+        is_value = bool(code) and not spot.spec.has_options
+        answers[key[0]].append(
+            Answer(
+                spot.column,
+                spot.question,
+                options[key[2], code] if code and not is_value else None,
+                value=kind_of(spot.spec).value(spot.spec, code) if is_value else None,
+                seen=code_of(spot.cell),
+            )
+        )
+    for assignment in grid.assignments:
+        if of_row := answers.get(assignment.pk):
+            reading.answers[assignment] = sorted(of_row, key=lambda answer: answer.question.position)
+    return reading
+
+
+def _opened(data: bytes) -> Workbook:
+    try:
+        return workbooks.opened(data)
+    except workbooks.TooLarge as error:
+        raise Refused(_("This workbook is too large to be one of Palate's.")) from error
+    except ValueError as error:
+        raise Refused(_("This is no workbook (.xlsx). Save it as one in your program, and give that.")) from error
+
+
+def _pages(book: Workbook, grid: Grid) -> tuple[Worksheet, list[Place]]:
+    spoilt = Refused(_("What this workbook keeps for Palate was changed. Download the sheet anew."))
+    if PLACES not in book.sheetnames:
+        raise Refused(
+            _("This workbook did not come from Palate, or lost what it needs to be read. Download the sheet anew.")
+        )
+    try:
+        head, *lines = book[PLACES].iter_rows(values_only=True)
+        _name, version, sheet, rater = head[:4]
+        places = [_place(line) for line in lines]
+    except (ValueError, TypeError) as error:
+        raise spoilt from error
+    if version != VERSION:
+        raise Refused(_("Another version of Palate made this workbook. Download the sheet anew."))
+    if sheet != grid.sheet.pk:
+        raise Refused(_("This workbook is of another sheet than “%(sheet)s”.") % {"sheet": grid.sheet.title})
+    if rater != grid.assignments[0].rater_id:
+        raise Refused(_("This workbook is somebody else's. Download your own."))
+    page = next((page for page in book.worksheets if page.sheet_state == "visible"), None)
+    if page is None:
+        raise spoilt
+    return page, places
+
+
+def _place(line: tuple[Any, ...]) -> Place:
+    texts = [text_in(value) for value in (*line[4:8], "", "", "", "")[:4]]
+    if not re.fullmatch(r"[A-Z]{1,3}[1-9]\d{0,6}", str(line[0])):
+        raise ValueError(line[0])
+    return Place(str(line[0]), int(line[1]), int(line[2]), int(line[3]), *texts)
+
+
+def _spots(grid: Grid) -> Iterator[tuple[Key, _Spot]]:
+    for table in grid.tables:
+        for line in table.lines:
+            for column, cell in zip(table.columns, line.cells, strict=True):
+                key = (cell.assignment_id, cell.column_id, cell.question_id)
+                yield key, _Spot(table, line.assignment, column, line.question, cell)
+
+
+def _moved(page: Worksheet, places: list[Place]) -> Iterator[Problem]:
+    """Lines beside which something else stands than when the workbook was made."""
+    seen = set()
+    for place in places:
+        line = coordinate_to_tuple(place.cell)[0]
+        if line in seen:
+            continue
+        seen.add(line)
+        for letter, expected in (("A", place.row_name), ("B", place.beside)):
+            found = text_in(page[f"{letter}{line}"].value)
+            if expected and found != expected:
+                yield Problem(
+                    f"{letter}{line}",
+                    _("“%(expected)s” stood here, and now “%(found)s”: was the line moved?")
+                    % {"expected": expected, "found": found},
+                )
+                break
+
+
+def _moved_columns(page: Worksheet, places: list[Place], grid: Grid) -> Iterator[tuple[Problem, set[str]]]:
+    """Headings that say something else by now, with the cells below them; they stand above a section's first line."""
+    for table in grid.tables:
+        columns = {column.pk: column for column in table.columns}
+        titles = {question.pk: question.title for question in table.questions}
+        below: dict[int, list[Place]] = defaultdict(list)
+        first = 0
+        for place in places:
+            if place.column in columns:
+                line, number = coordinate_to_tuple(place.cell)
+                first = min(first or line, line)
+                below[number].append(place)
+        for number, of_column in below.items():
+            place = of_column[0]
+            if table.spec.layout == Layout.DOWN:
+                headings = [titles.get(place.question, "")]
+            else:
+                headings = [columns[place.column].facets.get(facet, "") for facet in table.spec.column.facets]
+            for line, heading in enumerate(headings, first - len(headings)):
+                expected = plain(heading).strip()
+                found = text_in(page.cell(line, number).value)
+                if found != expected:
+                    sentence = _("“%(expected)s” stood here, and now “%(found)s”: was the column moved?")
+                    problem = Problem(
+                        page.cell(line, number).coordinate, sentence % {"expected": expected, "found": found}
+                    )
+                    yield problem, {place.cell for place in of_column}
+                    break
+
+
+class _Wrong(Exception):
+    pass
+
+
+def _code(cell: Any, text: str, place: Place, spot: _Spot | None, skips: Collection[str]) -> str:
+    """The code of what was written into a cell of the workbook; "" for nothing.
+
+    `skips`: how the skipped cells of the workbook read. A copy of one is no answer.
+
+    Raises:
+        _Wrong: it cannot be taken in.
+    """
+    if spot is None:
+        raise _Wrong(_("This cell is not assigned to you any more."))
+    if spot.cell.locked:
+        raise _Wrong(
+            _("“%(row)s” is submitted or closed: nothing in it is changed.") % {"row": spot.assignment.row.name}
+        )
+    stands = said(spot.spec, spot.cell)
+    if not fits(stands):
+        raise _Wrong(_("What stands here is too long for a workbook's cell. Change it in the browser."))
+    code = _written(cell, text, spot.spec, skips) if text else ""
+    if remembered(code_of(spot.cell)) not in (place.code, remembered(code)):
+        raise _Wrong(
+            _("You chose “%(said)s” here; “%(now)s” was chosen in the browser since. Make the two alike first.")
+            % {"said": text[:80] or _("nothing"), "now": stands[:80] or _("nothing")}
+        )
+    return code
+
+
+def _written(cell: Any, text: str, spec: QuestionSpec, skips: Collection[str]) -> str:
+    if cell.data_type in ("f", "e"):
+        raise _Wrong(_("A formula stands here, or what became of one. Write the answer itself."))
+    if spec.has_options:
+        option = next((option for option in spec.options if text.casefold() == option.label.casefold()), None)
+        if option is None:
+            words = ", ".join(option.label for option in spec.options)
+            raise _Wrong(_("“%(said)s” is none of: %(words)s.") % {"said": text[:80], "words": words})
+        return option.key
+    if isinstance(cell.value, datetime.date | datetime.time | datetime.timedelta):
+        raise _Wrong(_("Your program made a date of this. Format the cell as text, and write the answer again."))
+    if text in skips:
+        raise _Wrong(_("This was copied from a skipped cell, and is no answer. Skip the cell in the browser."))
+    kind = kind_of(spec)
+    try:
+        value = kind.read(spec, text)
+    except AnswerRefused as refused:
+        raise _Wrong(str(refused)) from refused
+    return "" if value is None else kind.code(spec, value)
+
+
+def _not_asked(changed: Mapping[Key, tuple[str, str]], spots: Mapping[Key, _Spot]) -> Iterator[Problem]:
+    """Answers to what the answers beside or above them switch off."""
+    for key, (cell, code) in changed.items():
+        if not code:
+            continue
+        spot = spots[key]
+        codes: dict[str, str] = {}
+        for question in spot.table.questions:
+            other = (key[0], key[1], question.pk)
+            stands = changed[other][1] if other in changed else code_of(spots[other].cell)
+            if stands:
+                codes[question.key] = stands
+        if spot.question.key not in rules.asked(spot.table.spec, codes):
+            yield Problem(cell, _("This is not asked: the answer above switches it off. Clear one of the two."))

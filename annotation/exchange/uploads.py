@@ -1,0 +1,101 @@
+"""Files of people that wait for a worker: in `PALATE_UPLOADS`, which web server and workers share."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from io import BufferedReader
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from django.conf import settings
+
+# Seconds for which a file is kept that no import has used up: as long as somebody may resume it.
+KEPT = 7 * 86_400
+
+
+class Upload(Protocol):
+    def chunks(self) -> Iterable[bytes]: ...
+
+
+def keep(file: Upload) -> str:
+    """Store a file under a name that nobody can guess; returns the name."""
+    folder: Path = settings.PALATE_UPLOADS
+    folder.mkdir(parents=True, exist_ok=True)
+    name = secrets.token_hex(16)
+    with (folder / name).open("wb") as stored:
+        for chunk in file.chunks():
+            stored.write(chunk)
+    return name
+
+
+def forget(names: Iterable[str]) -> None:
+    for name in names:
+        for path in (_path(name), _mark(name)):
+            path.unlink(missing_ok=True)
+
+
+def clean() -> int:
+    """Delete what nobody has used for long; returns how many files."""
+    old = [path for path in settings.PALATE_UPLOADS.glob("*") if path.stat().st_mtime < time.time() - KEPT]
+    for path in old:
+        path.unlink(missing_ok=True)
+    return len(old)
+
+
+def read_percent(name: str) -> int | None:
+    """How much of a file has been read by the import that reads it now, if any does."""
+    try:
+        return int(_mark(name).read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def open_watched(name: str, look: Callable[[], None]) -> BinaryIO:
+    """Open a stored file for an import. How far it is read stands beside it, in a file: what an import writes to the
+    database is seen by nobody before its end. `look` is called as often, and may raise to stop.
+
+    Raises:
+        FileNotFoundError: it is not kept any more.
+    """
+    return _Watched(_path(name).open("rb", buffering=0), _mark(name), _path(name).stat().st_size, look)
+
+
+class _Watched(BufferedReader):
+    """A file that tells how much of it has been read, at most once a second."""
+
+    def __init__(self, raw: object, mark: Path, size: int, look: Callable[[], None]) -> None:
+        super().__init__(raw, buffer_size=2**20)  # type: ignore[arg-type]
+        self._mark, self._size, self._look, self._last = mark, size, look, 0.0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return self._told(super().read(size))
+
+    def read1(self, size: int = -1, /) -> bytes:
+        return self._told(super().read1(size))
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        return self._told(super().readline(size))
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._mark.unlink(missing_ok=True)
+        super().close()
+
+    def _told(self, read: bytes) -> bytes:
+        if not read or time.monotonic() - self._last >= 1:
+            self._last = time.monotonic()
+            self._mark.write_text(str(100 if not read else 100 * self.tell() // max(1, self._size)))
+            self._look()
+        return read
+
+
+def _path(name: str) -> Path:
+    folder: Path = settings.PALATE_UPLOADS
+    return folder / name
+
+
+def _mark(name: str) -> Path:
+    return _path(f"{name}.percent")

@@ -1,0 +1,417 @@
+"""The manager's forms: planning, handing work on, letting people in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from django import forms
+from django.contrib.auth.forms import UserCreationForm
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from annotation import doors, queries
+from annotation.models import Rater, Role, Row, Sheet, Study, User
+from annotation.planning import BY_SHEET, Design, OverlapRequest, RowChoice
+from annotation.planning.sampling import Sample
+from annotation.queries import Given, ReplanRequest, SheetToPlan, Startable
+from annotation.scheme.spec import SchemeSpec, Words
+from base.text import natural
+
+_SEED = 2**31 - 1
+_NO_WORD = "-"  # in a form, where a facet has no word
+_BOXES = 12  # at most as many boxes to tick; a list to choose from beyond
+
+
+class SheetsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+    """Sheets with the number of their rows that are free."""
+
+    words = Words()
+    counts: dict[int, SheetToPlan]
+
+    def label_from_instance(self, sheet: Sheet) -> str:
+        count = self.counts[sheet.pk]
+        sentence = ngettext(
+            "%(title)s · %(free)s of %(n)s %(row)s free", "%(title)s · %(free)s of %(n)s %(rows)s free", count.rows
+        )
+        return sentence % {"title": sheet.title, "free": count.free, "n": count.rows, **self.words.model_dump()}
+
+
+class PlanForm(forms.Form):
+    """What the planner is asked for.
+
+    Offers active people with a login who are not paused, the judges that can work here, and the sheets on which
+    somebody of them can be given something.
+    """
+
+    raters = forms.ModelMultipleChoiceField(
+        Rater.objects.none(), label=_("Raters"), widget=forms.CheckboxSelectMultiple, required=False
+    )
+    sheets = SheetsField(Sheet.objects.none(), label=_("Sheets"), widget=forms.CheckboxSelectMultiple)
+    sections = forms.MultipleChoiceField(label=_("Sections"), widget=forms.CheckboxSelectMultiple)
+    raters_per_sheet = forms.IntegerField(label=_("Raters a sheet"), min_value=1, max_value=100)
+    share_twice = forms.IntegerField(label=_("Labelled twice (%)"), min_value=0, max_value=100)
+    share_thrice = forms.IntegerField(
+        label=_("Labelled three times (%)"), min_value=0, max_value=100, initial=0, required=False
+    )
+    own_order = forms.BooleanField(
+        label=_("Each rater in an order of their own"),
+        required=False,
+        initial=True,
+        help_text=_("Drawn from the seed and kept. Otherwise everybody sees the order of the sheet."),
+    )
+    kappa = forms.DecimalField(
+        label=_("Agreement to expect (κ)"),
+        min_value=0,
+        max_value=0.98,
+        decimal_places=2,
+        initial="0.70",
+        required=False,
+        help_text=_("Changes the expected interval alone."),
+    )
+    seed = forms.IntegerField(
+        label=_("Seed"), min_value=0, max_value=_SEED, initial=1, help_text=_("The same seed gives the same plan.")
+    )
+
+    class Judged(forms.ChoiceField):
+        """What a judge labels."""
+
+        NOTHING, SHARED, ALL = "", "shared", "all"
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        scheme = study.scheme.parsed
+        words = scheme.words
+        raters = study.raters.plannable()
+        self.judges = doors.judge_names(study)
+        self.study = study
+        labelled_by = queries.rows_of_judges(study, [section.key for section in scheme.sections])
+        counts = queries.sheets_to_plan(study)
+        all_rows = sum(count.rows for count in counts)
+        judges_lack = any(len(labelled_by[judge]) < all_rows for judge in self.judges)
+        self.counts = {count.sheet.pk: count for count in counts if count.free or judges_lack}
+        sheets = study.sheets.filter(pk__in=self.counts).order_by("position")
+        self.fields["raters"].queryset = raters  # type: ignore[attr-defined]
+        self.fields["sheets"].queryset = sheets  # type: ignore[attr-defined]
+        self.fields["sheets"].label = words.sheets.capitalize()
+        self.fields["sheets"].words, self.fields["sheets"].counts = words, self.counts  # type: ignore[attr-defined]
+        self.fields["raters_per_sheet"].label = _("Raters a %(sheet)s") % {"sheet": words.sheet}
+        self.section_keys = [section.key for section in scheme.sections]
+        if len(self.section_keys) > 1:
+            self.fields["sections"].choices = [  # type: ignore[attr-defined]
+                (section.key, section.title) for section in scheme.sections
+            ]
+        else:
+            del self.fields["sections"]
+        for n, judge in enumerate(self.judges):
+            self.fields[f"judge_{n}"] = self.Judged(
+                label=_("Judge “%(name)s” labels") % {"name": judge},
+                required=False,
+                choices=[
+                    (self.Judged.NOTHING, _("nothing for now")),
+                    (self.Judged.SHARED, _("the %(rows)s that several people label") % {"rows": words.rows}),
+                    (self.Judged.ALL, _("every %(row)s") % {"row": words.row}),
+                ],
+            )
+        self._add_choice(scheme)
+        self.order_fields([name for name in self.fields if name not in ("own_order", "kappa", "seed")])
+        # A plan that can be drawn to begin with: one rater alone can label nothing twice.
+        alone = len(raters) < 2
+        self.initial = {
+            "raters": list(raters),
+            "sheets": [sheet for sheet in sheets if self.counts[sheet.pk].free],
+            "sections": self.section_keys,
+            "raters_per_sheet": 1 if alone else 2,
+            "share_twice": 0 if alone else 50,
+            # Where there are no people to plan for, the judges are who is left.
+            **{f"judge_{n}": "" if raters else self.Judged.ALL for n in range(len(self.judges))},
+            **self.initial,
+        }
+
+    def _add_choice(self, scheme: SchemeSpec) -> None:
+        """Which rows the plan is about: a list for each facet that has several words, and a sample. One query where the
+        scheme has facets of rows, hidden ones too: managers may see them."""
+        words = scheme.words
+        facets = scheme.row.facets
+        of_rows = queries.row_facets(Row.objects.filter(sheet__in=self.counts)).values() if facets else ()
+        for facet in facets:
+            said = sorted({row.get(facet.key, "") for row in of_rows}, key=natural)
+            if len(said) > 1:
+                self.fields[f"facet.{facet.key}"] = forms.MultipleChoiceField(
+                    label=facet.name,
+                    choices=[(word or _NO_WORD, word or _("without one")) for word in said],
+                    widget=forms.CheckboxSelectMultiple if len(said) <= _BOXES else forms.SelectMultiple,
+                    required=False,
+                )
+        self.fields["size"] = forms.IntegerField(
+            label=_("How many %(rows)s are drawn") % words.model_dump(),
+            min_value=1,
+            required=False,
+            widget=forms.NumberInput(attrs={"placeholder": _("all")}),
+            help_text=_("By the seed. The same seed with a larger number adds to what is drawn."),
+        )
+        self.fields["each"] = forms.ChoiceField(
+            label=_("So many"),
+            choices=[("", _("in all, each group by its size")), ("each", _("of each group"))],
+            required=False,
+        )
+        self.fields["by"] = forms.MultipleChoiceField(
+            label=_("Groups"),
+            choices=[*((facet.key, facet.name) for facet in facets), (BY_SHEET, words.sheet.capitalize())],
+            widget=forms.CheckboxSelectMultiple,
+            required=False,
+        )
+
+    @property
+    def of_choice(self) -> list[forms.BoundField]:
+        """The fields that say which rows the plan is about."""
+        return [field for field in self if field.name in ("size", "each", "by") or field.name.startswith("facet.")]
+
+    @property
+    def narrows(self) -> bool:
+        """Whether anything is asked of the rows, sensible or not."""
+        return any(self.data.get(field.html_name) for field in self.of_choice)
+
+    @property
+    def of_design(self) -> list[forms.BoundField]:
+        choice = {field.name for field in self.of_choice}
+        return [field for field in self if field.name not in choice]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if cleaned.get("size") and cleaned.get("each") and not cleaned.get("by"):
+            self.add_error("by", _("Say of which groups, or draw so many in all."))
+        if not cleaned.get("raters") and not any(cleaned.get(f"judge_{n}") for n in range(len(self.judges))):
+            self.add_error("raters", _("Choose somebody who labels: people, a judge, or both."))
+        return cleaned
+
+    @property
+    def chosen_sections(self) -> list[str]:
+        """Keys as assignments store them: none means all."""
+        chosen = self.cleaned_data.get("sections", self.section_keys)
+        return [] if len(chosen) == len(self.section_keys) else list(chosen)
+
+    @cached_property
+    def choice(self) -> RowChoice | None:
+        """Which rows the plan is about; None means all."""
+        data = self.cleaned_data
+        chosen = {name.removeprefix("facet."): data[name] for name in data if name.startswith("facet.") and data[name]}
+        choice = RowChoice(
+            words={facet: tuple("" if word == _NO_WORD else word for word in words) for facet, words in chosen.items()},
+            size=data["size"],
+            each=bool(data["each"]),
+            by=tuple(data["by"]),
+            seed=data["seed"],
+        )
+        return choice if choice.narrows else None
+
+    @cached_property
+    def sample(self) -> Sample | None:
+        """The rows that the choice draws, free or not; None where the plan is about all. One query."""
+        return queries.sample(self.cleaned_data["sheets"], self.choice) if self.choice else None
+
+    @cached_property
+    def free(self) -> list[list[int]]:
+        """The numbers of the free rows of each sheet that was chosen. Two queries."""
+        sheets = self.cleaned_data["sheets"]
+        free = queries.free_rows(sheets, self.chosen_sections)
+        return [free.get(sheet.pk, []) for sheet in sheets]
+
+    @cached_property
+    def rows(self) -> list[list[int]]:
+        """Of the free rows those that the plan is about."""
+        if self.sample is None:
+            return self.free
+        return [[row_id for row_id in of_sheet if row_id in self.sample.rows] for of_sheet in self.free]
+
+    @cached_property
+    def standing(self) -> list[Given]:
+        """The seats of people before the plan. One query."""
+        return queries.seats(self.study)
+
+    @property
+    def digest(self) -> str:
+        """Stands for all that the design follows from: the same digest is the same plan."""
+        request = self.overlap_request()
+        data = self.cleaned_data
+        drawn = [
+            [rater.pk for rater in data["raters"]],
+            self.rows,
+            [request.raters_per_sheet, str(request.share_twice), str(request.share_thrice), request.seed],
+            [self.chosen_sections, data["own_order"]],
+            [data[f"judge_{n}"] for n in range(len(self.judges))],
+            request.standing,
+        ]
+        if self.sample is not None:
+            drawn.append(sorted(self.sample.rows))  # judges label those of them that people have, too
+        return hashlib.sha256(json.dumps(drawn).encode()).hexdigest()
+
+    def overlap_request(self) -> OverlapRequest:
+        data = self.cleaned_data
+        rows = Counter(seat.rater_id for seat in self.standing)
+        return OverlapRequest(
+            raters=len(data["raters"]),
+            sheets=tuple(map(len, self.rows)),
+            raters_per_sheet=data["raters_per_sheet"],
+            share_twice=Fraction(data["share_twice"], 100),
+            share_thrice=Fraction(data["share_thrice"] or 0, 100),
+            seed=data["seed"],
+            standing=tuple(rows[rater.pk] for rater in data["raters"]),
+        )
+
+    def new_seats(self, design: Design | None) -> list[Given]:
+        """The seats that the design makes, of people."""
+        if design is None:
+            return []
+        raters, sections = list(self.cleaned_data["raters"]), tuple(self.chosen_sections)
+        return [Given(self.rows[sheet][row], raters[rater].pk, sections) for sheet, row, rater in design.assignments]
+
+    def rows_of_judges(self, after: list[Given]) -> dict[str, list[int]]:
+        """What each judge gets of the chosen sheets, besides what it has. Two queries.
+
+        `after`: the seats of people once the plan is applied.
+        """
+        sections = self.chosen_sections or self.section_keys
+        people: dict[int, set[int]] = {}
+        for seat in after:
+            if any(queries.asks(seat.sections, section) for section in sections):
+                people.setdefault(seat.row_id, set()).add(seat.rater_id)
+        every = queries.rows_to_label(self.cleaned_data["sheets"])
+        if self.sample is not None:
+            every = [row_id for row_id in every if row_id in self.sample.rows]
+        have = queries.rows_of_judges(self.study, sections)
+        given = {}
+        for n, judge in enumerate(self.judges):
+            if chosen := self.cleaned_data[f"judge_{n}"]:
+                given[judge] = [
+                    row_id
+                    for row_id in every
+                    if row_id not in have[judge] and (chosen == self.Judged.ALL or len(people.get(row_id, ())) > 1)
+                ]
+        return given
+
+
+class ReplanForm(forms.Form):
+    """Whose open work goes to whom."""
+
+    leaving = forms.ModelMultipleChoiceField(
+        Rater.objects.none(), label=_("Take the open work of"), widget=forms.CheckboxSelectMultiple, required=False
+    )
+    takers = forms.ModelMultipleChoiceField(
+        Rater.objects.none(), label=_("Give it to"), widget=forms.CheckboxSelectMultiple
+    )
+    level = forms.BooleanField(
+        label=_("Level the open work of all of them too"),
+        required=False,
+        help_text=_("Also moves what nobody leaves, until all have about as much."),
+    )
+    make_up = forms.BooleanField(label=_("Make up for what was withdrawn"), required=False, initial=True)
+    seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=_SEED, initial=1)
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        words = study.scheme.parsed.words
+        people = study.raters.people().filter(active=True, user__isnull=False)
+        takers = study.raters.plannable()
+        self.fields["leaving"].queryset = people  # type: ignore[attr-defined]
+        self.fields["takers"].queryset = takers  # type: ignore[attr-defined]
+        help_text = _(
+            "For each withdrawn %(row)s that several people had, one more person labels another one of its %(sheet)s."
+        )
+        self.fields["make_up"].help_text = help_text % words.model_dump()
+        self.initial = {"takers": list(takers), **self.initial}
+
+    def request(self) -> ReplanRequest:
+        data = self.cleaned_data
+        return ReplanRequest(
+            takers=tuple(rater.pk for rater in data["takers"]),
+            leaving=tuple(rater.pk for rater in data["leaving"]),
+            level=data["level"],
+            make_up=data["make_up"],
+            seed=data["seed"],
+        )
+
+
+class CodedField(forms.ModelChoiceField):  # type: ignore[type-arg]
+    """A rater by the code."""
+
+    def label_from_instance(self, rater: Rater) -> str:
+        return rater.code if rater.kind == Rater.Kind.PERSON else f"{rater.code} ({rater.get_kind_display()})"
+
+
+class DraftForm(forms.Form):
+    """Whose open work starts from whose answers."""
+
+    rater = CodedField(Rater.objects.none(), label=_("Who starts"), empty_label=None)
+    source = CodedField(Rater.objects.none(), label=_("From the answers of"), empty_label=None)
+    sheet = forms.ModelChoiceField(Sheet.objects.none(), required=False)
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        words = study.scheme.parsed.words
+        self.study = study
+        self.fields["rater"].queryset = study.raters.people().filter(active=True, user__isnull=False)  # type: ignore[attr-defined]
+        self.fields["source"].queryset = queries.sources(study)  # type: ignore[attr-defined]
+        sheet = self.fields["sheet"]
+        sheet.queryset = study.sheets.order_by("position")  # type: ignore[attr-defined]
+        sheet.empty_label = _("all %(sheets)s") % words.model_dump()  # type: ignore[attr-defined]
+        sheet.label = words.sheet.capitalize()
+        sheet.label_from_instance = lambda sheet: sheet.title  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if cleaned.get("rater") and cleaned.get("rater") == cleaned.get("source"):
+            self.add_error("source", _("Nobody starts from their own answers. Choose somebody else."))
+        return cleaned
+
+    @cached_property
+    def startable(self) -> list[Startable]:
+        """The work that can start so. Two queries, three where a sheet is not chosen."""
+        data = self.cleaned_data
+        sheets = [data["sheet"]] if data["sheet"] else self.study.sheets.all()
+        return queries.draftable(data["rater"], data["source"], sheets)
+
+
+class RowField(forms.ModelChoiceField):  # type: ignore[type-arg]
+    def label_from_instance(self, row: Row) -> str:
+        return f"{row.sheet.title} · {row.name}"
+
+
+class WithdrawRowForm(forms.Form):
+    row = RowField(
+        Row.objects.none(), error_messages={"invalid_choice": _("That is withdrawn already, or of another study.")}
+    )
+    reason = forms.CharField(label=_("Reason"), max_length=500)
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        rows = Row.objects.filter(sheet__study=study, withdrawn_at=None).select_related("sheet").defer("evidence")
+        self.fields["row"].queryset = rows.order_by("sheet__position", "position")  # type: ignore[attr-defined]
+        self.fields["row"].label = study.scheme.parsed.words.row.capitalize()
+        self.fields["reason"].widget.attrs["placeholder"] = _("The page is gone")
+
+
+class InviteForm(forms.Form):
+    role = forms.ChoiceField(label=_("Role"), choices=Role.choices)
+    email = forms.EmailField(
+        label=_("E-mail"), required=False, help_text=_("Where mail is set up, the link is sent there too.")
+    )
+    days = forms.TypedChoiceField(
+        label=_("Works for"),
+        coerce=int,
+        choices=[(1, _("1 day")), (7, _("7 days")), (30, _("30 days"))],
+        initial=7,
+    )
+
+
+class JoinForm(UserCreationForm):  # type: ignore[type-arg]
+    """A new account for somebody who was invited."""
+
+    class Meta:
+        model = User
+        fields = ["username"]
+        labels = {"username": _("User name")}

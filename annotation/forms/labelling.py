@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotation import queries
+from annotation.actions import Answer, Refused
+from annotation.forms.schemes import SchemeField, SchemeText
+from annotation.labels.answer import seen_code
+from annotation.models import Assignment, Study
+from annotation.scheme.spec import SchemeError, SchemeSpec, load_scheme
+
+
+class ScriptField(forms.JSONField):
+    """JSON of our scripts; what they never send, nested for ever or with endless numbers, is invalid like any other."""
+
+    def to_python(self, value: Any) -> Any:
+        try:
+            return super().to_python(value)
+        except (RecursionError, ValueError) as error:
+            raise forms.ValidationError(self.error_messages["invalid"], code="invalid") from error
+
+
+class ChangeForm(forms.Form):
+    """Answers of one person to cells of one sheet, as the grid's script sends them: one choice, or a whole range.
+
+    `changes` is a list of [assignment, column, question, value, seen]. A value is a code with its prefix (see
+    `annotation.answers.codes`), or "" to clear; `seen` is the code that the page showed before.
+    """
+
+    key = forms.UUIDField()
+    restore = forms.BooleanField(required=False)  # an undo or a redo: all of it or nothing
+    changes = ScriptField()
+
+    MOST = 20_000
+
+    def __init__(self, *args: Any, sheet_id: int, user_id: int, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.sheet_id = sheet_id
+        self.user_id = user_id
+        self.left_out = ""  # why some of the changes are not among the answers
+        self.not_mine: list[int] = []  # the assignments of these
+
+    def clean_changes(self) -> list[tuple[int, int, int, str, str]]:
+        """Checks the form alone; what the numbers stand for is looked up by `answers`."""
+        changes = self.cleaned_data["changes"]
+        if not (isinstance(changes, list) and 0 < len(changes) <= self.MOST and all(map(_is_change, changes))):
+            raise forms.ValidationError(_("This is no list of changes. Nothing was saved; reload the page."))
+        return [tuple(change) for change in changes]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if not self.errors:
+            cleaned["answers"] = self._resolve(cleaned["changes"])
+        return cleaned
+
+    def _resolve(self, changes: list[tuple[int, int, int, str, str]]) -> dict[Assignment, list[Answer]]:
+        """The answers of each assignment, a question before those that depend on it. Two queries."""
+        ids = {change[0] for change in changes}
+        assignments = queries.mine_to_change(user_id=self.user_id, sheet_id=self.sheet_id, ids=ids)
+        columns = queries.columns_to_change(sheet_id=self.sheet_id, ids={change[1] for change in changes})
+        sections = queries.whole_sections(columns.values()).values()
+        questions = {
+            question.pk: (question, section.spec.question(question.key))
+            for section in sections
+            for question in section.questions.all()
+        }
+        answers: dict[Assignment, list[Answer]] = {}
+        for assignment_id, column_id, question_id, value, seen in changes:
+            assignment, column = assignments.get(assignment_id), columns.get(column_id)
+            question, spec = questions.get(question_id, (None, None))
+            if assignment is None:
+                continue
+            if column is None or question is None or spec is None:
+                raise forms.ValidationError(_("This sheet has other columns by now. Reload the page."))
+            try:
+                answer = Answer.of_code(column, question, value, spec=spec, seen=seen_code(spec, seen))
+            except Refused as refused:
+                raise forms.ValidationError(str(refused)) from refused
+            answers.setdefault(assignment, []).append(answer)
+        self.not_mine = sorted(ids - assignments.keys())
+        if self.not_mine:
+            self.left_out = str(_("This row is not assigned to you any more. What was saved before is safe."))
+            if not answers or self.cleaned_data["restore"]:
+                raise forms.ValidationError(self.left_out)
+        for of_one in answers.values():
+            of_one.sort(key=lambda answer: answer.question.position)
+        return answers
+
+    @property
+    def refusal(self) -> str:
+        return _told(self)
+
+
+def _told(form: forms.Form) -> str:
+    return " ".join(str(error) for errors in form.errors.values() for error in errors)
+
+
+def _is_change(change: Any) -> bool:
+    return (
+        isinstance(change, list)
+        and [type(part) for part in change] == [int, int, int, str, str]
+        and all(0 < number < 2**63 for number in change[:3])
+        # Half of a pair of UTF-16, as a text that was cut may end with, and the zero character fit in no database.
+        and not any("\ud800" <= letter <= "\udfff" or letter == "\0" for text in change[3:] for letter in text)
+    )
+
+
+class SubmitForm(forms.Form):
+    """The answered cells as the page of who submits shows them: [[column, question, code], …], or nothing.
+
+    `confirm`: what is still a draft there is confirmed with it.
+    """
+
+    seen = ScriptField(required=False)
+    confirm = forms.BooleanField(required=False)
+
+    def clean_seen(self) -> dict[tuple[int, int], str] | None:
+        seen = self.cleaned_data["seen"]
+        if seen is None:
+            return None
+        if not isinstance(seen, list) or not all(
+            isinstance(cell, list) and [type(part) for part in cell] == [int, int, str] for cell in seen
+        ):
+            raise forms.ValidationError(_("This is no list of answers. Nothing was submitted; reload the page."))
+        return {(column, question): code for column, question, code in seen}
+
+    @property
+    def refusal(self) -> str:
+        return _told(self)
+
+
+class BeatForm(forms.Form):
+    """What a page of the grid has counted: {assignment: seconds of active time since it was opened}."""
+
+    page = forms.UUIDField()
+    seconds = ScriptField()
+
+    MOST = 10_000_000
+
+    def clean_seconds(self) -> dict[int, int]:
+        seconds = self.cleaned_data["seconds"]
+        if not isinstance(seconds, dict) or not all(
+            key.isdecimal() and len(key) < 19 and type(n) is int and 0 <= n <= self.MOST for key, n in seconds.items()
+        ):
+            raise forms.ValidationError(_("These are no seconds of documents."))
+        return {int(key): n for key, n in seconds.items()}
+
+
+class PayForm(forms.Form):
+    """What an hour of active work is paid; nothing shows hours alone."""
+
+    use_required_attribute = False
+
+    hourly_rate = forms.DecimalField(
+        label=_("Pay an hour"), required=False, min_value=0, max_digits=9, decimal_places=2, localize=True
+    )
+    currency = forms.CharField(label=_("Currency"), required=False, max_length=8)
+
+
+class SchemeFileField(forms.FileField):
+    """A YAML file, turned into a checked scheme: `cleaned_data` holds (spec, source text)."""
+
+    MAX_BYTES = 1_000_000
+
+    def clean(self, data: Any, initial: Any = None) -> tuple[SchemeSpec, str] | None:
+        file = super().clean(data, initial)
+        if not file:
+            return None
+        if file.size > self.MAX_BYTES:
+            raise forms.ValidationError(_("“%(name)s” is too large to be a scheme file.") % {"name": file.name})
+        try:
+            source = file.read().decode("utf-8-sig")
+            return load_scheme(source), source
+        except UnicodeDecodeError as error:
+            raise forms.ValidationError(_("“%(name)s” is not UTF-8 text.") % {"name": file.name}) from error
+        except SchemeError as error:
+            raise forms.ValidationError([f"{file.name}, {problem}" for problem in error.problems]) from error
+
+
+class StudyForm(forms.ModelForm):  # type: ignore[type-arg]
+    scheme = SchemeField(label=_("Scheme"), required=False, empty_label=_("— the file below —"))
+    scheme_file = SchemeFileField(
+        label=_("Scheme file"), required=False, help_text=_("A YAML file, if the scheme is not in the list.")
+    )
+
+    class Meta:
+        model = Study
+        fields = ["title", "slug", "scheme", "scheme_file", "guideline"]
+        labels = {"slug": _("Address"), "title": _("Title"), "guideline": _("Guideline")}
+        help_texts = {"slug": _("Short name in links: small letters, digits and hyphens.")}
+        widgets = {"guideline": forms.Textarea(attrs={"rows": 4})}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["scheme"].offer()  # type: ignore[attr-defined]
+
+    def clean_slug(self) -> str:
+        slug: str = self.cleaned_data["slug"]
+        if slug == "new":
+            raise forms.ValidationError(_("“new” is the address of this page. Choose another."))
+        return slug
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if not self.errors and bool(cleaned.get("scheme")) == bool(cleaned.get("scheme_file")):
+            raise forms.ValidationError(_("Choose a scheme from the list or give a file: one of the two."))
+        if isinstance(cleaned.get("scheme"), SchemeText):
+            cleaned["scheme"], cleaned["scheme_file"] = None, cleaned["scheme"]
+        return cleaned

@@ -1,0 +1,1 @@
+"""Labels as they stand and as they came to be."""

@@ -1,0 +1,1 @@
+"""Everybody's labels of a sheet side by side. Reads only."""

@@ -1,0 +1,48 @@
+"""Tables of the core. A person and a model are the same thing here: a `Rater`.
+
+    Scheme ─< Section ─< Question ─< Option
+      │
+    Study ─< Sheet ─< Row ─< Assignment >─ Rater >─ Study
+               └──< Column
+                       Assignment × Column × Question ─ Label, and its history in LabelEvent
+
+What must be true is a constraint. All writes are in `annotation.actions`.
+"""
+
+from __future__ import annotations
+
+from annotation.models.imports import Import, ImportPart
+from annotation.models.labels import Decision, Label, LabelEvent, Look, Skip
+from annotation.models.lineage import Lineage
+from annotation.models.people import Invite, Membership, Rater, Role, User
+from annotation.models.scheme import Option, Question, Scheme, Section
+from annotation.models.study import Column, Row, Sheet, Study
+from annotation.models.work import Assignment, Note, Plan, Sitting
+
+__all__ = [
+    "Assignment",
+    "Column",
+    "Decision",
+    "Import",
+    "ImportPart",
+    "Invite",
+    "Label",
+    "LabelEvent",
+    "Lineage",
+    "Look",
+    "Membership",
+    "Note",
+    "Option",
+    "Plan",
+    "Question",
+    "Rater",
+    "Role",
+    "Row",
+    "Scheme",
+    "Section",
+    "Sheet",
+    "Sitting",
+    "Skip",
+    "Study",
+    "User",
+]

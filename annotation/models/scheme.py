@@ -1,0 +1,94 @@
+"""What is asked: schemes with their sections, questions and options."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from annotation.scheme.spec import OptionSpec, QuestionSpec, SchemeSpec, SectionSpec
+
+
+class Scheme(models.Model):
+    """What is asked. A stored version never changes: labels refer to its options."""
+
+    slug = models.SlugField(max_length=60)
+    version = models.PositiveIntegerField()
+    title = models.CharField(max_length=200)
+    spec = models.JSONField()
+    source = models.TextField(help_text=_("The YAML file as it was read."))
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["slug", "-version"]
+        constraints = [models.UniqueConstraint(fields=["slug", "version"], name="scheme_version_once")]
+
+    def __str__(self) -> str:
+        return _("%(title)s (version %(version)s)") % {"title": self.title, "version": self.version}
+
+    @cached_property
+    def parsed(self) -> SchemeSpec:
+        return SchemeSpec.model_validate(self.spec)
+
+
+class Section(models.Model):
+    scheme = models.ForeignKey(Scheme, models.CASCADE, related_name="sections")
+    key = models.SlugField(max_length=60)
+    title = models.CharField(max_length=120)
+    position = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering = ["scheme", "position"]
+        constraints = [models.UniqueConstraint(fields=["scheme", "key"], name="section_key_once_a_scheme")]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def spec(self) -> SectionSpec:
+        return self.scheme.parsed.section(self.key)
+
+
+class Question(models.Model):
+    section = models.ForeignKey(Section, models.CASCADE, related_name="questions")
+    key = models.SlugField(max_length=60)
+    title = models.CharField(max_length=120)
+    kind = models.CharField(max_length=20)
+    position = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering = ["section__position", "position"]
+        constraints = [models.UniqueConstraint(fields=["section", "key"], name="question_key_once_a_section")]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def spec(self) -> QuestionSpec:
+        return self.section.spec.question(self.key)
+
+
+class Option(models.Model):
+    """One of the answers that a question offers; a question that is answered by a value has none."""
+
+    question = models.ForeignKey(Question, models.CASCADE, related_name="options")
+    key = models.SlugField(max_length=60)
+    label = models.CharField(max_length=80)
+    hotkey = models.CharField(max_length=1)
+    value = models.IntegerField(null=True, help_text=_("The number on a scale; empty for the options of a choice."))
+    position = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering = ["question", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["question", "key"], name="option_key_once_a_question"),
+            models.UniqueConstraint(fields=["question", "hotkey"], name="option_hotkey_once_a_question"),
+        ]
+
+    def __str__(self) -> str:
+        return self.label
+
+    @property
+    def spec(self) -> OptionSpec:
+        return self.question.spec.option(self.key)

@@ -1,0 +1,129 @@
+"""Studies with their sheets, rows and columns."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import models
+from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from annotation.evidence.blocks import Block, blocks_from_json
+from annotation.models.scheme import Scheme, Section
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
+    from annotation.models.people import Role, User
+
+
+class StudyQuerySet(QuerySet["Study"]):
+    def visible_to(self, user: User | AnonymousUser) -> StudyQuerySet:
+        """Studies in which `user` has any role; a superuser has them all."""
+        if user.is_superuser:
+            return self.all()
+        return self.filter(memberships__user=user.pk).distinct()
+
+
+class Study(models.Model):
+    slug = models.SlugField(max_length=60, unique=True)
+    title = models.CharField(max_length=200)
+    scheme = models.ForeignKey(Scheme, models.PROTECT, related_name="studies")
+    guideline = models.TextField(blank=True, help_text=_("Shown to raters before the guideline of the scheme."))
+    hourly_rate = models.DecimalField(
+        max_digits=9, decimal_places=2, null=True, blank=True, help_text=_("What an hour of active work is paid.")
+    )
+    currency = models.CharField(max_length=8, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    derived_from = models.ForeignKey(
+        "self", models.SET_NULL, null=True, blank=True, related_name="derived", help_text=_("The study it was made of.")
+    )
+    derivation = models.JSONField(default=dict, blank=True, help_text=_("How it was made of that study."))
+
+    objects = StudyQuerySet.as_manager()
+
+    # What the person who looks may do here; set by annotation.people.access for the views, stored in memberships.
+    roles: set[Role]
+
+    class Meta:
+        ordering = ["title"]
+        verbose_name_plural = "studies"
+
+    def __str__(self) -> str:
+        return self.title
+
+    @cached_property
+    def has_simulated_raters(self) -> bool:
+        """Whether any of its labels may be made up by a program; costs one query."""
+        return self.raters.filter(simulated=True).exists()
+
+
+class Sheet(models.Model):
+    """One spreadsheet page: rows × columns."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="sheets")
+    position = models.PositiveIntegerField()
+    title = models.CharField(max_length=200)
+    closed_at = models.DateTimeField(null=True, blank=True, help_text=_("Since then its people change nothing."))
+    closed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+")
+
+    class Meta:
+        ordering = ["study", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "position"], name="sheet_position_once_a_study"),
+            models.UniqueConstraint(fields=["study", "title"], name="sheet_title_once_a_study"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Row(models.Model):
+    """What is looked at, with the evidence that people read and judges are prompted with."""
+
+    sheet = models.ForeignKey(Sheet, models.CASCADE, related_name="rows")
+    position = models.PositiveIntegerField()
+    name = models.CharField(max_length=200, help_text=_("Short and unique in the sheet, such as “Google 1”."))
+    title = models.CharField(max_length=500, blank=True)
+    url = models.URLField(max_length=2000, blank=True)
+    language = models.CharField(max_length=12, blank=True)
+    evidence = models.JSONField(default=list)
+    facets = models.JSONField(default=dict, blank=True, help_text=_("What the scheme describes rows by."))
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    withdrawn_reason = models.TextField(blank=True, help_text=_("Why nobody else is asked to label it."))
+
+    class Meta:
+        ordering = ["sheet", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["sheet", "position"], name="row_position_once_a_sheet"),
+            models.UniqueConstraint(fields=["sheet", "name"], name="row_name_once_a_sheet"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def blocks(self) -> list[Block]:
+        return blocks_from_json(self.evidence)
+
+
+class Column(models.Model):
+    """What is looked for in each row, described by the facets that the section declares."""
+
+    sheet = models.ForeignKey(Sheet, models.CASCADE, related_name="columns")
+    section = models.ForeignKey(Section, models.PROTECT, related_name="columns")
+    position = models.PositiveIntegerField()
+    name = models.CharField(max_length=400, help_text=_("The facets in the section's order, the empty ones left out."))
+    facets = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["sheet", "section__position", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["sheet", "section", "position"], name="column_position_once_a_section"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

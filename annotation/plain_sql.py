@@ -1,0 +1,184 @@
+"""Plain SQL, for the few queries that every request or every save asks.
+
+Django makes the SQL of a query anew each time, which for a small one takes ten times as long as SQLite takes to answer
+it; and PostgreSQL plans it anew each time. So these are written out. Names are the models' own, checked when a
+statement is first used; values are parameters, never text; and rows become objects as Django's do, by `Model.from_db`.
+
+    label = Shape(Label)
+    labels = Statement(
+        "SELECT {label} FROM {label.table} WHERE {label.assignment} = %s AND {label.column} IN (%s)", label=label
+    )
+    [label(row) for row in labels(assignment.pk, column_ids)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
+
+from django.db import connection
+from django.db.models import (
+    BooleanField,
+    CharField,
+    Expression,
+    Field,
+    ForeignKey,
+    Model,
+    PositiveIntegerField,
+    TextField,
+)
+
+M = TypeVar("M", bound=Model)
+
+# The plans of queries with longer lists are not kept, so that not every length of a list is.
+MOST_KEPT = 8
+
+
+class Shape(Generic[M]):
+    """The fields of a model that a query selects, all unless some are named, and how a row of it becomes an object.
+
+    In a statement `{name}` stands for its columns, `{name.table}` for its table, `{name.field}` for one column.
+    """
+
+    def __init__(self, model: type[M], *names: str) -> None:
+        fields: Sequence[Field[Any, Any]] = model._meta.concrete_fields
+        known = {name for field in fields for name in (field.name, field.attname)}
+        assert set(names) <= known, f"{model.__name__} has no {set(names) - known}"
+        self.model = model
+        self.fields = [field for field in fields if not names or {field.name, field.attname} & set(names)]
+        self.names = [field.attname for field in self.fields]
+        self._readers: dict[str, list[tuple[int, Callable[[Any], Any]]]] = {}
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+    def __call__(self, row: Sequence[Any], *, start: int = 0) -> M:
+        """The object whose columns begin at `start` of a row."""
+        values = list(row[start : start + len(self.fields)])
+        readers = self._readers.get(connection.vendor)
+        if readers is None:
+            readers = self._readers[connection.vendor] = list(self._made_readers())
+        for place, read in readers:
+            values[place] = read(values[place])
+        return self.model.from_db(connection.alias, self.names, values)
+
+    def _made_readers(self) -> Sequence[tuple[int, Callable[[Any], Any]]]:
+        """What turns a stored value into Python's, as this database and each field say: times, JSON, keys, booleans."""
+        return [
+            (place, _reader(column, convert))
+            for place, field in enumerate(self.fields)
+            for column in [field.get_col(self.model._meta.db_table)]
+            for convert in (*connection.ops.get_db_converters(column), *column.get_db_converters(connection))
+        ]
+
+
+def _reader(column: Expression, convert: Callable[..., Any]) -> Callable[[Any], Any]:
+    return lambda value: convert(value, column, connection)
+
+
+class _Named:
+    """A shape under its name in one statement, for `str.format`."""
+
+    def __init__(self, shape: Shape[Any], name: str) -> None:
+        self._shape, self._name = shape, connection.ops.quote_name(name)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{self._name}.{connection.ops.quote_name(str(field.column))}" for field in self._shape.fields)
+
+    def __getattr__(self, name: str) -> str:
+        meta = self._shape.model._meta
+        if name == "table":
+            return f"{connection.ops.quote_name(meta.db_table)} AS {self._name}"
+        return f"{self._name}.{connection.ops.quote_name(str(meta.get_field(name).column))}"
+
+
+class Statement:
+    """A query that is called with its values, one for each `%s`; a list is written as so many. Returns the rows.
+
+    `lock`: the name of the shape whose rows stay locked to the end of the transaction, where the database has locks of
+    rows; elsewhere the transaction itself is the lock.
+    """
+
+    def __init__(self, text: str, *, lock: str = "", **shapes: Shape[Any]) -> None:
+        self.text = text
+        self.lock = lock
+        self.shapes = shapes
+        self._made: dict[str, list[str]] = {}
+
+    def __call__(self, *values: Any) -> list[tuple[Any, ...]]:
+        between = self._made.get(connection.vendor)
+        if between is None:
+            between = self._made[connection.vendor] = self._make()
+        assert len(values) == len(between) - 1
+        assert connection.in_atomic_block or not self.lock
+        sql, bound, keep = between[0], [], True
+        for value, after in zip(values, between[1:], strict=True):
+            if not isinstance(value, list):
+                sql += "%s" + after
+                bound.append(value)
+                continue
+            if not value:
+                return []  # nothing is in an empty list, for which SQL has no words
+            sql += ", ".join(["%s"] * len(value)) + after
+            bound += value
+            keep &= len(value) <= MOST_KEPT
+        open_cursor = getattr(connection, "prepared_cursor", connection.cursor) if keep else connection.cursor
+        with open_cursor() as cursor:
+            cursor.execute(sql, bound)
+            rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows
+
+    def _make(self) -> list[str]:
+        """The SQL in the words of this database, in pieces: values stand between them."""
+        sql = self.text.format(**{name: _Named(shape, name) for name, shape in self.shapes.items()})
+        if self.lock and connection.features.has_select_for_update_of:
+            sql += f" FOR UPDATE OF {connection.ops.quote_name(self.lock)}"
+        return " ".join(sql.split()).split("%s")
+
+
+def stored(model: type[Model], field: str, value: Any) -> Any:
+    """A value as this database stores it in a field: what differs from Python's are times and UUIDs, on SQLite."""
+    found: Any = model._meta.get_field(field)
+    return found.get_db_prep_value(value, connection)
+
+
+# Fields whose values are written as Python has them; times, keys, JSON and the like are not.
+_ALIKE = {CharField, TextField, BooleanField, PositiveIntegerField, ForeignKey}
+
+
+class Insert:
+    """Rows into the table of a model: `insert(rows)`, each with a value for each of the names, in their order.
+
+    `bulk_create` spends most of its time on making objects and the words of a statement; nothing here is made but the
+    statement, once. Fields that are not named get what the database says.
+    """
+
+    def __init__(self, model: type[Model], *names: str) -> None:
+        self.table = model._meta.db_table
+        self.fields: list[Any] = [model._meta.get_field(name) for name in names]
+        self.prepared = [place for place, field in enumerate(self.fields) if type(field) not in _ALIKE]
+
+    def __call__(self, rows: Sequence[Sequence[Any]]) -> None:
+        if not rows:
+            return
+        last: dict[int, tuple[Any, Any]] = {}  # one moment, and one key, stand in all rows of a change
+        bound = []
+        for row in rows:
+            values = list(row)
+            for place in self.prepared:
+                value = values[place]
+                if value is None:
+                    continue
+                if place not in last or last[place][0] is not value:
+                    last[place] = value, self.fields[place].get_db_prep_save(value, connection)
+                values[place] = last[place][1]
+            bound.append(values)
+        columns = ", ".join(connection.ops.quote_name(str(field.column)) for field in self.fields)
+        group = f"({', '.join(['%s'] * len(self.fields))})"
+        into = f"INSERT INTO {connection.ops.quote_name(self.table)} ({columns}) VALUES "  # noqa: S608 - names of models
+        with connection.cursor() as cursor:
+            if connection.vendor == "sqlite":
+                cursor.executemany(into + group, bound)  # one statement, again and again
+                return
+            for some in (bound[start : start + 1000] for start in range(0, len(bound), 1000)):  # one journey each
+                cursor.execute(into + ", ".join([group] * len(some)), [value for row in some for value in row])

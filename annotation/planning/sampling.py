@@ -1,0 +1,101 @@
+"""Which rows a plan is about: those with certain words at their facets, and of them a stratified sample.
+
+A row's rank in the draw follows from the seed and its own number alone (permanent random numbers), not from what else
+there is. So the same seed draws the same rows again, a larger sample holds the smaller one, and where a row is
+withdrawn, one other of its stratum comes for it and the rest stay.
+
+Source: Ohlsson (1995), Coordination of samples using permanent random numbers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import NamedTuple
+
+Stratum = tuple[str, ...]
+
+# Beside the facets: rows of one sheet are a stratum. No facet can have this key.
+BY_SHEET = "*sheet"
+
+
+@dataclass(frozen=True)
+class RowChoice:
+    """What is asked for.
+
+    words: facet -> the words of which a row has to have one; "" is none. size: how many rows are drawn, None for all of
+    them. each: so many of each stratum; else so many in all, of which each stratum has its share. by: the facets that
+    make the strata, and `BY_SHEET`.
+    """
+
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    size: int | None = None
+    each: bool = False
+    by: tuple[str, ...] = ()
+    seed: int = 0
+
+    @property
+    def narrows(self) -> bool:
+        return bool(self.words) or self.size is not None
+
+
+class Described(NamedTuple):
+    """A row by its number, its sheet's title, and the words of its facets."""
+
+    row: int
+    sheet: str
+    words: Mapping[str, str]
+
+    def stratum(self, by: Sequence[str]) -> Stratum:
+        return tuple(self.sheet if facet == BY_SHEET else self.words.get(facet, "") for facet in by)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """strata: stratum -> (rows that fit, rows drawn of them), in the order of the rows."""
+
+    rows: frozenset[int]
+    strata: Mapping[Stratum, tuple[int, int]]
+
+
+def drawn_rows(rows: Sequence[Described], choice: RowChoice) -> Sample:
+    """The rows of a choice. Where a stratum has fewer than it was to give, all of them are drawn."""
+    strata: dict[Stratum, list[int]] = defaultdict(list)
+    for row in rows:
+        if all(row.words.get(facet, "") in words for facet, words in choice.words.items()):
+            strata[row.stratum(choice.by)].append(row.row)
+    fit = [len(of_stratum) for of_stratum in strata.values()]
+    if choice.size is None:
+        sizes = fit
+    elif choice.each:
+        sizes = [min(choice.size, n) for n in fit]
+    else:
+        sizes = shares(fit, choice.size)
+    drawn = {
+        stratum: sorted(of_stratum, key=lambda row: _rank(row, choice.seed))[:size]
+        for (stratum, of_stratum), size in zip(strata.items(), sizes, strict=True)
+    }
+    return Sample(
+        frozenset(row for of_stratum in drawn.values() for row in of_stratum),
+        {stratum: (len(strata[stratum]), len(of_stratum)) for stratum, of_stratum in drawn.items()},
+    )
+
+
+def shares(fit: Sequence[int], size: int) -> list[int]:
+    """`size` rows shared out in proportion to the strata, by largest remainders; at most all rows of each."""
+    total = sum(fit)
+    if size >= total:
+        return list(fit)
+    exact = [Fraction(n * size, total) for n in fit]
+    whole = [int(share) for share in exact]
+    by_remainder = sorted(range(len(fit)), key=lambda n: (whole[n] - exact[n], n))
+    for n in by_remainder[: size - sum(whole)]:
+        whole[n] += 1
+    return whole
+
+
+def _rank(row: int, seed: int) -> bytes:
+    return hashlib.sha256(f"{seed}:{row}".encode()).digest()

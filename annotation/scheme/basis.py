@@ -1,0 +1,50 @@
+"""What the parts of a scheme share: words of the file, and what their models have in common. Pure."""
+
+from __future__ import annotations
+
+import unicodedata
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from base.sentences import gettext as _
+
+Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=60)]
+Facet = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
+Text = Annotated[str, Field(min_length=1, max_length=4000)]
+
+
+def _tidy(word: str) -> str:
+    tidied = " ".join(unicodedata.normalize("NFC", word).split())
+    if not tidied:
+        raise ValueError(_("this should not be empty"))
+    return tidied
+
+
+# A short text that answers are compared with: the key of an option, a special value, a completion.
+Word = Annotated[str, Field(max_length=200), AfterValidator(_tidy)]
+
+
+class Spec(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
+
+
+class Level(StrEnum):
+    """What comes of an answer that breaks a rule: it is not taken, or it is taken and the rule is shown."""
+
+    REFUSE = "refuse"
+    WARN = "warn"
+
+
+def first_repeated(values: list[str]) -> str | None:
+    return next((value for position, value in enumerate(values) if value in values[:position]), None)
+
+
+def facet_text(value: object) -> str:
+    """A facet of a row, which is a text or a list of texts, on one line.
+
+    >>> facet_text(["flour", "water"]), facet_text(None)
+    ('flour, water', '')
+    """
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else "" if value is None else str(value)

@@ -1,0 +1,114 @@
+"""A scheme out of answers alone: one section, one question, whose options are the answers that occur.
+
+Pure Python: no Django, no database.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Any
+
+import yaml
+
+from annotation.exchange.records import MISSING
+from annotation.exchange.tables import TableError
+from annotation.scheme.spec import MAX_OPTIONS
+from base.sentences import gettext_noop
+from base.text import whole_number
+
+_NUMBER = re.compile(r"[+-]?(?:\d{1,15}(?:\.\d*)?|\.\d+)")
+_LONGEST = 20_000  # characters of a text, see `annotation.scheme.values.TextSpec`
+
+
+def infer_scheme(
+    answers: Iterable[str], *, key: str, version: int, title: str, question: str, nominal: bool = False
+) -> str:
+    """The YAML of a scheme with one question.
+
+    Whole numbers without a gap become a scale; with gaps, or `nominal`, a choice in the order of the numbers; anything
+    else a choice in the order of the alphabet. Answers that differ only in capitals are one option. More than
+    `MAX_OPTIONS` different answers are values: a number where all are numbers and not `nominal`, else a text.
+
+    Args:
+        answers: as they occur, repeated or not.
+        nominal: numbers are names, not steps of a scale.
+    Raises:
+        TableError: fewer than two different answers, or a text that is longer than texts may be.
+    """
+    distinct: dict[str, str] = {}
+    for answer in answers:
+        if not answer or answer in MISSING:
+            continue
+        number = whole_number(answer)
+        distinct.setdefault(answer.casefold() if number is None else str(number), answer)
+    if len(distinct) < 2:
+        raise TableError(
+            gettext_noop(
+                "A question needs at least 2 different answers, and the file has %(n)s. Make a scheme for it."
+            ),
+            n=len(distinct),
+        )
+    spec: dict[str, Any] = {
+        "key": key,
+        "version": version,
+        "title": title,
+        "words": {"row": "item", "rows": "items"},
+        "sections": [
+            {
+                "key": "labels",
+                "title": "Labels",
+                "column": {"title": "About", "facets": ["about"]},
+                "questions": [{"key": "answer", "title": question, **_answered_by(distinct, nominal=nominal)}],
+            }
+        ],
+    }
+    return yaml.safe_dump(spec, sort_keys=False, allow_unicode=True)
+
+
+def _answered_by(distinct: dict[str, str], *, nominal: bool) -> dict[str, Any]:
+    if len(distinct) <= MAX_OPTIONS:
+        return _options(distinct, nominal=nominal)
+    if not nominal and all(_NUMBER.fullmatch(answer) for answer in distinct.values()):
+        return {"kind": "number"}
+    longest = max(map(len, distinct.values()))
+    if longest > _LONGEST:
+        raise TableError(
+            gettext_noop("The file has an answer of %(n)s characters, and a text has at most %(max)s."),
+            n=longest,
+            max=_LONGEST,
+        )
+    lines = any("\n" in answer for answer in distinct.values())
+    return {"kind": "text", "text": {"longest": max(longest, 2000), **({"lines": True} if lines else {})}}
+
+
+def _options(distinct: dict[str, str], *, nominal: bool) -> dict[str, Any]:
+    numbers = sorted(number for text in distinct if (number := whole_number(text)) is not None)
+    if len(numbers) == len(distinct):
+        if not nominal and numbers[-1] - numbers[0] + 1 == len(numbers):
+            return {"kind": "scale", "min": numbers[0], "max": numbers[-1]}
+        labels = [str(number) for number in numbers]
+    else:
+        labels = sorted(distinct.values(), key=str.casefold)
+    if long := next((label for label in labels if len(label) > 80), None):
+        raise TableError(
+            gettext_noop("“%(start)s…” is too long for the name of an option (80 characters). Make a scheme for it."),
+            start=long[:40],
+        )
+    keys: list[str] = []
+    for position, label in enumerate(labels, 1):
+        option_key = _key(label)
+        keys.append(option_key if option_key and option_key not in keys else f"option-{position}")
+    return {
+        "options": [
+            {"key": option_key, "label": label, "sign": label if len(label) <= 3 else label[:1]}
+            for option_key, label in zip(keys, labels, strict=True)
+        ]
+    }
+
+
+def _key(label: str) -> str:
+    label = re.sub(r"^-(?=\d)", "minus-", label)
+    plain = unicodedata.normalize("NFKD", label).encode("ascii", "ignore").decode().casefold()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:60].strip("-")

@@ -1,0 +1,113 @@
+"""What is wrong in a scheme file, told with its line and key. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import yaml
+from pydantic import ValidationError
+
+from base.sentences import gettext as _
+
+
+class Problem(NamedTuple):
+    """One thing wrong in a scheme file; `line` counts from 1, `key` is the dotted path, "" for the file as a whole."""
+
+    line: int
+    key: str
+    message: str
+
+    def __str__(self) -> str:
+        sentence = _("line %(line)s, %(key)s: %(message)s") if self.key else _("line %(line)s: %(message)s")
+        return sentence % self._asdict()
+
+
+class SchemeError(ValueError):
+    """The file is no valid scheme. `problems` lists all that was found."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        self.problems = problems
+        super().__init__("\n".join(str(problem) for problem in problems))
+
+
+def told(root: yaml.Node, error: ValidationError) -> list[Problem]:
+    """The problems that a file has, each with the line of the deepest node of its path that stands in it."""
+    details = error.errors()
+    # A list that lost its items to errors of their own is "too short" as well; that follows and helps nobody.
+    causes = [d for d in details if d["type"] != "too_short" or not _has_deeper(d["loc"], details)]
+    return [_problem(root, cause) for cause in causes]
+
+
+def _has_deeper(loc: tuple[int | str, ...], details: list[Any]) -> bool:
+    return any(len(other["loc"]) > len(loc) and other["loc"][: len(loc)] == loc for other in details)
+
+
+def bad_keys(node: yaml.Node, path: tuple[str, ...]) -> Iterator[Problem]:
+    """Keys that stand twice, of which PyYAML would drop one without a word, and keys that are no text."""
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                yield Problem(key.start_mark.line + 1, ".".join(path), _("a key should be a word, and nothing longer"))
+                continue
+            here = (*path, str(key.value))
+            if key.value in seen:
+                yield Problem(key.start_mark.line + 1, ".".join(here), _("this key stands here twice"))
+            seen.add(key.value)
+            yield from bad_keys(value, here)
+    elif isinstance(node, yaml.SequenceNode):
+        for position, item in enumerate(node.value):
+            yield from bad_keys(item, (*path, str(position)))
+
+
+def _problem(root: yaml.Node, details: Any) -> Problem:
+    node, line, names = root, 1, []
+    for step in details["loc"]:
+        found = _child(node, step)
+        if found is None:
+            names.append(str(step))
+            break
+        node, line = found
+        names.append(_name(node, step))
+    return Problem(line, ".".join(names), _sentence(details))
+
+
+def _child(node: yaml.Node, step: str | int) -> tuple[yaml.Node, int] | None:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == str(step):
+                return value, key.start_mark.line + 1
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        return node.value[step], node.value[step].start_mark.line + 1
+    return None
+
+
+def _name(node: yaml.Node, step: str | int) -> str:
+    """`sections[duties]` says more than `sections.0`."""
+    if isinstance(step, int) and isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == "key" and isinstance(value, yaml.ScalarNode):
+                return str(value.value)
+    return str(step)
+
+
+def _sentence(details: Any) -> str:
+    given = details.get("input")
+    match details["type"]:
+        case "missing":
+            return _("this key is missing")
+        case "extra_forbidden":
+            return _("no such key here")
+        case "string_type" if isinstance(given, bool):
+            return _("YAML reads this word as yes or no; put it in quotes")
+        case "string_type":
+            return _("this should be text")
+        case "tuple_type":
+            return _("this should be a list")
+        case "string_pattern_mismatch":
+            return _("“%(text)s” should match %(pattern)s") % {"text": given, "pattern": details["ctx"]["pattern"]}
+        case "value_error":
+            return str(details["ctx"]["error"])
+        case _:
+            return str(details["msg"]).removeprefix("Input ").strip()

@@ -1,0 +1,135 @@
+"""What answers that are values may be: the settings of numbers, texts, items and transitions. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, field_validator, model_validator
+
+from annotation.scheme.basis import Facet, Key, Level, Spec, Text, Word, first_repeated
+from base.sentences import gettext as _
+
+
+class NumberSpec(Spec):
+    """Which numbers are answers. With `step`, only those that lie whole steps from `min` (from 0 without it)."""
+
+    min: float | None = None
+    max: float | None = None
+    step: Annotated[float, Field(gt=0)] | None = None
+    unit: Annotated[str, Field(max_length=20)] = ""
+
+    @model_validator(mode="after")
+    def _check_bounds(self) -> NumberSpec:
+        if self.min is not None and self.max is not None and self.min >= self.max:
+            raise ValueError(_("min should be less than max"))
+        return self
+
+
+class TextPattern(Spec):
+    """A regular expression that no answer should match anywhere."""
+
+    pattern: Annotated[str, Field(min_length=1, max_length=200)]
+    message: Text
+    level: Level = Level.WARN
+
+    @field_validator("pattern")
+    @classmethod
+    def _check_pattern(cls, pattern: str) -> str:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ValueError(_("this is no regular expression: %(error)s") % {"error": error}) from error
+        return pattern
+
+
+class TextSpec(Spec):
+    """Which texts are answers.
+
+    Attributes:
+        longest: in characters.
+        lines: may have several lines; else a line break counts as a blank.
+        special: whole answers with a meaning of their own, such as NA; compared without regard to case.
+        separator: one character between the parts of a list; two lists with the same parts are the same answer.
+        patterns: what is refused or warned about.
+        completions: what is offered to whoever types.
+        from_: questions of the section whose earlier answers of the same table are offered too; `from` in the file.
+    """
+
+    model_config = ConfigDict(serialize_by_alias=True)
+
+    longest: Annotated[int, Field(ge=1, le=20_000)] = 2000
+    lines: bool = False
+    special: Annotated[tuple[Word, ...], Field(max_length=10)] = ()
+    separator: Annotated[str, Field(max_length=1)] = ""
+    patterns: Annotated[tuple[TextPattern, ...], Field(max_length=20)] = ()
+    completions: Annotated[tuple[Word, ...], Field(max_length=2000)] = ()
+    from_: Annotated[tuple[Key, ...], Field(alias="from")] = ()
+
+    @field_validator("separator")
+    @classmethod
+    def _check_separator(cls, separator: str) -> str:
+        if separator.isalnum() or separator.isspace() or separator == "\\":
+            raise ValueError(_("a separator is one sign, such as “;”"))
+        return separator
+
+    def special_of(self, text: str) -> str | None:
+        """The special value that a text is, in the scheme's spelling."""
+        return next((special for special in self.special if special.casefold() == text.casefold()), None)
+
+    def parts(self, text: str) -> list[str]:
+        """The parts of a list in its order; a text without separator is one part, and a special value has none."""
+        if text in self.special:
+            return []
+        return [part.strip() for part in text.split(self.separator)] if self.separator else [text]
+
+
+class ItemField(Spec):
+    """One field of the records of `items`. `list`: several short texts instead of one.
+
+    `completions` are offered to whoever types, after what was written before.
+    """
+
+    model_config = ConfigDict(serialize_by_alias=True)
+
+    key: Facet
+    title: Annotated[str, Field(max_length=120)] = ""
+    is_list: Annotated[bool, Field(alias="list")] = False
+    required: bool = False
+    completions: Annotated[tuple[Word, ...], Field(max_length=2000)] = ()
+
+    @property
+    def name(self) -> str:
+        return self.title or self.key.replace("_", " ").capitalize()
+
+
+class ItemsSpec(Spec):
+    """An ordered list of records. `longest`: characters of one text in it."""
+
+    fewest: Annotated[int, Field(ge=0)] = 0
+    most: Annotated[int, Field(ge=1, le=500)] = 100
+    longest: Annotated[int, Field(ge=1, le=4000)] = 400
+    fields: Annotated[tuple[ItemField, ...], Field(min_length=1, max_length=8)]
+
+    @model_validator(mode="after")
+    def _check_fields(self) -> ItemsSpec:
+        if twice := first_repeated([field.key for field in self.fields]):
+            raise ValueError(_("two fields have the key “%(twice)s”") % {"twice": twice})
+        if self.fewest > self.most:
+            raise ValueError(_("fewest should not be more than most"))
+        return self
+
+
+class TransitionsSpec(Spec):
+    """What a step makes of what is there.
+
+    Attributes:
+        start: the facets of the row that name what is there at the beginning.
+        longest: characters of one name.
+        completions: names that are offered to whoever types.
+    """
+
+    start: Annotated[tuple[Facet, ...], Field(max_length=6)] = ()
+    longest: Annotated[int, Field(ge=1, le=1000)] = 120
+    most: Annotated[int, Field(ge=1, le=200)] = 50
+    completions: Annotated[tuple[Word, ...], Field(max_length=2000)] = ()

@@ -1,0 +1,12 @@
+"""Celery is one more door: a task decides nothing."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from annotation.exchange import uploads
+
+
+@shared_task(name="annotation.tasks.clean_uploads", expires=3600)
+def clean_uploads() -> None:
+    uploads.clean()

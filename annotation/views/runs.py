@@ -1,0 +1,68 @@
+"""The page of a run of a study's work, of whatever kind, and its two buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import URLPattern, path
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation.actions import Refused
+from annotation.models import Role, Study
+from annotation.people.access import AppRequest, for_roles
+from work.views import run_page
+
+
+@dataclass(frozen=True)
+class RunPages:
+    """In what the pages of the kinds of runs differ.
+
+    Attributes:
+        template: of the page; it extends “work/run_page.html”.
+        numbers: the part of it that is fetched again while the run works.
+        runs: of a study, with what the page shows of them.
+        context: what the templates need besides; at least `progress`.
+        readers: who may look; `writers`: who may cancel and resume.
+    """
+
+    template: str
+    numbers: str
+    runs: Callable[[Study], QuerySet[Any]]
+    context: Callable[[Any], dict[str, Any]]
+    cancel: Callable[..., None]
+    resume: Callable[..., None]
+    readers: tuple[Role, ...] = (Role.MANAGER, Role.RESEARCHER)
+    writers: tuple[Role, ...] = (Role.MANAGER,)
+
+    def paths(self, route: str, *, page: str, cancel: str, resume: str) -> list[URLPattern]:
+        """The table of URLs below `route`, which has the study's slug and the run's pk; the others: names."""
+        return [
+            path(route, require_GET(for_roles(*self.readers)(self._page)), name=page),
+            path(f"{route}cancel/", require_POST(for_roles(*self.writers)(self._cancel)), name=cancel),
+            path(f"{route}resume/", require_POST(for_roles(*self.writers)(self._resume)), name=resume),
+        ]
+
+    def _page(self, request: AppRequest, study: Study, pk: int) -> HttpResponse:
+        """One run; its numbers are fetched again every two seconds while it works."""
+        run = get_object_or_404(self.runs(study), pk=pk)
+        context = {"study": study, "may_write": bool(study.roles & set(self.writers)), **self.context(run)}
+        return run_page(request, run, template=self.template, numbers=self.numbers, context=context)
+
+    def _cancel(self, request: AppRequest, study: Study, pk: int) -> HttpResponse:
+        run = get_object_or_404(self.runs(study), pk=pk)
+        self.cancel(run=run)
+        return redirect(run)
+
+    def _resume(self, request: AppRequest, study: Study, pk: int) -> HttpResponse:
+        run = get_object_or_404(self.runs(study), pk=pk)
+        try:
+            self.resume(run=run)
+        except Refused as refused:
+            messages.error(request, str(refused))
+        return redirect(run)

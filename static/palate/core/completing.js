@@ -1,0 +1,39 @@
+// What is offered to whoever types: what the scheme lists, and what was answered before. Of a list, its last part is completed.
+
+import { folded, tidy } from "./values.js";
+
+const MOST = 8;
+
+/**
+ * The part of a text that is being typed, and what stands before it.
+ * @param {string} typed
+ * @param {string} separator "" where the text is no list
+ */
+function lastPart(typed, separator) {
+  const at = separator ? typed.lastIndexOf(separator) + 1 : 0;
+  const gap = at ? (/^\s*/.exec(typed.slice(at))?.[0] ?? "") : "";
+  return { before: typed.slice(0, at) + (at ? gap || " " : ""), part: typed.slice(at).trim() };
+}
+
+/** @param {string} text */
+const wordIn = (text) => folded(tidy(text));
+
+/**
+ * Those of the offers that fit what is typed, each as the whole text that taking it makes: first what begins so, then what has
+ * a word that does. Nothing where all of it stands there already, or where nothing is typed and `all` is not asked for.
+ * @param {string[]} offers in the order of their worth
+ * @param {string} typed
+ * @param {{separator?: string, all?: boolean}} [how]
+ * @returns {{text: string, shown: string}[]}
+ */
+export function completions(offers, typed, { separator = "", all = false } = {}) {
+  const { before, part } = lastPart(typed, separator);
+  const wanted = wordIn(part);
+  if (!wanted && !all) return [];
+  const taken = new Set(separator ? before.split(separator).map(wordIn) : []);
+  const distinct = [...new Map(offers.map((offer) => [wordIn(offer), offer])).entries()];
+  const open = distinct.filter(([word]) => word && !taken.has(word) && word !== wanted);
+  const starts = open.filter(([word]) => word.startsWith(wanted));
+  const inside = open.filter(([word]) => !word.startsWith(wanted) && word.includes(` ${wanted}`));
+  return [...starts, ...inside].slice(0, MOST).map(([, shown]) => ({ text: before + shown, shown }));
+}

@@ -1,0 +1,28 @@
+// The names of keys. They are as KeyboardEvent.key says them, with "Ctrl+" and "Shift+" before them in this order; Shift is
+// named only where the key itself does not tell. On a Mac, Command counts as Ctrl.
+
+/** @typedef {Pick<KeyboardEvent, "key" | "code" | "altKey" | "ctrlKey" | "metaKey" | "shiftKey" | "isComposing" | "getModifierState">} Press */
+
+/**
+ * @param {Press} event
+ * @param {string} [key] another than the event's own
+ */
+export function keyName(event, key = event.key) {
+  if (event.altKey || event.isComposing || !key) return "";
+  const ctrl = event.ctrlKey || event.metaKey;
+  const letter = key.length === 1 && key !== " ";
+  const small = letter && (ctrl || event.getModifierState("CapsLock"));
+  return `${ctrl ? "Ctrl+" : ""}${event.shiftKey && (ctrl || !letter) ? "Shift+" : ""}${small ? key.toLowerCase() : key}`;
+}
+
+/**
+ * What the key's place on the keyboard means where its sign means nothing here: a digit that needs Shift on Czech and French
+ * keyboards, a letter in Greek or Cyrillic.
+ * @param {Press} event
+ */
+export function keyPlace(event) {
+  const [, digit, letter] = /^(?:Digit(\d)|Key([A-Z]))$/.exec(event.code) || [];
+  if (event.getModifierState("AltGraph")) return "";
+  if (letter) return event.key > "\x7f" ? letter.toLowerCase() : "";
+  return event.shiftKey ? "" : (digit ?? "");
+}

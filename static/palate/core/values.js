@@ -1,0 +1,497 @@
+// Answers that are values: numbers, texts, lists of records, transitions. How one is typed, checked, written and shown; as in
+// annotation/answers, which has the last word. Both are held to one table of examples, tests/rules/values.json.
+
+import { plainNumber } from "./codes.js";
+import { fill } from "./sentences.js";
+
+/** @typedef {import("./sentences.js").Sentences} Sentences */
+/** @typedef {{min: number | null, max: number | null, step: number | null, unit: string}} NumberSpec */
+/** @typedef {{pattern: string, message: string, level: string}} Pattern */
+/**
+ * @typedef {object} TextSpec
+ * @property {number} longest
+ * @property {boolean} lines it may have several lines
+ * @property {string[]} special
+ * @property {string} separator
+ * @property {Pattern[]} patterns
+ * @property {string[]} completions
+ * @property {string[]} from questions whose earlier answers are offered
+ */
+/** @typedef {{key: string, name: string, list: boolean, required: boolean, completions: string[]}} Field */
+/** @typedef {{fewest: number, most: number, longest: number, fields: Field[]}} ItemsSpec */
+/** @typedef {{start: string[], longest: number, most: number, completions: string[]}} TransitionsSpec */
+/**
+ * What a question says of its answers; of the four only that of its kind.
+ * @typedef {object} ValueQuestion
+ * @property {string} kind
+ * @property {string} title
+ * @property {NumberSpec} [number]
+ * @property {TextSpec} [text]
+ * @property {ItemsSpec} [items]
+ * @property {TransitionsSpec} [transitions]
+ */
+/** @typedef {string | string[]} FieldValue */
+/** @typedef {Record<string, FieldValue>} ItemRecord */
+/** @typedef {{from: string[], to: string[]}} Transition */
+/** @typedef {number | string | ItemRecord[] | Transition[]} Value */
+/** @typedef {{value: Value} | {refused: string}} Read what was typed is an answer, or why not */
+
+const LARGEST = 1e15;
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i;
+const ARROW = "->";
+const NO_RECORDS = "|";
+
+/** @param {string} kind */
+export const hasValues = (kind) => ["number", "text", "items", "transitions"].includes(kind);
+
+/**
+ * An answer may have several lines.
+ * @param {ValueQuestion} question
+ */
+export const hasLines = ({ kind, text }) =>
+  kind === "items" || kind === "transitions" || (kind === "text" && text?.lines === true);
+
+// --- text and numbers -------------------------------------------------------------------------------------------------
+
+/**
+ * NFC, blanks collapsed; with `lines`, line breaks stay.
+ * @param {string} text
+ */
+export function tidy(text, lines = false) {
+  const plain = text
+    .normalize("NFC")
+    .replaceAll("\0", "")
+    .replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, ""); // halves of characters
+  /** @param {string} line */
+  const folded = (line) => line.split(/\s+/).filter(Boolean).join(" ");
+  if (!lines) return folded(plain);
+  return plain
+    .split(/\r\n|\r|\n/)
+    .map(folded)
+    .join("\n")
+    .replace(/\n{3,}/g, "\n\n")
+    .replace(/^\n+|\n+$/g, "");
+}
+
+/**
+ * Without regard to case, as Python's `casefold`: two spellings of a word come out the same.
+ * @param {string} text
+ */
+export const folded = (text) =>
+  text
+    .split("ı")
+    .map((part) => part.toUpperCase().toLowerCase().replaceAll("ς", "σ"))
+    .join("ı");
+
+/** @param {string} sign */
+const escapeForPattern = (sign) => sign.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+/**
+ * @param {ValueQuestion} question
+ * @param {string} typed
+ * @param {Sentences} words
+ * @returns {Read}
+ */
+function readNumber({ title, number: own }, typed, words) {
+  if (!own) throw new TypeError("no number");
+  let text = tidy(typed);
+  if (own.unit) text = text.replace(new RegExp(`\\s*${escapeForPattern(own.unit)}$`, "i"), "");
+  text = text.replace("−", "-");
+  const number = Number(Number.parseFloat(text).toFixed(10));
+  if (!NUMBER.test(text) || !(Math.abs(number) <= LARGEST))
+    return { refused: fill(words.noNumber, { answer: typed.slice(0, 80), question: title }) };
+  const { min, max, step } = own;
+  if ((min !== null && number < min) || (max !== null && number > max)) {
+    const sentence = max === null ? words.numberFrom : min === null ? words.numberTo : words.numberBetween;
+    const named = { min: plainNumber(min ?? 0), max: plainNumber(max ?? 0), answer: plainNumber(number) };
+    return { refused: fill(sentence, { question: title, ...named }) };
+  }
+  if (step !== null) {
+    const steps = (number - (min ?? 0)) / step;
+    if (Math.abs(steps - Math.round(steps)) > 1e-6) {
+      const named = { step: plainNumber(step), start: plainNumber(min ?? 0), answer: plainNumber(number) };
+      return { refused: fill(words.numberSteps, { question: title, ...named }) };
+    }
+  }
+  return { value: number === 0 ? 0 : number };
+}
+
+/**
+ * @param {TextSpec} own
+ * @param {string} text
+ */
+export const specialOf = (own, text) => own.special.find((special) => folded(special) === folded(text));
+
+/**
+ * What the patterns of a level say of a text. One that only the server understands is left to it.
+ * @param {TextSpec} own
+ * @param {string} text
+ * @param {string} wanted level
+ * @returns {string[]}
+ */
+function broken(own, text, wanted) {
+  const found = own.patterns.filter(({ pattern, level }) => {
+    try {
+      return level === wanted && new RegExp(pattern, "u").test(text);
+    } catch {
+      return false;
+    }
+  });
+  return found.map(({ message }) => message);
+}
+
+/**
+ * @param {ValueQuestion} question
+ * @param {string} typed
+ * @param {Sentences} words
+ * @returns {Read}
+ */
+function readText({ title, text: own }, typed, words) {
+  if (!own) throw new TypeError("no text");
+  let text = tidy(typed, own.lines);
+  const special = specialOf(own, text);
+  if (special) return { value: special };
+  if (own.separator)
+    text = text
+      .split(own.separator)
+      .map((part) => tidy(part))
+      .filter(Boolean)
+      .join(`${own.separator} `);
+  if (!text) return { refused: fill(words.textEmpty, { question: title }) };
+  const length = [...text].length;
+  if (length > own.longest)
+    return { refused: fill(words.textTooLong, { question: title, longest: own.longest, length }) };
+  const [refused] = broken(own, text, "refuse");
+  return refused ? { refused } : { value: text };
+}
+
+// --- records and transitions ------------------------------------------------------------------------------------------
+
+/**
+ * A backslash before each of `marks` and before itself; line breaks become \n.
+ * @param {string} text
+ * @param {string} marks
+ */
+const escaped = (text, marks) =>
+  [...text]
+    .map((sign) => (marks.includes(sign) || sign === "\\" ? `\\${sign}` : sign))
+    .join("")
+    .replaceAll("\n", "\\n");
+
+/** @param {string} text */
+const unescaped = (text) => text.replace(/\\([\s\S])/g, (_, sign) => (sign === "n" ? "\n" : sign));
+
+/**
+ * Split at a mark that no backslash stands before; the pieces keep their escapes.
+ * @param {string} text
+ * @param {string} mark
+ */
+function splitAt(text, mark) {
+  const pieces = [];
+  let start = 0;
+  let at = 0;
+  while (at < text.length) {
+    if (text[at] === "\\") at += 2;
+    else if (text.startsWith(mark, at)) {
+      pieces.push(text.slice(start, at));
+      at += mark.length;
+      start = at;
+    } else at += 1;
+  }
+  return [...pieces, text.slice(start)];
+}
+
+/** @param {string[]} texts */
+const listed = (texts) => texts.map((text) => tidy(unescaped(text))).filter(Boolean);
+
+/**
+ * A list of short texts as it is typed: commas between them, a backslash before one that is meant as itself.
+ * @param {string} typed
+ */
+export const readList = (typed) => listed(splitAt(typed, ","));
+
+/** @param {string[]} texts */
+export const writtenList = (texts) => texts.map((text) => escaped(text, ",")).join(", ");
+
+/**
+ * @param {ValueQuestion} question
+ * @param {string[]} texts
+ * @param {number} longest
+ * @param {Sentences} words
+ */
+function tooLong({ title }, texts, longest, words) {
+  const long = texts.find((text) => [...text].length > longest);
+  return long && fill(words.textTooLong, { question: title, longest, length: [...long].length });
+}
+
+/**
+ * @param {ValueQuestion} question
+ * @param {string} typed
+ * @param {Sentences} words
+ * @returns {Read}
+ */
+function readItems(question, typed, words) {
+  const { title, items: own } = question;
+  if (!own) throw new TypeError("no items");
+  /** @type {ItemRecord[]} */
+  const records = [];
+  for (const line of typed.split(/\r\n|\r|\n/).map((one) => one.trim())) {
+    if (!line) continue;
+    const pieces = splitAt(line, "|");
+    if (pieces.slice(own.fields.length).some((piece) => piece.trim()))
+      return {
+        refused: fill(words.tooManyFields, { entry: line.slice(0, 80), n: own.fields.length, question: title }),
+      };
+    const record = Object.fromEntries(
+      own.fields.map(({ key, list }, n) => {
+        const piece = pieces[n] ?? "";
+        return [key, list ? readList(piece) : tidy(unescaped(piece))];
+      }),
+    );
+    if (Object.values(record).some((field) => field.length)) records.push(record);
+  }
+  return checkedItems(question, records, words);
+}
+
+/**
+ * Records as a table of them gives them: the same rules as of those that are typed.
+ * @param {ValueQuestion} question
+ * @param {ItemRecord[]} records
+ * @param {Sentences} words
+ * @returns {Read}
+ */
+export function checkedItems(question, records, words) {
+  const { title, items: own } = question;
+  if (!own) throw new TypeError("no items");
+  if (records.length < own.fewest || records.length > own.most)
+    return {
+      refused: fill(words.itemsCount, { question: title, fewest: own.fewest, most: own.most, n: records.length }),
+    };
+  for (const [n, record] of records.entries()) {
+    const problem = problemOf(question, record, n + 1, words);
+    if (problem) return { refused: problem.sentence };
+  }
+  return { value: records };
+}
+
+/**
+ * Why a record is none, and the field that it is about.
+ * @param {ValueQuestion} question
+ * @param {ItemRecord} record
+ * @param {number} number of the record, from 1 on
+ * @param {Sentences} words
+ * @returns {{field: string, sentence: string} | undefined}
+ */
+export function problemOf(question, record, number, words) {
+  const { title, items: own } = question;
+  if (!own) throw new TypeError("no items");
+  const missing = own.fields.find(({ key, required }) => required && !record[key].length);
+  if (missing)
+    return { field: missing.key, sentence: fill(words.itemsField, { number, question: title, field: missing.name }) };
+  for (const { key } of own.fields) {
+    const sentence = tooLong(question, [record[key]].flat(), own.longest, words);
+    if (sentence) return { field: key, sentence };
+  }
+  return undefined;
+}
+
+/**
+ * @param {ValueQuestion} question
+ * @param {string} typed
+ * @param {Sentences} words
+ * @returns {Read}
+ */
+function readTransitions(question, typed, words) {
+  /** @type {Transition[]} */
+  const found = [];
+  for (const line of typed.split(/\r\n|\r|\n/).map((one) => one.trim())) {
+    if (!line) continue;
+    let sides = splitAt(line, ARROW);
+    if (sides.length === 1) sides = splitAt(line, "→");
+    if (sides.length !== 2) return { refused: fill(words.noTransition, { entry: line.slice(0, 120) }) };
+    const [from, to] = sides.map(readList);
+    if (from.length || to.length) found.push({ from, to });
+  }
+  return checkedTransitions(question, found, words);
+}
+
+/**
+ * Transitions as they are picked: the same rules as of those that are typed.
+ * @param {ValueQuestion} question
+ * @param {Transition[]} found
+ * @param {Sentences} words
+ * @returns {Read}
+ */
+export function checkedTransitions(question, found, words) {
+  const { title, transitions: own } = question;
+  if (!own) throw new TypeError("no transitions");
+  for (const one of found) {
+    const refused = tooLong(question, [...one.from, ...one.to], own.longest, words);
+    if (refused) return { refused };
+    if (one.from.length > 1 && one.to.length > 1)
+      return { refused: fill(words.severalOfSeveral, { entry: transitionLine(one).slice(0, 120) }) };
+  }
+  if (found.length > own.most)
+    return { refused: fill(words.transitionsMost, { question: title, most: own.most, n: found.length }) };
+  return { value: found };
+}
+
+/** @param {string[]} names */
+const side = (names) => writtenList(names).replaceAll(ARROW, `\\${ARROW}`);
+
+/** @param {Transition} one */
+const transitionLine = ({ from, to }) => `${side(from)} ${ARROW} ${side(to)}`.trim();
+
+/**
+ * It says no more than that a part of a thing stays as it was.
+ * @param {Transition} one
+ */
+export const isStaying = ({ from, to }) => from.length === 1 && to.length === 1 && folded(from[0]) === folded(to[0]);
+
+/**
+ * What there is after a step: what it did not touch, in its order, then what it made.
+ * @param {string[]} things
+ * @param {Transition[]} transitions
+ */
+export function after(things, transitions) {
+  const gone = new Set(transitions.flatMap(({ from }) => from.map(folded)));
+  const left = things.filter((name) => !gone.has(folded(name)));
+  const known = new Set(left.map(folded));
+  const made = [...new Set(transitions.flatMap(({ to }) => to))].filter((name) => !known.has(folded(name)));
+  return [...left, ...made];
+}
+
+// --- any of them ------------------------------------------------------------------------------------------------------
+
+const READERS = { number: readNumber, text: readText, items: readItems, transitions: readTransitions };
+
+/**
+ * What somebody typed or pasted; null where it is nothing.
+ * @param {ValueQuestion} question
+ * @param {string} typed
+ * @param {Sentences} words
+ * @returns {Read | null}
+ */
+export function readValue(question, typed, words) {
+  if (!typed.trim()) return null;
+  return READERS[/** @type {keyof typeof READERS} */ (question.kind)](question, typed, words);
+}
+
+/**
+ * The text form, from which `readValue` gives the value back.
+ * @param {ValueQuestion} question
+ * @param {Value} value
+ */
+export function writtenValue(question, value) {
+  if (typeof value === "number") return plainNumber(value);
+  if (typeof value === "string") return value;
+  if (question.items) {
+    const { fields } = question.items;
+    const lines = /** @type {ItemRecord[]} */ (value).map((record) =>
+      fields
+        .map(({ key }) => record[key])
+        .map((field) =>
+          typeof field === "string" ? escaped(field, "|") : field.map((one) => escaped(one, "|,")).join(", "),
+        )
+        .join(" | ")
+        .trim(),
+    );
+    return lines.join("\n") || NO_RECORDS;
+  }
+  return /** @type {Transition[]} */ (value).map(transitionLine).join("\n") || ARROW;
+}
+
+/**
+ * The value on one line, as a cell shows it.
+ * @param {ValueQuestion} question
+ * @param {Value} value
+ */
+export const shownValue = (question, value) => entriesOf(question, value).join("; ");
+
+/**
+ * The value as a small list, an entry each, where it has several parts.
+ * @param {ValueQuestion} question
+ * @param {Value} value
+ * @returns {string[]}
+ */
+export function entriesOf(question, value) {
+  if (typeof value === "number") return [`${plainNumber(value)} ${question.number?.unit ?? ""}`.trim()];
+  if (typeof value === "string") return [value.split("\n").filter(Boolean).join(" / ")];
+  if (question.items) {
+    const { fields } = question.items;
+    /** @param {FieldValue} field */
+    const plain = (field) => (typeof field === "string" ? field : field.join(", "));
+    const lines = /** @type {ItemRecord[]} */ (value).map((record) =>
+      fields
+        .map(({ key }) => plain(record[key]))
+        .filter(Boolean)
+        .join(" · "),
+    );
+    return lines.length ? lines : ["–"];
+  }
+  const lines = /** @type {Transition[]} */ (value).map(({ from, to }) =>
+    `${from.join(", ")} → ${to.join(", ") || "∅"}`.trim(),
+  );
+  return lines.length ? lines : ["–"];
+}
+
+/**
+ * The value in at most three characters.
+ * @param {ValueQuestion} question
+ * @param {Value} value
+ */
+export function signOf(question, value) {
+  if (Array.isArray(value)) {
+    const mark = question.items ? "×" : "→";
+    return value.length < 100 ? `${value.length}${mark}` : question.items ? "99+" : "99→";
+  }
+  const text = typeof value === "number" ? plainNumber(value) : shownValue(question, value);
+  const signs = [...text];
+  return signs.length <= 3 ? text : `${signs.slice(0, 2).join("")}…`;
+}
+
+/**
+ * The parts of an answer that checks compare: of a list its parts, of transitions what they make, of records all their texts,
+ * of anything else the answer itself; a special value has none.
+ * @param {ValueQuestion} question
+ * @param {Value} value
+ * @returns {string[]}
+ */
+export function partsOf(question, value) {
+  if (typeof value === "number") return [plainNumber(value)];
+  if (typeof value === "string") {
+    const own = question.text;
+    if (!own || specialOf(own, value)) return [];
+    if (!own.separator) return [value];
+    return value
+      .split(own.separator)
+      .map((part) => part.trim())
+      .filter(Boolean);
+  }
+  if (question.items)
+    return /** @type {ItemRecord[]} */ (value).flatMap((one) => Object.values(one).flat()).filter(Boolean);
+  return /** @type {Transition[]} */ (value).flatMap(({ to }) => to);
+}
+
+/**
+ * What the question's own rules warn of: patterns of a text, a thing that two transitions use up or make.
+ * @param {ValueQuestion} question
+ * @param {Value} value
+ * @param {Sentences} words
+ * @returns {string[]}
+ */
+export function warningsOf({ text, transitions }, value, words) {
+  if (text && typeof value === "string") return specialOf(text, value) ? [] : broken(text, value, "warn");
+  if (!transitions) return [];
+  const changes = /** @type {Transition[]} */ (value).filter((one) => !isStaying(one)); // which is no use of a thing
+  /**
+   * @param {"from" | "to"} way
+   * @param {string} sentence
+   */
+  const twice = (way, sentence) => {
+    const names = changes.flatMap((one) => one[way].map(folded));
+    const repeated = new Set(names.filter((name, n) => names.indexOf(name) !== n));
+    return [...repeated].map((thing) => fill(sentence, { thing }));
+  };
+  return [...twice("from", words.becomesTwice), ...twice("to", words.comesTwice)];
+}

@@ -1,0 +1,169 @@
+// What exists at a step of a table, and the transitions of a step while somebody picks them.
+
+import { swapped, withoutItem } from "./lists.js";
+import { fill } from "./sentences.js";
+import { after, checkedTransitions, folded, readList, tidy, writtenList } from "./values.js";
+
+/** @typedef {import("./sentences.js").Sentences} Sentences */
+/** @typedef {import("./values.js").Read} Read */
+/** @typedef {import("./values.js").Transition} Transition */
+/** @typedef {import("./values.js").ValueQuestion} ValueQuestion */
+/**
+ * @typedef {object} StepDraft
+ * @property {Transition[]} done
+ * @property {string[]} picked what the next transition uses
+ * @property {string[]} staying those of them of which a part stays as it was
+ * @property {string} to what they become, as it is typed
+ * @property {boolean} nothing that nothing changes is the answer
+ */
+/**
+ * @typedef {object} Thing
+ * @property {string} name
+ * @property {"" | "picked" | "part"} state of the transition that is being made
+ * @property {boolean} used a transition of this step uses it up
+ */
+
+/**
+ * @param {string[]} names
+ * @param {string} name
+ */
+const has = (names, name) => names.some((one) => folded(one) === folded(name));
+
+/**
+ * What there is before a step: what was there at the beginning, and what the steps above have made of it.
+ * @param {string[]} start
+ * @param {Transition[][]} above the answers of the steps above, the first one first
+ */
+export const thereBefore = (start, above) => above.reduce(after, start);
+
+/** @returns {StepDraft} */
+export const emptyStep = () => ({ done: [], picked: [], staying: [], to: "", nothing: false });
+
+/**
+ * @param {Transition[] | undefined} answer undefined where there is none
+ * @returns {StepDraft}
+ */
+export const draftOfStep = (answer) => ({ ...emptyStep(), done: answer ?? [], nothing: answer?.length === 0 });
+
+/** @param {StepDraft} draft */
+export const isHalfMade = ({ picked, to }) => picked.length > 0 || to.trim() !== "";
+
+/**
+ * What there is before the step, and what becomes of it.
+ * @param {string[]} there
+ * @param {StepDraft} draft
+ * @returns {Thing[]}
+ */
+export function thingsIn(there, { done, picked, staying }) {
+  const left = after(there, done);
+  return there.map((name) => ({
+    name,
+    state: has(staying, name) ? "part" : has(picked, name) ? "picked" : "",
+    used: done.some(({ from }) => has(from, name)) && !has(left, name),
+  }));
+}
+
+/**
+ * Things whose name begins with what is typed, then those with a word that does, then those in which it stands.
+ * @param {Thing[]} things
+ * @param {string} typed
+ */
+export function thingsNamed(things, typed) {
+  const wanted = folded(tidy(typed));
+  /** @param {Thing} thing */
+  const worth = ({ name }) => {
+    const text = folded(name);
+    return text.startsWith(wanted) ? 0 : text.includes(` ${wanted}`) ? 1 : text.includes(wanted) ? 2 : 3;
+  };
+  return [0, 1, 2].flatMap((rank) => things.filter((thing) => worth(thing) === rank));
+}
+
+/**
+ * Pick a thing; picked once more, a part of it stays; and then it is let go.
+ * @param {StepDraft} draft
+ * @param {string} name
+ * @returns {StepDraft}
+ */
+export function pickedIn(draft, name) {
+  /** @param {string[]} names */
+  const others = (names) => names.filter((one) => folded(one) !== folded(name));
+  const { picked, staying } = draft;
+  if (!has(picked, name)) return { ...draft, nothing: false, picked: [...picked, name] };
+  if (!has(staying, name)) return { ...draft, staying: [...staying, name] };
+  return { ...draft, picked: others(picked), staying: others(staying) };
+}
+
+/**
+ * The transition that is being made joins the others. `isGone`: what is picked is thrown away.
+ * @param {ValueQuestion} question
+ * @param {StepDraft} draft
+ * @param {Sentences} words
+ * @returns {{draft: StepDraft} | {refused: string}}
+ */
+export function concluded(question, draft, words, isGone = false) {
+  const { done, picked, staying } = draft;
+  const to = isGone ? [] : readList(draft.to);
+  if (!to.length && !isGone) return { refused: fill(words.becomesNothing, { things: picked.join(", ") }) };
+  if (!to.length && !picked.length) return { refused: words.pickFirst };
+  const alone = picked.length === 1 && staying.length === 1 && to.length > 0;
+  const made = alone
+    ? [{ from: picked, to: [...to.filter((name) => !has(staying, name)), ...staying] }]
+    : [{ from: picked, to }, ...staying.map((name) => ({ from: [name], to: [name] }))];
+  const read = checkedTransitions(question, [...done, ...made], words);
+  if ("refused" in read) return read;
+  return { draft: { ...emptyStep(), done: [...done, ...made] } };
+}
+
+/**
+ * A transition is made anew: what it says is picked and typed again.
+ * @param {StepDraft} draft
+ * @param {number} n its place
+ * @returns {StepDraft}
+ */
+export function reopened({ done }, n) {
+  const { from, to } = done[n];
+  const staying = from.length === 1 && to.length > 1 && has(to, from[0]) ? from : [];
+  const made = staying.length ? to.filter((name) => !has(staying, name)) : to;
+  return { ...emptyStep(), done: withoutItem(done, n), picked: from, staying, to: writtenList(made) };
+}
+
+/**
+ * @param {StepDraft} draft
+ * @param {number} n
+ * @returns {StepDraft}
+ */
+export const dropped = (draft, n) => ({ ...draft, done: withoutItem(draft.done, n) });
+
+/**
+ * A transition in the place of its neighbour.
+ * @param {StepDraft} draft
+ * @param {number} n
+ * @param {1 | -1} step
+ * @returns {StepDraft}
+ */
+export const movedBy = (draft, n, step) => ({ ...draft, done: swapped(draft.done, n, step) });
+
+/**
+ * The answer: null where nothing is said. What is half made is none.
+ * @param {ValueQuestion} question
+ * @param {StepDraft} draft
+ * @param {Sentences} words
+ * @returns {Read | null}
+ */
+export function readStep(question, draft, words) {
+  if (isHalfMade(draft)) {
+    const made = draft.to.trim() ? concluded(question, draft, words) : null;
+    if (made && "refused" in made) return made;
+    if (!made) return { refused: fill(words.becomesNothing, { things: draft.picked.join(", ") }) };
+    return checkedTransitions(question, made.draft.done, words);
+  }
+  if (!draft.done.length) return draft.nothing ? { value: [] } : null;
+  return checkedTransitions(question, draft.done, words);
+}
+
+/**
+ * What transitions use though it is not there.
+ * @param {string[]} there
+ * @param {Transition} one
+ */
+export const missingIn = (there, { from }) => from.filter((name) => !has(there, name));

@@ -1,0 +1,311 @@
+// The editor of a list of records: a small table, one record a line, one field a column, written by keys as a spreadsheet is.
+
+import { completions } from "../core/completing.js";
+import {
+  appended,
+  draftOfRecords,
+  fieldsOf,
+  filledIn,
+  inserted,
+  isBlank,
+  offersIn,
+  pastedLines,
+  problemsIn,
+  readLines,
+  shifted,
+  without,
+  written,
+} from "../core/records.js";
+import { fill } from "../core/sentences.js";
+import { make, placeOf } from "../page/elements.js";
+import { Offers } from "./offers.js";
+
+/** @typedef {import("../core/records.js").RecordsDraft} RecordsDraft */
+/** @typedef {import("../core/sentences.js").Sentences} Sentences */
+/** @typedef {import("../core/values.js").ItemRecord} ItemRecord */
+/** @typedef {import("../core/values.js").Value} Value */
+/** @typedef {import("./cells.js").Cell} Cell */
+/** @typedef {import("./cells.js").Cells} Cells */
+/** @typedef {import("./composing.js").Composing} Composing */
+/** @typedef {{composing: Composing, cells: Cells, words: Sentences}} Parts */
+
+export class RecordsEditor {
+  /** @param {Parts} parts */
+  constructor({ composing, cells, words }) {
+    this.composing = composing;
+    this.cells = cells;
+    this.words = words;
+    this.keys = words.recordKeys;
+    this.isTold = false; // what is wrong is shown at its line, since it was to be taken once
+    /** @type {Cell | null} */
+    this.cell = null;
+    /** @type {RecordsDraft} */
+    this.draft = { lines: [[""]], y: 0, x: 0 };
+    this.head = make("tr");
+    this.rows = make("tbody");
+    this.table = make("table", { className: "records" }, make("thead", {}, this.head), this.rows);
+    this.element = make("div", { className: "records-editor" }, this.table);
+    this.offers = new Offers(this.element, ({ text }) => this.write(text, ""));
+    this.rows.addEventListener("keydown", (event) => this.press(event));
+    this.rows.addEventListener("input", (event) => {
+      const field = /** @type {HTMLTextAreaElement} */ (placeOf(event));
+      this.change(written(this.draft, field.value), { kind: `${this.draft.y}-${this.draft.x}`, isDrawn: true });
+      this.showProblems();
+      this.offer();
+    });
+    this.rows.addEventListener("focusin", (event) => this.come(placeOf(event)));
+    this.rows.addEventListener("paste", (event) => this.paste(event));
+    this.rows.addEventListener("click", (event) => {
+      const button = placeOf(event).closest("button");
+      const y = button ? [...this.rows.querySelectorAll("button")].indexOf(button) : -1;
+      if (y >= 0) this.go(without({ ...this.draft, y }));
+    });
+    this.element.addEventListener("scroll", () => this.offers.hide());
+  }
+
+  // --- what the host asks of an editor --------------------------------------------------------------------------------
+
+  /**
+   * @param {Cell} cell
+   * @param {Value | undefined} value
+   * @param {boolean} isBegun
+   */
+  begin(cell, value, isBegun) {
+    const draft = draftOfRecords(this.cells.spec(cell), /** @type {ItemRecord[]} */ (value ?? []));
+    return isBegun ? appended(draft) : draft;
+  }
+
+  /**
+   * @param {Cell} cell
+   * @param {any} draft
+   */
+  fits(cell, draft) {
+    const n = fieldsOf(this.cells.spec(cell)).length;
+    const { lines, y, x } = draft;
+    return (
+      Array.isArray(lines) &&
+      lines.every((line) => Array.isArray(line) && line.length === n && line.every((one) => typeof one === "string")) &&
+      lines[y]?.[x] !== undefined
+    );
+  }
+
+  /**
+   * @param {Cell} cell
+   * @param {unknown} draft
+   */
+  draw(cell, draft) {
+    if (this.cell !== cell) this.isTold = false;
+    this.cell = cell;
+    this.draft = /** @type {RecordsDraft} */ (draft);
+    const spec = this.cells.spec(cell);
+    const names = fieldsOf(spec).map(({ name, list }) => (list ? fill(this.words.listField, { field: name }) : name));
+    this.table.ariaLabel = spec.title;
+    this.head.replaceChildren(
+      make("th"),
+      ...names.map((textContent) => make("th", { scope: "col", textContent })),
+      make("th"),
+    );
+    this.offers.hide();
+    this.rows.replaceChildren(...this.draft.lines.map((line, y) => this.lineOf(line, y, spec)));
+    this.showProblems();
+  }
+
+  /**
+   * @param {Cell} cell
+   * @param {unknown} draft
+   */
+  read(cell, draft) {
+    return readLines(this.cells.spec(cell), /** @type {RecordsDraft} */ (draft).lines, this.words);
+  }
+
+  // What is wrong is shown at its line, and the first such field has the keys.
+  refused() {
+    this.isTold = true;
+    const [first] = this.showProblems();
+    if (first) this.composing.say("");
+    if (first) this.go({ ...this.draft, y: first[0], x: first[1].x }, { isSame: true });
+    else this.focus();
+  }
+
+  focus() {
+    const field = this.fieldAt(this.draft.y, this.draft.x);
+    field?.focus();
+    field?.setSelectionRange(field.value.length, field.value.length);
+    field?.scrollIntoView({ block: "nearest" });
+  }
+
+  // --- how it is drawn ------------------------------------------------------------------------------------------------
+
+  /**
+   * @param {string[]} line
+   * @param {number} y
+   * @param {import("./cells.js").Question} spec
+   */
+  lineOf(line, y, spec) {
+    const n = y + 1;
+    const fields = fieldsOf(spec).map(({ name, required }, x) => {
+      const field = make("textarea", { rows: 1, value: line[x], autocomplete: "off", spellcheck: true });
+      field.ariaLabel = fill(this.words.entryField, { field: name, n });
+      field.ariaRequired = String(required);
+      field.ariaExpanded = "false";
+      field.setAttribute("role", "combobox");
+      field.setAttribute("aria-autocomplete", "list");
+      field.setAttribute("aria-controls", "composing-offers");
+      field.dataset.x = String(x);
+      const place = make("td");
+      place.append(field);
+      return place;
+    });
+    const remove = make("button", { type: "button", className: "link", tabIndex: -1, textContent: "✕" });
+    remove.ariaLabel = remove.title = fill(this.words.removeEntry, { n });
+    const number = make("th", { scope: "row", className: "quiet n", textContent: String(n) });
+    return make("tr", {}, number, ...fields, make("td", { className: "remove" }, remove));
+  }
+
+  /**
+   * @param {number} y
+   * @param {number} x
+   */
+  fieldAt(y, x) {
+    const line = [...this.rows.querySelectorAll("tr:not(.problem)")][y];
+    return line?.querySelectorAll("textarea")[x];
+  }
+
+  // A sentence below each line that is wrong, once they are to be told.
+  showProblems() {
+    if (!this.cell) return [];
+    const problems = this.isTold ? problemsIn(this.cells.spec(this.cell), this.draft.lines, this.words) : new Map();
+    for (const old of this.rows.querySelectorAll(".problem")) old.remove();
+    const lines = [...this.rows.children];
+    for (const [y, line] of lines.entries())
+      for (const field of line.querySelectorAll("textarea")) {
+        const problem = problems.get(y);
+        const isWrong = problem?.x === Number(field.dataset.x);
+        if (isWrong) field.setAttribute("aria-invalid", "true");
+        else field.removeAttribute("aria-invalid");
+        if (isWrong) field.setAttribute("aria-describedby", `problem-${y}`);
+        else field.removeAttribute("aria-describedby");
+      }
+    for (const [y, { sentence }] of problems) {
+      const place = make("td", { colSpan: this.draft.lines[0].length + 1, id: `problem-${y}`, textContent: sentence });
+      lines[y].after(make("tr", { className: "problem" }, make("td"), place));
+    }
+    return [...problems];
+  }
+
+  // --- how it is written ----------------------------------------------------------------------------------------------
+
+  /**
+   * @param {RecordsDraft} draft
+   * @param {{kind?: string, isDrawn?: boolean}} [how]
+   */
+  change(draft, how) {
+    this.draft = draft;
+    this.composing.change(draft, how);
+  }
+
+  /**
+   * Another draft, with the keys in its caret.
+   * @param {RecordsDraft} draft
+   * @param {{isSame?: boolean}} [how] `isSame`: but for the caret it is the one that stands there
+   */
+  go(draft, { isSame = false } = {}) {
+    this.offers.hide();
+    if (isSame) this.draft = draft;
+    else this.change(draft);
+    this.focus();
+  }
+
+  /** @param {Element} field */
+  come(field) {
+    const line = field.closest("tr");
+    const { x } = /** @type {HTMLElement} */ (field).dataset;
+    if (!line || x === undefined) return;
+    const y = [...this.rows.querySelectorAll("tr:not(.problem)")].indexOf(line);
+    if (y !== this.draft.y || Number(x) !== this.draft.x) this.offers.hide();
+    this.draft = { ...this.draft, y, x: Number(x) };
+  }
+
+  /**
+   * @param {string} text
+   * @param {string} [kind]
+   */
+  write(text, kind) {
+    const { y, x } = this.draft;
+    const field = this.fieldAt(y, x);
+    if (field) field.value = text;
+    this.change(written(this.draft, text), { kind, isDrawn: true });
+    this.showProblems();
+    this.offers.hide();
+    field?.focus();
+  }
+
+  /** @param {boolean} [all] also where nothing is typed yet */
+  offer(all = false) {
+    const { cell, draft } = this;
+    const field = this.fieldAt(draft.y, draft.x);
+    if (!cell || !field) return;
+    const spec = this.cells.spec(cell);
+    const { list } = fieldsOf(spec)[draft.x];
+    const known = offersIn(spec, draft, this.earlier(cell));
+    this.offers.show(field, completions(known, field.value, { separator: list ? "," : "", all }));
+  }
+
+  /**
+   * What was answered to the same question: above in this document, then in the others.
+   * @param {Cell} cell
+   */
+  earlier(cell) {
+    return /** @type {ItemRecord[][]} */ (this.cells.answersTo(cell));
+  }
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    const { key, shiftKey, altKey, isComposing } = event;
+    if (isComposing || !placeOf(event).matches("textarea")) return;
+    const ctrl = event.ctrlKey || event.metaKey;
+    const { draft, offers } = this;
+    const { lines, y, x } = draft;
+    const isUp = key === "ArrowUp";
+    const isArrow = isUp || key === "ArrowDown";
+    const step = isUp || shiftKey ? -1 : 1;
+    if (altKey && isArrow && !ctrl) this.go(shifted(draft, step));
+    else if (altKey && key === "Enter") this.go(inserted(draft));
+    else if (ctrl && key === "Delete") this.go(without(draft));
+    else if (ctrl && key === " ") this.offer(true);
+    else if (ctrl || altKey) return;
+    else if (isArrow && offers.offers.length) offers.move(step);
+    else if ((key === "Enter" || key === "Tab") && offers.picked && !shiftKey) this.write(offers.picked.text, "");
+    else if (key === "Escape" && offers.picked) offers.hide();
+    else if (isArrow) {
+      if (lines[y + step]) this.go({ lines, y: y + step, x }, { isSame: true });
+    } else if (key === "Enter") this.enter(step);
+    else if (key === "Tab" && !shiftKey && y === lines.length - 1 && x === lines[0].length - 1 && !isBlank(lines[y]))
+      this.go(appended(draft));
+    else return; // Tab goes from field to field by itself, and out of an empty last line
+    event.preventDefault();
+  }
+
+  /**
+   * The next line; below the last one a new one, and an empty last one takes the list.
+   * @param {1 | -1} step
+   */
+  enter(step) {
+    const { lines, y } = this.draft;
+    if (lines[y + step]) this.go({ lines, y: y + step, x: 0 }, { isSame: true });
+    else if (step < 0) return;
+    else if (!isBlank(lines[y])) this.go(appended(this.draft));
+    else if (!lines.every(isBlank)) this.composing.take();
+  }
+
+  /** @param {ClipboardEvent} event */
+  paste(event) {
+    event.stopPropagation();
+    const pasted = pastedLines(event.clipboardData?.getData("text/plain") ?? "");
+    if (!pasted) return; // one text goes in where the caret is
+    event.preventDefault();
+    const { draft, left } = filledIn(this.draft, pasted);
+    this.go(draft);
+    if (left) this.composing.say(fill(this.words.notPasted, { n: left }));
+  }
+}

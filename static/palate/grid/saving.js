@@ -1,0 +1,327 @@
+// Saving: edits go to the server one after the other until each is acknowledged, and every cell shows how far its own is.
+//
+// Where the database holds neither what was seen nor what is wanted, somebody has answered from elsewhere: both answers are
+// shown, and the choice of this page is kept in the browser until its user has decided.
+
+import { answerOf } from "../core/codes.js";
+import { EditQueue } from "../core/queue.js";
+import { fill } from "../core/sentences.js";
+import { csrfToken, isJson, isLoggedOut, PATIENCE } from "../page/requests.js";
+import { browserStore } from "../page/store.js";
+
+/** @typedef {import("../core/queue.js").Change} Change */
+/** @typedef {import("../core/queue.js").Edit} Edit */
+/** @typedef {import("../core/queue.js").QueueState} QueueState */
+/** @typedef {import("../core/sentences.js").Sentences} Sentences */
+/** @typedef {import("./cells.js").Cell} Cell */
+/** @typedef {import("./cells.js").Cells} Cells */
+/** @typedef {[assignment: string | number, column: string | number, codes: Record<string, string>]} ColumnCodes question -> code */
+/**
+ * What the database holds, or another tab has heard of it.
+ * @typedef {object} Told
+ * @property {ColumnCodes[]} columns as they are now
+ * @property {Record<string, string>} states assignment -> its state
+ * @property {import("./doubts.js").ColumnDoubts[]} [warnings] of the columns that were looked at
+ */
+/**
+ * The server's answer to an edit.
+ * @typedef {object} Outcome
+ * @property {string} key
+ * @property {string[]} refused sentences
+ * @property {(string | number)[]} held assignments that take nothing now
+ * @property {[id: string, mine: string][]} conflicts
+ * @property {boolean} [closed] the sheet is
+ */
+/** @typedef {Told & Outcome} Answer */
+/** @typedef {{cells: Cells, config: DOMStringMap, words: Sentences, refuse: (sentence: string) => void, shown: HTMLElement, discard: HTMLElement}} Parts */
+
+export class Saving {
+  /** @param {Parts} parts */
+  constructor({ cells, config, words, refuse, shown, discard }) {
+    this.cells = cells;
+    this.config = config;
+    this.words = words;
+    this.refuse = refuse;
+    this.shown = shown;
+    this.discard = discard;
+    /** @type {((edit: Edit | null, answer: Answer | Told) => void)[]} */
+    this.acknowledged = []; // listeners: once the server has an edit, or has refused it; null for one of another tab
+    /** @type {((state: QueueState) => void)[]} */
+    this.changed = [];
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.slow = undefined;
+    this.loggedOut = false;
+    /** @type {{locked: string, documents: string[]} | null} */
+    this.closed = null; // while the sheet is: what the page said of locked cells before, and the documents that it locked
+    /** @type {Map<string, string>} */
+    this.conflicts = new Map(); // id -> the code that was chosen here
+    this.conflictStore = `palate:conflict:${config.store}:`;
+    this.queue = new EditQueue({
+      store: browserStore,
+      name: `palate:edit:${config.store}`,
+      send: (edit) => this.send(edit),
+      changed: (state) => this.show(state),
+      adopted: (edits) => {
+        for (const edit of edits) this.again(edit);
+      },
+    });
+    setInterval(() => this.queue.adopt(EditQueue.PATIENCE), EditQueue.PATIENCE);
+    window.addEventListener("online", () => this.queue.hurry());
+    // Who comes back to this tab may have logged in again in another one, or the sheet may be open again.
+    window.addEventListener("focus", () => {
+      this.queue.release();
+      this.queue.hurry();
+    });
+    this.others = "BroadcastChannel" in window ? new BroadcastChannel(`palate:${config.store}`) : null;
+    this.others?.addEventListener("message", ({ data }) => this.takeOver(data));
+    discard.addEventListener("click", () => {
+      if (!window.confirm(words.discard)) return;
+      this.queue.discard();
+      location.reload();
+    });
+  }
+
+  // Paint what an earlier visit left: edits on their way, and conflicts that nobody has decided.
+  start() {
+    for (const edit of this.queue.edits) this.again(edit);
+    for (const name of browserStore.names(this.conflictStore)) {
+      const cell = this.cells.get(name.slice(this.conflictStore.length));
+      if (cell) this.contest(cell, browserStore.read(name) ?? "");
+    }
+    this.queue.run();
+  }
+
+  /**
+   * Gives the key of the edit.
+   * @param {Change[]} changes of cells that are here
+   * @param {{restore?: boolean, step?: string | null}} [how]
+   */
+  add(changes, { restore = false, step = null } = {}) {
+    for (const [id] of changes) {
+      this.decide(id);
+      this.mark(id, "saving");
+    }
+    return this.queue.add({ changes, restore, step });
+  }
+
+  /**
+   * @param {string} id
+   * @param {import("./cells.js").MarkState} state
+   */
+  mark(id, state) {
+    const cell = this.cells.get(id);
+    if (cell) this.cells.mark(cell, state);
+  }
+
+  /**
+   * Paint an edit that is still on its way.
+   * @param {Edit} edit
+   */
+  again(edit) {
+    const known = edit.changes.flatMap(([id, code]) => {
+      const cell = this.cells.get(id);
+      return cell ? [/** @type {[Cell, string]} */ ([cell, code])] : [];
+    });
+    this.cells.apply(known);
+    const failed = edit.held || this.queue.state === "retrying";
+    for (const [cell] of known) this.cells.mark(cell, failed ? "failed" : "saving");
+  }
+
+  // --- one edit -------------------------------------------------------------------------------------------------------
+
+  /** @param {Edit} edit */
+  async send(edit) {
+    const body = new URLSearchParams({
+      key: edit.key,
+      restore: edit.restore ? "1" : "",
+      changes: JSON.stringify(this.wire(edit)),
+    });
+    const request = { method: "POST", body, headers: this.headers(), signal: AbortSignal.timeout(PATIENCE) };
+    /** @type {Response} */
+    let response;
+    let answer;
+    try {
+      response = await fetch(/** @type {string} */ (this.config.record), request);
+      if (isJson(response)) answer = await response.json();
+    } catch {
+      return "later"; // no network, no server, or too slow
+    }
+    if (response.ok && answer?.key === edit.key) {
+      // What other parts have said stays: how many cells of a range were left out, say.
+      if (answer.refused.length) this.refuse(answer.refused.join(" "));
+      else if (this.loggedOut) this.refuse("");
+      this.loggedOut = false;
+      this.others?.postMessage(answer);
+      return this.hold(edit, answer);
+    }
+    if (response.status === 409 && answer) {
+      this.refuse(answer.message);
+      // What is not understood: the cells say again what they said before.
+      const { message, held = [] } = answer;
+      return this.hold(edit, { columns: [], states: {}, conflicts: [], refused: [message], held, key: edit.key });
+    }
+    this.loggedOut = isLoggedOut(response, this.config.login ?? "");
+    if (this.loggedOut) this.refuse(this.words.loggedOut);
+    return "later";
+  }
+
+  /**
+   * Paint the answer. The part that the server does not take now stays in the edit, and in its cells.
+   * @param {Edit} edit
+   * @param {Answer} answer
+   */
+  hold(edit, answer) {
+    const held = new Set(edit.restore ? [] : answer.held.map(String));
+    const part = edit.changes.filter(([id]) => held.has(id.split("-")[1]));
+    this.close(Boolean(answer.closed));
+    this.take(edit, answer, part.length ? { ...edit, changes: part, held: true } : null);
+    edit.changes = part.length ? part : edit.changes;
+    return part.length ? "held" : "done";
+  }
+
+  /**
+   * The manager has closed the sheet while this page was open, or opened it again.
+   * @param {boolean} closed
+   */
+  close(closed) {
+    if (closed === Boolean(this.closed)) return;
+    const { documents, locked } = this.cells;
+    const open = documents.filter((one) => !locked.has(one));
+    const { locked: said, documents: touched } = this.closed ?? { locked: this.words.locked, documents: open };
+    this.closed = closed ? { locked: said, documents: touched } : null;
+    this.words.locked = closed ? this.words.closed : said;
+    for (const assignment of touched) this.cells.lock(assignment, closed);
+  }
+
+  /**
+   * An edit as it travels: [[assignment, column, question, code, code seen before]].
+   * @param {Edit} edit
+   */
+  wire(edit) {
+    return edit.changes.map(([id, code, seen]) => {
+      const [, assignment, column, question] = id.split("-");
+      return [Number(assignment), Number(column), Number(question), code, seen];
+    });
+  }
+
+  // Also who this page was made for: a login in another tab may be somebody else's.
+  headers() {
+    return { "X-CSRFToken": csrfToken(), "X-Palate-User": this.config.user ?? "" };
+  }
+
+  /**
+   * Paint what the server has, and on top of it the newer edits that are still on their way.
+   * @param {Edit} edit
+   * @param {Answer} answer
+   * @param {Edit | null} kept the part of the edit that is held
+   */
+  take(edit, answer, kept) {
+    const later = [...(kept ? [kept] : []), ...this.queue.edits.filter((other) => other !== edit)];
+    const told = new Set(this.paint(answer));
+    for (const [id, , seen] of edit.changes) {
+      const cell = this.cells.get(id);
+      if (!cell) continue;
+      this.cells.mark(cell, "");
+      if (!told.has(cell.group)) {
+        this.cells.put(cell, seen);
+        this.cells.switch(cell.group);
+        told.add(cell.group);
+      }
+    }
+    if (!edit.restore)
+      for (const [id, mine] of answer.conflicts) {
+        const cell = this.cells.get(id);
+        if (cell) this.contest(cell, mine);
+      }
+    this.over(told, later);
+    for (const listener of this.acknowledged) listener(edit, answer);
+  }
+
+  /**
+   * What another tab of this browser has saved.
+   * @param {Told} told
+   */
+  takeOver(told) {
+    this.over(new Set(this.paint(told)), this.queue.edits);
+    for (const listener of this.acknowledged) listener(null, told);
+  }
+
+  /**
+   * Edits are painted again over what they touch.
+   * @param {Set<Cell[]>} painted groups of cells
+   * @param {Edit[]} edits
+   */
+  over(painted, edits) {
+    /** @param {string} id */
+    const isTouched = (id) => {
+      const cell = this.cells.get(id);
+      return cell !== undefined && painted.has(cell.group);
+    };
+    for (const edit of edits) if (edit.changes.some(([id]) => isTouched(id))) this.again(edit);
+  }
+
+  /**
+   * Gives the groups of cells painted.
+   * @param {Told} told
+   */
+  paint({ columns }) {
+    return columns.flatMap(([assignment, column, codes]) => {
+      const group = this.cells.groups.get(`${assignment}-${column}`);
+      if (!group) return [];
+      for (const cell of group) this.cells.put(cell, codes[cell.question] || "");
+      this.cells.switch(group);
+      return [group];
+    });
+  }
+
+  // --- both answers ---------------------------------------------------------------------------------------------------
+
+  /**
+   * The database has one answer and this page wants another: keep it until somebody decides.
+   * @param {Cell} cell
+   * @param {string} mine
+   */
+  contest(cell, mine) {
+    if (answerOf(cell.code) === answerOf(mine)) {
+      this.decide(cell.id);
+      return;
+    }
+    this.conflicts.set(cell.id, mine);
+    this.cells.mark(cell, "conflict");
+    browserStore.write(this.conflictStore + cell.id, mine); // else it is shown as long as this page is open
+    this.say();
+  }
+
+  /** @param {string} id */
+  decide(id) {
+    if (!this.conflicts.delete(id)) return;
+    browserStore.remove(this.conflictStore + id);
+    this.mark(id, "");
+    this.say();
+  }
+
+  // --- the state of the sheet -----------------------------------------------------------------------------------------
+
+  /** @param {QueueState} state */
+  show(state) {
+    if (state === "retrying")
+      for (const edit of this.queue.edits) for (const [id] of edit.changes) this.mark(id, "failed");
+    clearTimeout(this.slow);
+    if (state === "saving")
+      this.slow = setTimeout(() => this.say(), 300); // mostly it is saved before, and nothing flickers
+    else this.say();
+    for (const listener of this.changed) listener(state);
+  }
+
+  say() {
+    const contested = ["saved", "held"].includes(this.queue.state) ? this.conflicts.size : 0;
+    const state = contested ? "conflict" : this.queue.state;
+    const held = new Set(this.queue.held.flatMap((edit) => edit.changes.map(([id]) => id))).size;
+    const { words } = this;
+    const sentence = contested ? fill(words.conflicts, { n: contested }) : fill(words[state], { n: held });
+    this.discard.hidden = !held;
+    if (this.shown.textContent === sentence) return;
+    this.shown.dataset.state = state;
+    this.shown.textContent = sentence;
+  }
+}

@@ -1,0 +1,200 @@
+// Submitting a document and taking it back; how much is left of each and of the sheet.
+
+import { answerOf } from "../core/codes.js";
+import { fill } from "../core/sentences.js";
+import { byId, elementOf, placeOf } from "../page/elements.js";
+import { isJson, isLoggedOut, PATIENCE } from "../page/requests.js";
+
+/** @typedef {import("../core/sentences.js").Sentences} Sentences */
+/** @typedef {import("../sheet/keys.js").Keys} Keys */
+/** @typedef {import("./cells.js").Cells} Cells */
+/** @typedef {import("./focus.js").Focus} Focus */
+/** @typedef {import("./saving.js").Saving} Saving */
+/** @typedef {import("./still_open.js").StillOpen} StillOpen */
+/** @typedef {{state: string, shown: string, elements: HTMLElement[]}} Mark of a document; shown: the state that its elements show */
+/**
+ * @typedef {object} Parts
+ * @property {Cells} cells
+ * @property {Focus} focus
+ * @property {Saving} saving
+ * @property {StillOpen} stillOpen
+ * @property {DOMStringMap} config
+ * @property {Sentences} words
+ * @property {(sentence: string) => void} refuse
+ * @property {HTMLElement} panel of the document, which has the buttons
+ */
+
+const REST = 1000; // ms after a submission in which `s` does nothing
+
+export class Submitting {
+  /** @param {Parts} parts */
+  constructor({ cells, focus, saving, stillOpen, config, words, refuse, panel }) {
+    this.cells = cells;
+    this.focus = focus;
+    this.saving = saving;
+    this.stillOpen = stillOpen;
+    this.config = config;
+    this.words = words;
+    this.refuse = refuse;
+    this.panel = panel;
+    /** @type {Map<string, Mark>} */
+    this.marks = new Map();
+    for (const element of /** @type {NodeListOf<HTMLElement>} */ (cells.tables.querySelectorAll(".mark"))) {
+      const { mark: assignment = "", state = "" } = element.dataset;
+      const mark = this.marks.get(assignment) ?? { state, shown: "", elements: [] };
+      mark.elements.push(element);
+      this.marks.set(assignment, mark);
+    }
+    this.busy = false;
+    this.next = ""; // the assignment to submit as soon as its last choices are saved
+    this.counting = 0;
+    this.rests = 0; // until when `s` does nothing, in milliseconds since the page was opened
+    saving.acknowledged.push((_edit, { states }) => {
+      for (const [assignment, state] of Object.entries(states)) this.set(assignment, state);
+    });
+    saving.changed.push((state) => {
+      this.count();
+      if (!this.next) return;
+      if (state === "retrying") {
+        refuse(words.waiting);
+        this.next = "";
+      } else if (state !== "saving") this.turn(this.next);
+    });
+    panel.addEventListener("click", (event) => {
+      if (event.detail < 2 && placeOf(event).closest("[data-submit], [data-reopen]")) this.turn(focus.cell.assignment);
+    });
+    panel.addEventListener("shown", () => this.buttons());
+    document.addEventListener("keydown", ({ key }) => {
+      if (key.toLowerCase() !== "s") this.rests = 0;
+    });
+  }
+
+  /** @param {Keys} keys */
+  keys(keys) {
+    keys.add("s", ({ repeat }) => {
+      // Held down or pressed twice it is one submission: the focus goes on, and the second would be about another document.
+      if (repeat || this.busy || this.next || performance.now() < this.rests) return;
+      this.turn(this.focus.cell.assignment);
+    });
+  }
+
+  /** @param {string} assignment */
+  stateOf(assignment) {
+    return this.marks.get(assignment)?.state ?? "";
+  }
+
+  /**
+   * @param {string} assignment
+   * @param {string} state
+   */
+  set(assignment, state) {
+    const mark = this.marks.get(assignment);
+    if (!mark || mark.state === state) return;
+    mark.state = state;
+    this.cells.lock(assignment, ["submitted", "withdrawn"].includes(state));
+    this.count();
+  }
+
+  /**
+   * Submit a document, or take it back when it is submitted.
+   * @param {string} assignment
+   */
+  async turn(assignment) {
+    this.next = "";
+    const { queue, conflicts } = this.saving;
+    queue.adopt(); // what another tab has not got through belongs to the document too
+    if (queue.waiting.length) {
+      if (queue.state === "retrying") this.refuse(this.words.waiting);
+      else this.next = assignment;
+      return;
+    }
+    if ([...conflicts.keys()].some((id) => this.cells.get(id)?.assignment === assignment))
+      return this.refuse(this.words.decideFirst);
+    if (this.stateOf(assignment) === "withdrawn") return this.refuse(this.words.withdrawn);
+    if (this.busy) return;
+    this.busy = true;
+    const taken = this.stateOf(assignment) === "submitted";
+    const url = (taken ? this.config.reopen : this.config.submit) ?? "";
+    const request = {
+      method: "POST",
+      body: new URLSearchParams(taken ? {} : { seen: JSON.stringify(this.seen(assignment)) }),
+      headers: this.saving.headers(),
+      signal: AbortSignal.timeout(PATIENCE),
+    };
+    const response = await fetch(url.replace("/0/", `/${assignment}/`), request).catch(() => null);
+    this.busy = false;
+    const answer = response && isJson(response) ? await response.json() : null;
+    if (response && isLoggedOut(response, this.config.login ?? "")) return this.refuse(this.words.loggedOut);
+    if (!answer) return this.refuse(this.words.notSubmitted);
+    if (response?.status === 409) {
+      if (answer.columns) this.saving.takeOver({ columns: answer.columns, states: {} });
+      if (answer.open) this.stillOpen.show(assignment, answer.open);
+      return this.refuse(answer.message);
+    }
+    this.refuse("");
+    this.rests = performance.now() + REST;
+    this.set(assignment, answer.state);
+    this.saving.others?.postMessage({ columns: [], states: { [assignment]: answer.state } });
+    if (taken) {
+      queue.release((edit) => edit.changes.some(([id]) => this.cells.get(id)?.assignment === assignment));
+      return this.focus.back();
+    }
+    const { documents } = this.cells;
+    const next = documents.slice(documents.indexOf(assignment) + 1).find((one) => this.stateOf(one) !== "submitted");
+    this.focus.go(next ? this.focus.firstOf(next) : this.focus.cell);
+  }
+
+  /**
+   * The answers that this page shows of a document: [[column, question, code], …].
+   * @param {string} assignment
+   */
+  seen(assignment) {
+    return this.cells.order
+      .filter((cell) => cell.assignment === assignment && cell.code)
+      .map((cell) => [Number(cell.column), Number(cell.question), answerOf(cell.code)]);
+  }
+
+  // --- counts ---------------------------------------------------------------------------------------------------------
+
+  // Once a frame, however many cells have changed.
+  count() {
+    this.counting ||= requestAnimationFrame(() => {
+      this.counting = 0;
+      this.draw();
+    });
+  }
+
+  draw() {
+    const { asked, open, left } = this.cells;
+    byId("cells-left").textContent = fill(this.words.left, { open, all: asked });
+    const progress = elementOf("sheet-progress", HTMLProgressElement);
+    progress.max = asked || 1;
+    progress.value = asked - open;
+    const submitted = [...this.marks.values()].filter(({ state }) => state === "submitted");
+    byId("n-submitted").textContent = String(submitted.length);
+    for (const [assignment, mark] of this.marks) {
+      const shown = mark.state !== "submitted" && !left.get(assignment) ? "ready" : mark.state;
+      if (mark.shown === shown) continue;
+      mark.shown = shown;
+      for (const element of mark.elements) {
+        element.dataset.state = shown;
+        element.title = this.words[shown];
+      }
+    }
+    this.buttons();
+  }
+
+  buttons() {
+    if (!this.focus.now) return;
+    const submitted = this.stateOf(this.focus.cell.assignment) === "submitted";
+    /**
+     * @param {string} selector
+     * @param {boolean} hidden
+     */
+    const hide = (selector, hidden) => {
+      for (const button of this.panel.querySelectorAll(selector)) button.toggleAttribute("hidden", hidden);
+    };
+    hide("[data-submit]", submitted);
+    hide("[data-reopen]", !submitted);
+  }
+}

@@ -1,0 +1,113 @@
+// The lens: everybody's letters in each cell, filters and keys that lead from one difference to the next, and decisions.
+
+import { byId, dataOf, elementOf, placeOf } from "../page/elements.js";
+import { EvidencePanel } from "../sheet/evidence.js";
+import { Keys } from "../sheet/keys.js";
+import { moveDivider } from "../sheet/view.js";
+import { LensCells } from "./cells.js";
+import { Deciding } from "./deciding.js";
+import { Filters } from "./filters.js";
+import { LensFocus } from "./focus.js";
+
+/** @typedef {import("./cells.js").Cell} Cell */
+/** @typedef {{title: string, about: string | null, options: import("../core/answers.js").Option[]}} Question */
+
+const config = byId("lens-config").dataset;
+/** @type {Record<string, Question>} */
+const palette = dataOf("palette-data");
+const messages = dataOf("messages-data");
+const tables = byId("tables");
+
+const cells = new LensCells(tables);
+const filters = new Filters(cells, dataOf("rows-data"), messages);
+const panel = new EvidencePanel(
+  byId("evidence"),
+  (row) => (config.evidence ?? "").replace("/0/", `/${row}/`),
+  messages,
+);
+const focus = new LensFocus({
+  cells,
+  panel,
+  aboutOf: ({ question }) => palette[question].about,
+  address: config.cell ?? "",
+  failed: messages.detailFailed,
+});
+const deciding = new Deciding({
+  cells,
+  focus,
+  optionsOf: ({ question }) => palette[question].options,
+  address: config.decide,
+  words: messages,
+  decided(cell, isDecided) {
+    const { kind, undecided } = filters.now;
+    filter();
+    if ((kind || undecided) && isDecided) step(1);
+    else focus.go(cell);
+  },
+});
+
+focus.listeners.push(({ question, column, line }) => {
+  const name = line.doc.querySelector(".name")?.textContent ?? "";
+  byId("where").textContent = `${name} › ${palette[question].title} › ${byId(`h-${column}`).title}`;
+  filters.showPlace(focus.now);
+});
+
+function filter() {
+  filters.apply();
+  filters.showPlace(focus.now);
+}
+
+/** @param {1 | -1} by */
+function step(by) {
+  focus.go(filters.next(focus.now, by));
+}
+
+// --- keys and clicks --------------------------------------------------------------------------------------------------
+
+// Letters are keys in the grid, and where nothing has the focus; on a button or in a field they would come as a surprise.
+const keys = new Keys(tables, { where: "body", hears: (name) => /^[a-z?]$/.test(name) });
+for (const part of [focus, deciding]) part.keys(keys);
+for (const key of ["n", "j"]) keys.add(key, () => step(1));
+for (const key of ["p", "k"]) keys.add(key, () => step(-1));
+const help = elementOf("help", HTMLDialogElement);
+keys.add("o", () => document.getElementById("original")?.click());
+keys.add("?", () => help.showModal());
+document.addEventListener("keydown", ({ key }) => {
+  if (key === "Escape") deciding.cancel();
+});
+
+tables.addEventListener("mousedown", (event) => {
+  const cell = cells.around(placeOf(event));
+  if (!cell) return;
+  event.preventDefault();
+  focus.go(cell);
+});
+tables.addEventListener("focusin", (event) => {
+  const element = placeOf(event);
+  const cell = element.matches("td") ? cells.around(element) : undefined;
+  if (cell !== focus.now) focus.go(cell);
+});
+// A click to read on, or to mark words, leaves the keys in the grid.
+for (const text of [byId("detail"), byId("evidence")])
+  text.addEventListener("click", (event) => {
+    if (!deciding.open && !placeOf(event).closest("a, button, summary")) focus.back();
+  });
+filters.form.addEventListener("change", () => {
+  filters.complete();
+  filter();
+  const { now } = focus;
+  const isGone = now?.line.tr.hidden || (filters.wanted.length > 0 && !(now && filters.wanted.includes(now)));
+  if (isGone) focus.go(filters.wanted[0], { keys: false });
+});
+byId("next").addEventListener("click", () => step(1));
+byId("previous").addEventListener("click", () => step(-1));
+byId("open-help").addEventListener("click", () => help.showModal());
+byId("open-counts").addEventListener("click", () => elementOf("counts", HTMLDialogElement).showModal());
+for (const dialog of document.querySelectorAll("dialog")) dialog.addEventListener("close", () => focus.back());
+moveDivider();
+
+// --- start ------------------------------------------------------------------------------------------------------------
+
+filters.read();
+filter();
+focus.go(filters.wanted[0] || cells.order[0]);

@@ -1,0 +1,43 @@
+// Small things that any page may need: a form that asks first, a text that can be copied.
+
+import { placeOf } from "./elements.js";
+
+document.addEventListener("submit", (event) => {
+  const question = /** @type {HTMLFormElement} */ (event.target).dataset.confirm;
+  if (question && !window.confirm(question)) event.preventDefault();
+});
+document.addEventListener("click", async (event) => {
+  const button = /** @type {HTMLElement | null} */ (placeOf(event).closest("[data-copy]"));
+  if (!button) return;
+  const { copy = "", copied = "" } = button.dataset;
+  try {
+    await navigator.clipboard.writeText(copy);
+    button.textContent = copied;
+  } catch {
+    // Refused, or there is no clipboard, as on a page without HTTPS: the text before the button is selected instead.
+    if (button.previousElementSibling) window.getSelection()?.selectAllChildren(button.previousElementSibling);
+  }
+});
+// What is wider than its place can be scrolled by keys, in every browser; what fits is no stop for Tab.
+const scrollers = new ResizeObserver((entries) => {
+  for (const { target } of entries)
+    if (target.scrollWidth > target.clientWidth) target.setAttribute("tabindex", "0");
+    else target.removeAttribute("tabindex");
+});
+const watchScrollers = () => {
+  for (const element of document.querySelectorAll(".scroll")) scrollers.observe(element);
+};
+watchScrollers();
+document.addEventListener("htmx:afterSettle", watchScrollers);
+// A login page that comes instead of an answer does not belong into the middle of this page. The grid says so itself, since
+// it holds choices that are not saved; any other page goes where it would have gone without htmx.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { detail } =
+    /** @type {CustomEvent<{xhr: XMLHttpRequest, pathInfo: {finalRequestPath: string}, shouldSwap: boolean}>} */ (
+      event
+    );
+  const { xhr, pathInfo } = detail;
+  if (new URL(xhr.responseURL).pathname === new URL(pathInfo.finalRequestPath, location.href).pathname) return;
+  detail.shouldSwap = false;
+  if (!document.getElementById("grid-config")) location.reload();
+});

@@ -1,0 +1,201 @@
+// The document beside the tables: fetched once a row, with the places of every column's words in it. Kinds of match are told
+// apart by their line, not by colour alone; see annotation/evidence/matching.py for what each of them is.
+
+import { make, placeOf } from "../page/elements.js";
+
+/** @typedef {[block: number, start: number, end: number, kind: string, share: number]} Hit a place of a facet's words in a block */
+/** @typedef {Record<string, Record<string, Hit[]>>} Hits column -> facet -> places */
+/**
+ * @typedef {object} DocumentPage
+ * @property {HTMLElement} article
+ * @property {Hits} hits
+ * @property {HTMLElement[]} blocks
+ * @property {Set<HTMLElement>} marked the blocks that have marks in them
+ * @property {HTMLElement | null} best
+ */
+/** @typedef {{start: number, end: number, kind: string, strong: boolean}} Span */
+/** @typedef {{matches: Record<string, string>, noMatch: string, evidenceFailed: string}} Messages matches: kind -> its name */
+
+export class EvidencePanel {
+  /**
+   * @param {HTMLElement} panel
+   * @param {(row: string) => string} urlOf
+   * @param {Messages} messages
+   */
+  constructor(panel, urlOf, messages) {
+    this.panel = panel;
+    this.urlOf = urlOf;
+    this.messages = messages;
+    /** @type {Map<string, Promise<DocumentPage>>} */
+    this.pages = new Map();
+    /** @type {DocumentPage | null} */
+    this.shown = null;
+    this.wanted = "";
+    panel.addEventListener("click", (event) => {
+      const button = placeOf(event).closest("[data-original]");
+      if (button && this.shown) this.turnPage(this.shown, /** @type {HTMLElement} */ (button));
+    });
+  }
+
+  /** @param {string} row */
+  fetch(row) {
+    const known = this.pages.get(row);
+    if (known) return known;
+    const page = this.load(row);
+    page.catch(() => this.pages.delete(row));
+    this.pages.set(row, page);
+    return page;
+  }
+
+  /**
+   * @param {string} row
+   * @returns {Promise<DocumentPage>}
+   */
+  async load(row) {
+    const response = await fetch(this.urlOf(row), { credentials: "same-origin" });
+    if (!response.ok || response.redirected) throw new Error(response.statusText);
+    const article = make("article", { innerHTML: await response.text() });
+    const hits = JSON.parse(article.querySelector("script[type='application/json']")?.textContent ?? "");
+    const blocks = /** @type {NodeListOf<HTMLElement>} */ (article.querySelectorAll("[data-b]"));
+    return { article, hits, blocks: [...blocks], marked: new Set(), best: null };
+  }
+
+  /**
+   * Show a row's document, and in it the words of a column; those of the facet `about` stand out.
+   * @param {string} row
+   * @param {string} column
+   * @param {string | null} about
+   */
+  async show(row, column, about) {
+    const wanted = `${row}/${column}/${about}`;
+    this.wanted = wanted;
+    /** @type {DocumentPage} */
+    let page;
+    try {
+      page = await this.fetch(row);
+    } catch {
+      if (this.wanted === wanted) {
+        this.panel.textContent = this.messages.evidenceFailed;
+        this.shown = null;
+      }
+      return;
+    }
+    if (this.wanted !== wanted) return; // the focus has moved on meanwhile
+    if (this.shown !== page) {
+      this.panel.replaceChildren(page.article);
+      this.panel.scrollTop = 0;
+      this.shown = page;
+      this.panel.dispatchEvent(new CustomEvent("shown", { detail: { row } }));
+    }
+    this.mark(page, page.hits[column] || {}, about);
+  }
+
+  /**
+   * @param {DocumentPage} page
+   * @param {Record<string, Hit[]>} hits
+   * @param {string | null} about
+   */
+  mark(page, hits, about) {
+    for (const block of page.marked) block.replaceChildren(block.textContent);
+    page.marked.clear();
+    /** @type {Map<number, Span[]>} */
+    const byBlock = new Map();
+    /** @type {Map<string, number>} */
+    const counts = new Map();
+    /** @type {{block: number, share: number} | null} */
+    let best = null;
+    for (const [facet, places] of Object.entries(hits)) {
+      const strong = !about || facet === about;
+      for (const [block, start, end, kind, share] of places) {
+        const spans = byBlock.get(block) ?? [];
+        spans.push({ start, end, kind, strong });
+        byBlock.set(block, spans);
+        if (!strong) continue;
+        counts.set(kind, (counts.get(kind) || 0) + 1);
+        if (!best || share > best.share) best = { block, share };
+      }
+    }
+    for (const [number, spans] of byBlock) {
+      this.wrap(page.blocks[number], spans);
+      page.marked.add(page.blocks[number]);
+    }
+    const block = best ? page.blocks[best.block] : null;
+    if (page.best !== block) {
+      page.best?.classList.remove("best");
+      block?.classList.add("best");
+      page.best = block;
+    }
+    this.tell(page.article.querySelector(".matches"), counts, Object.keys(hits).length > 0);
+    if (block) this.scrollTo(block);
+  }
+
+  /**
+   * What was found, by kind, each drawn as it is marked in the text.
+   * @param {Element | null} line
+   * @param {Map<string, number>} counts
+   * @param {boolean} looked there was something to look for
+   */
+  tell(line, counts, looked) {
+    const kinds = Object.keys(this.messages.matches).filter((kind) => counts.has(kind));
+    line?.classList.toggle("none", !kinds.length && looked);
+    if (!kinds.length) line?.replaceChildren(looked ? this.messages.noMatch : "");
+    else
+      line?.replaceChildren(
+        ...kinds.map((kind) => {
+          const properties = { className: `mark-like strong m-${kind}`, textContent: this.messages.matches[kind] };
+          return make("span", {}, make("span", properties), ` ${counts.get(kind)}`);
+        }),
+      );
+  }
+
+  /**
+   * @param {HTMLElement} block
+   * @param {Span[]} spans
+   */
+  wrap(block, spans) {
+    const text = block.textContent;
+    const parts = [];
+    let at = 0;
+    spans.sort((a, b) => a.start - b.start || Number(b.strong) - Number(a.strong));
+    for (const { start, end, kind, strong } of spans) {
+      if (start < at) continue;
+      parts.push(text.slice(at, start));
+      const className = `m-${kind}${strong ? " strong" : ""}`;
+      parts.push(make("mark", { className, title: this.messages.matches[kind], textContent: text.slice(start, end) }));
+      at = end;
+    }
+    block.replaceChildren(...parts, text.slice(at));
+  }
+
+  /**
+   * Only as far as needed, so that the text does not jump while one moves along a line.
+   * @param {HTMLElement} block
+   */
+  scrollTo(block) {
+    const panel = this.panel.getBoundingClientRect();
+    const box = block.getBoundingClientRect();
+    const head = this.panel.querySelector("header")?.offsetHeight || 0;
+    if (box.top < panel.top + head || box.bottom > panel.bottom)
+      this.panel.scrollTop += box.top - panel.top - head - (panel.height - head) / 3;
+  }
+
+  /**
+   * The stored page in place of the text that was taken out of it, and back.
+   * @param {DocumentPage} page
+   * @param {HTMLElement} button
+   */
+  turnPage({ article }, button) {
+    const frame = article.querySelector("iframe");
+    if (frame) frame.remove();
+    else {
+      const original = make("iframe", { title: button.dataset.title ?? "" });
+      original.setAttribute("sandbox", "");
+      original.src = button.dataset.original ?? "";
+      article.append(original);
+    }
+    article.querySelector(".blocks")?.toggleAttribute("hidden", !frame);
+    article.classList.toggle("framed", !frame);
+    button.setAttribute("aria-pressed", String(!frame));
+    this.panel.scrollTop = 0;
+  }
+}

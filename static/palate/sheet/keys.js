@@ -1,0 +1,50 @@
+// What each key does while the focus is in the tables of a sheet, or in what is read beside them; see `keyName` for names.
+
+import { keyName, keyPlace } from "../core/keys.js";
+import { hasDialog, placeOf } from "../page/elements.js";
+
+/** @typedef {(event: KeyboardEvent) => unknown} Action what gives back false has not done anything, and leaves the key to the browser */
+
+export class Keys {
+  /**
+   * @param {HTMLElement} tables
+   * @param {object} beside
+   * @param {string} beside.where selector of the elements beside the tables in which keys are heard too
+   * @param {(name: string) => boolean} beside.hears which of the keys are
+   * @param {() => void} [beside.back] leads into the tables once a key was heard
+   */
+  constructor(tables, { where, hears, back = () => {} }) {
+    /** @type {Map<string, {action: Action, when: () => boolean}[]>} */
+    this.does = new Map(); // name -> what it does, the latest first
+    tables.addEventListener("keydown", (event) => this.press(event));
+    // Who has clicked into the document to read it labels from there, and is in the grid then.
+    document.addEventListener("keydown", (event) => {
+      const here = placeOf(event);
+      if (!here.matches(where) || hasDialog()) return;
+      if (!hears(keyName(event)) || !this.press(event)) return;
+      if (document.activeElement === here) back();
+    });
+  }
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    const action = this.find(keyName(event)) || this.find(keyName(event, keyPlace(event)));
+    const done = action !== undefined && action(event) !== false;
+    if (done) event.preventDefault();
+    return done;
+  }
+
+  /** @param {string} name */
+  find(name) {
+    return this.does.get(name)?.find(({ when }) => when())?.action;
+  }
+
+  /**
+   * What is added later comes first, as long as its `when` holds.
+   * @param {string} name
+   * @param {Action} action
+   */
+  add(name, action, when = () => true) {
+    this.does.set(name, [{ action, when }, ...(this.does.get(name) || [])]);
+  }
+}

@@ -1,0 +1,71 @@
+// How the tables of a sheet are seen: what is lit, what is scrolled to, how wide the document beside them is.
+
+import { byId } from "../page/elements.js";
+import { browserStore } from "../page/store.js";
+
+/**
+ * @param {Iterable<Element>} elements
+ * @param {boolean} on
+ */
+export function light(elements, on) {
+  for (const element of elements) element.classList.toggle("lit", on);
+}
+
+// As in the style sheet: on a low window only the first line of the headings stays in place.
+const low = matchMedia("(max-height: 560px)");
+
+/**
+ * Scroll a cell clear of the headings that stay in place.
+ * @param {HTMLElement} tables
+ * @param {HTMLTableElement} table
+ * @param {HTMLElement} td
+ */
+export function reveal(tables, table, td) {
+  const box = td.getBoundingClientRect();
+  const view = tables.getBoundingClientRect();
+  const head = /** @type {HTMLTableSectionElement} */ (table.tHead);
+  const corner = /** @type {HTMLElement} */ (head.querySelector(".corner"));
+  // A table that is read downwards has one line of headings, and no box around them.
+  const staying = low.matches || table.classList.contains("down") ? corner : head;
+  const top = view.top + staying.offsetHeight;
+  const bottom = view.top + tables.clientHeight;
+  const left = view.left + corner.offsetWidth;
+  const right = view.left + tables.clientWidth;
+  if (box.top < top) tables.scrollTop -= top - box.top;
+  else if (box.bottom > bottom) tables.scrollTop += box.bottom - bottom + 2;
+  if (box.left < left) tables.scrollLeft -= left - box.left;
+  else if (box.right > right) tables.scrollLeft += box.right - right + 16;
+}
+
+const WIDTH = "palate:evidence-width";
+
+/**
+ * The divider between the tables and the document: dragged, or moved by keys; its place is kept for the next visit.
+ * @param {() => void} [dropped]
+ */
+export function moveDivider(dropped = () => {}) {
+  const [divider, work] = [byId("divider"), byId("work")];
+  /** @param {number} share of the window, in percent */
+  const setWidth = (share) => {
+    const bounded = Math.max(20, Math.min(60, share));
+    work.style.setProperty("--evidence", `${bounded}%`);
+    divider.setAttribute("aria-valuenow", String(Math.round(bounded)));
+    browserStore.write(WIDTH, String(bounded));
+  };
+  setWidth(Number(browserStore.read(WIDTH)) || 32);
+  divider.addEventListener("pointerdown", (event) => {
+    divider.setPointerCapture(event.pointerId);
+    divider.onpointermove = ({ clientX }) => {
+      const box = work.getBoundingClientRect();
+      setWidth((100 * (box.right - clientX)) / box.width);
+    };
+    divider.onpointerup = () => {
+      divider.onpointermove = null;
+      dropped();
+    };
+  });
+  divider.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: 2, ArrowRight: -2 }[event.key];
+    if (step) setWidth(Number(divider.getAttribute("aria-valuenow")) + step);
+  });
+}
