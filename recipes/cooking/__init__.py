@@ -1,0 +1,1 @@
+"""Recipes as such: pages read as evidence, generated recipes read as items."""

@@ -1,0 +1,34 @@
+"""All writes of the recipes floor: recipes become sheets, web pages become rows, engines are asked, pages fetched."""
+
+from __future__ import annotations
+
+from recipes.cooking.actions.documents import Import, add_recipe, evidence_of, import_documents
+from recipes.cooking.actions.retrieving import (
+    MAX_DOCUMENTS,
+    Given,
+    Recording,
+    cancel_retrieval,
+    decide,
+    record_results,
+    resume_retrieval,
+    search_for_items,
+    start_retrieval,
+)
+from recipes.cooking.actions.visiting import VISITING
+
+__all__ = [
+    "MAX_DOCUMENTS",
+    "VISITING",
+    "Given",
+    "Import",
+    "Recording",
+    "add_recipe",
+    "cancel_retrieval",
+    "decide",
+    "evidence_of",
+    "import_documents",
+    "record_results",
+    "resume_retrieval",
+    "search_for_items",
+    "start_retrieval",
+]

@@ -1,0 +1,165 @@
+"""Searches and retrievals over HTTP for programs: a second door to the same reads and actions as the pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext_lazy as _
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.decorators import api_view
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.core import study_of, user_of
+from annotation.api.runs import RunDoor
+from annotation.api.serializers import RefusalSerializer
+from annotation.models import Role
+from recipes.cooking import actions
+from recipes.cooking import retrieval_queries as queries
+from recipes.cooking.forms import ItemsForm, SearchForm
+from recipes.cooking.models import Hit
+from work import queries as work
+from work.api import ProgressFields, RunFields
+
+
+class RetrievalSerializer(RunFields):
+    study = serializers.SlugField(source="study.slug")
+    documents = serializers.IntegerField(help_text=_("That are wanted of each engine for each query."))
+    visits = serializers.IntegerField(source="n_visits", help_text=_("Engines to ask and pages to fetch."))
+    visits_done = serializers.IntegerField(source="n_done")
+    visits_failed = serializers.IntegerField(source="n_failed")
+
+
+class ThreadSerializer(serializers.Serializer[Any]):
+    sheet = serializers.IntegerField(source="search.sheet_id")
+    engine = serializers.CharField(source="search.engine")
+    query = serializers.CharField(source="search.query")
+    documents = serializers.IntegerField()
+    missing = serializers.IntegerField()
+
+
+class RetrievalDetailSerializer(RetrievalSerializer):
+    progress = ProgressFields()
+    queries = ThreadSerializer(many=True, source="threads")
+    provenance = serializers.JSONField()
+
+
+class OptOutSerializer(serializers.Serializer[Any]):
+    kind = serializers.CharField()
+    said = serializers.CharField()
+    where = serializers.CharField()
+
+
+class HitSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    sheet = serializers.IntegerField(source="search.sheet_id")
+    column = serializers.IntegerField(source="search.column_id", allow_null=True)
+    engine = serializers.CharField(source="search.engine")
+    query = serializers.CharField(source="search.query")
+    rank = serializers.IntegerField()
+    url = serializers.CharField()
+    title = serializers.CharField()
+    state = serializers.ChoiceField(Hit.State.choices)
+    reason = serializers.CharField(help_text=_("Why it is no document, in a sentence."))
+    same_as = serializers.IntegerField(source="same_as_id", allow_null=True)
+    row = serializers.IntegerField(source="document.row_id", default=None, allow_null=True)
+    near_row = serializers.IntegerField(source="near.row_id", default=None, allow_null=True)
+    resemblance = serializers.FloatField()
+    opt_outs = OptOutSerializer(many=True)
+    sha256 = serializers.CharField(source="fetched.sha256", default="")
+
+
+class SearchRequestSerializer(serializers.Serializer[Any]):
+    """What `search/new/` asks in the browser; with `columns`, what `search/items/` asks."""
+
+    sheets = serializers.ListField(child=serializers.IntegerField(), required=False, help_text=_("By default all."))
+    columns = serializers.ListField(
+        child=serializers.IntegerField(), required=False, help_text=_("Items to search for by name, instead of sheets.")
+    )
+    words = serializers.CharField(default="{name} recipe", help_text=_("The query; {name} is a sheet's title."))
+    engines = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text=_("By default all that are set up.")
+    )
+    documents = serializers.IntegerField(default=6, help_text=_("Of each engine for each query."))
+    raters = serializers.ListField(
+        child=serializers.IntegerField(), required=False, help_text=_("Who is given the new documents.")
+    )
+
+
+def _whole(run: Any) -> Any:
+    run.progress, run.threads = work.progress(run), queries.brought(run).threads
+    return run
+
+
+RETRIEVING = RunDoor(
+    runs=queries.retrievals_with_counts,
+    serializer=RetrievalSerializer,
+    whole=_whole,
+    detail=RetrievalDetailSerializer,
+    cancel=actions.cancel_retrieval,
+    resume=actions.resume_retrieval,
+    about={
+        "runs": "The retrievals of a study, the last one first.",
+        "run": "A retrieval: how far it is, and what each of its queries has.",
+        "cancel": "Stop a retrieval. What was fetched stays.",
+        "resume": "Go on with what is left of a retrieval, failed visits included.",
+    },
+)
+
+
+@extend_schema(
+    request=SearchRequestSerializer,
+    responses={201: RetrievalDetailSerializer, 400: RefusalSerializer, 409: RefusalSerializer},
+)
+@api_view(["POST"])
+def start(request: Request, slug: str) -> Response:
+    """Ask engines, and fetch what they found until each query has its documents."""
+    study = study_of(request, slug, Role.MANAGER)
+    asked = SearchRequestSerializer(data=request.data)
+    asked.is_valid(raise_exception=True)
+    given = asked.validated_data
+    data = {
+        "words": given["words"],
+        "documents": given["documents"],
+        "engines": given.get("engines") or [name for name, _label in queries.engines_for(study)],
+        "raters": given.get("raters", []),
+        "sheets": given.get("sheets") or list(study.sheets.filter(closed_at=None).values_list("pk", flat=True)),
+    }
+    form: SearchForm | ItemsForm
+    if given.get("columns"):
+        form = ItemsForm(data, study=study, columns=list(queries.columns(study, given["columns"])))
+    else:
+        form = SearchForm(data, study=study)
+    if not form.is_valid():
+        return Response({"detail": form.errors.get_json_data()}, status=status.HTTP_400_BAD_REQUEST)
+    run = form.start(by=user_of(request))
+    return RETRIEVING.answer(study, run.pk, status.HTTP_201_CREATED)
+
+
+@extend_schema(responses=HitSerializer(many=True))
+@api_view(["GET"])
+def hits(request: Request, slug: str) -> Response:
+    """All hits of a study's searches, with what became of each and what its page reserves."""
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+    pages = LimitOffsetPagination()
+    page = pages.paginate_queryset(queries.hits(study), request)
+    return pages.get_paginated_response(HitSerializer(page, many=True).data)
+
+
+class HitDecisionSerializer(serializers.Serializer[Any]):
+    is_document = serializers.BooleanField(help_text=_("Whether the page has a list of ingredients and one of steps."))
+
+
+@extend_schema(request=HitDecisionSerializer, responses={200: HitSerializer, 409: RefusalSerializer})
+@api_view(["POST"])
+def decide(request: Request, slug: str, pk: int) -> Response:
+    """Confirm or overrule what the reader said of a page."""
+    study = study_of(request, slug, Role.MANAGER)
+    hit = get_object_or_404(queries.hits(study), pk=pk)
+    word = HitDecisionSerializer(data=request.data)
+    word.is_valid(raise_exception=True)
+    actions.decide(hit=hit, is_document=word.validated_data["is_document"], by=user_of(request))
+    return Response(HitSerializer(queries.hits(study).get(pk=pk)).data)

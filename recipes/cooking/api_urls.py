@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+from django.urls import path
+
+from recipes.cooking import api
+
+urlpatterns = [
+    path("studies/<slug:slug>/hits/", api.hits, name="hits"),
+    path("studies/<slug:slug>/hits/<int:pk>/decide/", api.decide, name="decide-hit"),
+    path("studies/<slug:slug>/retrievals/start/", api.start, name="start-retrieval"),
+    *api.RETRIEVING.paths(
+        "studies/<slug:slug>/retrievals/",
+        runs="retrievals",
+        run="retrieval",
+        cancel="cancel-retrieval",
+        resume="resume-retrieval",
+    ),
+]

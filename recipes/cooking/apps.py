@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from django.utils.translation import gettext_lazy as _
+
+from recipes import packs
+
+
+class Cooking(packs.Pack):
+    name = "recipes.cooking"
+    # Of its tables, addresses and permissions: the pack was the whole floor once.
+    label = "recipes"
+
+    def register(self) -> None:
+        from annotation import doors
+        from annotation.models import Role
+        from recipes.cooking import actions, extracting, vocabulary
+        from recipes.cooking.queries import stored_page
+        from reports import doors as report_doors
+        from work import kinds
+
+        doors.register_tab(
+            position=20, label=_("Documents"), url_name="recipes:documents", roles={Role.MANAGER, Role.RESEARCHER}
+        )
+        doors.register_tab(
+            position=22, label=_("Search"), url_name="recipes:searches", roles={Role.MANAGER, Role.RESEARCHER}
+        )
+        report_doors.register_item_action(
+            label=_("Search for these again"), url_name="recipes:search-items", roles={Role.MANAGER}
+        )
+        doors.register_page_finder(stored_page)
+        kinds.register(actions.VISITING)
+        extracting.register()
+        vocabulary.register()

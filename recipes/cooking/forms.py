@@ -1,0 +1,275 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from django import forms
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+
+from annotation.exchange.row_imports import translated
+from annotation.models import Column, Rater, Sheet, Study, User
+from recipes.cooking import actions
+from recipes.cooking import retrieval_queries as queries
+from recipes.cooking.models import Retrieval
+from recipes.cooking.parsing import ParsedRecipe, RecipeRefused, parse_recipe
+from recipes.cooking.retrieval_queries import Asked
+
+
+class TextFileField(forms.FileField):
+    """A file of UTF-8 text; `cleaned_data` is the text, "" where no file was given."""
+
+    def __init__(self, *, max_bytes: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.max_bytes = max_bytes
+
+    def clean(self, data: Any, initial: Any = None) -> str:
+        file = super().clean(data, initial)
+        if not file:
+            return ""
+        if file.size > self.max_bytes:
+            raise forms.ValidationError(
+                _("“%(name)s” has more than %(limit)s kB. Give a file with the recipe alone.")
+                % {"name": file.name, "limit": self.max_bytes // 1000}
+            )
+        try:
+            text: str = file.read().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise forms.ValidationError(
+                _("“%(name)s” is not UTF-8 text. Save it as UTF-8 and try again.") % {"name": file.name}
+            ) from error
+        return text
+
+
+class RecipeForm(forms.Form):
+    """A generated recipe, as a file or as text."""
+
+    MAX_BYTES = 200_000
+
+    file = TextFileField(max_bytes=MAX_BYTES, label=_("File"), required=False, help_text=_("YAML or text."))
+    text = forms.CharField(
+        label=_("or text"),
+        required=False,
+        max_length=MAX_BYTES,
+        widget=forms.Textarea(
+            attrs={
+                "rows": 10,
+                "placeholder": "Coleslaw\n\nIngredients\n- white cabbage\n- carrots\n\nSteps\n1. Shred the cabbage.\n\n"
+                "Tasks\nshred | knife | cabbage",
+            }
+        ),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if self.errors:
+            return cleaned
+        file, text = cleaned["file"], cleaned["text"]
+        if bool(file) == bool(text):
+            raise forms.ValidationError(_("Give a file or write the recipe below: one of the two."))
+        cleaned["recipe"] = self._parse(file or text)
+        return cleaned
+
+    def _parse(self, text: str) -> ParsedRecipe:
+        try:
+            return parse_recipe(text)
+        except RecipeRefused as refused:
+            raise forms.ValidationError(translated(refused.sentence)) from refused
+
+
+class ManyFiles(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class ManyFilesField(forms.FileField):
+    """Several uploads in one field; `cleaned_data` is a list."""
+
+    widget = ManyFiles
+
+    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile[Any]]:
+        if not data:
+            raise forms.ValidationError(self.error_messages["required"])
+        files = [
+            super(ManyFilesField, self).clean(item, initial) for item in (data if isinstance(data, list) else [data])
+        ]
+        if sum(file.size for file in files) > settings.PALATE_MAX_IMPORT_BYTES:
+            raise forms.ValidationError(
+                _("These files are over %(size)s MB together. Import them in parts.")
+                % {"size": settings.PALATE_MAX_IMPORT_BYTES // 2**20}
+            )
+        return files
+
+
+class DocumentsForm(forms.Form):
+    sheet = forms.ModelChoiceField(Sheet.objects.none(), label=_("Recipe"), empty_label=None)
+    pages = ManyFilesField(
+        label=_("Web pages"), help_text=_("HTML files as saved by a browser, gzipped or not, or a ZIP of them.")
+    )
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["sheet"].queryset = study.sheets.order_by("position")  # type: ignore[attr-defined]
+
+
+# --- searching ------------------------------------------------------------------------------------------------------
+
+
+class RecordedForm(forms.Form):
+    results = forms.FileField(
+        label=_("File"), help_text=_("CSV with query, url, rank and engine, or JSON as SearXNG answers it.")
+    )
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What a search would do. `queries`: each once; `at_most`: documents that it can bring; `standing`: that stay."""
+
+    queries: list[str]
+    engines: list[str]
+    at_most: int
+    standing: int
+
+
+class _AskingForm(forms.Form):
+    """What each search asks: which engines, for how many documents, and who is given them."""
+
+    engines = forms.MultipleChoiceField(label=_("Engines"), widget=forms.CheckboxSelectMultiple)
+    documents = forms.IntegerField(
+        label=_("Documents an engine"),
+        min_value=1,
+        max_value=actions.MAX_DOCUMENTS,
+        help_text=_(
+            "For each query, with those that it has. Where a page is no recipe or dead, the next rank comes up."
+        ),
+    )
+    raters = forms.ModelMultipleChoiceField(
+        Rater.objects.none(),
+        label=_("Give the new documents to"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("As soon as each is there. Nobody: they are planned later."),
+    )
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.study = study
+        self.choices = queries.engines_for(study)
+        self.fields["engines"].choices = self.choices  # type: ignore[attr-defined]
+        self.fields["engines"].initial = [name for name, _label in self.choices]
+        raters = study.raters.filter(active=True, paused_at=None).exclude(kind=Rater.Kind.GOLD)
+        self.fields["raters"].queryset = raters.order_by("kind", "code")  # type: ignore[attr-defined]
+
+    def asked(self) -> list[Asked]:
+        """What is asked; nothing where the form does not say."""
+        raise NotImplementedError
+
+    def chosen(self, name: str) -> Any:
+        """What a field has, chosen or at first."""
+        if self.is_bound:
+            return self.cleaned_data.get(name) if self.is_valid() or name in self.cleaned_data else None
+        return self.get_initial_for_field(self.fields[name], name)
+
+    def outlook(self) -> Outlook | None:
+        """What the form would do as it stands; None where it cannot be said."""
+        documents, asked = self.chosen("documents"), self.asked()
+        if not documents or not asked:
+            return None
+        labels = dict(self.choices)
+        standing = queries.standing(asked)
+        return Outlook(
+            queries=list(dict.fromkeys(one.query for one in asked)),
+            engines=[labels[name] for name in dict.fromkeys(one.engine for one in asked)],
+            at_most=sum(max(0, documents - standing[one.sheet.pk, one.engine, one.query]) for one in asked),
+            standing=standing.total(),
+        )
+
+
+class SearchForm(_AskingForm):
+    """Documents for whole sheets."""
+
+    field_order = ["sheets", "words", "engines", "documents", "raters"]
+
+    sheets = forms.ModelMultipleChoiceField(
+        Sheet.objects.none(), label=_("Sheets"), widget=forms.CheckboxSelectMultiple
+    )
+    words = forms.CharField(
+        label=_("Query"),
+        initial="{name} recipe",
+        max_length=200,
+        help_text=_("{name} stands for the title of each sheet."),
+    )
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, study=study, **kwargs)
+        sheets = study.sheets.filter(closed_at=None).order_by("position")
+        self.fields["sheets"].queryset = sheets  # type: ignore[attr-defined]
+        self.fields["documents"].initial = 6
+        if not self.initial.get("sheets"):
+            self.initial["sheets"] = [sheet.pk for sheet in sheets]
+
+    def clean_words(self) -> str:
+        words: str = self.cleaned_data["words"]
+        if "{name}" not in words:
+            raise forms.ValidationError(_("Write {name} where the title of each sheet is to stand."))
+        return words
+
+    def asked(self) -> list[Asked]:
+        sheets, words, names = self.chosen("sheets"), self.chosen("words"), self.chosen("engines")
+        if not sheets or not words or not names:
+            return []
+        if not self.is_bound:
+            chosen = set(map(str, sheets))
+            sheets = [each for each in self.fields["sheets"].queryset if str(each.pk) in chosen]  # type: ignore[attr-defined]
+        return queries.asked_of(list(sheets), names, words=words)
+
+    def start(self, *, by: User) -> Retrieval:
+        return actions.start_retrieval(
+            study=self.study,
+            asked=self.asked(),
+            documents=self.cleaned_data["documents"],
+            given=[actions.Given(rater) for rater in self.cleaned_data["raters"]],
+            by=by,
+        )
+
+
+class ItemsForm(_AskingForm):
+    """Documents for items that were found nowhere."""
+
+    def __init__(self, *args: Any, study: Study, columns: Sequence[Column], **kwargs: Any) -> None:
+        super().__init__(*args, study=study, **kwargs)
+        self.columns = columns
+        self.fields["documents"].initial = 2
+        ready = [name for name, _label in self.choices if name in queries.ready()]
+        self.fields["engines"].choices = [(name, label) for name, label in self.choices if name in ready]  # type: ignore[attr-defined]
+        self.fields["engines"].initial = ready
+
+    @classmethod
+    def filled(cls, data: QueryDict, *, study: Study, columns: Sequence[Column]) -> Self:
+        """The form with what was sent; what was not is as it is at first."""
+        whole = data.copy()
+        plain = cls(study=study, columns=columns)
+        if "documents" not in whole:
+            whole["documents"] = str(plain.fields["documents"].initial)
+            if "engines" not in whole:
+                whole.setlist("engines", plain.fields["engines"].initial)
+        return cls(whole, study=study, columns=columns)
+
+    def asked(self) -> list[Asked]:
+        return [
+            Asked(column.sheet, name, queries.query_of(column.sheet, column), column)
+            for column in self.columns
+            for name in self.chosen("engines") or []
+        ]
+
+    def start(self, *, by: User) -> Retrieval:
+        return actions.search_for_items(
+            study=self.study,
+            columns=self.columns,
+            documents=self.cleaned_data["documents"],
+            names=self.cleaned_data["engines"],
+            raters=list(self.cleaned_data["raters"]),
+            by=by,
+        )

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from annotation.models import Study
+from judges.management.telling import refusals_told, study_called
+from recipes.cooking import actions
+from recipes.cooking import retrieval_queries as queries
+from recipes.cooking.models import Retrieval
+from work import queries as work
+from work.management.in_process import RunCommand
+from work.states import ItemState
+
+BAR = 24
+
+
+class Command(RunCommand):
+    safe, chatty = "What was fetched", ("work", "recipes", "httpx")
+    help = (
+        "Search for documents of a study's sheets and fetch them in this process; no worker or queue is needed. A run "
+        "that was stopped before its end goes on. Ctrl-C cancels it; call this again to resume it. Engines are set up "
+        "by environment variables: docs/retrieving.md."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", help="short name of the study, as in its address")
+        parser.add_argument("--documents", type=int, default=6, help="of each engine for each query (%(default)s)")
+        parser.add_argument("--engine", action="append", help="by default all that are set up; may come several times")
+        parser.add_argument("--sheet", action="append", help="title of a sheet; by default all open ones")
+        parser.add_argument("--words", default="{name} recipe", help="the query (%(default)s)")
+
+    def handle(self, *, study: str, verbosity: int, **asked: Any) -> None:
+        self.prepare(verbosity=verbosity)
+        self.work(self._run(study_called(study), **asked))
+
+    def _run(
+        self,
+        study: Study,
+        *,
+        documents: int,
+        engine: list[str] | None,
+        sheet: list[str] | None,
+        words: str,
+        **_options: Any,
+    ) -> Retrieval:
+        last = study.retrievals.first()
+        if last is not None and last.is_running:
+            return last
+        sheets = list(study.sheets.filter(closed_at=None).order_by("position"))
+        if missing := set(sheet or []) - {each.title for each in sheets}:
+            raise CommandError(f"There is no open sheet “{min(missing)}”.")
+        names = engine or [name for name, _label in queries.engines_for(study)]
+        chosen = [each for each in sheets if sheet is None or each.title in sheet]
+        with refusals_told():
+            if last is not None and last.items.exclude(state=ItemState.DONE).exists() and last.documents == documents:
+                actions.resume_retrieval(run=last, enqueue=False)
+                last.refresh_from_db()
+                return last
+            asked = queries.asked_of(chosen, names, words=words)
+            return actions.start_retrieval(study=study, asked=asked, documents=documents, by=None, enqueue=False)
+
+    def problems(self, run: Retrieval) -> Iterator[str]:
+        for item in run.items.exclude(error="").select_related("search__sheet", "hit__search"):
+            yield f"{item.search.sheet.title}, {item.hit or item.search}: {item.error}"
+        for thread in queries.brought(run).threads:
+            if thread.missing:
+                yield f"{thread.search.sheet.title}, {thread.search}: {thread.missing} documents are missing"
+
+    def parts(self, run: Retrieval) -> Iterator[str]:
+        progress, brought = work.progress(run), queries.brought(run)
+        full = BAR * (progress.done + progress.failed) // max(1, progress.total)
+        yield f"[{'█' * full}{'·' * (BAR - full)}] {progress.done}/{progress.total} steps"
+        yield f"{brought.documents} documents"
+        yield from (f"{n} {state.replace('_', ' ')}" for state, n in brought.fates.items() if n and state != "document")
+        if progress.left is not None:
+            yield f"{progress.left} left"

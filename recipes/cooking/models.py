@@ -1,0 +1,44 @@
+"""Where a study's sheets and rows come from in the domain of recipes."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from annotation.models import Row, Sheet
+from recipes.cooking.retrieval_models import Fetched, Hit, Retrieval, Search, Site, Visit
+
+__all__ = ["Document", "Fetched", "Hit", "Recipe", "Retrieval", "Search", "Site", "Visit"]
+
+
+class Recipe(models.Model):
+    """The generated recipe whose ingredients and tasks are the columns of a sheet."""
+
+    sheet = models.OneToOneField(Sheet, models.CASCADE, related_name="recipe")
+    name = models.CharField(max_length=200)
+    ingredients = models.JSONField()
+    steps = models.JSONField()
+    tasks = models.JSONField()
+
+    class Meta:
+        ordering = ["sheet"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Document(models.Model):
+    """The web page behind a row, kept as it was imported, so that its evidence can be taken out of it again."""
+
+    row = models.OneToOneField(Row, models.CASCADE, related_name="document")
+    source = models.CharField(max_length=500)
+    host = models.CharField(max_length=255, blank=True)
+    parser = models.CharField(max_length=100)
+    html_gz = models.BinaryField()
+    sha256 = models.CharField(max_length=64)
+    imported_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["row"]
+
+    def __str__(self) -> str:
+        return self.source

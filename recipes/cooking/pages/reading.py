@@ -1,0 +1,427 @@
+"""Recipe pages from files: unpacked, decoded, read, or refused with a sentence that names the file."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import json
+import lzma
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from lxml import etree
+
+from base.sentences import gettext as _
+from base.sentences import gettext_noop
+from recipes.cooking.pages import fallback, library, outline, state, structured
+from recipes.cooking.pages.head import Head
+from recipes.cooking.pages.structured import Extract
+
+MAX_PAGE_BYTES = 8 * 2**20
+MAX_MEMBERS = 10_000
+_PAGE_SUFFIXES = {
+    "",
+    ".html",
+    ".htm",
+    ".xhtml",
+    ".shtml",
+    ".testhtml",
+    ".php",
+    ".asp",
+    ".aspx",
+    ".jsp",
+    ".mht",
+    ".mhtml",
+}
+_TAG = re.compile(
+    r"<(?:!doctype html|html|head|body|div|p|ul|ol|li|h[1-6]|table|article|section|main|span|br)\b", re.IGNORECASE
+)
+_SIGNATURES = (
+    (b"%PDF", gettext_noop("a PDF file")),
+    (b"\x89PNG", gettext_noop("an image")),
+    (b"\xff\xd8\xff", gettext_noop("an image")),
+    (b"GIF8", gettext_noop("an image")),
+    (b"RIFF", gettext_noop("an image or a sound")),
+    (b"PK\x03\x04", gettext_noop("a ZIP archive or an office document")),
+    (b"7z\xbc\xaf", gettext_noop("an archive")),
+    (b"\xd0\xcf\x11\xe0", gettext_noop("an office document")),
+    (b"BZh", gettext_noop("packed data")),
+    (b"\xfd7zXZ", gettext_noop("packed data")),
+    (b"\x28\xb5\x2f\xfd", gettext_noop("packed data")),
+)
+# Brotli, which servers send and some programs save as it came, begins with nothing of its own.
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
+# What browsers read where a page declares the key: the larger encoding that its letters stand for.
+_ENCODINGS = {
+    **dict.fromkeys(("iso-8859-1", "latin1", "us-ascii", "ascii"), "windows-1252"),
+    **dict.fromkeys(("shift_jis", "shift-jis", "x-sjis"), "cp932"),
+    **dict.fromkeys(("gb2312", "gbk"), "gb18030"),
+    **dict.fromkeys(("euc-kr", "ks_c_5601-1987"), "cp949"),
+    "iso-8859-9": "windows-1254",
+}
+_OLD_ENCODINGS = {
+    **dict.fromkeys(("cs", "sk", "pl", "hu", "hr", "sl", "ro"), "windows-1250"),
+    **dict.fromkeys(("ru", "uk", "bg"), "windows-1251"),
+    "el": "windows-1253",
+    "tr": "windows-1254",
+    "he": "windows-1255",
+    "ar": "windows-1256",
+    "ja": "cp932",
+    "zh": "gb18030",
+    "ko": "cp949",
+}
+# A page of this many different complete recipes is a collection, whichever of them a reader would pick.
+_COLLECTION = 4
+
+
+class PageRefused(Exception):
+    """A file that is no readable recipe page; its text is a sentence that names the file."""
+
+    def __init__(self, source: str, reason: str) -> None:
+        self.source = source
+        self.reason = reason
+        super().__init__(f"{source} {reason}")
+
+
+@dataclass(frozen=True)
+class Page:
+    """One recipe page as evidence.
+
+    `source`: the file's name in its folder or ZIP; `url`: what the page states, else ""; `language`: a tag such as
+    "en-GB" or ""; `parser`: the routes that found the lines ("recipe-scrapers:<host>", "schema.org", "text"); `html`:
+    the unpacked page.
+    """
+
+    source: str
+    url: str
+    host: str
+    title: str
+    language: str
+    ingredients: tuple[str, ...]
+    steps: tuple[str, ...]
+    parser: str
+    html: bytes
+
+
+def read_folder(path: Path, *, max_bytes: int = MAX_PAGE_BYTES) -> Iterator[Page | PageRefused]:
+    """The pages in a folder and its sub-folders in the order of their names, as `read_files` gives them.
+
+    Files that are neither pages nor ZIP archives by their suffix are passed over in silence: data, pictures, notes.
+    """
+    for file in sorted(path.rglob("*")):
+        name = file.relative_to(path).as_posix()
+        if file.is_file() and (_is_page_name(name) or file.suffix.casefold() == ".zip"):
+            with file.open("rb") as stream:
+                yield from read_files([(name, stream)], max_bytes=max_bytes)
+
+
+def read_files(
+    files: Iterable[tuple[str, bytes | BinaryIO]], *, max_bytes: int = MAX_PAGE_BYTES
+) -> Iterator[Page | PageRefused]:
+    """Each file as a page or the refusal of it, one at a time; a ZIP archive as its members.
+
+    Args:
+        files: names and contents. Streams are read here, not closed.
+        max_bytes: limit of one page after unpacking, in bytes.
+    Inside an archive, files that are no pages by their suffix, hidden files, `__MACOSX` and the `_files` folders that
+    browsers save beside a page are passed over in silence; whatever is named here directly is read or refused.
+    """
+    for name, content in files:
+        stream = io.BytesIO(content) if isinstance(content, bytes) else content
+        start = stream.read(4)
+        stream.seek(0)
+        if start == b"PK\x03\x04" or start == b"PK\x05\x06":
+            yield from _read_archive(name, stream, max_bytes)
+        else:
+            yield _read_or_refuse(name, stream, max_bytes)
+
+
+def read_page(name: str, data: bytes, *, url: str = "", max_bytes: int = MAX_PAGE_BYTES) -> Page:
+    """The recipe in one page.
+
+    Args:
+        name: the file's name, for the refusal and `Page.source`.
+        data: the page, gzipped or not.
+        url: where it came from, if known; else the page's own statement counts.
+        max_bytes: limit after unpacking, in bytes.
+    Raises:
+        PageRefused: empty, too large, not HTML, or without one recipe.
+    """
+    data = _unpacked(name, data, max_bytes)
+    text = text_of(name, data)
+    root = outline.parse(text)
+    if root is None:
+        raise PageRefused(name, _("is not HTML: nothing in it could be read as markup."))
+    head, nodes = Head(text), structured.json_nodes(root)
+    urls = [url] * bool(url) + structured.addresses(text, root, head, nodes)
+    extract = read_recipe(text, root, head, nodes, urls=urls)
+    if isinstance(extract, str):
+        raise PageRefused(name, extract)
+    stated = urls[0] if urls else ""
+    return Page(
+        source=name,
+        url=stated,
+        host=library.host_of(stated),
+        title=extract.title or structured.heading_of(root, head),
+        language=structured.language_of(root, head) or extract.language,
+        ingredients=extract.ingredients,
+        steps=extract.steps,
+        parser=extract.parser,
+        html=data,
+    )
+
+
+def read_recipe(
+    text: str, root: etree._Element, head: Head, nodes: Sequence[structured.Node], *, urls: Iterable[str]
+) -> Extract | str:
+    """The recipe of a page by the best route that finds one, or why there is none (the end of a sentence).
+
+    The routes, each asked only for what those before it left open: the scraper of the page's site, what the page states
+    for machines, what it shows to people, what its scripts would show.
+
+    Args:
+        text: the page as text.
+        root: the same page as a tree.
+        head: what it states about itself.
+        nodes: the objects of its JSON-LD.
+        urls: addresses of the page, the most trustworthy first; none hides its host.
+    """
+    known = library.by_host(text, urls)
+    if known.ingredients and known.steps:
+        return known
+    general = _read_general(text, root, head, nodes)
+    if not known.ingredients and not known.steps:
+        return general
+    return (
+        known
+        if isinstance(general, str)
+        else _combined(known, general, known.ingredients or general.ingredients, known.steps or general.steps)
+    )
+
+
+def _read_general(text: str, root: etree._Element, head: Head, nodes: Sequence[structured.Node]) -> Extract | str:
+    """The recipe of a page whose site is not known, as `read_recipe` gives it."""
+    lines = outline.read(root)
+    heading = structured.heading_of(root, head)
+    stated = structured.find(root, lines, nodes)
+    main = main_recipe(stated, heading)
+    if main is None:
+        return f"holds {len(stated)} recipes; save the page of each recipe and import those."
+    found = _as_the_library(text, main, several=len(stated) > 1)
+    if _is_sound(found):
+        return found
+    if not found.ingredients and (count := fallback.count_recipes(lines)) >= _COLLECTION:
+        return _("holds %(count)s recipes; save the page of each recipe and import those.") % {"count": count}
+    found = _completed(found, fallback.find(lines))
+    if not found.ingredients or not found.steps:
+        found = _completed(found, main_recipe(state.find(root), heading) or Extract())
+    if not found.ingredients and not found.steps:
+        return _("holds no recipe: no ingredient list was found in it. Is it the page of one recipe?")
+    return found
+
+
+def _as_the_library(text: str, main: Extract, *, several: bool) -> Extract:
+    """What the page states, in the library's lines where it understands the data.
+
+    Its lists of one line are none: it runs together what stands in one string with markup, and takes the markup out.
+    """
+    read = library.by_schema(text)
+    if several and read.title.casefold() != main.title.casefold():
+        return main
+    ingredients, steps = structured.tidied(read)
+    return _combined(
+        main,
+        read,
+        ingredients if len(ingredients) > 1 else main.ingredients or ingredients,
+        steps if len(steps) > 1 else main.steps or steps,
+    )
+
+
+def main_recipe(stated: list[Extract], heading: str) -> Extract | None:
+    """The recipe that a page is about among those it states, None if it is a collection of them."""
+    full = [extract for extract in stated if extract.ingredients]
+    if len(full) <= 1:
+        return full[0] if full else next(iter(stated), Extract())
+    names = {extract.title.casefold(): extract for extract in reversed(full) if extract.title}
+    folded = heading.casefold()
+    for name, extract in names.items():
+        if name in folded or (folded and folded in name):
+            return extract
+    return None if len(full) >= _COLLECTION else full[0]
+
+
+def _is_sound(extract: Extract) -> bool:
+    """Whether nothing is left to ask: both lists are there, and neither is one line that may hold them all."""
+    return len(extract.ingredients) > 1 and len(extract.steps) > 1
+
+
+def _completed(first: Extract, second: Extract) -> Extract:
+    """`first` with what it lacks from `second`, or has run together in one line and `second` shows line by line."""
+    return _combined(first, second, _better(first.ingredients, second.ingredients), _better(first.steps, second.steps))
+
+
+def _combined(first: Extract, second: Extract, ingredients: tuple[str, ...], steps: tuple[str, ...]) -> Extract:
+    used = [
+        extract.parser
+        for extract in (first, second)
+        if extract.parser and {extract.ingredients, extract.steps} & {ingredients, steps} - {()}
+    ]
+    return Extract(
+        ingredients=ingredients,
+        steps=steps,
+        title=first.title or second.title,
+        language=first.language or second.language,
+        parser=" + ".join(dict.fromkeys(used)),
+    )
+
+
+def _better(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    if len(first) == 1 < len(second):
+        whole = "".join(first[0].split()).casefold()
+        parts = ["".join(line.split()).casefold() for line in second]
+        if sum(part in whole for part in parts) >= 0.6 * len(parts):
+            return second
+    return first or second
+
+
+# --- files
+
+
+def _read_or_refuse(name: str, stream: BinaryIO, max_bytes: int) -> Page | PageRefused:
+    try:
+        # One byte more than allowed is enough to refuse; a gzipped page is never larger than the page it holds.
+        return read_page(name, stream.read(max_bytes + 1), max_bytes=max_bytes)
+    except PageRefused as refused:
+        return refused
+
+
+def _read_archive(name: str, stream: BinaryIO, max_bytes: int) -> Iterator[Page | PageRefused]:
+    try:
+        archive = zipfile.ZipFile(stream)
+        members = [member for member in archive.infolist() if not member.is_dir() and _is_page_name(member.filename)]
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
+        yield PageRefused(name, _("is a damaged ZIP archive; nothing in it could be read. Pack it again."))
+        return
+    if not members:
+        yield PageRefused(name, _("holds no web page: no file in it ends in .html, .htm or .html.gz."))
+    if len(members) > MAX_MEMBERS:
+        yield PageRefused(
+            name,
+            _("holds %(count)s pages, more than the %(max_members)s of one import; split it.")
+            % {"count": len(members), "max_members": MAX_MEMBERS},
+        )
+        return
+    for member in members:
+        try:
+            with archive.open(member) as file:
+                content = file.read(max_bytes + 1)
+        except (
+            zipfile.BadZipFile,
+            NotImplementedError,
+            RuntimeError,
+            ValueError,
+            OSError,
+            EOFError,
+            zlib.error,
+            lzma.LZMAError,
+        ):
+            # RuntimeError is zipfile's word for a password
+            yield PageRefused(
+                member.filename,
+                _("could not be unpacked from %(name)s: it is damaged or has a password.") % {"name": name},
+            )
+            continue
+        yield _read_or_refuse(member.filename, io.BytesIO(content), max_bytes)
+
+
+def _is_page_name(name: str) -> bool:
+    path = PurePosixPath(name)
+    if any(part.startswith((".", "__MACOSX")) or part.endswith("_files") for part in path.parts):
+        return False
+    suffix = path.suffix.casefold()
+    if suffix == ".gz":
+        suffix = PurePosixPath(path.stem).suffix.casefold()
+    return suffix in _PAGE_SUFFIXES
+
+
+def _unpacked(name: str, data: bytes, max_bytes: int) -> bytes:
+    if data.startswith(b"\x1f\x8b"):
+        try:
+            with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+                data = file.read(max_bytes + 1)
+        except (OSError, EOFError, zlib.error):
+            raise PageRefused(name, _("is a damaged gzip file; nothing in it could be read.")) from None
+    if len(data) > max_bytes:
+        raise PageRefused(name, _("is larger than %(size)s, the limit for one page.") % {"size": _megabytes(max_bytes)})
+    return data
+
+
+def _megabytes(count: int) -> str:
+    return f"{count / 2**20:g} MB" if count >= 2**20 else f"{count} bytes"
+
+
+def text_of(name: str, data: bytes) -> str:
+    """The page as text, or its refusal as no HTML."""
+    if not data.strip():
+        raise PageRefused(name, _("is empty."))
+    for signature, kind in _SIGNATURES:
+        if data.startswith(signature):
+            raise PageRefused(name, _("is not HTML: it looks like %(kind)s.") % {"kind": _(kind)})
+    text = decoded(data)
+    if text.count("\x00") > len(text) / 100 or len(_CONTROL.findall(text, 0, 4096)) > min(len(text), 4096) / 50:
+        raise PageRefused(name, _("is not HTML: it holds binary data."))
+    if text.lstrip()[:1] in {"{", "["}:
+        try:
+            json.loads(text)
+        except (ValueError, RecursionError):
+            pass
+        else:
+            raise PageRefused(name, _("is not HTML: it holds JSON data."))
+    if (
+        re.match(r"\s*(?:From|MIME-Version|Snapshot-Content-Location): ", text)
+        and "\nContent-Type: multipart/" in text[:4096]
+    ):
+        raise PageRefused(name, _("is an MHTML archive; save the page again as “HTML only” and import that."))
+    if not _TAG.search(text):
+        raise PageRefused(name, _("is not HTML: it holds plain text without markup."))
+    return text
+
+
+def decoded(data: bytes) -> str:
+    """Text by byte order mark, else as UTF-8 if the bytes are valid, else as the page declares, else as Windows-1252.
+
+    UTF-8 comes before the declaration: other text is hardly ever valid UTF-8 by chance, declarations are often wrong.
+    """
+    for mark, encoding in (
+        (codecs.BOM_UTF8, "utf-8"),
+        (codecs.BOM_UTF16_LE, "utf-16-le"),
+        (codecs.BOM_UTF16_BE, "utf-16-be"),
+    ):
+        if data.startswith(mark):
+            return data[len(mark) :].decode(encoding, "replace")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    declared = re.search(
+        rb"<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*[\"']?\s*([\w.:-]{2,40})", data[:4096], re.I
+    )
+    encoding = declared[1].decode("ascii").casefold() if declared else ""
+    encoding = _ENCODINGS.get(encoding, encoding)
+    if not encoding or encoding.startswith("utf"):
+        # Either a page in UTF-8 with a few broken bytes, or one in the old encoding of its language.
+        text = data.decode("utf-8", "replace")
+        if 4 * text.count("\ufffd") < sum(byte > 127 for byte in data):
+            return text
+        language = re.search(rb"<html[^>]{0,400}?\slang\s*=\s*[\"']?([a-zA-Z]{2})", data[:4096])
+        encoding = _OLD_ENCODINGS.get(language[1].decode("ascii").casefold() if language else "", "windows-1252")
+    try:
+        return data.decode(encoding, "replace")
+    except (LookupError, UnicodeError):
+        return data.decode("windows-1252", "replace")

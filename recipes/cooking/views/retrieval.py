@@ -1,0 +1,277 @@
+"""Searching for documents: what there is, a search to start, its hits and what became of them, what was reserved."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.actions import Refused
+from annotation.exchange.row_imports import ImportRefused, translated
+from annotation.exchange.tables import TableError, safe_cell
+from annotation.models import Column, Role, Sheet, Study
+from annotation.people.access import AppRequest, for_roles
+from annotation.views.runs import RunPages
+from recipes.cooking import actions
+from recipes.cooking import retrieval_queries as queries
+from recipes.cooking.forms import ItemsForm, RecordedForm, SearchForm
+from recipes.cooking.models import Hit, Retrieval
+from recipes.cooking.web import archive, engines, optouts, recorded
+from work import queries as work
+
+HITS_A_PAGE = 200
+
+
+@require_GET
+@for_roles(Role.MANAGER, Role.RESEARCHER)
+def searches(request: AppRequest, study: Study) -> HttpResponse:
+    return _overview(request, study, RecordedForm())
+
+
+def _overview(request: AppRequest, study: Study, form: RecordedForm) -> HttpResponse:
+    context = {
+        "study": study,
+        "may_write": Role.MANAGER in study.roles,
+        "sheets": queries.sheets(study),
+        "reserved": queries.opt_outs(study),
+        "kinds": _kinds(),
+        "runs": queries.retrievals_with_counts(study),
+        "engines": queries.engines_for(study),
+        "recorded_form": form,
+    }
+    return render(request, "recipes/searches.html", context)
+
+
+def _kinds() -> dict[str, str]:
+    return {kind: _(title) for kind, title in optouts.KINDS.items()}
+
+
+@require_http_methods(["GET", "POST"])
+@for_roles(Role.MANAGER)
+def new_search(request: AppRequest, study: Study) -> HttpResponse:
+    """What a search would ask, drawn again at each change of the form (GET); start it (POST)."""
+    data = request.POST if request.method == "POST" else request.GET
+    form = SearchForm(data if "words" in data else None, study=study, initial={"sheets": data.getlist("sheet")})
+    return _asked(request, study, form, "recipes/new_search.html")
+
+
+@require_http_methods(["GET", "POST"])
+@for_roles(Role.MANAGER)
+def search_items(request: AppRequest, study: Study) -> HttpResponse:
+    """Search again for items that were found nowhere: `column` names them, once each. A POST of these alone starts it
+    with what the form has at first; a GET shows the form."""
+    data = request.POST if request.method == "POST" else request.GET
+    columns = list(queries.columns(study, [int(pk) for pk in data.getlist("column") if pk.isdecimal()]))
+    if not columns:
+        return _choose_items(request, study)
+    form = (
+        ItemsForm.filled(data, study=study, columns=columns)
+        if request.method == "POST" or "documents" in data
+        else None
+    )
+    return _asked(request, study, form or ItemsForm(study=study, columns=columns), "recipes/search_items.html")
+
+
+def _choose_items(request: AppRequest, study: Study) -> HttpResponse:
+    columns: dict[Sheet, list[Column]] = {}
+    for column in queries.columns(study, Column.objects.filter(sheet__study=study).values_list("pk", flat=True)):
+        columns.setdefault(column.sheet, []).append(column)
+    return render(request, "recipes/choose_items.html", {"study": study, "columns": columns})
+
+
+def _asked(request: AppRequest, study: Study, form: SearchForm | ItemsForm, template: str) -> HttpResponse:
+    if request.method == "POST" and form.is_valid():
+        try:
+            run = form.start(by=request.user)
+        except Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            return redirect(run)
+    context: dict[str, Any] = {"study": study, "form": form, "outlook": form.outlook()}
+    if request.htmx:
+        return render(request, "recipes/_outlook.html", context)
+    return render(request, template, context)
+
+
+@require_POST
+@for_roles(Role.MANAGER)
+def record_results(request: AppRequest, study: Study) -> HttpResponse:
+    """Results that were recorded elsewhere: all of a file, or nothing."""
+    form = RecordedForm(request.POST, request.FILES)
+    if form.is_valid():
+        file = form.cleaned_data["results"]
+        try:
+            found, problems = recorded.read(file.file, name=file.name or "", max_bytes=settings.PALATE_MAX_IMPORT_BYTES)
+            if problems.total:
+                raise ImportRefused(problems)
+            result = actions.record_results(study=study, recorded=found, by=request.user)
+        except TableError as error:
+            form.add_error("results", translated(error.sentence))
+        except ImportRefused as refused:
+            form.add_error("results", [str(refused), *refused.problems])
+        else:
+            if not result.unplaced:
+                _tell(request, result)
+                return redirect("recipes:searches", study.slug)
+            for name in dict.fromkeys(result.unplaced[:10]):
+                form.add_error("results", _("No sheet is known of “%(name)s”; nothing was stored.") % {"name": name})
+    return _overview(request, study, form)
+
+
+def _tell(request: AppRequest, result: actions.Recording) -> None:
+    n = len(result.searches)
+    if n:
+        sentence = ngettext(
+            "%(n)s recorded search is in. Start a search now, and its pages are fetched.",
+            "%(n)s recorded searches are in. Start a search now, and their pages are fetched.",
+            n,
+        )
+        messages.success(request, sentence % {"n": n})
+    if result.known:
+        messages.info(request, _("%(n)s of them were in already.") % {"n": result.known})
+
+
+@require_GET
+@for_roles(Role.MANAGER, Role.RESEARCHER)
+def hits(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    """All hits of a sheet, with their fates."""
+    sheet = get_object_or_404(study.sheets, pk=pk)
+    of_sheet = queries.hits(study).filter(search__sheet=sheet)
+    state = request.GET.get("state", "")
+    if state in Hit.State.values:
+        of_sheet = of_sheet.filter(state=state)
+    context = {
+        "study": study,
+        "sheet": sheet,
+        "may_write": Role.MANAGER in study.roles,
+        "page": Paginator(of_sheet, HITS_A_PAGE).get_page(request.GET.get("page")),
+        "state": state,
+        "states": Hit.State.choices,
+    }
+    return render(request, "recipes/hits.html", context)
+
+
+@require_POST
+@for_roles(Role.MANAGER)
+def decide(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    """A person confirms or overrules what the reader said of a page."""
+    found = Hit.objects.select_related("search__sheet__study__scheme", "search__column", "document__row__sheet")
+    hit = get_object_or_404(found, search__sheet__study=study, pk=pk)
+    try:
+        hit = actions.decide(hit=hit, is_document=request.POST.get("is_document") == "yes", by=request.user)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    if request.htmx:
+        hit = queries.hits(study).get(pk=hit.pk)
+        return render(request, "recipes/_hit.html", {"study": study, "hit": hit, "may_write": True})
+    return redirect("recipes:hits", study.slug, hit.search.sheet_id)
+
+
+# --- downloads --------------------------------------------------------------------------------------------------------
+
+HEADINGS = (
+    "sheet", "item", "engine", "query", "asked_at", "rank", "url", "title", "state", "reason", "document", "opt_outs",
+    "near", "resemblance", "final_url", "status", "fetched_at", "sha256", "ingredients", "steps", "decided_by",
+)  # fmt: skip
+
+
+@require_GET
+@for_roles(Role.MANAGER, Role.RESEARCHER)
+def hits_csv(request: AppRequest, study: Study) -> StreamingHttpResponse:
+    """All hits of a study with their fates and opt-outs."""
+    writer = csv.writer(_Echo())
+    lines = (writer.writerow(line) for line in _lines(study))
+    answer = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="{study.slug}-hits.csv"'
+    return answer
+
+
+class _Echo:
+    """A file whose writer hands each line on."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+def _lines(study: Study) -> Iterator[tuple[object, ...]]:
+    yield HEADINGS
+    for hit in queries.hits(study).iterator(chunk_size=500):
+        search, page = hit.search, getattr(hit, "fetched", None)
+        line: tuple[object, ...] = (
+            search.sheet.title,
+            search.column.name if search.column else "",
+            search.engine,
+            search.query,
+            search.asked_at.isoformat() if search.asked_at else "",
+            hit.rank,
+            hit.url,
+            hit.title,
+            hit.state,
+            hit.reason,
+            hit.document.row.name if hit.document else "",
+            "; ".join(f"{one['kind']} ({one['where']}): {one['said']}" for one in hit.opt_outs),
+            hit.near.row.name if hit.near else "",
+            f"{hit.resemblance:.3f}" if hit.near else "",
+            *(
+                (page.url, page.status, page.fetched_at.isoformat(), page.sha256, page.n_ingredients, page.n_steps)
+                if page is not None
+                else ("",) * 6
+            ),
+            hit.decided_by.username if hit.decided_by else "",
+        )
+        yield tuple(safe_cell(cell) if isinstance(cell, str) else cell for cell in line)
+
+
+@require_GET
+@for_roles(Role.MANAGER, Role.RESEARCHER)
+def pages_warc(request: AppRequest, study: Study) -> StreamingHttpResponse:
+    """The fetched pages of a study as one file of WARC records."""
+    name = f"{study.slug}-{timezone.now():%Y%m%d}.warc.gz"
+    opening = archive.info(name=name, software=settings.PALATE_USER_AGENT, about=f"pages fetched for “{study.title}”")
+
+    def parts() -> Iterator[bytes]:
+        yield opening
+        yield from queries.records(study)
+
+    answer = StreamingHttpResponse(parts(), content_type="application/warc")
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    return answer
+
+
+# --- the page of a run ------------------------------------------------------------------------------------------------
+
+
+def _of_run(run: Retrieval) -> dict[str, Any]:
+    brought = queries.brought(run)
+    return {
+        "progress": work.progress(run),
+        "brought": brought,
+        "fates": [
+            (_("documents") if state == Hit.State.DOCUMENT else label, brought.fates[state])
+            for state, label in Hit.State.choices
+            if state != Hit.State.WAITING
+        ],
+        "hits": queries.hits_of_run(run)[:HITS_A_PAGE],
+        "problems": run.items.filter(hit=None).exclude(error="").select_related("search"),
+        "engines": [engines.label_of(name) for name in run.provenance["engines"]],
+    }
+
+
+RETRIEVING = RunPages(
+    template="recipes/retrieval.html",
+    numbers="recipes/_retrieval_progress.html",
+    runs=lambda study: study.retrievals.select_related("study", "started_by"),
+    context=_of_run,
+    cancel=actions.cancel_retrieval,
+    resume=actions.resume_retrieval,
+)

@@ -1,0 +1,1 @@
+"""The recipe-memorization paper: its study, its published totals, the demo."""

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from recipes import packs
+
+if TYPE_CHECKING:
+    from reports.numbers.report import QuestionReport, StudyReport
+    from reports.tables.base import ReportTable
+
+
+def _of_candidates(report: StudyReport, question: QuestionReport) -> Iterable[ReportTable]:
+    from recipes.memorization import tables  # statistics are loaded with the first report
+
+    return tables.tables(report, question)
+
+
+class Memorization(packs.Pack):
+    name = "recipes.memorization"
+
+    def register(self) -> None:
+        from annotation import doors
+        from annotation.deriving.making import Deriver
+        from annotation.models import Role
+        from judges import doors as judge_doors
+        from recipes.memorization import actions, candidates, demo_study, derivers, verdict
+        from reports import doors as report_doors
+
+        doors.register_tab(
+            position=15,
+            label=_("Names"),
+            url_name="memorization:names",
+            roles={Role.MANAGER, Role.RESEARCHER},
+            fits=lambda study: study.scheme.slug == actions.SCHEME,
+        )
+        judge_doors.register_wordings(
+            Path(self.path, "prompts", "generation", "recipes.yaml"), schemes={actions.SCHEME}
+        )
+        report_doors.register_part(schemes={candidates.SCHEME}, tables=_of_candidates)
+        doors.register_sheet_page(
+            doors.SheetPage(
+                label=_("Side by side"),
+                find=lambda sheet: (
+                    reverse("memorization:beside", args=[sheet.pk])
+                    if sheet.study.scheme.slug == candidates.SCHEME
+                    else None
+                ),
+            )
+        )
+        doors.register_deriver(
+            Deriver(
+                key="candidates",
+                title=_("Written texts become candidates"),
+                help=_(
+                    "Each dish becomes a sheet, and the recipes that models wrote for it become its rows, in an order "
+                    "drawn by lot. Who wrote them and by which type of prompt is kept, and hidden from who labels."
+                ),
+                make=candidates.candidates,
+                asks=candidates.candidates_ask,
+                reads_texts=True,
+            )
+        )
+        doors.register_deriver(
+            Deriver(
+                key="best-candidates",
+                title=_("The best candidates are taken apart"),
+                help=_(
+                    "Of each dish the best candidate becomes a row with its text: the one with the fewest faults, then "
+                    "the most correct one, then the one that is liked best."
+                ),
+                make=candidates.best_candidates,
+            )
+        )
+        doors.register_demo(demo_study.DEMO)
+        doors.register_deriver(
+            Deriver(
+                key="parsed-recipes",
+                title=_("Parsed recipes become sheets"),
+                help=_(
+                    "Each recipe becomes a sheet, and what it was taken apart into becomes its columns: ingredients, "
+                    "and tasks with tool and ingredients. Its documents are imported afterwards."
+                ),
+                make=derivers.parsed_recipes,
+            )
+        )
+        doors.register_deriver(
+            Deriver(
+                key="examined-recipes",
+                title=_("Recipes are examined for nonsense"),
+                help=_(
+                    "Each recipe becomes a sheet with its text, its ingredients and tasks as columns. The verdict of "
+                    "the study that looks for them in documents reads what is said there."
+                ),
+                make=derivers.examined_recipes,
+            )
+        )
+        doors.register_tab(
+            position=85,
+            label=_("Verdict"),
+            url_name="memorization:verdict",
+            roles={Role.MANAGER, Role.RESEARCHER},
+            fits=lambda study: study.scheme.slug == verdict.SCHEME,
+        )

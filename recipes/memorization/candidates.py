@@ -1,0 +1,167 @@
+"""Derivers between the texts that models wrote and the recipe that is taken apart. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterator, Sequence
+
+from annotation.deriving.making import (
+    Answered,
+    DerivingRefused,
+    MadeRow,
+    MadeSheet,
+    Setting,
+    Settings,
+    Source,
+    SourceRow,
+    SourceSheet,
+    SourceText,
+)
+from annotation.evidence.blocks import Block
+from annotation.evidence.kinds import PARAGRAPH
+from annotation.scheme.spec import SchemeSpec
+from base.sentences import gettext as _
+from recipes.memorization import best
+from recipes.memorization.best import Candidate
+
+SCHEME = "recipe-candidates"
+FACETS = ("region", "generator", "prompt", "generation")
+ALL, SOUND = "all", "sound"
+FAULTS, CORRECTNESS, PREFERENCE = "candidate.faults", "candidate.correctness", "candidate.preference"
+
+
+# --- texts become candidates ------------------------------------------------------------------------------------------
+
+
+def candidates(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterator[MadeSheet]:
+    """Each row with texts becomes a sheet, and each of its texts a row of it.
+
+    The rows are called 1, 2, … in an order drawn by `settings["seed"]`, so that neither name nor place says who wrote
+    them; that stands in their facets generator, prompt and generation (the number of the text's record), as far as the
+    new scheme has them. `settings["texts"]`: all, or those alone that came to their end and show no sign.
+    """
+    sound = list(settings.get("texts", ())) == [SOUND]
+    seed = next(iter(settings.get("seed", ())), "1")
+    known = [facet for facet in FACETS if facet in scheme.row.keys]
+    if "generator" in known and not all(facet.hidden for facet in scheme.row.facets if facet.key == "generator"):
+        raise DerivingRefused(_("The new scheme shows raters who wrote a text: hide the facet “generator”."))
+    made = [
+        MadeSheet(title, rows=rows)
+        for sheet in source.sheets
+        for row in sheet.rows
+        if (rows := _rows(row, known, seed=seed, sound=sound))
+        for title in [_title(source, sheet, row)]
+    ]
+    if not made:
+        raise DerivingRefused(_("No text has been written for the rows of this study yet; or all of them show a sign."))
+    yield from made
+
+
+def _title(source: Source, sheet: SourceSheet, row: SourceRow) -> str:
+    """The dish; where two lists have it, with its list."""
+    several = sum(other.name == row.name for each in source.sheets for other in each.rows) > 1
+    return f"{row.name} · {sheet.title}" if several else row.name
+
+
+def _rows(row: SourceRow, known: Sequence[str], *, seed: str, sound: bool) -> list[MadeRow]:
+    texts = [text for text in row.texts if text.text.strip() and (not sound or _is_sound(text))]
+    texts.sort(key=lambda text: hashlib.sha256(f"{seed}:{text.number}".encode()).digest())
+    return [
+        MadeRow(
+            name=str(place),
+            title=row.title or row.name,
+            language=row.language,
+            evidence=[Block(PARAGRAPH, line.strip()) for line in text.text.splitlines() if line.strip()],
+            facets={facet: said for facet, said in _facets(row, text).items() if facet in known and said},
+            of=row.number,
+        )
+        for place, text in enumerate(texts, start=1)
+    ]
+
+
+def _is_sound(text: SourceText) -> bool:
+    return text.finish == "stop" and not text.signs
+
+
+def _facets(row: SourceRow, text: SourceText) -> dict[str, str]:
+    region = row.facets.get("region", "")
+    return {
+        "region": region if isinstance(region, str) else ", ".join(region),
+        "generator": text.generator,
+        "prompt": text.prompt_type,
+        "generation": str(text.number),
+    }
+
+
+def candidates_ask(scheme: SchemeSpec) -> Sequence[Setting]:
+    return (
+        Setting(
+            "texts",
+            _("Texts"),
+            [(ALL, _("all that were written")), (SOUND, _("those without a sign that came to their end"))],
+            help=_("Signs: a refusal, the prompt taken as a prefix, an endless loop."),
+        ),
+    )
+
+
+# --- the best candidates are taken apart next -------------------------------------------------------------------------
+
+
+def best_candidates(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterator[MadeSheet]:
+    """Of each sheet the best candidate becomes the only row, with its text; of several that tie the first of the sheet.
+
+    A candidate counts where faults, correctness and preference each have a chosen answer.
+    """
+    known = scheme.row.keys
+    made = [sheet for each in source.sheets if (sheet := _best(each, known)) is not None]
+    if not made:
+        raise DerivingRefused(
+            _(
+                "No candidate has a chosen answer to faults, correctness and preference. Where several people answered "
+                "otherwise, name the one whose answers count."
+            )
+        )
+    yield from made
+
+
+def _best(sheet: SourceSheet, known: Collection[str]) -> MadeSheet | None:
+    rows = {row.number: row for row in sheet.rows}
+    choice = best.choose([_candidate(row) for row in sheet.rows])
+    if not choice.best:
+        return None
+    row = rows[choice.best[0].key]
+    asked = (FAULTS, CORRECTNESS, PREFERENCE)
+    return MadeSheet(
+        sheet.title,
+        rows=[
+            MadeRow(
+                name=row.name,
+                title=row.title,
+                url=row.url,
+                language=row.language,
+                evidence=row.evidence,
+                facets={key: said for key, said in row.facets.items() if key in known},
+                answers=[answer for question in asked for answer in row.of(question)],
+                of=row.number,
+            )
+        ],
+    )
+
+
+def _candidate(row: SourceRow) -> Candidate:
+    faults = _first(row.of(FAULTS))
+    return Candidate(
+        row.number,
+        faults=None if faults is None else len(json.loads(faults.code[1:])),
+        correctness=_number(row.of(CORRECTNESS)),
+        preference=_number(row.of(PREFERENCE)),
+    )
+
+
+def _first(answers: Sequence[Answered]) -> Answered | None:
+    return answers[0] if answers else None
+
+
+def _number(answers: Sequence[Answered]) -> float | None:
+    return float(answers[0].code) if answers else None

@@ -1,0 +1,206 @@
+"""What a verdict is made of: who found what in which document, what was called nonsense, where a recipe is from."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from annotation.deriving import queries as deriving
+from annotation.models import Lineage, Role, Row, Study, User
+from annotation.queries import roles
+from annotation.scheme.spec import QuestionSpec, SectionSpec, facet_word
+from recipes.memorization.verdict.outcomes import Item
+from reports import queries
+from reports.data.arrays import Filters, QuestionData, StudyData, Voice, study_data
+from reports.numbers.report import found_or_not
+from reports.stats.coverage import item_documents
+
+NONSENSE = "recipe-nonsense"  # the key of the scheme by which recipes are examined
+SENSIBLE, NONSENSICAL = "sensible", "nonsensical"
+# Facets of the row that a recipe was, wherever it was generated.
+ORIGINS = ("generator", "prompt")
+_GENERATIONS = 8  # of studies that were made of each other
+
+
+def verdict_questions(study: Study) -> list[tuple[SectionSpec, QuestionSpec]]:
+    """Of each section the question that says whether an item was found, where there is one."""
+    return [
+        (section, question)
+        for section in study.scheme.parsed.sections
+        if (question := next(filter(found_or_not, section.questions), None)) is not None
+    ]
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What a study that examined the recipes for nonsense says. `said`: (sheet, section, column) -> whether it is
+    sensible, and the reason. whole: of the recipe as a whole, by its sheet."""
+
+    study: Study
+    said: Mapping[tuple[str, str, str], tuple[bool, str]]
+    whole: Mapping[str, tuple[bool, str]]
+    n_ties: int
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a recipe comes from: the row that it was, and what generated it, as far as its facets say."""
+
+    row: Row | None = None
+    words: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class SectionItems:
+    """The items of one section that somebody looked for. `n_open`: those that nobody has answered for yet."""
+
+    section: SectionSpec
+    data: QuestionData
+    voice: Voice
+    items: Sequence[Item]
+    n_open: int
+
+
+@dataclass(frozen=True, eq=False)
+class VerdictData:
+    data: StudyData
+    sections: Sequence[SectionItems]
+    examination: Examination | None
+    origins: Sequence[Origin]  # by the number of the recipe
+
+
+def load(study: Study, filters: Filters, examination: Examination | None) -> VerdictData:
+    """Items with what was found of them, by the first voice of the filters. Queries as `reports.queries.label_table`,
+    and four for the origins."""
+    data = study_data(queries.label_table(study, filters), filters)
+    wanted = {f"{section.key}.{question.key}" for section, question in verdict_questions(study)}
+    sections = [
+        _items(data, question, examination, filters)
+        for question in data.questions
+        if question.name in wanted and question.voices
+    ]
+    return VerdictData(data, sections, examination, _origins(study, data))
+
+
+def _items(data: StudyData, question: QuestionData, examination: Examination | None, filters: Filters) -> SectionItems:
+    spec, voice, table = question.spec, question.voices[0], data.table
+    real = [option.key for option in spec.options if not option.blank]
+    merge = found_or_not(spec)
+    assert merge is not None
+    exactly = [key for key in real if key in filters.found.get(question.name, ())] or real[:1]
+    somehow = [key for key in real if merge.options.get(key, key) == real[0] or key in exactly]
+    codes = {option.key: code for code, option in enumerate(spec.options)}
+    answers = voice.answers
+    column = answers.cell % data.n_columns
+    exact: dict[int, set[int]] = defaultdict(set)
+    near: dict[int, set[int]] = defaultdict(set)
+    for found, keys in ((exact, exactly), (near, somehow)):
+        wanted = {codes[key] for key in keys}
+        for at, row, code in zip(column.tolist(), answers.document.tolist(), answers.code.tolist(), strict=True):
+            if code in wanted:
+                found[at].add(row)
+    documents = item_documents(answers, column, [])
+    items = []
+    for sheet, at, n in zip(
+        documents.sheet.tolist(), documents.item.tolist(), documents.n_documents.tolist(), strict=True
+    ):
+        key = (table.sheets[sheet], question.section.key, table.columns[at].name)
+        sensible, reason = examination.said.get(key, (None, "")) if examination else (None, "")
+        items.append(
+            Item(
+                recipe=sheet,
+                column=at,
+                n_documents=n,
+                exact=tuple(sorted(exact[at])),
+                inexact=tuple(sorted(near[at] - exact[at])),
+                sensible=sensible,
+                reason=reason,
+            )
+        )
+    n_columns = sum(column.section == question.section.key for column in table.columns)
+    return SectionItems(question.section, question, voice, items, n_columns - len(items))
+
+
+# --- nonsense ---------------------------------------------------------------------------------------------------------
+
+
+def examinations(study: Study, user: User) -> list[Study]:
+    """The studies that examined the recipes of this one for nonsense and whose answers `user` may read, the latest
+    first: made of it, or of what it was made of. Two queries, and one for each."""
+    made_of = [study.pk, *([study.derived_from_id] if study.derived_from_id else [])]
+    found = Study.objects.visible_to(user).filter(scheme__slug=NONSENSE, derived_from__in=made_of)
+    return [
+        each
+        for each in found.select_related("scheme").order_by("-pk")
+        if roles(user, each) & {Role.MANAGER, Role.RESEARCHER}
+    ]
+
+
+def examination(study: Study, *, rater: str = "") -> Examination:
+    """What is said there: of each item the gold's answer, else that of `rater`, else that of most people. Five queries.
+    A judge's answers count only where the judge is named, or a person has taken them over."""
+    chosen = deriving.chosen(study, rater=rater)
+    said: dict[tuple[str, str, str], tuple[bool, str]] = {}
+    whole: dict[str, tuple[bool, str]] = {}
+    for sheet in chosen.source.sheets:
+        names = {
+            column.number: (column.section, " · ".join(text for text in column.facets.values() if text))
+            for column in sheet.columns
+        }
+        for row in sheet.rows:
+            verdicts: dict[int, bool] = {}
+            reasons: dict[int, str] = {}
+            for answer in row.answers:
+                if answer.question == "sense":
+                    verdicts[answer.column] = answer.code == SENSIBLE
+                elif answer.question == "reason":
+                    reasons[answer.column] = str(json.loads(answer.code.removeprefix(":")))
+            for column, sensible in verdicts.items():
+                section, name = names[column]
+                if section == "recipe":
+                    whole[sheet.title] = (sensible, reasons.get(column, ""))
+                else:
+                    said[sheet.title, section, name] = (sensible, reasons.get(column, ""))
+    return Examination(study, said, whole, len(chosen.ties))
+
+
+# --- where recipes come from ------------------------------------------------------------------------------------------
+
+
+def _origins(study: Study, data: StudyData) -> list[Origin]:
+    """Of each recipe the row that its columns were made of, back to where a generator or a prompt is named; else what
+    all of its documents say."""
+    sheets = {title: pk for pk, title in study.sheets.values_list("pk", "title")}
+    rows_of: dict[int, int] = {}
+    made = Lineage.objects.filter(study=study, made_column__isnull=False, row__isnull=False).order_by("pk")
+    for sheet, row in made.values_list("made_column__sheet_id", "row_id"):
+        rows_of.setdefault(sheet, row)
+    told: dict[int, Origin] = {}
+    waiting = {row: row for row in rows_of.values()}
+    for _generation in range(_GENERATIONS):
+        if not waiting:
+            break
+        of_rows = Row.objects.select_related("sheet__study").defer("evidence").in_bulk(set(waiting.values()))
+        further = dict(
+            Lineage.objects.filter(made_row__in=of_rows, row__isnull=False).values_list("made_row_id", "row_id")
+        )
+        before = waiting
+        waiting = {}
+        for first, at in before.items():
+            words = {key: facet_word(said) for key in ORIGINS if (said := of_rows[at].facets.get(key))}
+            if words or first not in told:
+                told[first] = Origin(of_rows[at], words)
+            if not words and at in further:
+                waiting[first] = further[at]
+    origins = []
+    for place, title in enumerate(data.sheets):
+        origin = told.get(rows_of.get(sheets.get(title, 0), 0), Origin())
+        if not origin.words:
+            facets = [row.facets for row in data.table.rows if row.sheet == place]
+            said = {key: {of_row.get(key, "") for of_row in facets} for key in ORIGINS}
+            alike = {key: words.pop() for key, words in said.items() if len(words) == 1}
+            origin = Origin(origin.row, {key: word for key, word in alike.items() if word})
+        origins.append(origin)
+    return origins

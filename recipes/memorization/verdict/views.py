@@ -1,0 +1,248 @@
+"""The verdict of a study: its page, the way back from each item, and its downloads."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse, HttpResponseBadRequest
+from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from annotation.actions import note_looks
+from annotation.evidence.matching import WordIndex
+from annotation.exchange.exports import label_header
+from annotation.models import Column, Label, Rater, Role, Row, Study
+from annotation.people.access import AppRequest, for_roles
+from base.text import natural
+from recipes.memorization.verdict import contents as says
+from recipes.memorization.verdict import queries
+from recipes.memorization.verdict.forms import VerdictForm
+from recipes.memorization.verdict.outcomes import Item, Outcome
+from recipes.memorization.verdict.queries import SectionItems, VerdictData
+from reports import doors, exports
+from reports.data.arrays import Filters
+from reports.exports.archive import write_archive
+from reports.exports.making import origin_of
+from reports.queries import labels
+from reports.views.pages import figure_response, keep, kept
+
+_LINES = 60  # of the list of items on a page
+_SHOWN_LINES = 3  # of a document, beside the answers to one item
+_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "zip": "application/zip",
+}
+
+
+@dataclass(frozen=True)
+class _Made:
+    form: VerdictForm
+    filters: Filters
+    verdict: VerdictData
+    understood: bool
+
+
+def _made(request: AppRequest, study: Study) -> _Made:
+    examinations = queries.examinations(study, request.user)
+    form = VerdictForm(request.GET, study=study, examinations=examinations)
+    understood = form.is_valid()
+    filters = form.filters() if understood else Filters()
+    said = form.cleaned_data if understood else {}
+    chosen = next((each for each in examinations if each.slug == said.get("examined")), None)
+    examined = chosen or next(iter(examinations), None)
+    examination = queries.examination(examined, rater=said.get("examiner", "")) if examined else None
+    return _Made(form, filters, queries.load(study, filters, examination), understood)
+
+
+@dataclass(frozen=True)
+class _Line:
+    """An item as the list shows it; `pk` is its column in the database."""
+
+    item: Item
+    name: str
+    recipe: str
+    verdict: str
+    pk: int | None
+
+
+@require_GET
+@for_roles(Role.RESEARCHER, Role.MANAGER)
+def verdict(request: AppRequest, study: Study) -> HttpResponse:
+    made = _made(request, study)
+    contents = says.contents_of(made.verdict, seed=made.filters.seed)
+    said = made.form.cleaned_data if made.understood else {}
+    recipe, outcome = said.get("recipe", ""), said.get("outcome", "")
+    lines = [
+        line
+        for of in made.verdict.sections
+        for line in _lines(study, made.verdict, of)
+        if (not recipe or line.recipe == recipe) and _listed(line.item, outcome)
+    ]
+    page = Paginator(lines, _LINES).get_page(request.GET.get("page"))
+    query = request.GET.copy()
+    query.pop("page", None)
+    rests_on = [(key, value) for key in query if key not in ("recipe", "outcome") for value in query.getlist(key)]
+    context: dict[str, Any] = {
+        "study": study,
+        "words": study.scheme.parsed.words,
+        "form": made.form,
+        "rests_on": rests_on,
+        "told": says.told(made.verdict, seed=made.filters.seed),
+        "names": says.NAMES,
+        "contents": contents,
+        "digests": keep(study, contents.figures),
+        "examination": made.verdict.examination,
+        "page": page,
+        "actions": doors.item_actions_for(study.roles),
+        "query": query.urlencode(),
+    }
+    return render(request, "recipes/verdict.html", context)
+
+
+def _listed(item: Item, outcome: str) -> bool:
+    if outcome == "never":
+        return item.outcome not in (Outcome.MEMORISED, Outcome.INEXACT)
+    return not outcome or item.outcome == outcome
+
+
+def _lines(study: Study, made: VerdictData, of: SectionItems) -> Iterator[_Line]:
+    columns = Column.objects.filter(sheet__study=study, section__key=of.section.key)
+    pks = {(sheet, position): pk for sheet, position, pk in columns.values_list("sheet__title", "position", "pk")}
+    for item in of.items:
+        entry = made.data.table.columns[item.column]
+        recipe = made.data.sheets[item.recipe]
+        yield _Line(item, entry.name, recipe, str(says.NAMES[item.outcome]), pks.get((recipe, entry.position)))
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A document in which an item was looked for: who answered what, and the lines that have its words."""
+
+    row: Row
+    answers: Sequence[Label]
+    lines: Sequence[str]
+
+
+@require_GET
+@for_roles(Role.RESEARCHER, Role.MANAGER)
+def item(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    """The way back from one item: the documents, their lines, and who answered what there; where the recipe is from."""
+    column = get_object_or_404(Column.objects.select_related("sheet", "section"), pk=pk, sheet__study=study)
+    made = _made(request, study)
+    found = next(
+        (
+            (of, each)
+            for of in made.verdict.sections
+            for each in of.items
+            if of.section.key == column.section.key
+            and made.verdict.data.sheets[each.recipe] == column.sheet.title
+            and made.verdict.data.table.columns[each.column].position == column.position
+        ),
+        None,
+    )
+    if found is None:
+        raise Http404
+    of, each = found
+    note_looks(sheets=[column.sheet], user=request.user)
+    origin = made.verdict.origins[each.recipe]
+    context = {
+        "study": study,
+        "words": study.scheme.parsed.words,
+        "column": column,
+        "item": each,
+        "verdict": says.NAMES[each.outcome],
+        "meaning": says.MEANINGS[each.outcome],
+        "origin": origin,
+        "origin_names": [(says.ORIGIN_NAMES[key], word) for key, word in origin.words.items()],
+        "examination": made.verdict.examination,
+        "documents": list(_documents(column, of, each, made.verdict)),
+        "query": request.GET.urlencode(),
+    }
+    return render(request, "recipes/verdict_item.html", context)
+
+
+def _documents(column: Column, of: SectionItems, each: Item, made: VerdictData) -> Iterator[_Found]:
+    """Those in which it was found exactly, then inexactly, then the others. Two queries."""
+    spec = of.data.spec
+    answers = Label.objects.filter(
+        column=column, question__key=spec.key, assignment__repeat=1, assignment__row__sheet=column.sheet
+    )
+    by_row: dict[str, list[Label]] = {}
+    for label in answers.select_related("assignment__rater", "assignment__row", "option"):
+        by_row.setdefault(label.assignment.row.name, []).append(label)
+    for of_row in by_row.values():
+        of_row.sort(key=_by_rater)
+    rank = {made.data.table.rows[row].name: n for n, rows in enumerate((each.exact, each.inexact)) for row in rows}
+    item_name = column.facets.get(spec.about or "", "") or column.name
+    rows = [row for row in column.sheet.rows.order_by("position") if row.name in by_row]
+    for row in sorted(rows, key=lambda row: rank.get(row.name, 2)):
+        lines = _lines_of(row, item_name, of, made) if row.name in rank else []
+        yield _Found(row, by_row[row.name], lines)
+
+
+def _by_rater(label: Label) -> tuple[int, tuple[tuple[int, int | str], ...]]:
+    """People, judges, gold; each by their codes."""
+    rater = label.assignment.rater
+    return list(Rater.Kind).index(Rater.Kind(rater.kind)), natural(rater.code)
+
+
+def _lines_of(row: Row, item_name: str, of: SectionItems, made: VerdictData) -> list[str]:
+    """The lines of a document that have most of an item's words: where to look, no answer."""
+    blocks, synonyms = row.blocks, made.data.scheme.synonyms
+    index = WordIndex(blocks, language=row.language or "en", kinds=of.section.evidence, synonyms=synonyms)
+    hits = index.find(item_name)
+    best = max((hit.share for hit in hits), default=0.0)
+    numbers = dict.fromkeys(hit.block for hit in hits if hit.share == best)
+    return [blocks[number].text for number in numbers][:_SHOWN_LINES]
+
+
+@require_GET
+@for_roles(Role.RESEARCHER, Role.MANAGER)
+def figure(request: AppRequest, study: Study, key: str, ending: str) -> HttpResponse:
+    """A figure of the page, which kept it under its digest; made again where it is not kept any more."""
+    found = kept(study, request.GET.get("v", ""))
+    if found is None or found.key != key:
+        made = _made(request, study)
+        contents = says.contents_of(made.verdict, seed=made.filters.seed)
+        found = next((each for each in contents.figures if each.key == key), None)
+    return figure_response(request, found, ending)
+
+
+@require_GET
+@for_roles(Role.RESEARCHER, Role.MANAGER)
+def download(request: AppRequest, study: Study, ending: str) -> HttpResponse:
+    """The verdict as CSV, XLSX, JSON, or everything with LaTeX and figures in a ZIP."""
+    if ending not in _TYPES:
+        raise Http404
+    made = _made(request, study)
+    if not made.understood:
+        sentence = _("Nothing is downloaded, since these filters are not understood.")
+        return HttpResponseBadRequest(sentence, content_type="text/plain; charset=utf-8")
+    contents = says.contents_of(made.verdict, seed=made.filters.seed)
+    content: str | bytes
+    if ending == "csv":
+        content = exports.report_csv(contents)
+    elif ending == "json":
+        content = json.dumps(json.loads(contents.content), ensure_ascii=False, indent=1)
+    elif ending == "xlsx":
+        content = exports.report_xlsx(contents, label_header(study), labels(study, made.filters))
+        note_looks(sheets=study.sheets.all(), user=request.user)
+    else:
+        out = io.BytesIO()
+        table = made.verdict.data.table
+        write_archive(out, contents, table, origin_of(None, table, contents, made.filters))
+        content = out.getvalue()
+        note_looks(sheets=study.sheets.all(), user=request.user)
+    response = HttpResponse(content, content_type=_TYPES[ending])
+    day = timezone.localdate().isoformat()
+    response["Content-Disposition"] = f'attachment; filename="{study.slug}-verdict-{day}.{ending}"'
+    return response
