@@ -8,27 +8,30 @@ import logging
 import secrets
 import time
 from datetime import timedelta
-from functools import partial
 
-from celery import current_app
 from django.conf import settings
-from django.db import transaction
-from django.utils import timezone
+from django.db import DatabaseError, transaction
+from django.utils import timezone, translation
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from annotation.actions import Refused
 from annotation.models import Study, User
 from reports import queries
-from reports.arrays import Filters
 from reports.contents import contents_from
-from reports.exporting import ENDINGS, make_file
-from reports.models import Export, Report
-from reports.versions import code_version, library_versions
+from reports.data.arrays import Filters
+from reports.exports.making import ENDINGS, make_file
+from reports.frozen.versions import code_version, library_versions
+from reports.models import Export, ExportPart, Report
+from work import actions as work
+from work.actions import Held
+from work.outcomes import ItemFailed, Outcome
 
 logger = logging.getLogger(__name__)
 
-_A_DAY, _GIVEN_UP_AFTER = 86_400, 3_600  # seconds
+_A_DAY = 86_400  # seconds
+# Between two steps of a download, such as two of its files.
+_LONGEST_STEP = timedelta(minutes=30)
 
 
 @transaction.atomic
@@ -61,8 +64,6 @@ def freeze(*, study: Study, title: str, filters: Filters, by: User | None) -> Re
 
 # --- downloads that are made in the background -----------------------------------------------------------------------
 
-TASK = "reports.tasks.make_export"
-
 
 @transaction.atomic
 def ask_for_export(
@@ -75,65 +76,69 @@ def ask_for_export(
         form=form,
         filters=report.filters if report else filters.to_json(),
         language=report.language if report else get_language() or "en",
-        asked_by=by,
+        started_by=by,
     )
-    transaction.on_commit(partial(_publish, export.pk))
+    work.start(export, [ExportPart(run=export)])
     return export
 
 
-def _publish(export_id: int) -> None:
-    try:
-        current_app.send_task(TASK, args=[export_id])
-    except Exception:  # each broker has its own
-        logger.exception("The queue cannot be reached")
-        Export.objects.filter(pk=export_id).update(
-            state=Export.State.FAILED, error=_("The queue cannot be reached. Ask for it again later.")
-        )
+@transaction.atomic
+def cancel_export(*, run: Export) -> None:
+    """Have no download made after all. A worker that is at it stops at its next step."""
+    work.cancel(run)
+
+
+@transaction.atomic
+def resume_export(*, run: Export) -> None:
+    """Have a download made that was cancelled or failed, from its beginning.
+
+    Raises:
+        Refused: it is ready.
+    """
+    if not work.resume(run):
+        raise Refused(_("It is ready already."))
 
 
 def make_export(*, export_id: int) -> None:
-    """Make a download that waits. A second worker at the same one finds nothing to do.
+    """Make a download in this process, if it waits for somebody."""
+    work.take_up(Export.objects.get(pk=export_id))
 
-    Not one transaction: how far it has come is to be seen meanwhile.
-    """
-    mine = Export.objects.filter(pk=export_id)
-    if not mine.filter(state=Export.State.WAITING).update(state=Export.State.WORKING):
-        return
-    export = mine.select_related("study__scheme", "report").get()
+
+def make_part(held: Held[ExportPart]) -> None:
+    """What a worker does: the file first, under a name that nobody knows; then the row that names it."""
+    export = held.item.run
     path = settings.PALATE_EXPORTS / f"{export.pk}-{secrets.token_hex(8)}.{ENDINGS[Export.Form(export.form)]}"
 
-    def progress(done: int, step: str) -> None:
-        mine.update(done=done, step=step)
+    def progress(percent: int, step: str) -> None:
+        held.hold(_LONGEST_STEP, percent=percent, step=step)
 
     try:
+        progress(0, "")
         make_file(export, path, progress)
-    except Exception as error:
+        with held.finishing(percent=100, step=""):
+            ready = Export.objects.filter(pk=export.pk)
+            ready.update(state=Export.State.FINISHED, ended_at=timezone.now(), file=path.name, size=path.stat().st_size)
+    except DatabaseError:  # whether the row names the file is not known
+        raise
+    except BaseException as error:
         with contextlib.suppress(OSError):
             path.unlink()
+        if isinstance(error, Refused):
+            raise ItemFailed(str(error)) from error
+        if isinstance(error, Outcome) or not isinstance(error, Exception):
+            raise
         logger.exception("The download %s failed", export.pk)
-        said = str(error) if isinstance(error, Refused) else _("It could not be made; the log says why. Try it again.")
-        mine.update(state=Export.State.FAILED, error=said, ended_at=timezone.now())
-        return
-    mine.update(
-        state=Export.State.READY, file=path.name, size=path.stat().st_size, done=100, step="", ended_at=timezone.now()
-    )
+        with translation.override(export.language):
+            raise ItemFailed(_("It could not be made; the log says why. Try it again.")) from error
 
 
 def clean_exports() -> int:
-    """Delete downloads that are older than `PALATE_EXPORT_DAYS`, with their files, and files that belong to none; give
-    up those whose worker was killed, or never came. Returns how many were deleted.
+    """Delete downloads that are older than `PALATE_EXPORT_DAYS`, with their files, and files that belong to none.
+    Returns how many were deleted.
     """
-    lost = Export.objects.filter(
-        state__in=[Export.State.WAITING, Export.State.WORKING],
-        asked_at__lt=timezone.now() - timedelta(seconds=_GIVEN_UP_AFTER),
-    )
-    lost.update(
-        state=Export.State.FAILED,
-        error=_("No worker has finished it in an hour. Is one running? Ask for it again."),
-        ended_at=timezone.now(),
-    )
-    old = Export.objects.filter(asked_at__lt=timezone.now() - timedelta(days=settings.PALATE_EXPORT_DAYS))
-    n_old, _of_each = old.delete()
+    old = Export.objects.filter(started_at__lt=timezone.now() - timedelta(days=settings.PALATE_EXPORT_DAYS))
+    n_old = old.count()
+    old.delete()
     known = set(Export.objects.exclude(file="").values_list("file", flat=True))
     young = time.time() - _A_DAY  # what is being written has no row that names it yet
     for path in settings.PALATE_EXPORTS.glob("*-*.*"):

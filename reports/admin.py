@@ -32,6 +32,6 @@ class ReportAdmin(_ReadOnly, ReportModelAdmin):
 
 @admin.register(Export)
 class ExportAdmin(_ReadOnly, ExportModelAdmin):
-    list_display = ["study", "form", "state", "size", "asked_by", "asked_at"]
-    list_select_related = ["study", "asked_by"]
+    list_display = ["study", "form", "state", "size", "started_by", "started_at"]
+    list_select_related = ["study", "started_by"]
     search_fields = ["study__title"]

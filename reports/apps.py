@@ -9,10 +9,15 @@ class ReportsConfig(AppConfig):
     name = "reports"
 
     def ready(self) -> None:
-        from annotation import panels, tabs
+        from annotation import doors
         from annotation.models import Role
-        from reports.guards import guard_reports
+        from reports.exporting import EXPORTING
+        from reports.frozen.guards import guard_reports
+        from work import kinds
 
-        tabs.register(position=90, label=_("Report"), url_name="reports:report", roles={Role.MANAGER, Role.RESEARCHER})
-        panels.register(position=10, title=_("Agreement so far"), url_name="reports:board")
+        kinds.register(EXPORTING)
+        doors.register_tab(
+            position=90, label=_("Report"), url_name="reports:report", roles={Role.MANAGER, Role.RESEARCHER}
+        )
+        doors.register_panel(position=10, title=_("Agreement so far"), url_name="reports:board")
         post_migrate.connect(guard_reports, sender=self)

@@ -5,31 +5,31 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from django.utils import translation
 
-from reports.arrays import Filters, study_data
-from reports.compute import QuestionReport, StudyReport, compute
-from reports.drawn import question_figures
-from reports.figures import Figure
-from reports.label_table import LabelTable, canonical_json
-from reports.tables import Head, Table, about, overview, question_tables, raters, section_tables
-
-# Sums in another order, as another machine's processor makes them, differ in the sixteenth digit.
-_DIGITS = 10
+from reports import doors
+from reports.data.arrays import Filters, study_data
+from reports.data.label_table import LabelTable, canonical_json
+from reports.figures.base import Figure
+from reports.figures.report import question_figures
+from reports.numbers.report import QuestionReport, StudyReport, compute
+from reports.numbers.values import ValueReport
+from reports.tables import Head, ReportTable, about, closing_tables, overview, question_tables, section_tables
+from reports.tables.rounding import kept
 
 
 @dataclass(frozen=True)
-class Part:
+class ContentsPart:
     """A stretch of a report under one heading; `level` 0 has none, 1 is a section, 2 a question of several."""
 
     key: str
     title: str
     level: int
-    tables: tuple[Table, ...]
+    tables: tuple[ReportTable, ...]
     figures: tuple[Figure, ...] = ()
 
 
@@ -39,15 +39,20 @@ class Contents:
 
     about: tuple[tuple[str, str], ...]
     n_labels: int
-    parts: tuple[Part, ...]
+    parts: tuple[ContentsPart, ...]
 
     @property
-    def tables(self) -> Iterator[Table]:
+    def tables(self) -> Iterator[ReportTable]:
         return (table for part in self.parts for table in part.tables)
 
     @property
     def figures(self) -> Iterator[Figure]:
         return (figure for part in self.parts for figure in part.figures)
+
+    @property
+    def rounded(self) -> Contents:
+        """The same with numbers to ten digits, as it would be read if it were frozen now."""
+        return replace(self, parts=tuple(_kept(part) for part in self.parts))
 
     @cached_property
     def content(self) -> bytes:
@@ -60,27 +65,52 @@ class Contents:
 
 
 def contents_of(report: StudyReport) -> Contents:
-    parts = [Part("at-a-glance", "", 0, (overview(report),))]
+    """What a computed report says, numbers to ten digits: as it would be read if it were frozen now."""
+    parts = [ContentsPart("at-a-glance", "", 0, (overview(report),))]
     for section in report.sections:
-        alone = len(section.questions) == 1
+        in_order = section.in_order
+        alone = len(in_order) == 1
         first = [*section_tables(report, section)]
         if alone:
-            first += question_tables(report, section.questions[0])
-        figures = question_figures(report, section.questions[0]) if alone else ()
-        parts.append(Part(section.key, section.title, 1, tuple(first), tuple(figures)))
-        parts.extend(_part(report, question) for question in (() if alone else section.questions))
-    parts.append(Part("who", "", 0, (raters(report),)))
-    return Contents(tuple(about(report)), report.data.n_labels, tuple(parts))
+            first += _tables(report, in_order[0])
+        figures = _figures(report, in_order[0]) if alone else ()
+        parts.append(ContentsPart(section.key, section.title, 1, tuple(first), tuple(figures)))
+        parts.extend(_part(report, question) for question in (() if alone else in_order))
+    parts.append(ContentsPart("who", "", 0, tuple(closing_tables(report))))
+    return Contents(tuple(about(report)), report.data.n_labels, tuple(parts)).rounded
 
 
-def _part(report: StudyReport, question: QuestionReport) -> Part:
-    return Part(
+def _kept(part: ContentsPart) -> ContentsPart:
+    return replace(
+        part,
+        tables=tuple(
+            replace(table, rows=tuple(tuple(_rounded(value) for value in row) for row in table.rows))
+            for table in part.tables
+        ),
+        figures=tuple(replace(figure, data=_rounded(figure.data)) for figure in part.figures),
+    )
+
+
+def _part(report: StudyReport, question: QuestionReport | ValueReport) -> ContentsPart:
+    return ContentsPart(
         question.data.name,
         question.spec.title,
         2,
-        tuple(question_tables(report, question)),
-        tuple(question_figures(report, question)),
+        tuple(_tables(report, question)),
+        tuple(_figures(report, question)),
     )
+
+
+def _tables(report: StudyReport, question: QuestionReport | ValueReport) -> Iterator[ReportTable]:
+    yield from question_tables(report, question)
+    if isinstance(question, QuestionReport):
+        yield from doors.tables_of(report, question)
+
+
+def _figures(report: StudyReport, question: QuestionReport | ValueReport) -> Iterator[Figure]:
+    if isinstance(question, QuestionReport):
+        yield from question_figures(report, question)
+        yield from doors.figures_of(report, question)
 
 
 def contents_from(table: LabelTable, filters: Filters, language: str) -> Contents:
@@ -96,7 +126,7 @@ def read_contents(content: str) -> Contents:
         about=tuple((name, text) for name, text in data["about"]),
         n_labels=data["n_labels"],
         parts=tuple(
-            Part(
+            ContentsPart(
                 key=part["key"],
                 title=part["title"],
                 level=part["level"],
@@ -108,15 +138,15 @@ def read_contents(content: str) -> Contents:
     )
 
 
-def _table(data: Mapping[str, Any]) -> Table:
+def _table(data: Mapping[str, Any]) -> ReportTable:
     heads = tuple(Head(**head) for head in data["heads"])
     rows = tuple(tuple(row) for row in data["rows"])
-    return Table(**{**data, "heads": heads, "rows": rows, "row_keys": tuple(data["row_keys"])})
+    return ReportTable(**{**data, "heads": heads, "rows": rows, "row_keys": tuple(data["row_keys"])})
 
 
 def _rounded(value: Any) -> Any:
     if isinstance(value, float):
-        return float(f"{value:.{_DIGITS}g}")
+        return kept(value)
     if isinstance(value, dict):
         return {key: _rounded(of) for key, of in value.items()}
     if isinstance(value, list | tuple):

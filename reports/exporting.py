@@ -1,82 +1,26 @@
-"""Making a download's file: what a worker does for an `Export`. It writes no row of the database."""
+"""The making of downloads as a kind of work. What makes them is loaded with the first one: it takes 130 MiB, which the
+processes that serve pages and record labels do without.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-
-from django.conf import settings
-from django.utils import translation
-
-from reports import queries
-from reports.arrays import Filters
-from reports.contents import Contents, contents_from, read_contents
-from reports.exports import labels
-from reports.exports.archive import Progress, write_archive
-from reports.exports.texts import Origin
-from reports.label_table import LabelTable
-from reports.models import Export, Report
-from reports.recomputing import labels_of
-from reports.versions import code_version, library_versions
-
-ENDINGS = {Export.Form.ZIP: "zip", Export.Form.JSONL: "jsonl", Export.Form.LABEL_STUDIO: "json"}
+from reports.models import ExportPart
+from work.actions import Held
+from work.kinds import Kind
+from work.states import SHORT_WORK_PRIORITY
 
 
-def path_of(export: Export) -> Path:
-    return settings.PALATE_EXPORTS / export.file
+def _make(held: Held[ExportPart]) -> None:
+    from reports.actions import make_part
+
+    make_part(held)
 
 
-def file_name(export: Export) -> str:
-    """What the browser calls it."""
-    number = f"-report-{export.report_id}" if export.report_id else ""
-    return f"{export.study.slug}{number}.{ENDINGS[Export.Form(export.form)]}"
-
-
-def make_file(export: Export, path: Path, progress: Progress) -> None:
-    """Write the download to `path`.
-
-    Raises:
-        annotation.actions.Refused: a judge's labels cannot be chosen anew.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    filters = Filters.from_json(export.filters)
-    with translation.override(export.language):
-        report = export.report
-        table = labels_of(report) if report else queries.label_table(export.study, filters, notes=True)
-        if export.form == Export.Form.ZIP:
-            contents = read_contents(report.results) if report else contents_from(table, filters, export.language)
-            with path.open("wb") as file:
-                origin = origin_of(report, table, contents, filters)
-                write_archive(file, contents, table, origin, questions=filters.questions, progress=progress)
-        else:
-            _write_lines(path, table, Export.Form(export.form), filters.questions)
-
-
-def _write_lines(path: Path, table: LabelTable, form: Export.Form, questions: Sequence[str]) -> None:
-    write = labels.jsonl if form == Export.Form.JSONL else labels.label_studio
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(write(table, questions))
-
-
-def origin_of(report: Report | None, table: LabelTable, contents: Contents, filters: Filters) -> Origin:
-    if report is None:
-        return Origin(
-            title=table.title,
-            date="",
-            frozen=None,
-            data_digest=table.digest,
-            results_digest=contents.digest,
-            code_version=code_version(),
-            libraries=library_versions(),
-            seeds=filters.seeds(),
-        )
-    return Origin(
-        title=report.title,
-        date=report.created_at.date().isoformat(),
-        frozen=report.pk,
-        data_digest=report.data_digest,
-        results_digest=report.results_digest,
-        code_version=report.code_version,
-        libraries=report.libraries,
-        seeds=report.seeds,
-    )
+EXPORTING = Kind(
+    ExportPart,
+    _make,
+    name=lambda part: f"Download {part.run_id}",
+    related=("run__study__scheme", "run__report"),
+    priority=SHORT_WORK_PRIORITY,
+    fails_the_run=True,
+)

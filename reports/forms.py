@@ -5,14 +5,18 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Rater, Study
+from annotation.models import Rater, Row, Study
+from annotation.scheme.spec import Kind, facet_word
+from base.text import natural
 from judges.models import Judge
-from reports.arrays import INCLUDE, LEAVE_OUT, TOLD_APART, Filters
+from reports.data.arrays import INCLUDE, LEAVE_OUT, MAJORITY, PEOPLE, TOLD_APART, Filters, voice_of
 from reports.models import Export, Report
-from reports.queries import natural, scored_judges
+from reports.numbers.report import found_or_not
+from reports.queries import scored_judges
 from reports.stats.bootstrap import N_DRAWS
 from reports.words import cap, code_of
 
+_NO_WORD = "-"  # in a query, where a facet has no word
 _BOXES = 30  # at most as many boxes to tick; a list to choose from beyond
 
 
@@ -21,7 +25,7 @@ def _number(default: int) -> forms.NumberInput:
 
 
 class FiltersForm(forms.Form):
-    """What a report is about. Nothing chosen means everything. Three queries."""
+    """What a report is about. Nothing chosen means everything. Three queries, four where rows have facets."""
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -42,6 +46,18 @@ class FiltersForm(forms.Form):
                 self.fields[name] = forms.MultipleChoiceField(
                     label=label, choices=choices, widget=widget, required=False
                 )
+        voices = [
+            (PEOPLE, _("anybody among people")),
+            (MAJORITY, _("what most people said")),
+            *((voice_of(rater.code), code_of(rater)) for rater in raters),
+        ]
+        self.fields["voice"] = forms.MultipleChoiceField(
+            label=_("Selections and coverage of"),
+            choices=voices,
+            widget=forms.CheckboxSelectMultiple if len(voices) <= _BOXES else forms.SelectMultiple,
+            required=False,
+        )
+        self._add_facets(study)
         asked = [(section, question) for section in study.scheme.parsed.sections for question in section.questions]
         if len(asked) > 1:
             self.fields["question"] = forms.MultipleChoiceField(
@@ -61,6 +77,19 @@ class FiltersForm(forms.Form):
                     ],
                     required=False,
                 )
+        for section in study.scheme.parsed.sections:
+            if not any(found_or_not(question) for question in section.questions):
+                continue
+            for question in section.questions:
+                real = [option for option in question.options if not option.blank]
+                if question.kind == Kind.CHOICE:
+                    self.fields[f"found.{section.key}.{question.key}"] = forms.MultipleChoiceField(
+                        label=_("Counts as found, “%(question)s”") % {"question": question.title},
+                        choices=[(option.key, option.label) for option in real],
+                        widget=forms.CheckboxSelectMultiple,
+                        help_text=_("Nothing ticked: “%(option)s” alone.") % {"option": real[0].label},
+                        required=False,
+                    )
         for code in scored_judges(study):
             self.fields[f"normalisation.{code}"] = forms.ChoiceField(
                 label=_("Normalisation of %(judge)s") % {"judge": code},
@@ -91,10 +120,34 @@ class FiltersForm(forms.Form):
             label=_("Only submitted %(rows)s") % {"rows": words.rows}, required=False
         )
 
+    def _add_facets(self, study: Study) -> None:
+        """A list for each facet of rows that has several words, and by which of them figures are told apart. One query
+        where the scheme has facets of rows, hidden ones too: who reads reports may see them."""
+        facets = study.scheme.parsed.row.facets
+        if not facets:
+            return
+        rows = Row.objects.filter(sheet__study=study).values_list("facets", flat=True)
+        said = [{facet.key: facet_word(words.get(facet.key, "")) for facet in facets} for words in rows]
+        for facet in facets:
+            words = sorted({of_row[facet.key] for of_row in said}, key=natural)
+            if len(words) > 1:
+                few = len(words) <= _BOXES
+                self.fields[f"facet.{facet.key}"] = forms.MultipleChoiceField(
+                    label=facet.name,
+                    choices=[(word or _NO_WORD, word or _("without one")) for word in words],
+                    widget=forms.CheckboxSelectMultiple if few else forms.SelectMultiple,
+                    required=False,
+                )
+        self.fields["group"] = forms.ChoiceField(
+            label=_("Told apart by"),
+            choices=[("", _("nothing")), *((facet.key, facet.name) for facet in facets)],
+            required=False,
+        )
+
     def filters(self) -> Filters:
         data = self.cleaned_data
 
-        def chosen(prefix: str) -> dict[str, str]:
+        def chosen(prefix: str) -> dict[str, Any]:
             return {name.removeprefix(prefix): said for name, said in data.items() if name.startswith(prefix) and said}
 
         return Filters(
@@ -106,6 +159,13 @@ class FiltersForm(forms.Form):
             normalisations=chosen("normalisation."),
             submitted_only=data["submitted"],
             exposure=data["exposure"] or LEAVE_OUT,
+            facets={
+                name: tuple("" if word == _NO_WORD else word for word in words)
+                for name, words in chosen("facet.").items()
+            },
+            group=data.get("group", ""),
+            found={name: tuple(options) for name, options in chosen("found.").items()},
+            voices=tuple(data.get("voice", ())),
             by=data["by"],
             n_draws=data["draws"] or N_DRAWS,
             seed=data["seed"] or 0,

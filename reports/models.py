@@ -7,10 +7,13 @@ from typing import Any, NoReturn
 from django.conf import settings
 from django.db import models
 from django.db.models import Q, QuerySet
+from django.urls import reverse
+from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.models import Study
+from work import models as work
 
 
 class FrozenError(Exception):
@@ -27,7 +30,7 @@ class Report(models.Model):
 
     `results` is `Contents.content`, and `labels` a packed `LabelTable`: the results are a function of the labels, the
     filters and the language alone. `save` and the query set refuse a change; so does a trigger of the database
-    (`reports.guards`).
+    (`reports.frozen.guards`).
     """
 
     study = models.ForeignKey(Study, models.PROTECT, related_name="reports")
@@ -58,14 +61,20 @@ class Report(models.Model):
         super().save(*args, **kwargs)
 
 
-class Export(models.Model):
-    """A download on its way: of a frozen report, or of a study under filters. `file` is in `PALATE_EXPORTS`."""
+class Export(work.Run):
+    """A download on its way: of a frozen report, or of a study under filters. `file` is in `PALATE_EXPORTS`.
 
-    class State(models.TextChoices):
+    A run of one item, which a worker makes.
+    """
+
+    class Shown(models.TextChoices):
+        """Its state, as people who wait for a file say it."""
+
         WAITING = "waiting", gettext_lazy("waiting")
         WORKING = "working", gettext_lazy("being made")
         READY = "ready", gettext_lazy("ready")
         FAILED = "failed", gettext_lazy("failed")
+        CANCELLED = "cancelled", gettext_lazy("cancelled")
 
     class Form(models.TextChoices):
         ZIP = "zip", gettext_lazy("everything in one ZIP")
@@ -77,28 +86,67 @@ class Export(models.Model):
     form = models.CharField(max_length=12, choices=Form.choices)
     filters = models.JSONField(default=dict)
     language = models.CharField(max_length=16)
-    state = models.CharField(max_length=8, choices=State.choices, default=State.WAITING)
-    step = models.CharField(max_length=80, blank=True, help_text=gettext_lazy("What is being made at the moment."))
-    done = models.PositiveSmallIntegerField(default=0, help_text=gettext_lazy("Per cent."))
     file = models.CharField(max_length=200, blank=True)
     size = models.PositiveBigIntegerField(default=0)
-    error = models.TextField(blank=True)
-    asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="+")
-    asked_at = models.DateTimeField(auto_now_add=True)
-    ended_at = models.DateTimeField(null=True)
+    started_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="+")
 
     class Meta:
-        ordering = ["-asked_at", "-pk"]
+        ordering = ["-started_at", "-pk"]
         constraints = [
             models.CheckConstraint(
-                condition=(Q(state="ready") & ~Q(file="")) | (~Q(state="ready") & Q(file="")),
+                condition=(Q(state="finished") & ~Q(file="")) | (~Q(state="finished") & Q(file="")),
                 name="export_ready_has_its_file",
             ),
             models.CheckConstraint(
                 condition=(Q(state="failed") & ~Q(error="")) | (~Q(state="failed") & Q(error="")),
                 name="export_failed_says_why",
             ),
+            *work.run_constraints("export"),
         ]
 
     def __str__(self) -> str:
         return f"{self.get_form_display()} · {self.study}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("reports:download", args=[self.study.slug, self.pk])
+
+    @property
+    def maker(self) -> str:
+        return self.get_form_display()
+
+    @cached_property
+    def part(self) -> ExportPart:
+        """Its one item. One query."""
+        found: ExportPart = self.items.get()
+        return found
+
+    @property
+    def shown(self) -> Export.Shown:
+        at_work = self.is_running and self.part.state == ExportPart.State.CLAIMED
+        return self.Shown.WORKING if at_work else _SHOWN[work.Run.State(self.state)]
+
+
+_SHOWN = {
+    work.Run.State.RUNNING: Export.Shown.WAITING,
+    work.Run.State.FINISHED: Export.Shown.READY,
+    work.Run.State.FAILED: Export.Shown.FAILED,
+    work.Run.State.CANCELLED: Export.Shown.CANCELLED,
+}
+
+
+class ExportPart(work.Item):
+    """The one item of a download. It takes minutes, and says how far it is."""
+
+    run = models.ForeignKey(Export, models.CASCADE, related_name="items")
+    percent = models.PositiveSmallIntegerField(default=0)
+    step = models.CharField(max_length=80, blank=True, help_text=gettext_lazy("What is being made at the moment."))
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run"], name="export_part_once_an_export"),
+            *work.item_constraints("export_part"),
+        ]
+        indexes = work.item_indexes("export_part")
+
+    def __str__(self) -> str:
+        return f"{self.run} ({self.state})"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
@@ -15,19 +14,21 @@ from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast
 from django.utils.translation import gettext as _
 
-from annotation import exports
 from annotation.actions import Refused
-from annotation.models import Assignment, Column, Label, Option, Question, Rater, Row, Sheet, Skip, Study
-from annotation.scheme import QuestionSpec, SectionSpec
-from judges.engine.normalisation import Normalisation, choose
-from judges.engine.prompt import OptionScore
+from annotation.exchange import exports
+from annotation.models import Assignment, Column, Label, LabelEvent, Option, Question, Rater, Row, Sheet, Skip, Study
+from annotation.scheme.spec import QuestionSpec, SectionSpec, facet_word
+from base.text import natural
+from judges.methods import cloze
 from judges.models import Judge, Run, UnreadableAnswer
 from judges.queries import Source, sources
-from reports.arrays import Filters, StudyData, study_data
-from reports.label_table import (
+from llm.engine.normalisation import Normalisation, choose
+from reports.data.arrays import Filters, StudyData, study_data
+from reports.data.label_table import (
     N_VALUES,
     AssignmentEntry,
     ColumnEntry,
+    DraftEntry,
     IntArray,
     LabelTable,
     RaterEntry,
@@ -57,8 +58,8 @@ class _Places(NamedTuple):
 
 
 def label_table(study: Study, filters: Filters, *, notes: bool = False) -> LabelTable:
-    """All labels of a study that the filters let through. Nine queries, twelve where there is a judge, however
-    many labels.
+    """All labels of a study that the filters let through. Nine queries, twelve where there is a judge, one more where
+    labels began as drafts, however many labels.
 
     Left out: withdrawn assignments. Labels given after a look are in it, whatever the filters say of them.
 
@@ -73,7 +74,11 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False) -> Label
     rater_place = {rater.pk: place for place, rater in enumerate(raters)}
 
     of_sheets = Row.objects.filter(sheet__in=[*sheet_place]).order_by("sheet__position", "position")
-    rows = list(of_sheets.values_list("pk", "sheet_id", "name", "withdrawn_at"))
+    rows = [
+        row
+        for row in of_sheets.values_list("pk", "sheet_id", "name", "withdrawn_at", "facets")
+        if filters.has_row(row[-1])
+    ]
     row_place = {row[0]: place for place, row in enumerate(rows)}
     in_order = Column.objects.filter(sheet__in=[*sheet_place])
     in_order = in_order.order_by("sheet__position", "section__position", "position")
@@ -107,18 +112,25 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False) -> Label
         needed = _needed(study, filters.questions)
         of_cells["question__in"] = [pk for pk, number in places.question.items() if number in needed]
     found = Label.objects.filter(**of_cells).order_by()
-    labels = _labels(found, places)
-    judged = any(rater.kind == Rater.Kind.JUDGE for rater in raters)
-    behind = sources(study) if judged else {}
+    labels, values = _labels(found, places, _questions_of(study))
+    with_judges = any(rater.kind == Rater.Kind.JUDGE for rater in raters)
+    behind = sources(study) if with_judges else {}
     skips = Skip.objects.filter(**of_cells).order_by().values_list(*_CELL, "reason")
-    unreadable = UnreadableAnswer.objects.filter(**of_cells).order_by().values_list(*_CELL, "why") if judged else ()
+    unreadable = (
+        UnreadableAnswer.objects.filter(**of_cells).order_by().values_list(*_CELL, "why") if with_judges else ()
+    )
     table = LabelTable(
         slug=study.slug,
         title=study.title,
         spec=study.scheme.spec,
         raters=tuple(_rater(rater, behind.get(rater.code)) for rater in raters),
         sheets=tuple(sheet.title for sheet in sheets),
-        rows=tuple(RowEntry(sheet_place[sheet], name, gone is not None) for _pk, sheet, name, gone in rows),
+        rows=tuple(
+            RowEntry(
+                sheet_place[sheet], name, gone is not None, {key: facet_word(said) for key, said in facets.items()}
+            )
+            for _pk, sheet, name, gone, facets in rows
+        ),
         columns=tuple(
             ColumnEntry(sheet_place[sheet], section, position, name, facets)
             for _pk, sheet, section, position, name, facets in columns
@@ -130,6 +142,8 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False) -> Label
         notes=_notes(found, places, labels) if notes else {},
         skips=tuple(sorted(SkipEntry(*cell) for cell in _cells(skips, places))),
         unreadable=tuple(sorted(UnreadableEntry(*cell) for cell in _cells(unreadable, places))),
+        values=values,
+        drafts=_drafts(found, places, labels),
     )
     return _with_scores(table, found, places, filters.normalisations)
 
@@ -163,19 +177,56 @@ def _needed(study: Study, names: Sequence[str]) -> set[int]:
 _CELL = ("assignment_id", "column_id", "question_id")
 
 
-def _labels(found: QuerySet[Label], places: _Places) -> IntArray:
+def _labels(
+    found: QuerySet[Label], places: _Places, questions: Sequence[tuple[SectionSpec, QuestionSpec]]
+) -> tuple[IntArray, tuple[tuple[str, ...], ...]]:
+    """The labels, and of each question the values that answer it."""
     parts = [np.zeros((0, N_VALUES), dtype=np.int64)]
     chunk: list[tuple[int, ...]] = []
     assignment, column, question, option = places
-    values = found.values_list(*_CELL, "option_id", "preset", "exposed")
-    for a, c, q, o, preset, exposed in values.iterator(chunk_size=_CHUNK):
+    told_by_values = not all(spec.options for _section, spec in questions)
+    said: list[dict[str, int]] = [{} for _question in questions]
+    names = [*_CELL, "option_id", "preset", "exposed", *(("stored",) if told_by_values else ())]
+    if told_by_values:
+        found = found.annotate(stored=Cast("value", TextField()))
+    for a, c, q, o, preset, exposed, *rest in found.values_list(*names).iterator(chunk_size=_CHUNK):
         if a in assignment and c in column:
-            chunk.append((assignment[a], column[c], question[q], option[o], preset, exposed))
+            number = question[q]
+            code = option[o] if o is not None else said[number].setdefault(rest[0], len(said[number]))
+            chunk.append((assignment[a], column[c], number, code, preset, exposed))
         if len(chunk) == _CHUNK:
             parts.append(np.array(chunk, dtype=np.int64))
             chunk = []
     labels = np.concatenate([*parts, np.array(chunk, dtype=np.int64).reshape(-1, N_VALUES)])
-    return labels[np.lexsort((labels[:, 2], labels[:, 1], labels[:, 0]))]
+    labels = labels[np.lexsort((labels[:, 2], labels[:, 1], labels[:, 0]))]
+    for number, of_question in enumerate(said):
+        if of_question:  # numbered as they were met; now in their order
+            place = np.argsort(np.argsort(np.array([*of_question], dtype=object)))
+            mine = labels[:, 2] == number
+            labels[mine, 3] = place[labels[mine, 3]]
+    values = tuple(tuple(sorted(of_question)) for of_question in said)
+    return labels, values if told_by_values else ()
+
+
+def _drafts(found: QuerySet[Label], places: _Places, labels: IntArray) -> tuple[DraftEntry, ...]:
+    """The labels that began as another rater's answer, with what that was: the first event of a draft says so."""
+    drafted = found.filter(drafted_from__isnull=False)
+    begun = [*drafted.values_list("assignment_id", "column_id", "question_id", "drafted_from__code", "confirmed_at")]
+    if not begun:
+        return ()
+    first: dict[tuple[int, int, int], str] = {}
+    waiting = LabelEvent.objects.filter(drafted_from__isnull=False, confirmed_at=None)
+    events = waiting.filter(assignment__in={line[0] for line in begun})
+    for event in events.select_related("after").order_by("pk").iterator(chunk_size=_CHUNK):
+        first.setdefault((event.assignment_id, event.column_id, event.question_id), event.code_after)
+    finder = _Finder(labels, places)
+    return tuple(
+        sorted(
+            DraftEntry(place, by or "", first.get((a, c, q), ""), confirmed is not None)
+            for a, c, q, by, confirmed in begun
+            if (place := finder.place(a, c, q)) is not None
+        )
+    )
 
 
 def _cells(found: Iterable[tuple[int, int, int, str]], places: _Places) -> Iterator[tuple[int, int, int, str]]:
@@ -222,20 +273,20 @@ def _with_scores(table: LabelTable, found: QuerySet[Label], places: _Places, ane
     question_of = labels[:, 2].tolist()
     normalised: dict[int, RaterEntry] = {}
     for cell, stored in _stored_scores(scored):
-        if not isinstance(stored, dict) or "options" not in stored:
+        if (of_options := cloze.stored_options(stored)) is None:
             continue
         finder = finder or _Finder(table.labels, places)
         place = finder.place(*cell)
         if place is None:
             continue
-        question, of_options = question_of[place], stored["options"]
+        question = question_of[place]
         of_keys = [_VALUES(of_options[key]) if key in of_options else _NOT_SCORED for key in keys[question]]
         values.append(of_keys + filling[question])
         place_of.append(place)
         number = rater_of[places.assignment[cell[0]]]
         if number not in normalised:
             normalised[number] = _normalised(raters[number], stored.get("normalisation", ""), anew)
-        if normalised[number].anew:
+        if normalised[number].anew and keys[question]:
             labels[place, 3] = _chosen_anew(of_options, table.questions[question][1], normalised[number])
     if not place_of:
         return table
@@ -263,10 +314,10 @@ def _normalised(rater: RaterEntry, its_own: str, anew: Mapping[str, str]) -> Rat
 
 
 def _chosen_anew(stored: Mapping[str, Any], spec: QuestionSpec, rater: RaterEntry) -> int:
-    asked = [(code, option.key) for code, option in enumerate(spec.options) if option.key in stored]
-    scores = [OptionScore(**stored[key]) for _code, key in asked]
+    offered = list(cloze.scores_in(stored, [option.key for option in spec.options]))
     try:
-        return asked[choose(scores, cast(Normalisation, rater.normalisation)).index][0]
+        chosen = choose([score for _code, score in offered], cast(Normalisation, rater.normalisation))
+        return offered[chosen.index][0]
     except ValueError as error:
         raise Refused(
             _("The labels of “%(judge)s” cannot be chosen anew under “%(normalisation)s”: %(reason)s")
@@ -285,13 +336,8 @@ def scored_judges(study: Study) -> list[str]:
     return sorted(set(runs.values_list("rater__code", flat=True)), key=natural)
 
 
-def natural(code: str) -> tuple[tuple[int, int | str], ...]:
-    """A2 before A10."""
-    return tuple((0, int(part)) if part.isdecimal() else (1, part) for part in re.split(r"(\d+)", code) if part)
-
-
 def labels(study: Study, filters: Filters) -> Iterator[tuple[str, ...]]:
-    """The labels that the filters let through, one by one, all repeats, as `annotation.exports` writes them.
+    """The labels that the filters let through, one by one, all repeats, as `annotation.exchange.exports` writes them.
 
     Two queries, read in parts.
     """

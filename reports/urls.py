@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from django.urls import path
 
-from reports import board, views
+from reports import views
+from reports.views import board
 
 app_name = "reports"
 
@@ -30,6 +31,11 @@ urlpatterns = [
     ),
     # downloads that take their time
     path("studies/<slug:slug>/report/downloads/", views.ask, name="ask"),
-    path("studies/<slug:slug>/report/downloads/<int:pk>/", views.download_state, name="download"),
+    *views.DOWNLOADS.paths(
+        "studies/<slug:slug>/report/downloads/<int:pk>/",
+        page="download",
+        cancel="cancel-download",
+        resume="resume-download",
+    ),
     path("studies/<slug:slug>/report/downloads/<int:pk>/file", views.download, name="download-file"),
 ]

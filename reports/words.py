@@ -8,9 +8,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.models import Rater
-from annotation.scheme import Words
-from reports.compute import Agreement, QuestionReport
-from reports.label_table import RaterEntry
+from annotation.scheme.spec import Words
+from reports.data.arrays import MAJORITY, Voice
+from reports.data.label_table import RaterEntry
+from reports.numbers.report import PeopleAgreement, QuestionReport
+from reports.numbers.values import ValueReport
 from reports.stats import agreement as agreement_stats
 from reports.stats import alternative as alternative_stats
 from reports.stats import among as among_stats
@@ -22,6 +24,8 @@ from reports.stats import consensus as consensus_stats
 from reports.stats import coverage as coverage_stats
 from reports.stats import estimates as estimate_stats
 from reports.stats import judge as judge_stats
+from reports.stats import numeric as numeric_stats
+from reports.stats import spa as spa_stats
 from reports.stats import thresholds as threshold_stats
 from reports.stats.coverage import Verdict
 from reports.stats.summary import Empty
@@ -45,6 +49,7 @@ UNDEFINED: dict[str, Promise | str] = {
     agreement_stats.ALWAYS_THE_SAME: gettext_lazy("everyone always chose the same option"),
     among_stats.ONE_OPTION: gettext_lazy("there is only one option"),
     among_stats.NEVER_CHOSEN: gettext_lazy("nobody chose this option in a cell with two answers"),
+    alternative_stats.TOO_FEW_PEOPLE: gettext_lazy("not enough annotators: the test needs three with enough cells"),
     alternative_stats.TOO_FEW_CELLS: gettext_lazy("no person has enough cells that the judge and another answered"),
     comparison_stats.NO_COMMON_CELL: gettext_lazy("no cell has a label of both judges and a person's answer"),
     comparison_stats.NEVER_APART: gettext_lazy("the judges are right and wrong in the same cells"),
@@ -62,7 +67,15 @@ UNDEFINED: dict[str, Promise | str] = {
     threshold_stats.ALL_RIGHT_OR_WRONG: gettext_lazy("the judge is right everywhere, or nowhere"),
     bootstrap_stats.TOO_FEW_CLUSTERS: gettext_lazy("too little data to draw from"),
     bootstrap_stats.TOO_MANY_UNDEFINED: gettext_lazy("too little data: not defined in too many draws"),
+    numeric_stats.ALL_EQUAL: gettext_lazy("all numbers are the same"),
+    numeric_stats.TOO_FEW_SHARED: gettext_lazy("no two raters share three cells with different numbers"),
+    bootstrap_stats.TOO_MANY_COMPARISONS: gettext_lazy("too many pairs of answers: not computed"),
     bootstrap_stats.NOT_DEFINED: gettext_lazy("the value itself is not defined"),
+    spa_stats.NO_ASSESSMENT: gettext_lazy("nobody compared both for one input"),
+    spa_stats.ONE_INPUT: gettext_lazy("both are compared for one input alone"),
+    spa_stats.ALL_THE_SAME: gettext_lazy(
+        "all assessments are the same: nothing is known of how far others would stray"
+    ),
 }
 COEFFICIENTS: dict[str, Promise] = {
     "percent": gettext_lazy("Share of equal answers, each cell alike"),
@@ -104,7 +117,7 @@ VERDICTS: dict[str, Promise] = {
 }
 
 
-def undefined(question: QuestionReport, agreement: Agreement, reason: str) -> str:
+def undefined(question: QuestionReport, agreement: PeopleAgreement, reason: str) -> str:
     """Why a statistic of people's agreement is not defined."""
     chosen = set(agreement.both_chose)
     if reason in (agreement_stats.ALWAYS_THE_SAME, agreement_stats.NO_PAIR_DEFINED) and len(chosen) == 1:
@@ -120,13 +133,30 @@ def code_of(rater: RaterEntry | Rater) -> str:
     return f"{rater.code} ({', '.join(said)})" if said else rater.code
 
 
-def name_of(question: QuestionReport) -> str:
+def not_asked_how(words: Words, n: int) -> str:
+    """What coverage makes of the `n` cells in which a question was not asked."""
+    if not n:
+        return ""
+    return _(
+        "Where the question was not asked since the one that it depends on says no, the %(row)s counts as one without "
+        "the item; items that have nothing to look for are left out."
+    ) % {"row": words.row}
+
+
+def heard(voice: Voice) -> str:
+    """Whose answers are read."""
+    if voice.rater is not None:
+        return code_of(voice.rater)
+    return _("most people") if voice.name == MAJORITY else _("anybody")
+
+
+def name_of(question: QuestionReport | ValueReport) -> str:
     section = question.data.section
     return f"{section.title}: {question.spec.title}" if len(section.questions) > 1 else section.title
 
 
 def pairs_of(words: Words) -> str:
-    """A sheet and two of its raters: "recipe-pairs"."""
+    """A sheet and two of its raters: "sheet-pairs"."""
     return _("%(sheet)s-pairs") % {"sheet": words.sheet}
 
 

@@ -11,15 +11,15 @@ from typing import BinaryIO
 
 from django.utils.translation import gettext as _
 
-from annotation.exports import safe_lines
+from annotation.exchange.exports import safe_lines
 from reports.contents import Contents
-from reports.drawing import draw
+from reports.data.label_table import LabelTable
 from reports.exports import labels as long_form
 from reports.exports import texts
 from reports.exports.latex import document, latex
 from reports.exports.spreadsheets import MAX_LABELS, labels_csv, report_csv, report_xlsx
 from reports.exports.texts import Origin
-from reports.label_table import LabelTable
+from reports.figures.svg import draw
 
 _TIME = (1980, 1, 1, 0, 0, 0)  # the first that a ZIP can hold
 _AT_ONCE = 1 << 20

@@ -1,6 +1,6 @@
 """The labels behind a report in long form, one a line: as lines of text, Parquet, JSONL and Label Studio's JSON.
 
-docs/reports.md lists the columns; `annotation.label_imports` reads all of them back but Parquet.
+docs/reports.md lists the columns; `annotation.exchange.label_imports` reads all of them back but Parquet.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from reports.label_table import LOGPROB, LabelTable
+from annotation.answers import kind_of
+from annotation.scheme.basis import facet_text
+from reports.data.label_table import LOGPROB, LabelTable
 
 TEXT_COLUMNS = (
     "sheet", "row", "rater", "rater_kind", "simulated", "repeat", "section", "column", "column_number", "question",
-    "answer", "answer_label", "preset", "note", "state", "exposed", "skipped",
+    "answer", "answer_label", "preset", "note", "state", "exposed", "drafted_from", "confirmed", "skipped",
 )  # fmt: skip
-_FACET = "facet_"
+_FACET, _ROW_FACET = "facet_", "row_facet_"
 
 
 def facet_names(table: LabelTable) -> tuple[str, ...]:
@@ -31,18 +33,25 @@ def facet_names(table: LabelTable) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for section in table.scheme.sections for name in section.column.facets))
 
 
+def row_facet_names(table: LabelTable) -> tuple[str, ...]:
+    """The facets of rows that the scheme declares, hidden ones too: researchers see them."""
+    return table.scheme.row.keys
+
+
 def header(table: LabelTable) -> tuple[str, ...]:
-    return (*TEXT_COLUMNS, *(f"{_FACET}{name}" for name in facet_names(table)))
+    of_columns = (f"{_FACET}{name}" for name in facet_names(table))
+    return (*TEXT_COLUMNS, *of_columns, *(f"{_ROW_FACET}{name}" for name in row_facet_names(table)))
 
 
 def records(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[tuple[str, ...]]:
     """The labels of these questions, or of all, as `header` names their values, in the order of the table."""
-    facets = facet_names(table)
+    facets, words = facet_names(table), answer_words(table)
     for place in _wanted(table, questions):
         assignment, column, question, option, preset, exposed = table.labels[place].tolist()
-        chosen = table.questions[question][1].options[option]
-        answer = (chosen.key, chosen.label, _yes(preset), table.notes.get(place, ""))
-        yield _record(table, (assignment, column, question), answer, _yes(exposed), "", facets)
+        said = words[question][option]
+        answer = (*said, _yes(preset), table.notes.get(place, ""))
+        how = (_yes(exposed), *_draft(table, place), "")
+        yield _record(table, (assignment, column, question), answer, how, facets)
 
 
 def skipped(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[tuple[str, ...]]:
@@ -50,26 +59,43 @@ def skipped(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[tuple[
     facets, numbers = facet_names(table), _numbers(table, questions)
     for skip in table.skips:
         if skip.question in numbers:
-            yield _record(table, skip[:3], ("", "", _yes(False), ""), _yes(False), skip.reason, facets)
+            yield _record(table, skip[:3], ("", "", _yes(False), ""), (_yes(False), "", "", skip.reason), facets)
+
+
+def _draft(table: LabelTable, place: int) -> tuple[str, str]:
+    """Whose answer a label began as, and whether it was confirmed; both empty for one's own."""
+    draft = table.draft_of.get(place)
+    return (draft.drafted_by, _yes(draft.confirmed)) if draft else ("", "")
 
 
 def _record(
     table: LabelTable,
     cell: tuple[int, int, int],
     answer: tuple[str, str, str, str],
-    exposed: str,
-    skipped: str,
+    how: tuple[str, str, str, str],
     facets: Sequence[str],
 ) -> tuple[str, ...]:
+    """`how`: exposed, drafted from whom, confirmed, skipped."""
     work, about = table.assignments[cell[0]], table.columns[cell[1]]
     rater, row = table.raters[work.rater], table.rows[work.row]
     section, spec = table.questions[cell[2]]
     return (
         *(table.sheets[row.sheet], row.name, rater.code, rater.kind, _yes(rater.simulated), str(work.repeat)),
         *(section.key, about.name, str(about.position + 1), spec.key),
-        *(*answer, work.state, exposed, skipped),
+        *(*answer, work.state, *how),
         *(str(about.facets.get(name, "")) for name in facets),
+        *(facet_text(row.facets.get(name)) for name in table.scheme.row.keys),
     )
+
+
+def answer_words(table: LabelTable) -> list[list[tuple[str, str]]]:
+    """Of each question its answers by their codes: the text form that imports read, and what raters see."""
+    found = []
+    for number, (_section, spec) in enumerate(table.questions):
+        kind, values = kind_of(spec), [json.loads(stored) for stored in table.values_of(number)]
+        options = [(option.key, option.label) for option in spec.options]
+        found.append(options or [(kind.written(spec, value), kind.shown(spec, value)) for value in values])
+    return found
 
 
 def _numbers(table: LabelTable, questions: Sequence[str]) -> list[int]:
@@ -99,9 +125,10 @@ def parquet(table: LabelTable, questions: Sequence[str] = ()) -> bytes:
     rater, row, repeat = work[labels[:, 0]].T
     sheet = np.array([row.sheet for row in table.rows], dtype=np.int64)[row]
     specs = [spec for _section, spec in table.questions]
-    first_option = np.cumsum([0, *(len(spec.options) for spec in specs)])
+    words = answer_words(table)
+    first_option = np.cumsum([0, *(len(of_question) for of_question in words)])
     option = first_option[labels[:, 2]] + labels[:, 3]
-    options = [chosen for spec in specs for chosen in spec.options]
+    answers = [answer for of_question in words for answer in of_question]
     section_of = np.array([table.scheme.sections.index(section) for section, _spec in table.questions], dtype=np.int64)
     simulated = np.array([rater.simulated for rater in table.raters], dtype=bool)
     number = np.array([column.position + 1 for column in table.columns], dtype=np.int64)
@@ -116,15 +143,19 @@ def parquet(table: LabelTable, questions: Sequence[str] = ()) -> bytes:
         "column": _coded(labels[:, 1], [column.name for column in table.columns]),
         "column_number": pa.array(number[labels[:, 1]].astype(np.int32)),
         "question": _coded(labels[:, 2], [spec.key for spec in specs]),
-        "answer": _coded(option, [chosen.key for chosen in options]),
-        "answer_label": _coded(option, [chosen.label for chosen in options]),
+        "answer": _coded(option, [written for written, _shown in answers]),
+        "answer_label": _coded(option, [shown for _written, shown in answers]),
         "preset": pa.array(labels[:, 4].astype(bool)),
         "note": pa.array([table.notes.get(place, "") for place in wanted.tolist()]),
         "state": _coded(labels[:, 0], [assignment.state for assignment in table.assignments]),
         "exposed": pa.array(labels[:, 5].astype(bool)),
+        "drafted_from": pa.array([_draft(table, place)[0] for place in wanted.tolist()]),
+        "confirmed": pa.array([_draft(table, place)[1] == "yes" for place in wanted.tolist()]),
     }
     for name in facet_names(table):
         columns[f"{_FACET}{name}"] = _coded(labels[:, 1], [str(c.facets.get(name, "")) for c in table.columns])
+    for name in row_facet_names(table):
+        columns[f"{_ROW_FACET}{name}"] = _coded(row, [facet_text(of_row.facets.get(name)) for of_row in table.rows])
     columns["scores"] = pa.array(_all_scores(table, wanted), type=pa.map_(pa.string(), pa.float64()))
     out = io.BytesIO()
     pq.write_table(pa.table(columns), out, compression="zstd")
@@ -163,7 +194,7 @@ def jsonl(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[str]:
     for place, record in zip(_wanted(table, questions), records(table, questions), strict=True):
         line: dict[str, Any] = dict(zip(names, record, strict=True))
         del line["skipped"]
-        for name in ("simulated", "preset", "exposed"):
+        for name in ("simulated", "preset", "exposed", "confirmed"):
             line[name] = line[name] == "yes"
         for name in ("repeat", "column_number"):
             line[name] = int(line[name])
@@ -205,6 +236,10 @@ def label_studio(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[s
                 "column": about.name,
                 "column_number": about.position + 1,
                 **{f"{_FACET}{name}": str(about.facets.get(name, "")) for name in facets},
+                **{
+                    f"{_ROW_FACET}{name}": facet_text(table.rows[row].facets.get(name))
+                    for name in row_facet_names(table)
+                },
             },
             "annotations": [],
             "predictions": [],
@@ -235,13 +270,18 @@ def _result(table: LabelTable, place: int) -> dict[str, Any]:
         "preset": bool(preset),
         "exposed": bool(exposed),
     }
+    if draft := table.draft_of.get(place):
+        meta |= {"drafted_from": draft.drafted_by, "confirmed": draft.confirmed}
     if note := table.notes.get(place):
         meta["text"] = [note]
+    if spec.options:
+        result: dict[str, Any] = {"type": "choices", "value": {"choices": [spec.options[option].label]}}
+    else:
+        result = kind_of(spec).to_label_studio(spec, json.loads(table.values_of(question)[option]))
     return {
         "id": f"label-{place}",
         "from_name": control_name(section.key, spec.key),
         "to_name": TO_NAME,
-        "type": "choices",
-        "value": {"choices": [spec.options[option].label]},
+        **result,
         "meta": meta,
     }

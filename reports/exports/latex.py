@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
-from reports.tables import Head, Table, Value
+from reports.tables import Head, ReportTable, Value
+from reports.tables.rounding import rounded
 
 # Longer tables are for the appendix: with the package longtable they break over pages.
 LONG = 40
@@ -39,7 +40,7 @@ def escaped(text: str) -> str:
     return _BEYOND.sub("?", _SPECIALS.sub(lambda sign: _SPECIAL[sign[0]], text))
 
 
-def latex(table: Table) -> str:
+def latex(table: ReportTable) -> str:
     """A `table` with caption and label; a `longtable` where it has more than `LONG` lines."""
     kept = [
         place for place, head in enumerate(table.heads) if head.kind != "note" or any(row[place] for row in table.rows)
@@ -88,7 +89,7 @@ def _cell(head: Head, value: Value, *, first: bool) -> str:
         return (r"\quad " if part else "") + escaped(value.strip())
     if head.key == "p_value" and value < _SMALLEST_P:
         return rf"$<$ {_SMALLEST_P}"
-    number = 100 * value if head.kind == "share" else value
+    number = rounded(value, _DECIMALS[head.kind], per_cent=head.kind == "share")
     text = f"{number:,.{_DECIMALS[head.kind]}f}".replace("-", r"$-$").replace(",", r"\,")
     return text + (r"\,\%" if head.kind == "share" else "")
 

@@ -13,15 +13,15 @@ from openpyxl import Workbook
 from openpyxl.cell import WriteOnlyCell
 from openpyxl.styles import Font
 
-from annotation.exports import safe_lines
-from annotation.tables import safe_cell
+from annotation.exchange.exports import safe_lines
+from annotation.exchange.tables import safe_cell
+from annotation.exchange.workbooks import escaped, plain
 from reports.contents import Contents
-from reports.tables import HeadKind, Table, Value
+from reports.tables import HeadKind, ReportTable, Value
 
 MAX_LABELS = 50_000  # in a workbook: it is made while somebody waits, 7 s for so many
 _LINES_AT_ONCE = 1000
 _MARK = "\ufeff"  # the byte order mark: without it, Excel takes UTF-8 for another encoding
-_NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _NOT_IN_TITLES = re.compile(r"[\[\]:*?/\\']")
 _TITLE_LENGTH = 31
 _FORMATS: dict[HeadKind, str] = {"share": "0.00%", "number": "0.000", "count": "#,##0"}
@@ -74,7 +74,7 @@ def report_xlsx(contents: Contents, header: Iterable[str], labels: Iterable[Iter
     return out.getvalue()
 
 
-def _write(sheet: Any, table: Table) -> None:
+def _write(sheet: Any, table: ReportTable) -> None:
     sheet.append(_heads(sheet, [head.full_title for head in table.heads]))
     for line in table.rows:
         sheet.append([_cell(sheet, head.kind, value) for head, value in zip(table.heads, line, strict=True)])
@@ -97,12 +97,12 @@ def _heads(sheet: Any, names: Iterable[str]) -> list[Any]:
 
 def _text(value: str) -> str | None:
     """A text that no spreadsheet takes for a formula, without the characters that XLSX cannot hold."""
-    return safe_cell(_NOT_IN_XML.sub("", value)) or None
+    return escaped(safe_cell(plain(value))) or None
 
 
 def _sheet_title(key: str, taken: set[str]) -> str:
     """A title as Excel allows it, each once. A key that is too long loses its beginning: its end says what it is."""
-    base = _NOT_IN_TITLES.sub("", _NOT_IN_XML.sub("", key)) or "_"
+    base = _NOT_IN_TITLES.sub("", plain(key)) or "_"
     while len(base) > _TITLE_LENGTH and "." in base:
         base = base.partition(".")[2]
     for n in itertools.count(1):

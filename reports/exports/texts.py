@@ -6,14 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import yaml
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from annotation.scheme import SchemeSpec
+from annotation.scheme.spec import Kind, SchemeSpec
 from reports.contents import Contents
+from reports.data.label_table import LabelTable
 from reports.exports.labels import control_name, facet_names
-from reports.figures import Figure
-from reports.label_table import LabelTable
-from reports.tables import Table
+from reports.figures.base import Figure
+from reports.tables import ReportTable
+from reports.tables.rounding import rounded
+
+# What answers a question that has no options.
+KINDS: dict[str, Promise] = {
+    Kind.NUMBER: gettext_lazy("a number"),
+    Kind.TEXT: gettext_lazy("a text"),
+    Kind.ITEMS: gettext_lazy("a list of records, one a line, their fields separated by “|”"),
+    Kind.TRANSITIONS: gettext_lazy("what becomes of what, one change a line"),
+}
 
 
 @dataclass(frozen=True)
@@ -38,7 +49,7 @@ def readme(contents: Contents, table: LabelTable, origin: Origin) -> str:
     lines += [f"- `{name}`: {text}" for name, text in _files()]
     lines += ["", _("## How each number is defined"), ""]
     for part in contents.parts:
-        everything: list[Table | Figure] = [*part.tables, *part.figures]
+        everything: list[ReportTable | Figure] = [*part.tables, *part.figures]
         for shown in everything:
             lines.append(f"### {shown.full_title}")
             lines += ["", f"`{shown.key}`", "", shown.how or _("The heads of its columns say what is counted."), ""]
@@ -91,7 +102,7 @@ CODEBOOK_HEADER = ("column", "value", "meaning")
 
 def codebook(table: LabelTable) -> list[tuple[str, str, str]]:
     """(column, value, meaning): what the columns of the labels are, then what their values mean."""
-    words = table.scheme.words
+    words, values = table.scheme.words, any(not question.options for _section, question in table.questions)
     lines = [
         ("sheet", "", words.sheet),
         ("row", "", _("%(row)s: what was looked at") % {"row": words.row}),
@@ -103,16 +114,19 @@ def codebook(table: LabelTable) -> list[tuple[str, str, str]]:
         ("column", "", _("what was looked for, in words; facet_… are its parts")),
         ("column_number", "", _("its place in the section, from 1")),
         ("question", "", _("what was asked about it")),
-        ("answer", "", _("key of the option")),
-        ("answer_label", "", _("the option as raters saw it")),
+        ("answer", "", _("key of the option, or the value in its text form") if values else _("key of the option")),
+        ("answer_label", "", _("the answer as raters saw it") if values else _("the option as raters saw it")),
         ("preset", "", _("yes: it follows from the column, nobody chose it")),
         ("note", "", _("the rater's remark, or the judge's reason")),
         ("state", "", _("of the rater's work on this row")),
         ("exposed", "", _("yes: given after a look at others' labels of the same sheet")),
+        ("drafted_from", "", _("the rater whose answer it began as, where it began as a draft")),
+        ("confirmed", "", _("of a draft: yes, its rater has changed or confirmed it")),
         ("skipped", "", _("why the rater could not tell; such a line has no answer (CSV and XLSX only)")),
         ("scores", "", _("the judge's summed log-probability of each option, in nats (Parquet and JSONL only)")),
     ]
     lines += [(f"facet_{name}", "", name) for name in facet_names(table)]
+    lines += [(f"row_facet_{facet.key}", "", facet.name) for facet in table.scheme.row.facets]
     for section, question in table.questions:
         lines.append(("section", section.key, section.title))
         lines.append(("question", f"{section.key}.{question.key}", question.title))
@@ -129,9 +143,13 @@ def labelling_config(scheme: SchemeSpec) -> str:
         for question in section.questions:
             lines.append(f'  <Header size="5" value="{_attribute(question.title)}"/>')
             name = control_name(section.key, question.key)
-            lines.append(f'  <Choices name="{name}" toName="row" choice="single">')
-            lines += [f'    <Choice value="{_attribute(option.label)}"/>' for option in question.options]
-            lines.append("  </Choices>")
+            if question.options:
+                lines.append(f'  <Choices name="{name}" toName="row" choice="single">')
+                lines += [f'    <Choice value="{_attribute(option.label)}"/>' for option in question.options]
+                lines.append("  </Choices>")
+            else:
+                control = "Number" if question.kind == Kind.NUMBER else "TextArea"
+                lines.append(f'  <{control} name="{name}" toName="row"/>')
     return "\n".join([*lines, "</View>", ""])
 
 
@@ -180,6 +198,8 @@ def dataset_card(contents: Contents, table: LabelTable, origin: Origin) -> str:
     for section, question in table.questions:
         lines += [f"### {section.title}: {question.title}", ""]
         lines += [f"- `{o.key}`: {o.label}{'. ' + o.definition if o.definition else ''}" for o in question.options]
+        if not question.options:
+            lines.append(f"- {KINDS[question.kind]}")
         lines.append("")
     if scheme.guideline:
         lines += [_("## Guideline"), "", scheme.guideline.strip(), ""]
@@ -200,7 +220,7 @@ def dataset_card(contents: Contents, table: LabelTable, origin: Origin) -> str:
 
 def _markdown(heads: Sequence[object], rows: Sequence[Sequence[object]]) -> list[str]:
     def cell(value: object) -> str:
-        text = "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+        text = "" if value is None else f"{rounded(value, 3):f}" if isinstance(value, float) else str(value)
         return text.strip().replace("|", "\\|")
 
     titles = [getattr(head, "full_title", "") for head in heads]

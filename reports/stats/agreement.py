@@ -62,7 +62,7 @@ def cohen_kappa(table: npt.ArrayLike, weights: Weights | None = None) -> float:
 class Statistic:
     """One number over all sheets. `value` is None where it is not defined, and `reason` then says why.
 
-    n_cells: cells with two answers or more; n_comparisons: pairs of answers to one cell; coverage: n_cells as a share
+    n_cells: cells with two answers or more; n_comparisons: pairs of answers to one cell; overlap: n_cells as a share
     of the answered cells.
     """
 
@@ -70,7 +70,7 @@ class Statistic:
     reason: str
     n_cells: int
     n_comparisons: int
-    coverage: float | None
+    overlap: float | None
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,9 @@ class PairKappa:
 
 @dataclass(frozen=True)
 class MacroKappa:
-    """The mean of the kappas of all recipe-pairs (a sheet and two of its raters), and the pooled kappa beside it.
+    """The mean of the kappas of all sheet-pairs (a sheet and two of its raters), and the pooled kappa beside it.
 
-    n_pairs: recipe-pairs in the mean; n_undefined: left out because kappa is not defined (`rows` says why);
+    n_pairs: sheet-pairs in the mean; n_undefined: left out because kappa is not defined (`rows` says why);
     n_unshared: pairs of raters of a sheet that share no cell there, so that there is nothing to compare.
     """
 
@@ -101,15 +101,15 @@ class MacroKappa:
     n_unshared: int
     n_cells: int
     n_comparisons: int
-    coverage: float | None
+    overlap: float | None
     pooled: Statistic
     rows: tuple[PairKappa, ...]
 
 
 def macro_kappa(tables: PairTables, weights: Weights | None = None) -> MacroKappa:
-    """Sum of the kappas of every recipe-pair, divided by the number of recipe-pairs (the recipe paper's footnote 8).
+    """Sum of the kappas of every sheet-pair, divided by the number of sheet-pairs (Kvapil and Fajčík's footnote 8).
 
-    A recipe-pair whose kappa is not defined has no number to add: it is left out of the sum and of the divisor,
+    A sheet-pair whose kappa is not defined has no number to add: it is left out of the sum and of the divisor,
     counted, and listed.
     """
     observed, expected = tables.disagreements(weights)
@@ -146,7 +146,7 @@ def macro_kappa(tables: PairTables, weights: Weights | None = None) -> MacroKapp
         n_unshared=tables.n_unshared,
         n_cells=tables.n_shared_cells,
         n_comparisons=tables.n_comparisons,
-        coverage=tables.coverage,
+        overlap=tables.overlap,
         pooled=pooled_kappa(tables, weights),
         rows=rows,
     )
@@ -162,7 +162,7 @@ def pooled_kappa(tables: PairTables, weights: Weights | None = None) -> Statisti
     table = np.zeros((tables.n_options, tables.n_options), dtype=np.int64)
     np.add.at(table, (tables.option_a, tables.option_b), tables.count)
     value, reason = _or_reason(lambda: cohen_kappa(table + table.T, weights))
-    return Statistic(value, reason, tables.n_shared_cells, tables.n_comparisons, tables.coverage)
+    return Statistic(value, reason, tables.n_shared_cells, tables.n_comparisons, tables.overlap)
 
 
 # --- Macro accuracy -------------------------------------------------------------------------------------------------
@@ -185,9 +185,9 @@ class PairAccuracy:
 
 @dataclass(frozen=True)
 class MacroAccuracy:
-    """Mean over pair positions of the mean over recipes of the share of equal answers.
+    """Mean over pair positions of the mean over sheets of the share of equal answers.
 
-    n_pairs: recipe-pairs in the mean; n_positions: pair positions in the outer mean; n_unshared: pairs left out for
+    n_pairs: sheet-pairs in the mean; n_positions: pair positions in the outer mean; n_unshared: pairs left out for
     sharing no cell.
     """
 
@@ -198,22 +198,22 @@ class MacroAccuracy:
     n_unshared: int
     n_cells: int
     n_comparisons: int
-    coverage: float | None
+    overlap: float | None
     rows: tuple[PairAccuracy, ...]
 
 
 def macro_accuracy(tables: PairTables) -> MacroAccuracy:
-    """The recipe paper's macro accuracy between annotators (section 6.1): A_h = 1/m sum_j 1/n sum_i S_ij / T_ij.
+    """Kvapil and Fajčík's macro accuracy between annotators (section 6.1): A_h = 1/m sum_j 1/n sum_i S_ij / T_ij.
 
     j runs over the pairs of annotators "of 3 annotators (1,2; 1,3; 2,3)". The paper has seven annotators and three a
-    recipe, so these are places within a recipe, not persons: those who are to answer in a sheet are numbered in the
-    order of their rater number, whether they have answered or not. Where a pair shares no cell of a recipe, S/T does
-    not exist; it is left out, and n is the number of recipes left for that place.
+    sheet, so these are places within a sheet, not persons: those who are to answer in a sheet are numbered in the
+    order of their rater number, whether they have answered or not. Where a pair shares no cell of a sheet, S/T does
+    not exist; it is left out, and n is the number of sheets left for that place.
     """
     agreed, shared = tables.agreed, tables.n
     places, place = np.unique(np.stack([tables.position_a, tables.position_b]), axis=1, return_inverse=True)
     sums = np.bincount(place, agreed / shared, minlength=places.shape[1])
-    recipes = np.bincount(place, minlength=places.shape[1])
+    sheets = np.bincount(place, minlength=places.shape[1])
     rows = tuple(
         PairAccuracy(sheet=sheet, position=(first + 1, second + 1), rater_a=a, rater_b=b, agreed=s, shared=t)
         for sheet, first, second, a, b, s, t in zip(
@@ -228,14 +228,14 @@ def macro_accuracy(tables: PairTables) -> MacroAccuracy:
         )
     )
     return MacroAccuracy(
-        value=float((sums / recipes).mean()) if rows else None,
+        value=float((sums / sheets).mean()) if rows else None,
         reason="" if rows else NO_TWO_ANSWERS,
         n_pairs=len(tables),
         n_positions=places.shape[1],
         n_unshared=tables.n_unshared,
         n_cells=tables.n_shared_cells,
         n_comparisons=tables.n_comparisons,
-        coverage=tables.coverage,
+        overlap=tables.overlap,
         rows=rows,
     )
 
@@ -251,7 +251,7 @@ class Average:
 
 
 def average(results: Sequence[MacroKappa] | Sequence[MacroAccuracy]) -> Average:
-    """One figure for several questions, as the paper gives for task, tool and ingredients together (footnote 9)."""
+    """One figure for several questions, as the paper gives for the questions of a section (footnote 9)."""
     values = [result.value for result in results if result.value is not None]
     return Average(
         value=sum(values) / len(values) if values else None,
@@ -275,7 +275,7 @@ def percent_agreement(tables: PairTables) -> Statistic:
         reason="" if n else NO_TWO_ANSWERS,
         n_cells=tables.n_shared_cells,
         n_comparisons=n,
-        coverage=tables.coverage,
+        overlap=tables.overlap,
     )
 
 
@@ -321,7 +321,7 @@ def alpha(answers: Answers, level: Level = "nominal", values: Sequence[float] | 
         reason=reason,
         n_cells=shared,
         n_comparisons=int((per_cell * (per_cell - 1) // 2).sum()),
-        coverage=shared / per_cell.size if per_cell.size else None,
+        overlap=shared / per_cell.size if per_cell.size else None,
     )
 
 

@@ -14,12 +14,14 @@ from reports.stats.judge import judge_codes
 
 Scoring = Literal["accuracy", "rmse"]
 
-# The paper asks for 30 cells or more from each person, and for three people; two are the least that can be left out.
+# The paper asks for 30 cells or more from each person, and for three people.
 MINIMUM_CELLS = 30
+MINIMUM_PEOPLE = 3
 FALSE_DISCOVERY_RATE = 0.05
 # What a judge may be worse by: 0.2 beside experts, 0.15 beside skilled people, 0.1 beside crowd workers.
 EPSILON = 0.2
 
+TOO_FEW_PEOPLE = "not enough annotators: the test needs three with enough cells"
 TOO_FEW_CELLS = "no person has enough cells that the judge and another person answered"
 
 
@@ -42,7 +44,8 @@ class LeftOutPerson:
 
 @dataclass(frozen=True)
 class AlternativeTest:
-    """winning_rate (omega): share of the people whose hypothesis is rejected; passed: it is 0.5 or more.
+    """winning_rate (omega): share of the people whose hypothesis is rejected; passed: it is 0.5 or more. Both are None
+    where there are fewer people than the test asks for: of one or two, one alone would decide.
     advantage_probability (rho): mean over people of the share of cells in which the judge agrees at least as well with
     the others as the person left out.
 
@@ -69,6 +72,7 @@ def alternative_annotator_test(
     scoring: Scoring = "accuracy",
     values: Sequence[float] | None = None,
     minimum_cells: int = MINIMUM_CELLS,
+    minimum_people: int = MINIMUM_PEOPLE,
 ) -> AlternativeTest:
     """The test, leaving each person out in turn.
 
@@ -134,14 +138,15 @@ def alternative_annotator_test(
         )
     )
     n_people = int(enough.sum())
-    winning_rate = float(rejected[enough].mean()) if n_people else None
+    tested = n_people >= max(minimum_people, 1)
+    winning_rate = float(rejected[enough].mean()) if tested else None
     return AlternativeTest(
         winning_rate=winning_rate,
         advantage_probability=float(judge_advantage[enough].mean()) if n_people else None,
         passed=None if winning_rate is None else winning_rate >= 0.5,
         epsilon=epsilon,
         scoring=scoring,
-        reason="" if n_people else TOO_FEW_CELLS,
+        reason="" if tested else TOO_FEW_PEOPLE if n_people else TOO_FEW_CELLS,
         n_people=n_people,
         n_left_out=n.size - n_people,
         minimum_cells=minimum_cells,

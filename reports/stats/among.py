@@ -99,7 +99,7 @@ class Prevalence:
 @dataclass(frozen=True)
 class AgreementAmong:
     """All coefficients of one question. n_answers: answers in all; n_answered: cells with an answer; n_shared: cells
-    with two or more; coverage: n_shared / n_answered.
+    with two or more; overlap: n_shared / n_answered.
 
     The weighted coefficients (cohen_linear, cohen_quadratic, ac2) are None for a nominal question.
     """
@@ -110,7 +110,7 @@ class AgreementAmong:
     n_answered: int
     n_shared: int
     n_comparisons: int
-    coverage: float | None
+    overlap: float | None
     percent: Coefficient
     percent_of_comparisons: Coefficient
     cohen: Coefficient
@@ -183,7 +183,7 @@ def agreement_among(
         n_answered=tables.n_answered_cells,
         n_shared=n_shared,
         n_comparisons=n_comparisons,
-        coverage=tables.coverage,
+        overlap=tables.overlap,
         percent=of_sums("percent", coefficients.percent),
         percent_of_comparisons=of_sums("percent_of_comparisons", coefficients.percent_of_comparisons),
         cohen=of_pairs("cohen", None),

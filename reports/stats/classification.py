@@ -77,7 +77,7 @@ def classification(table: npt.ArrayLike) -> Classification:
         for option, (b, p, j) in enumerate(zip(both.tolist(), of_people.tolist(), of_judge.tolist(), strict=True))
     )
     n = int(counts.sum())
-    figures = _figures(counts[np.newaxis].astype(np.float64))[0]
+    figures = _accuracy_f1_kappa(counts[np.newaxis].astype(np.float64))[0]
     accuracy, macro_f1, macro_recall, kappa = (None if np.isnan(figure) else float(figure) for figure in figures)
     return Classification(options, accuracy, macro_f1, macro_recall, kappa, "" if n else NO_COMPARISON, n)
 
@@ -91,10 +91,16 @@ class ClassificationIntervals:
 
 
 def classification_intervals(
-    people: Answers, judge: Answers, *, by: By = "document", n_draws: int = N_DRAWS, seed: int = 0
+    people: Answers,
+    judge: Answers,
+    *,
+    by: By = "document",
+    n_draws: int = N_DRAWS,
+    seed: int = 0,
+    expanded: bool = True,
 ) -> ClassificationIntervals:
     """The intervals of `classification(confusion(people, judge).table)`, of the draws of `judge_accuracy_interval`."""
-    draws = resampling(people, by, n_draws=n_draws, seed=seed)
+    draws = resampling(people, by, n_draws=n_draws, seed=seed, expanded=expanded)
     if draws.too_few:
         return ClassificationIntervals(*[draws.without_draws()] * 4)
     chosen = judge_codes(people, judge)
@@ -102,7 +108,7 @@ def classification_intervals(
     k = people.n_options
     keys = (draws.cluster_of(people)[labelled] * k + people.code[labelled]) * k + chosen[labelled]
     tables = np.bincount(keys, minlength=draws.n_clusters * k * k).reshape(draws.n_clusters, k * k)
-    drawn = draws.draw(tables.astype(np.float64), lambda features: _figures(features.reshape(-1, k, k)))
+    drawn = draws.draw(tables.astype(np.float64), lambda features: _accuracy_f1_kappa(features.reshape(-1, k, k)))
     return ClassificationIntervals(*(draws.interval(column) for column in drawn.T))
 
 
@@ -195,7 +201,7 @@ def human_ceiling(people: Answers, judge: Answers) -> Ceiling:
     )
 
 
-def _figures(tables: FloatArray) -> FloatArray:
+def _accuracy_f1_kappa(tables: FloatArray) -> FloatArray:
     """Accuracy, macro F1, macro recall and kappa of each table, shape (n_tables, 4)."""
     both = np.diagonal(tables, axis1=1, axis2=2)
     of_people, of_judge, n = tables.sum(axis=2), tables.sum(axis=1), tables.sum(axis=(1, 2))

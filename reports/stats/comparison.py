@@ -106,6 +106,7 @@ def compare_judges(
     by: By = "document",
     n_draws: int = N_DRAWS,
     seed: int = 0,
+    expanded: bool = True,
 ) -> JudgeComparison:
     """Two judges on the same cells: their accuracies, the difference with its interval, McNemar's test."""
     labelled_by_both = (judge_codes(people, first) != MISSING) & (judge_codes(people, second) != MISSING)
@@ -113,7 +114,7 @@ def compare_judges(
     of_first, of_second = judged_cells(shared, first), judged_cells(shared, second)
     outcomes = 2 * (~of_first.right).astype(np.int64) + ~of_second.right
 
-    draws = resampling(shared, by, n_draws=n_draws, seed=seed, group_many=by == "sheet")
+    draws = resampling(shared, by, n_draws=n_draws, seed=seed, expanded=expanded, group_many=by == "sheet")
     key = of_first.document if by == "document" else of_first.sheet
     gain = of_first.right.astype(np.float64) - of_second.right
     accuracies = judge_accuracy(shared, first), judge_accuracy(shared, second)

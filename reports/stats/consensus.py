@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -67,27 +68,56 @@ def self_consistency(repeats: Answers, level: Level = "nominal") -> SelfConsiste
 
 @dataclass(frozen=True, eq=False)
 class MajorityVote:
-    """The most frequent answer of each answered cell, of equally frequent ones the first option.
+    """The most frequent answer of each answered cell.
 
-    cell and code: shape (n_cells,), cells ascending; share: of the cell's answers, shape (n_cells,); n_ties: cells with
-    several most frequent answers.
+    cell and code: shape (n_cells,), cells ascending; share: of the cell's answers, shape (n_cells,); best: whether an
+    option is as frequent as any, shape (n_cells, n_options).
     """
 
     cell: IntArray
     code: IntArray
     share: FloatArray
-    n_ties: int
+    best: npt.NDArray[np.bool_]
+
+    @property
+    def tied(self) -> npt.NDArray[np.bool_]:
+        """Cells with several most frequent answers, shape (n_cells,)."""
+        tied: npt.NDArray[np.bool_] = self.best.sum(axis=1) > 1
+        return tied
+
+    @property
+    def n_ties(self) -> int:
+        return int(self.tied.sum())
 
 
-def majority_vote(answers: Answers) -> MajorityVote:
+def majority_vote(answers: Answers, *, ties: Literal["first", "drawn"] = "first", seed: int = 0) -> MajorityVote:
+    """
+    Args:
+        ties: which of equally frequent options is taken: the first of the question, or one drawn at random by `seed`.
+    """
     counts = answers.value_counts()
     most = counts.max(axis=1, initial=0)
-    return MajorityVote(
-        cell=answers.by_cell.cell,
-        code=counts.argmax(axis=1) if counts.size else np.zeros(0, dtype=np.int64),
-        share=most / np.maximum(counts.sum(axis=1), 1),
-        n_ties=int(((counts == most[:, np.newaxis]).sum(axis=1) > 1).sum()),
-    )
+    best = counts == most[:, np.newaxis]
+    if not counts.size:
+        code = np.zeros(0, dtype=np.int64)
+    elif ties == "first":
+        code = counts.argmax(axis=1)
+    else:
+        code = np.where(best, np.random.default_rng(seed).random(best.shape), -1).argmax(axis=1)
+    return MajorityVote(answers.by_cell.cell, code, most / np.maximum(counts.sum(axis=1), 1), best)
+
+
+def tie_credit(vote: MajorityVote, right: Answers) -> FloatArray:
+    """What a majority is worth in each cell, shape (n_cells,), NaN where `right` has no answer: one where it is right
+    alone, 1/t where it is one of t equally frequent answers: what drawing among them gives in the mean.
+    """
+    at = np.minimum(np.searchsorted(right.cell, vote.cell), max(right.cell.size - 1, 0))
+    if not right.cell.size:
+        return np.full(vote.cell.size, np.nan)
+    code = right.code[at]
+    credit = vote.best[np.arange(vote.cell.size), code] / vote.best.sum(axis=1)
+    credited: FloatArray = np.where(right.cell[at] == vote.cell, credit, np.nan)
+    return credited
 
 
 @dataclass(frozen=True, eq=False)

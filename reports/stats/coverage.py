@@ -1,6 +1,6 @@
-"""How much of what a model generated is found in documents: the recipe paper's Figures 1-4 and its Tables 2 and 6.
+"""How much of what a model generated is found in documents: Kvapil and Fajčík's Figures 1-4 and its Tables 2 and 6.
 
-An *item* is a column of a sheet: an ingredient, a task. Answers to it lie in the cells of the sheet's documents.
+An *item* is a column of a sheet: a thing that is looked for. Answers to it lie in the cells of the sheet's documents.
 """
 
 from __future__ import annotations
@@ -93,13 +93,10 @@ def coverage_curve(counts: ItemDocuments, *, band: float = 0.8) -> CoverageCurve
     sheets, sheet = np.unique(counts.sheet, return_inverse=True)
     size = int(counts.n_documents.max(initial=0))
     n = np.arange(1, size + 1)
-    # C(N - K, n) / C(N, n) = product over j < n of (N - K - j) / (N - j), once for each pair (N, K) that occurs.
+    # Once for each pair (N, K) that occurs.
     pairs, pair = np.unique(np.stack([counts.n_documents, counts.n_found]), axis=1, return_inverse=True)
-    total, left = pairs[0][:, np.newaxis], (pairs[0] - pairs[1])[:, np.newaxis]
-    drawn = n[np.newaxis] - 1
-    factors = np.maximum(left - drawn, 0) / np.maximum(total - drawn, 1)
-    found = 1 - np.cumprod(factors, axis=1)
-    has = drawn < total
+    found = found_within(pairs[0], pairs[1], size)
+    has = n[np.newaxis] <= pairs[0][:, np.newaxis]
 
     times = np.bincount(sheet * pairs.shape[1] + pair.ravel(), minlength=sheets.size * pairs.shape[1])
     times = times.reshape(sheets.size, pairs.shape[1]).astype(np.float64)
@@ -122,6 +119,23 @@ def coverage_curve(counts: ItemDocuments, *, band: float = 0.8) -> CoverageCurve
         n_items=counts.item.size,
         reason="" if size else NO_ITEM,
     )
+
+
+def found_within(n_documents: IntArray, n_found: IntArray, size: int) -> FloatArray:
+    """The probability that an item is found in at least one of n documents drawn from its own, for n = 1 to `size`.
+
+    Args:
+        n_documents, n_found: of each item, shape (n_items,).
+    Returns:
+        shape (n_items, size); beyond an item's documents what it is with all of them.
+    """
+    # C(N - K, n) / C(N, n) = product over j < n of (N - K - j) / (N - j)
+    total, left = n_documents[:, np.newaxis], (n_documents - n_found)[:, np.newaxis]
+    drawn = np.arange(size)[np.newaxis]
+    factors = np.maximum(left - drawn, 0) / np.maximum(total - drawn, 1)
+    # With all documents drawn, only what is found in none of them is left.
+    missed: FloatArray = np.cumprod(np.where(drawn < total, factors, 1.0), axis=1, dtype=np.float64)
+    return 1 - missed
 
 
 class Verdict(StrEnum):

@@ -5,6 +5,7 @@ All take `by` ("document" or "sheet"), `n_draws` and `seed`; the same ones give 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,14 +17,25 @@ from reports.stats import coefficients
 from reports.stats.agreement import macro_kappa
 from reports.stats.among import default_weights
 from reports.stats.answers import Answers, IntArray
-from reports.stats.bootstrap import N_DRAWS, By, Interval, Resampling, cluster_keys, resampling, resampling_of
+from reports.stats.bootstrap import (
+    MAXIMUM_COMPARISONS,
+    N_DRAWS,
+    TOO_MANY_COMPARISONS,
+    By,
+    Interval,
+    Resampling,
+    cluster_keys,
+    resampling,
+    resampling_of,
+)
 from reports.stats.cells import CellSums, cluster_sums
 from reports.stats.coefficients import Level
 from reports.stats.judge import judged_cells
 from reports.stats.pairs import FloatArray, PairTables, Weights, agreement_weights, disagreement_weights, pair_tables
+from reports.stats.small_sheets import corrected_kappas
 
 _COMPARISONS_OF_PART = 500_000
-# Sums of draws of several sheets that are held at a time: bounds memory.
+# Sums of drawn documents for pairs of raters that are held at a time: bounds memory.
 _SUMS_AT_ONCE = 8_000_000
 
 
@@ -36,6 +48,7 @@ def agreement_intervals(
     by: By = "document",
     n_draws: int = N_DRAWS,
     seed: int = 0,
+    expanded: bool = True,
 ) -> dict[str, Interval]:
     """The intervals of `among.agreement_among(answers, ...)`, all of the same draws.
 
@@ -44,7 +57,7 @@ def agreement_intervals(
         ordered questions also cohen_linear, cohen_quadratic and ac2; by "specific.<option>" and "kappa.<option>" those
         of the options.
     """
-    draws = resampling(answers, by, n_draws=n_draws, seed=seed)
+    draws = resampling(answers, by, n_draws=n_draws, seed=seed, expanded=expanded)
     ordered = level != "nominal"
     at = values if level == "interval" else None
     k = answers.n_options
@@ -75,6 +88,8 @@ def agreement_intervals(
 
     drawn = draws.draw(cluster_sums(answers, draws.cluster_of(answers), draws.n_clusters).packed(), statistics)
     found = {name: draws.interval(drawn[:, column]) for column, name in enumerate(names)}
+    if expanded and n_comparisons(answers) > MAXIMUM_COMPARISONS:
+        return found | {name: draws.without_draws(TOO_MANY_COMPARISONS) for name in of_pairs}
     costs = [disagreement_weights(k, weighted, at) for weighted in of_pairs.values()]
     kappas = _mean_kappas(answers.in_sheets(np.zeros_like(answers.sheet)), answers, costs, draws)
     return found | dict(zip(of_pairs, kappas, strict=True))
@@ -82,23 +97,40 @@ def agreement_intervals(
 
 @dataclass(frozen=True)
 class MacroIntervals:
+    """`corrected`: of `small_sheets.corrected_macro_kappa`."""
+
     kappa: Interval
     accuracy: Interval
+    corrected: Interval
 
 
 def macro_intervals(
-    answers: Answers, weights: Weights | None = None, *, by: By = "document", n_draws: int = N_DRAWS, seed: int = 0
+    answers: Answers,
+    weights: Weights | None = None,
+    *,
+    by: By = "document",
+    n_draws: int = N_DRAWS,
+    seed: int = 0,
+    expanded: bool = True,
 ) -> MacroIntervals:
     """The intervals of `agreement.macro_kappa` and `agreement.macro_accuracy` (A_h), of the same draws.
 
-    A recipe-pair whose kappa is not defined in a draw, or that shares no drawn cell, is left out of that draw. Drawn by
-    sheet, each recipe-pair keeps its kappa and its share, and only the recipes change.
+    That of the corrected kappa lies around its value as the draws of the plain one do around their mean: to draw some
+    of a few documents twice lowers both alike.
+
+    A sheet-pair whose kappa is not defined in a draw, or that shares no drawn cell, is left out of that draw. Drawn by
+    sheet, each sheet-pair keeps its kappa and its share, and only the sheets change.
     """
-    return average_macro_intervals([(answers, weights)], by=by, n_draws=n_draws, seed=seed)
+    return average_macro_intervals([(answers, weights)], by=by, n_draws=n_draws, seed=seed, expanded=expanded)
 
 
 def average_macro_intervals(
-    questions: Sequence[tuple[Answers, Weights | None]], *, by: By = "document", n_draws: int = N_DRAWS, seed: int = 0
+    questions: Sequence[tuple[Answers, Weights | None]],
+    *,
+    by: By = "document",
+    n_draws: int = N_DRAWS,
+    seed: int = 0,
+    expanded: bool = True,
 ) -> MacroIntervals:
     """The intervals of `agreement.average` of several questions' macro kappas and macro accuracies (footnote 9).
 
@@ -107,69 +139,112 @@ def average_macro_intervals(
             question that is not defined in a draw is left out of its average.
     """
     whole = np.unique(np.concatenate([cluster_keys(answers, by) for answers, _ in questions]))
-    draws = resampling_of(whole, by, n_draws=n_draws, seed=seed, group_many=by == "sheet")
+    draws = resampling_of(whole, by, n_draws=n_draws, seed=seed, expanded=expanded, group_many=by == "sheet")
     if draws.too_few:
-        return MacroIntervals(draws.without_draws(), draws.without_draws())
+        return MacroIntervals(*(draws.without_draws() for _of in range(3)))
+    if expanded and by == "document" and any(n_comparisons(of) > MAXIMUM_COMPARISONS for of, _weights in questions):
+        return MacroIntervals(*(draws.without_draws(TOO_MANY_COMPARISONS) for _of in range(3)))
     draw = _macros_of_sheets if by == "sheet" else _macros_of_documents
     drawn = [draw(answers, weights, draws) for answers, weights in questions]
     # Where one question is so large that fewer draws are made, the others' first ones are the same draws.
     n_values = min(values.shape[0] for values in drawn)
     made = replace(draws, n_draws=n_values - 1)
+    n_sheets = np.unique(np.concatenate([answers.sheet for answers, _ in questions])).size if by == "document" else 1
     kappas = np.stack([values[:n_values, 0] for values in drawn], axis=-1)
     accuracies = np.stack([values[:n_values, 1] for values in drawn], axis=-1)
+    corrected = np.stack([values[:n_values, 2] for values in drawn], axis=-1)
     return MacroIntervals(
-        kappa=made.interval(_mean_of_defined(kappas), centred=by == "document"),
-        accuracy=made.interval(_mean_of_defined(accuracies)),
+        kappa=made.interval(_mean_of_defined(kappas), centred=by == "document", n_sheets=n_sheets),
+        accuracy=made.interval(_mean_of_defined(accuracies), n_sheets=n_sheets),
+        corrected=made.interval(_mean_of_defined(corrected), centred=by == "document", n_sheets=n_sheets),
     )
 
 
+def n_comparisons(answers: Answers) -> int:
+    """Pairs of answers to one cell."""
+    answered = np.bincount(answers.by_cell.index)
+    return int((answered * (answered - 1) // 2).sum())
+
+
 def sheet_kappa_intervals(
-    answers: Answers, weights: Weights | None = None, *, n_draws: int = N_DRAWS, seed: int = 0
+    answers: Answers,
+    weights: Weights | None = None,
+    *,
+    n_draws: int = N_DRAWS,
+    seed: int = 0,
+    expanded: bool = True,
 ) -> dict[int, Interval]:
     """For each sheet the interval of its mean kappa, drawn by document: that of `macro_intervals` of the sheet alone.
 
-    Sheets with equally many documents and pairs of raters are computed together. Nobody's answers have no sheet.
+    Sheets with equally many documents are computed together. Nobody's answers have no sheet.
     """
     if not answers.cell.size:
         return {}
-    draws = resampling(answers, n_draws=n_draws, seed=seed, group_many=False)
+    draws = resampling(answers, n_draws=n_draws, seed=seed, expanded=expanded, group_many=False)
+    sheets, of_answer = np.unique(answers.sheet, return_inverse=True)
+    if expanded and n_comparisons(answers) > MAXIMUM_COMPARISONS:
+        return {int(sheet): draws.without_draws(TOO_MANY_COMPARISONS) for sheet in sheets}
     k, cost = answers.n_options, disagreement_weights(answers.n_options, weights)
     width = 1 + 2 * k
     table, _ = _pair_sums(answers, answers, [cost], draws)
     entries = table.tocoo()
-    sheets, of_answer = np.unique(answers.sheet, return_inverse=True)
     of_document = np.zeros(draws.n_clusters, dtype=np.int64)
     of_document[draws.cluster_of(answers)] = of_answer
     of_group = np.searchsorted(sheets, pair_tables(answers).sheet)
     n_documents = np.bincount(of_document, minlength=sheets.size)
-    n_pairs = np.bincount(of_group, minlength=sheets.size)
     document = _place_within(of_document)
-    pair = _place_within(of_group)
 
     found: dict[int, Interval] = {}
-    for documents, pairs in np.unique(np.stack([n_documents, n_pairs], axis=1), axis=0).tolist():
-        alone = resampling_of(np.arange(documents), "document", n_draws=n_draws, seed=seed, group_many=False)
-        alike = np.flatnonzero((n_documents == documents) & (n_pairs == pairs))
+    for documents in np.unique(n_documents).tolist():
+        alone = resampling_of(
+            np.arange(documents), "document", n_draws=n_draws, seed=seed, expanded=expanded, group_many=False
+        )
+        alike = np.flatnonzero(n_documents == documents)
         if alone.too_few:
             found |= {int(sheets[place]): alone.without_draws() for place in alike}
             continue
-        times = np.concatenate([np.ones((documents, 1)), *alone.counts()], axis=1).T
-        step = max(1, _SUMS_AT_ONCE // (times.shape[0] * max(pairs, 1) * width))
-        for start in range(0, alike.size, step):
-            some = alike[start : start + step]
-            at = np.full(sheets.size, -1)
-            at[some] = np.arange(some.size)
-            mine = at[of_document[entries.row]] >= 0
-            row, column = entries.row[mine], entries.col[mine]
-            sums = np.zeros((some.size, documents, pairs, width))
-            sums[at[of_document[row]], document[row], pair[column // width], column % width] = entries.data[mine]
-            drawn = times @ sums.reshape(some.size, documents, pairs * width)
-            drawn = drawn.reshape(some.size * times.shape[0], pairs, width)
-            margin_a, margin_b = drawn[:, :, 1 : 1 + k], drawn[:, :, 1 + k :]
-            kappas = _mean_of_kappas(drawn[:, :, 0], margin_a, margin_b, margin_a.sum(axis=-1), cost)
-            for place, values in zip(some, kappas.reshape(some.size, -1), strict=True):
-                found[int(sheets[place])] = alone.interval(values, centred=True)
+        groups = np.flatnonzero(n_documents[of_group] == documents)  # those of one sheet stand together
+        at = np.full(of_group.size, -1)
+        at[groups] = np.arange(groups.size)
+        mine = n_documents[of_document[entries.row]] == documents
+        place = at[entries.col[mine] // width] * width + entries.col[mine] % width
+        sums = sparse.csr_array(
+            (entries.data[mine], (place, document[entries.row[mine]])), shape=(groups.size * width, documents)
+        )
+        sheet = np.searchsorted(alike, of_group[groups])
+        affordable = alone.within(sums.nnz) if expanded else alone
+        drawn = _sheet_kappas(sums, sheet, alike.size, cost, affordable)
+        found |= {int(sheets[one]): affordable.interval(drawn[n], centred=True) for n, one in enumerate(alike)}
     return dict(sorted(found.items()))
+
+
+def _sheet_kappas(
+    sums: sparse.csr_array, sheet: IntArray, n_sheets: int, cost: FloatArray, draws: Resampling
+) -> FloatArray:
+    """The mean kappa of each sheet, of all its documents and of each draw, shape (n_sheets, 1 + n_draws).
+
+    Args:
+        sums: of each pair of raters and document, shape (n_pairs * width, n_documents): the paid cost, and how often
+            the first and the second chose each option. sheet: of each pair, ascending, shape (n_pairs,).
+    """
+    k = cost.shape[0]
+    width = 1 + 2 * k
+    blocks = [np.zeros((n_sheets, 0))]
+    for counts in itertools.chain([np.ones((sums.shape[1], 1))], draws.counts(width)):
+        step = max(1, _SUMS_AT_ONCE // (counts.shape[1] * width))
+        total, defined = np.zeros((2, n_sheets, counts.shape[1]))
+        for start in range(0, sheet.size, step):
+            some = sheet[start : start + step]
+            drawn = (sums[start * width : (start + some.size) * width] @ counts).reshape(some.size, width, -1)
+            margin_a, margin_b = drawn[:, 1 : 1 + k], drawn[:, 1 + k :]
+            expected = ((cost @ margin_a) * margin_b).sum(axis=1)
+            paid = drawn[:, 0] * margin_a.sum(axis=1)
+            kappas = 1 - np.divide(paid, expected, out=np.ones(paid.shape), where=expected > 0)
+            has = sparse.csr_array((np.ones(some.size), (some, np.arange(some.size))), shape=(n_sheets, some.size))
+            total += has @ kappas
+            defined += has @ (expected > 0).astype(np.float64)
+        blocks.append(np.divide(total, defined, out=np.full(total.shape, np.nan), where=defined > 0))
+    return np.concatenate(blocks, axis=1)
 
 
 def _place_within(group: IntArray) -> IntArray:
@@ -182,20 +257,23 @@ def _place_within(group: IntArray) -> IntArray:
 
 
 def _macros_of_sheets(answers: Answers, weights: Weights | None, draws: Resampling) -> FloatArray:
-    """Macro kappa and macro accuracy of all sheets and of each draw, shape (1 + n_draws, 2)."""
+    """Macro kappa, macro accuracy and corrected kappa of all sheets and of each draw, shape (1 + n_draws, 3)."""
     tables = pair_tables(answers)
     if not len(tables):
-        return np.full((1 + draws.n_draws, 2), np.nan)
+        return np.full((1 + draws.n_draws, 3), np.nan)
     place, n_places = _places(tables)
     rows = macro_kappa(tables, weights).rows
     kappas = np.array([np.nan if row.value is None else row.value for row in rows])
-    defined = ~np.isnan(kappas)
     sheet = np.searchsorted(draws.clusters, tables.sheet)
+    of_kappas = []
+    for values in (kappas, corrected_kappas(answers, tables, weights)):
+        defined = ~np.isnan(values)
+        of_kappas += [np.bincount(sheet[defined], values[defined], minlength=draws.n_clusters)]
+        of_kappas += [np.bincount(sheet[defined], minlength=draws.n_clusters)]
     at, size = sheet * n_places + place, draws.n_clusters * n_places
     per_sheet = np.concatenate(
         [
-            np.bincount(sheet[defined], kappas[defined], minlength=draws.n_clusters)[:, np.newaxis],
-            np.bincount(sheet[defined], minlength=draws.n_clusters)[:, np.newaxis],
+            np.stack(of_kappas, axis=-1),
             np.bincount(at, tables.agreed / tables.n, minlength=size).reshape(draws.n_clusters, n_places),
             np.bincount(at, minlength=size).reshape(draws.n_clusters, n_places),
         ],
@@ -203,17 +281,18 @@ def _macros_of_sheets(answers: Answers, weights: Weights | None, draws: Resampli
     )
 
     def macros(features: FloatArray) -> FloatArray:
-        accuracy = _mean_of_ratios(features[:, 2 : 2 + n_places], features[:, 2 + n_places :])
-        return np.stack([_mean_of_ratios(features[:, :1], features[:, 1:2]), accuracy], axis=-1)
+        accuracy = _mean_of_ratios(features[:, 4 : 4 + n_places], features[:, 4 + n_places :])
+        kappa, corrected = (_mean_of_ratios(features[:, at : at + 1], features[:, at + 1 : at + 2]) for at in (0, 2))
+        return np.stack([kappa, accuracy, corrected], axis=-1)
 
     return draws.draw(per_sheet, macros)
 
 
 def _macros_of_documents(answers: Answers, weights: Weights | None, draws: Resampling) -> FloatArray:
-    """Macro kappa and macro accuracy of all documents and of each draw, shape (1 + n_draws, 2)."""
+    """Macro kappa, macro accuracy and corrected kappa of all documents and of each draw, shape (1 + n_draws, 3)."""
     tables = pair_tables(answers)
     if not len(tables):
-        return np.full((1 + draws.n_draws, 2), np.nan)
+        return np.full((1 + draws.n_draws, 3), np.nan)
     place, n_places = _places(tables)
     at_place = sparse.csr_array((np.ones(len(tables)), (np.arange(len(tables)), place)), shape=(len(tables), n_places))
     k = answers.n_options
@@ -228,7 +307,14 @@ def _macros_of_documents(answers: Answers, weights: Weights | None, draws: Resam
         accuracy = _mean_of_ratios(share @ at_place, (n > 0).astype(np.float64) @ at_place)
         return np.stack([_mean_of_kappas(sums[:, :, 0], margin_a, margin_b, n, cost), accuracy], axis=-1)
 
-    return draws.within(per_document.nnz).draw(per_document, macros)
+    drawn = draws.within(per_document.nnz).draw(per_document, macros)
+    # The draws of the corrected kappa are those of the plain one, around its own value.
+    moved = drawn[:, :1].copy()
+    corrected = corrected_kappas(answers, tables, weights)
+    if (~np.isnan(corrected)).any():
+        moved[0] = np.nanmean(corrected)
+        return np.concatenate([drawn, moved], axis=1)
+    return np.concatenate([drawn, np.full(moved.shape, np.nan)], axis=1)
 
 
 def _places(tables: PairTables) -> tuple[IntArray, int]:
@@ -238,10 +324,16 @@ def _places(tables: PairTables) -> tuple[IntArray, int]:
 
 
 def judge_accuracy_interval(
-    people: Answers, judge: Answers, *, by: By = "document", n_draws: int = N_DRAWS, seed: int = 0
+    people: Answers,
+    judge: Answers,
+    *,
+    by: By = "document",
+    n_draws: int = N_DRAWS,
+    seed: int = 0,
+    expanded: bool = True,
 ) -> Interval:
     """The interval of `judge.judge_accuracy`, A_m."""
-    draws = resampling(people, by, n_draws=n_draws, seed=seed, group_many=by == "sheet")
+    draws = resampling(people, by, n_draws=n_draws, seed=seed, expanded=expanded, group_many=by == "sheet")
     of = judged_cells(people, judge)
     key = of.document if by == "document" else of.sheet
     return mean_of_sheets_interval(
@@ -272,6 +364,7 @@ def mean_of_sheets_interval(draws: Resampling, key: IntArray, sheet: IntArray, a
     return draws.bootstrap(
         sparse.hstack([sums_of, cells_of]).tocsr(),
         lambda features: _mean_of_ratios(features[:, :n_sheets], features[:, n_sheets:]),
+        n_sheets=n_sheets,
     )
 
 

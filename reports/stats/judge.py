@@ -1,4 +1,4 @@
-"""How far a judge answers as people do: accuracy by the recipe paper's rule, its baseline, and the confusion table."""
+"""How far a judge answers as people do: accuracy by Kvapil and Fajčík's rule, its baseline, and the confusion table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from reports.stats.agreement import MacroAccuracy, macro_accuracy
 from reports.stats.answers import MISSING, Answers, IntArray
+from reports.stats.pairs import pair_tables
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -17,7 +19,7 @@ NO_PEOPLE = "no person has answered a cell"
 
 
 @dataclass(frozen=True)
-class RecipeAccuracy:
+class SheetAccuracy:
     """One sheet: the judge agrees with a person in `correct` of `total` cells and has no label in `unlabelled` ones."""
 
     sheet: int
@@ -29,25 +31,25 @@ class RecipeAccuracy:
 
 @dataclass(frozen=True)
 class JudgeAccuracy:
-    """The mean over recipes of the share of cells in which the judge agrees with a person.
+    """The mean over sheets of the share of cells in which the judge agrees with a person.
 
-    n_recipes: recipes in the mean; n_recipes_left_out: recipes without any cell to count; n_cells and n_correct: cells
+    n_sheets: sheets in the mean; n_sheets_left_out: sheets without any cell to count; n_cells and n_correct: cells
     counted (the T_i summed) and right; n_unlabelled: cells that people answered and the judge has no label for, left
-    out; n_without_people: labels of the judge in cells that no person answered, never counted; coverage: the share of
-    the people's cells that the judge labelled. `value` is None where nothing can be compared, and `reason` then says
+    out; n_without_people: labels of the judge in cells that no person answered, never counted; labelled_share: of the
+    people's cells those that the judge labelled. `value` is None where nothing can be compared, and `reason` then says
     so.
     """
 
     value: float | None
     reason: str
-    n_recipes: int
-    n_recipes_left_out: int
+    n_sheets: int
+    n_sheets_left_out: int
     n_cells: int
     n_correct: int
     n_unlabelled: int
     n_without_people: int
-    coverage: float | None
-    rows: tuple[RecipeAccuracy, ...]
+    labelled_share: float | None
+    rows: tuple[SheetAccuracy, ...]
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ class JudgedCells:
 
 
 def judged_cells(people: Answers, judge: Answers) -> JudgedCells:
-    """Each cell of people once, right where the judge agrees with any of them (the recipe paper's section 7)."""
+    """Each cell of people once, right where the judge agrees with any of them (Kvapil and Fajčík's section 7)."""
     chosen = judge_codes(people, judge)
     cells, first, index = people.by_cell.cell, people.by_cell.first, people.by_cell.index
     return JudgedCells(
@@ -100,7 +102,7 @@ def judged_cells(people: Answers, judge: Answers) -> JudgedCells:
 
 
 def judge_accuracy(people: Answers, judge: Answers) -> JudgeAccuracy:
-    """The recipe paper's judge accuracy (section 7): A_m = 1/m sum_i S_i / T_i over the m recipes.
+    """Kvapil and Fajčík's judge accuracy (section 7): A_m = 1/m sum_i S_i / T_i over the m sheets.
 
     T_i counts each cell that people answered once, however many of them did; it is right when the judge agrees with
     any of them. A cell without a label of the judge (it failed or was not asked) is left out of T_i, as the paper does
@@ -116,22 +118,45 @@ def judge_accuracy(people: Answers, judge: Answers) -> JudgeAccuracy:
     total = np.bincount(sheet[of.labelled], minlength=sheets.size)
     unlabelled = np.bincount(sheet[~of.labelled], minlength=sheets.size)
     rows = tuple(
-        RecipeAccuracy(sheet=i, value=s / t if t else None, correct=s, total=t, unlabelled=u)
+        SheetAccuracy(sheet=i, value=s / t if t else None, correct=s, total=t, unlabelled=u)
         for i, s, t, u in zip(sheets.tolist(), correct.tolist(), total.tolist(), unlabelled.tolist(), strict=True)
     )
     shares = [row.value for row in rows if row.value is not None]
     return JudgeAccuracy(
         value=sum(shares) / len(shares) if shares else None,
         reason="" if shares else (NO_COMMON_CELL if rows else NO_PEOPLE),
-        n_recipes=len(shares),
-        n_recipes_left_out=len(rows) - len(shares),
+        n_sheets=len(shares),
+        n_sheets_left_out=len(rows) - len(shares),
         n_cells=int(total.sum()),
         n_correct=int(correct.sum()),
         n_unlabelled=int(unlabelled.sum()),
         n_without_people=int((~np.isin(judge.cell, of.cell)).sum()),
-        coverage=float(of.labelled.mean()) if of.cell.size else None,
+        labelled_share=float(of.labelled.mean()) if of.cell.size else None,
         rows=rows,
     )
+
+
+def judge_pair_accuracy(people: Answers, judge: Answers) -> MacroAccuracy:
+    """A_m as A_h is counted: the mean over people's places of the mean over sheets of the share of cells in which the
+    judge and that person chose the same. To be held against `agreement.macro_accuracy` of the same people; A_m itself
+    takes any of several people and is higher by that.
+    """
+    number = int(max(people.rater.max(initial=0), people.assigned[:, 1].max(initial=0))) + 1
+    cells, first = people.by_cell.cell, people.by_cell.first
+    at = np.minimum(np.searchsorted(cells, judge.cell), max(cells.size - 1, 0))
+    both = cells[at] == judge.cell if cells.size else np.zeros(judge.cell.size, dtype=bool)
+    shared = first[at[both]]
+    together = Answers.from_long(
+        rater=np.concatenate([people.rater, np.full(shared.size, number)]),
+        cell=np.concatenate([people.cell, judge.cell[both]]),
+        sheet=np.concatenate([people.sheet, people.sheet[shared]]),
+        code=np.concatenate([people.code, judge.code[both]]),
+        document=np.concatenate([people.document, people.document[shared]]),
+        n_options=people.n_options,
+        assigned=people.assigned,
+    )
+    tables = pair_tables(together)
+    return macro_accuracy(tables.of_rater(number))
 
 
 def majority_baseline(people: Answers, judge: Answers) -> Baseline:

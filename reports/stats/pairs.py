@@ -8,7 +8,7 @@ is one such pair: two raters' answers to one cell.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -72,6 +72,17 @@ class PairTables:
                 n=int(table.sum()),
             )
 
+    def of_rater(self, rater: int) -> PairTables:
+        """The pairs of one rater alone."""
+        mine = (self.rater_a == rater) | (self.rater_b == rater)
+        entries = mine[self.pair]
+        return replace(
+            self,
+            **{name: getattr(self, name)[mine] for name in ("sheet", "rater_a", "rater_b", "position_a", "position_b")},
+            **{name: getattr(self, name)[entries] for name in ("option_a", "option_b", "count")},
+            pair=(np.cumsum(mine) - 1)[self.pair[entries]],
+        )
+
     @property
     def n(self) -> IntArray:
         """Comparisons of each pair, shape (n_pairs,)."""
@@ -87,7 +98,7 @@ class PairTables:
         return int(self.count.sum())
 
     @property
-    def coverage(self) -> float | None:
+    def overlap(self) -> float | None:
         """Share of the answered cells that have two answers or more."""
         return self.n_shared_cells / self.n_answered_cells if self.n_answered_cells else None
 

@@ -1,4 +1,4 @@
-"""How often each option was chosen, and why the other cells are empty: the recipe paper's Tables 1, 3, 4 and 5."""
+"""How often each option was chosen, and why the other cells are empty: Kvapil and Fajčík's Tables 1, 3, 4 and 5."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SelectionSummary:
     """One question's selections. The counts of `options` and `not_filled` together make n.
 
     options: a row for each option that counts as filled in, chosen or not; not_filled: "Not filled in" by its parts,
-    the options that the caller counts as such first, then the reasons that occur; coverage: n_filled / n, None when
+    the options that the caller counts as such first, then the reasons that occur; completeness: n_filled / n, None when
     there are no cells.
     """
 
@@ -40,7 +40,7 @@ class SelectionSummary:
     not_filled: tuple[SelectionRow, ...]
     n: int
     n_filled: int
-    coverage: float | None
+    completeness: float | None
 
     @property
     def n_not_filled(self) -> int:
@@ -87,5 +87,5 @@ def selection_summary(
         ),
         n=n,
         n_filled=n_filled,
-        coverage=n_filled / n if n else None,
+        completeness=n_filled / n if n else None,
     )

@@ -97,17 +97,17 @@ def recall_at_precision(curve: PrecisionRecall, precision: float) -> OperatingPo
 
 
 @dataclass(frozen=True, eq=False)
-class CoverageAccuracy:
+class SelectiveAccuracy:
     """What happens when the judge keeps the cells of which it is at least t sure and people get the others.
 
-    For every confidence t that occurs, from the highest down, all of shape (n_thresholds,): coverage: share of the
+    For every confidence t that occurs, from the highest down, all of shape (n_thresholds,): kept: share of the
     cells that the judge keeps; accuracy: share of these that is right; together: share of all cells that is right when
     people are right in `people_accuracy` of theirs. risk_area: mean over cells of the error rate up to them (area under
     the risk-coverage curve, 0 is best); n: cells.
     """
 
     thresholds: FloatArray
-    coverage: FloatArray
+    kept: FloatArray
     accuracy: FloatArray
     together: FloatArray
     risk_area: float | None
@@ -116,9 +116,9 @@ class CoverageAccuracy:
     n: int
 
 
-def coverage_accuracy(
+def selective_accuracy(
     confidence: npt.ArrayLike, right: npt.ArrayLike, *, people_accuracy: float = 1.0
-) -> CoverageAccuracy:
+) -> SelectiveAccuracy:
     """Accuracy at every coverage; cells of equal confidence are kept or given away together.
 
     Args:
@@ -134,9 +134,9 @@ def coverage_accuracy(
     last = np.flatnonzero(np.diff(sure[order], append=-np.inf))
     kept, hits = last + 1, np.cumsum(is_right[order])[last]
     accuracy = hits / kept
-    return CoverageAccuracy(
+    return SelectiveAccuracy(
         thresholds=sure[order][last],
-        coverage=kept / max(n, 1),
+        kept=kept / max(n, 1),
         accuracy=accuracy,
         together=(hits + (n - kept) * people_accuracy) / max(n, 1),
         risk_area=float(((1 - accuracy) * np.diff(kept, prepend=0)).sum() / n) if n else None,
@@ -146,13 +146,13 @@ def coverage_accuracy(
     )
 
 
-def coverage_at_accuracy(curve: CoverageAccuracy, accuracy: float) -> tuple[float, float] | None:
+def kept_at_accuracy(curve: SelectiveAccuracy, accuracy: float) -> tuple[float, float] | None:
     """The greatest coverage at which the kept cells reach this accuracy, with its threshold; None if none does."""
     enough = np.flatnonzero(curve.accuracy >= accuracy)
     if not enough.size:
         return None
     best = enough[-1]
-    return float(curve.coverage[best]), float(curve.thresholds[best])
+    return float(curve.kept[best]), float(curve.thresholds[best])
 
 
 @dataclass(frozen=True)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.scheme import Kind
-from reports.compute import QuestionReport, SectionReport, StudyReport
+from annotation.scheme.spec import Kind, Words
+from reports.numbers.report import QuestionReport, SectionReport, StudyReport
 from reports.stats.agreement import Average, MacroAccuracy, MacroKappa, Statistic
 from reports.stats.bootstrap import Interval
-from reports.tables.base import Head, Table, Value, exposed_how, statistic_heads, under, words_of
+from reports.stats.small_sheets import CorrectedKappa
+from reports.tables.base import Head, ReportTable, Value, exposed_how, statistic_heads, under, words_of
 from reports.tables.coefficients import drawn_how, ends, interval_how
+from reports.tables.rounding import rounded
 from reports.words import UNDEFINED, cap, code_of, count, n_pairs, name_of, undefined
 
 
-def section_tables(report: StudyReport, section: SectionReport) -> Iterator[Table]:
+def section_tables(report: StudyReport, section: SectionReport) -> Iterator[ReportTable]:
     if section.kappa is None or section.accuracy is None:
         return
 
@@ -26,7 +30,7 @@ def section_tables(report: StudyReport, section: SectionReport) -> Iterator[Tabl
         rests_on = ngettext("%(n)s question", "%(n)s questions", mean.n_questions) % {"n": mean.n_questions}
         return (title, mean.value, *ends(interval, shown=shown), rests_on, str(UNDEFINED[mean.reason]))
 
-    yield Table(
+    yield ReportTable(
         key=f"{section.key}.agreement",
         about=section.title,
         title=_("How far people agree, all questions together"),
@@ -47,7 +51,7 @@ def section_tables(report: StudyReport, section: SectionReport) -> Iterator[Tabl
     )
 
 
-def agreement(report: StudyReport, question: QuestionReport) -> Table:
+def agreement(report: StudyReport, question: QuestionReport) -> ReportTable:
     words = words_of(report)
     people = question.agreement
     kappa, accuracy = people.kappa, people.accuracy
@@ -76,16 +80,22 @@ def agreement(report: StudyReport, question: QuestionReport) -> Table:
     if kappa.n_unshared:
         how.append(_("In %(pairs)s, the raters share no cell.") % {"pairs": n_pairs(words, kappa.n_unshared)})
 
+    small = people.corrected
+    if small is not None and small.value is not None:
+        how.append(_small_sheets_how(words, small))
     macro, of_all = people.macro, people.intervals
     of_accuracy = macro.accuracy if macro else None
 
     def line(
-        title: str, of: Statistic | MacroKappa | MacroAccuracy, rests_on: str, interval: Interval | None = None
+        title: str,
+        of: Statistic | MacroKappa | CorrectedKappa | MacroAccuracy,
+        rests_on: str,
+        interval: Interval | None = None,
     ) -> tuple[Value, ...]:
         shown = ends(interval, shown=macro is not None)
         return (title, of.value, *shown, rests_on, undefined(question, people, of.reason))
 
-    return Table(
+    return ReportTable(
         key=f"{question.data.name}.agreement",
         about=name_of(question),
         title=under(people.merge, question, _("How far people agree")),
@@ -96,6 +106,18 @@ def agreement(report: StudyReport, question: QuestionReport) -> Table:
                 kappa,
                 n_pairs(words, kappa.n_pairs),
                 macro.kappa if macro else None,
+            ),
+            *(
+                [
+                    line(
+                        _("Cohen's κ, macro average, corrected for small %(sheets)s") % {"sheets": words.sheets},
+                        small,
+                        n_pairs(words, small.n_pairs),
+                        macro.corrected if macro else None,
+                    )
+                ]
+                if small
+                else []
             ),
             line(_("Cohen's κ, pooled"), kappa.pooled, comparisons),
             line(_("Macro accuracy A_h"), accuracy, n_pairs(words, accuracy.n_pairs), of_accuracy),
@@ -111,10 +133,29 @@ def agreement(report: StudyReport, question: QuestionReport) -> Table:
     )
 
 
-def pairs(report: StudyReport, question: QuestionReport) -> Table:
+def _small_sheets_how(words: Words, small: CorrectedKappa) -> str:
+    said = _(
+        "In %(sheets)s with few %(rows)s the macro average of κ comes out too low, here by about %(bias)s; corrected, "
+        "chance is taken between different %(rows)s, not within one."
+    ) % {
+        "sheets": words.sheets,
+        "rows": words.rows,
+        "bias": number_format(max(rounded(-(small.bias or 0.0), 3), Decimal("0.000"))),
+    }
+    if small.n_left_out:
+        left_out = ngettext(
+            "%(pairs)s is left out of it, with a single shared %(row)s or no defined κ.",
+            "%(pairs)s are left out of it, with a single shared %(row)s or no defined κ.",
+            small.n_left_out,
+        )
+        said += " " + left_out % {"pairs": n_pairs(words, small.n_left_out), "row": words.row}
+    return said
+
+
+def pairs(report: StudyReport, question: QuestionReport) -> ReportTable:
     people, sheets = report.data.people, report.data.sheets
     both_chose = _("both chose “%(option)s”")
-    return Table(
+    return ReportTable(
         key=f"{question.data.name}.pairs",
         about=name_of(question),
         title=under(question.agreement.merge, question, _("κ of each pair")),

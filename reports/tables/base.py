@@ -9,9 +9,10 @@ from typing import Literal
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.scheme import Merge, Words
-from reports.arrays import INCLUDE
-from reports.compute import QuestionReport, StudyReport
+from annotation.scheme.spec import Merge, Words
+from reports.data.arrays import INCLUDE, PEOPLE, Voice
+from reports.numbers.report import QuestionReport, StudyReport
+from reports.numbers.values import ValueReport
 from reports.words import count
 
 HeadKind = Literal["text", "note", "count", "share", "number"]
@@ -36,8 +37,8 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Table:
-    """`key` names it in files, such as "ingredients.presence.selections". `how` says how to read it.
+class ReportTable:
+    """`key` names it in files, such as "duties.stated.selections". `how` says how to read it.
 
     A number that is None with a note in its row is not defined, and the note says why. A row whose first text is
     indented is a part of the row above it.
@@ -135,9 +136,21 @@ def withdrawn_how(report: StudyReport) -> str:
     return said % {"n": count(n), "rows": words.rows}
 
 
+def key_of_voice(question: QuestionReport, table: str, voice: Voice) -> str:
+    """The key of a table that there is for each voice; people's has none in it."""
+    key = f"{question.data.name}.{table}"
+    return key if voice.name == PEOPLE else f"{key}.{voice.name}"
+
+
 def words_of(report: StudyReport) -> Words:
     return report.data.scheme.words
 
 
+def all_questions_of(report: StudyReport) -> Iterator[QuestionReport | ValueReport]:
+    """Those with options and those with values, in the order of the scheme."""
+    return (question for section in report.sections for question in section.in_order)
+
+
 def questions_of(report: StudyReport) -> Iterator[QuestionReport]:
+    """Those with options."""
     return (question for section in report.sections for question in section.questions)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
-from annotation.scheme import Words
-from reports.compute import QuestionReport
+from annotation.scheme.spec import Words
+from reports.numbers.report import QuestionReport
 from reports.stats.among import Coefficient
 from reports.stats.bootstrap import Interval
-from reports.tables.base import Head, Table, Value, interval_heads, under
+from reports.tables.base import Head, ReportTable, Value, interval_heads, under
 from reports.words import COEFFICIENTS, MISSING, UNDEFINED, WEIGHTS, count, name_of, undefined
 
 
@@ -40,7 +40,7 @@ def interval_how(interval: Interval | None, words: Words) -> str:
     }
 
 
-def coefficients(question: QuestionReport, words: Words) -> Table:
+def coefficients(question: QuestionReport, words: Words) -> ReportTable:
     agreement, among = question.agreement, question.agreement.among
     options, prevalence = question.spec.options, among.prevalence
     shown = bool(agreement.intervals)
@@ -76,7 +76,7 @@ def coefficients(question: QuestionReport, words: Words) -> Table:
         },
         drawn_how(question, words),
     ]
-    return Table(
+    return ReportTable(
         key=f"{question.data.name}.coefficients",
         about=name_of(question),
         title=under(agreement.merge, question, _("All coefficients")),
@@ -92,11 +92,11 @@ def coefficients(question: QuestionReport, words: Words) -> Table:
     )
 
 
-def options(question: QuestionReport) -> Table:
+def options(question: QuestionReport) -> ReportTable:
     agreement = question.agreement
     shown = bool(agreement.intervals)
     specific, kappa = _("Specific agreement"), _("κ against all others")
-    return Table(
+    return ReportTable(
         key=f"{question.data.name}.options",
         about=name_of(question),
         title=under(agreement.merge, question, _("Agreement on each option")),

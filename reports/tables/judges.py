@@ -6,28 +6,32 @@ from collections import Counter
 
 from django.utils.translation import gettext as _
 
-from annotation.scheme import Words
+from annotation.scheme.spec import Words
 from judges.models import UnreadableAnswer
-from reports.compute import GoldResult, QuestionReport, StudyReport
-from reports.judged import JudgeResult
-from reports.tables.base import Head, Table, Value, interval_heads, under, words_of
+from reports.numbers.judge import JudgeResult
+from reports.numbers.report import GoldResult, QuestionReport, StudyReport, Ties
+from reports.numbers.values import ValueReport
+from reports.stats.judge import JudgeAccuracy
+from reports.tables.base import Head, ReportTable, Value, interval_heads, under, words_of
 from reports.tables.coefficients import ends
 from reports.tables.models import same_place
 from reports.words import UNDEFINED, cap, code_of, count, name_of
 
 
-def judges(report: StudyReport, question: QuestionReport) -> Table:
+def accuracies(report: StudyReport, question: QuestionReport) -> ReportTable:
     words = words_of(report)
     people = question.ceiling.accuracy
     shown = question.ceiling.macro is not None
+    by_pairs = not report.filters.first_methods
     rows: list[tuple[Value, ...]] = [
         (
             code_of(result.judge),
             result.accuracy.value,
             *ends(result.accuracy_interval, shown=shown),
+            *((result.pairwise.value,) if result.pairwise else ()),
             result.baseline.accuracy.value,
             result.accuracy.n_cells,
-            result.accuracy.n_recipes,
+            result.accuracy.n_sheets,
             result.missing.unreadable,
             result.missing.failed,
             result.missing.others,
@@ -42,6 +46,7 @@ def judges(report: StudyReport, question: QuestionReport) -> Table:
             people_alone,
             people.value,
             *ends(of_people, shown=shown),
+            *((people.value,) if by_pairs else ()),
             None,
             people.n_cells,
             *(None, None, None, None),
@@ -56,6 +61,17 @@ def judges(report: StudyReport, question: QuestionReport) -> Table:
         )
         % {"sheets": words.sheets}
     ]
+    if by_pairs:
+        how = [
+            _(
+                "A_m is the mean over %(sheets)s of the share of cells in which the judge chose what a person chose; "
+                "where several people answered, any of them will do, and the cell counts once. Pair by pair, the judge "
+                "is held against one person at a time, as people are against each other in A_h: that figure, not A_m, "
+                "is to be read beside the last line. A judge is worth its price where it beats the majority-class "
+                "baseline."
+            )
+            % {"sheets": words.sheets}
+        ]
     for work in report.data.work:
         if work.failed and work.rater in [result.judge for result in question.judges]:
             failed = _("%(judge)s failed on %(n)s of %(all)s %(rows)s; their cells are left out.")
@@ -68,7 +84,7 @@ def judges(report: StudyReport, question: QuestionReport) -> Table:
             _("There is no table by models, since %(judges)s are the same model on the same items: choose judges.")
             % {"judges": twice}
         )
-    return Table(
+    return ReportTable(
         key=f"{question.data.name}.judges",
         about=name_of(question),
         title=under(question.ceiling.merge, question, _("How far judges agree with people")),
@@ -76,7 +92,8 @@ def judges(report: StudyReport, question: QuestionReport) -> Table:
             Head("judge", _("Judge")),
             Head("accuracy", "A_m", "number"),
             *interval_heads(shown),
-            Head("baseline", _("Always the commonest option"), "number"),
+            *((Head("pairwise", _("A_m, pair by pair"), "number"),) if by_pairs else ()),
+            Head("baseline", _("Majority-class baseline") if by_pairs else _("Always the commonest option"), "number"),
             Head("cells", _("Cells"), "count"),
             Head("sheets", cap(words.sheets), "count"),
             Head("unreadable", _("unreadable"), "count", _("Cells left out")),
@@ -89,7 +106,7 @@ def judges(report: StudyReport, question: QuestionReport) -> Table:
     )
 
 
-def unreadable(question: QuestionReport) -> Table:
+def unreadable(question: QuestionReport | ValueReport) -> ReportTable:
     """Why answers of judges held no verdict; of all cells that each was asked, whether people answered them or not."""
     rows: list[tuple[Value, ...]] = []
     for result in question.judges:
@@ -101,7 +118,7 @@ def unreadable(question: QuestionReport) -> Table:
         rows.append((name, len(missing.why), n_answered, len(missing.why) / n_answered))
         for why, n in sorted(Counter(missing.why).items(), key=lambda each: (-each[1], each[0])):
             rows.append((f"    {UnreadableAnswer.Why(why).label}", n, None, n / n_answered))
-    return Table(
+    return ReportTable(
         key=f"{question.data.name}.unreadable",
         about=name_of(question),
         title=_("Answers of judges that held no verdict"),
@@ -116,11 +133,11 @@ def unreadable(question: QuestionReport) -> Table:
     )
 
 
-def confusion(question: QuestionReport, result: JudgeResult) -> Table:
+def confusion(question: QuestionReport, result: JudgeResult) -> ReportTable:
     options, table = question.spec.options, result.confusion.table
     judge = code_of(result.judge)
     chose = _("%(judge)s chose") % {"judge": judge}
-    return Table(
+    return ReportTable(
         key=f"{question.data.name}.confusion.{result.judge.code}",
         about=name_of(question),
         title=under(result.merge, question, _("People against %(judge)s") % {"judge": judge}),
@@ -146,12 +163,14 @@ def confusion(question: QuestionReport, result: JudgeResult) -> Table:
     )
 
 
-def gold(question: QuestionReport, result: GoldResult, words: Words) -> Table:
+def gold(question: QuestionReport, result: GoldResult, words: Words) -> ReportTable:
     compared = [(_("what most people chose"), result.people)]
+    if result.ties is not None:
+        return _gold_with_ties(question, result, result.ties, words)
     if result.consensus is not None:
         compared.append((_("people's answers by the model of Dawid and Skene"), result.consensus))
     compared += [(code_of(judge), accuracy) for judge, accuracy in result.judges]
-    return Table(
+    return ReportTable(
         key=f"{question.data.name}.gold.{result.gold.code}",
         about=name_of(question),
         title=under(result.merge, question, _("Against gold %(rater)s") % {"rater": code_of(result.gold)}),
@@ -172,6 +191,49 @@ def gold(question: QuestionReport, result: GoldResult, words: Words) -> Table:
             "how often they seem to err, without knowing the gold."
         )
         % {"sheets": words.sheets},
+    )
+
+
+def _gold_with_ties(question: QuestionReport, result: GoldResult, ties: Ties, words: Words) -> ReportTable:
+    compared = [
+        (_("majority of people, ties to the first option"), result.people, ties.n),
+        (_("majority of people, ties drawn"), ties.drawn, ties.n),
+    ]
+    others: list[tuple[str, JudgeAccuracy]] = []
+    if result.consensus is not None:
+        others.append((_("people's answers by the model of Dawid and Skene"), result.consensus))
+    others += [(code_of(judge), accuracy) for judge, accuracy in result.judges]
+    rows: list[tuple[Value, ...]] = [
+        (name, of.value, of.n_cells, of.n_unlabelled, n, _no_gold_in_common() if of.value is None else "")
+        for name, of, n in compared
+    ]
+    undefined = _no_gold_in_common() if ties.shared is None else ""
+    shared = _("majority of people, ties for their share")
+    rows.append((shared, ties.shared, ties.n_cells, result.people.n_unlabelled, ties.n, undefined))
+    rows += [
+        (name, of.value, of.n_cells, of.n_unlabelled, None, _no_gold_in_common() if of.value is None else "")
+        for name, of in others
+    ]
+    return ReportTable(
+        key=f"{question.data.name}.gold.{result.gold.code}",
+        about=name_of(question),
+        title=under(result.merge, question, _("Against gold %(rater)s") % {"rater": code_of(result.gold)}),
+        heads=(
+            Head("rater", _("Who")),
+            Head("accuracy", _("Equal to gold"), "number"),
+            Head("cells", _("Cells"), "count"),
+            Head("unlabelled", _("Left out: no label"), "count"),
+            Head("ties", _("Ties"), "count"),
+            Head("because", _("Not defined because"), "note"),
+        ),
+        rows=tuple(rows),
+        how=_(
+            "The mean over %(sheets)s of the share of gold cells with the same answer. In a tie, equally many people "
+            "chose each of several options: the first of the question is taken, or one is drawn (seed %(seed)s), or a "
+            "right one of t counts 1/t. The model of Dawid and Skene (1979) weighs each person's answers by how often "
+            "they seem to err, without knowing the gold."
+        )
+        % {"sheets": words.sheets, "seed": ties.seed},
     )
 
 

@@ -7,15 +7,15 @@ from itertools import combinations
 
 from django.utils.translation import gettext as _
 
-from reports.compute import QuestionReport
-from reports.judged import JudgeResult
-from reports.label_table import RaterEntry
-from reports.stats.judge_tables import CrossTable, JudgeFigure, annotation_by_extraction, annotation_models
-from reports.tables.base import Head, Table, under
+from reports.data.label_table import RaterEntry
+from reports.numbers.judge import JudgeResult
+from reports.numbers.report import QuestionReport
+from reports.stats.judge_models import CrossTable, JudgeScore, annotation_by_extraction, annotation_models
+from reports.tables.base import Head, ReportTable, under
 from reports.words import UNDEFINED, code_of, name_of
 
 
-def model_tables(question: QuestionReport) -> Iterator[Table]:
+def model_tables(question: QuestionReport) -> Iterator[ReportTable]:
     """Where judges differ in their models or in what they judge by; none where one place would hold two judges."""
     known = [result for result in question.judges if _has_source(result.judge)]
     models = {result.judge.model for result in known}
@@ -23,7 +23,7 @@ def model_tables(question: QuestionReport) -> Iterator[Table]:
     if (len(models) < 2 and len(sources) < 2) or same_place(question):
         return
     if len(sources) > 1:
-        yield _cross(question, annotation_by_extraction([_figure(result) for result in known]))
+        yield _cross(question, annotation_by_extraction([_score(result) for result in known]))
     else:
         yield _alone(question, known, sources.pop())
 
@@ -48,8 +48,8 @@ def _source(judge: RaterEntry) -> str:
     return judge.extractor or _("the documents themselves")
 
 
-def _figure(result: JudgeResult) -> JudgeFigure:
-    return JudgeFigure(
+def _score(result: JudgeResult) -> JudgeScore:
+    return JudgeScore(
         judge=result.judge.code,
         annotation_model=result.judge.model or _("no model"),
         extraction_model=_source(result.judge),
@@ -58,7 +58,7 @@ def _figure(result: JudgeResult) -> JudgeFigure:
     )
 
 
-def _cross(question: QuestionReport, cross: CrossTable) -> Table:
+def _cross(question: QuestionReport, cross: CrossTable) -> ReportTable:
     how = [_("A_m of each model on what each extractor found; – where no judge has the two.")]
     if cross.best is not None:
         row, column = cross.best
@@ -71,7 +71,7 @@ def _cross(question: QuestionReport, cross: CrossTable) -> Table:
     if len(cross.rows) > 1:
         wins = ", ".join(f"{name} {n}" for name, n in zip(cross.columns, cross.wins, strict=True))
         how.append(_("In how many models each is the best source: %(wins)s.") % {"wins": wins})
-    return Table(
+    return ReportTable(
         key=f"{question.data.name}.models",
         about=name_of(question),
         title=under(question.ceiling.merge, question, _("Annotation model by extraction")),
@@ -87,13 +87,13 @@ def _cross(question: QuestionReport, cross: CrossTable) -> Table:
     )
 
 
-def _alone(question: QuestionReport, known: list[JudgeResult], source: str) -> Table:
+def _alone(question: QuestionReport, known: list[JudgeResult], source: str) -> ReportTable:
     reasons = {result.judge.code: result.accuracy.reason for result in known}
-    table = annotation_models([_figure(result) for result in known], source)
+    table = annotation_models([_score(result) for result in known], source)
     how = [_("All of them judge by: %(source)s.") % {"source": source}]
     if table.best is not None:
         how.append(_("The highest is %(model)s.") % {"model": table.rows[table.best].annotation_model})
-    return Table(
+    return ReportTable(
         key=f"{question.data.name}.models",
         about=name_of(question),
         title=under(question.ceiling.merge, question, _("Annotation models")),

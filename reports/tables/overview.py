@@ -5,11 +5,22 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 
 from annotation.models import Rater
-from annotation.scheme import SchemeSpec
-from reports.arrays import INCLUDE
-from reports.compute import SectionReport, StudyReport
-from reports.tables.base import Head, Table, Value, exposed_how, questions_of, withdrawn_how, words_of
-from reports.words import UNDEFINED, cap, code_of, count, name_of, pairs_of, undefined
+from annotation.scheme.spec import SchemeSpec
+from reports.data.arrays import INCLUDE, PEOPLE
+from reports.numbers.report import SectionReport, StudyReport
+from reports.numbers.values import ValueReport
+from reports.tables.base import (
+    Head,
+    ReportTable,
+    Value,
+    all_questions_of,
+    exposed_how,
+    questions_of,
+    withdrawn_how,
+    words_of,
+)
+from reports.tables.groups import facet_name
+from reports.words import UNDEFINED, cap, code_of, count, heard, name_of, pairs_of, undefined
 
 
 def about(report: StudyReport) -> list[tuple[str, str]]:
@@ -26,15 +37,33 @@ def about(report: StudyReport) -> list[tuple[str, str]]:
     if filters.sheets:
         lines.append((cap(words.sheets), ", ".join(data.sheets)))
     if filters.questions:
-        lines.append((_("Questions"), ", ".join(name_of(question) for question in questions_of(report))))
+        lines.append(
+            (
+                _("Questions"),
+                ", ".join(name_of(question) for question in all_questions_of(report)),
+            )
+        )
+    for facet, wanted in filters.facets.items():
+        lines.append((cap(facet_name(report, facet)), ", ".join(word or "–" for word in wanted)))
+    if filters.group:
+        lines.append((_("Told apart by"), facet_name(report, filters.group)))
     for question in questions_of(report):
         if question.data.name in filters.merges:
             merge = question.agreement.merge
             options = _("Options of %(question)s") % {"question": name_of(question)}
             lines.append((options, merge.title if merge else _("all told apart")))
+    for question in questions_of(report):
+        if question.data.name in filters.found:
+            found = [
+                option.label for option in question.spec.options if option.key in filters.found[question.data.name]
+            ]
+            lines.append((_("Counts as found, %(question)s") % {"question": name_of(question)}, ", ".join(found)))
+    voices = next((question.voices for question in questions_of(report)), ())
+    if [of.voice.name for of in voices] not in ([], [PEOPLE]):
+        lines.append((_("Selections and coverage of"), ", ".join(heard(of.voice) for of in voices)))
     if filters.submitted_only:
         lines.append((cap(words.rows), _("submitted ones only")))
-    n_exposed = sum(question.data.n_exposed for question in questions_of(report))
+    n_exposed = sum(question.data.n_exposed for question in all_questions_of(report))
     if n_exposed or filters.exposure == INCLUDE:
         said = exposed_how(report, n_exposed) or _("there are none; they would count like the others")
         lines.append((_("Labels given after a look"), said))
@@ -45,11 +74,14 @@ def scheme_of(scheme: SchemeSpec) -> str:
     return _("%(title)s (version %(version)s)") % {"title": scheme.title, "version": scheme.version}
 
 
-def overview(report: StudyReport) -> Table:
+def overview(report: StudyReport) -> ReportTable:
     rows: list[tuple[Value, ...]] = []
     sums = []
     for section in report.sections:
-        for question in section.questions:
+        for question in section.in_order:
+            if isinstance(question, ValueReport):
+                rows.append(_value_line(question))
+                continue
             kappa, accuracy, summary = question.agreement.kappa, question.agreement.accuracy, question.summary
             reason = undefined(question, question.agreement, kappa.reason)
             among = question.agreement.among
@@ -64,9 +96,9 @@ def overview(report: StudyReport) -> Table:
             reason = str(UNDEFINED[section.kappa.reason])
             rows.append((title, None, None, section.kappa.value, None, section.accuracy.value, None, None, reason))
         sums.append(_sum(section))
-    filled = sum(question.summary.n_filled for question in questions_of(report))
+    filled = sum(question.summary.n_filled for question in all_questions_of(report))
     rows.append((_("All questions"), report.n_cells, filled, None, None, None, None, None, ""))
-    return Table(
+    return ReportTable(
         key="overview",
         about="",
         title=_("At a glance"),
@@ -91,15 +123,25 @@ def overview(report: StudyReport) -> Table:
     )
 
 
+def _value_line(question: ValueReport) -> tuple[Value, ...]:
+    """A question without options has neither κ nor AC1, nor an option that is the most frequent one."""
+    summary, accuracy = question.summary, question.accuracy
+    reason = _("answered by values: see percent agreement and α")
+    return (
+        *(name_of(question), summary.n, summary.n_filled, None, accuracy.n_pairs, accuracy.value),
+        *(None, question.counts[0].share if question.counts else None, reason),
+    )
+
+
 def _sum(section: SectionReport) -> str:
     """How a section's cells add up: "Tasks 3 × 9,693"."""
-    sizes = [question.summary.n for question in section.questions]
+    sizes = [question.summary.n for question in section.in_order]
     if len(sizes) > 1 and len(set(sizes)) == 1:
         return f"{section.title} {len(sizes)} × {count(sizes[0])}"
     return f"{section.title} {count(sum(sizes))}"
 
 
-def raters(report: StudyReport) -> Table:
+def raters(report: StudyReport) -> ReportTable:
     # Only where somebody has some.
     also = [
         (Head(key, title, "count"), numbers)
@@ -119,7 +161,7 @@ def raters(report: StudyReport) -> Table:
     if any(head.key == "unreadable" for head, _numbers in also):
         how.append(_("Unreadable: a judge's answer held no verdict, so its cell has no label."))
     how.append(withdrawn_how(report))
-    return Table(
+    return ReportTable(
         key="raters",
         about="",
         title=_("Who labelled"),

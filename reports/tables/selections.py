@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from reports.compute import QuestionReport
-from reports.tables.base import Head, Table, Value
-from reports.words import EMPTY, name_of
+from reports.data.arrays import MAJORITY, PEOPLE
+from reports.numbers.report import QuestionReport, VoiceReport
+from reports.tables.base import Head, ReportTable, Value, key_of_voice
+from reports.words import EMPTY, count, heard, name_of
 
 
-def selections(question: QuestionReport) -> Table:
-    summary, options = question.summary, question.spec.options
+def selections(question: QuestionReport, of: VoiceReport) -> ReportTable:
+    summary, options = of.summary, question.spec.options
     rows: list[tuple[Value, ...]] = [(options[row.code].label, row.count, row.share) for row in summary.options]
-    how = _("Every cell that a person was to fill counts once for each person.")
+    if of.voice.name == PEOPLE:
+        title = _("Selections")
+        how = _("Every cell that a person was to fill counts once for each person.")
+    elif of.voice.name == MAJORITY:
+        title = _("Selections: what most people said")
+        how = _("Every cell that a person was to fill counts once.") + " " + ties_how(of)
+    else:
+        title = _("Selections of %(rater)s") % {"rater": heard(of.voice)}
+        how = _("Every cell that %(rater)s was to fill counts once.") % {"rater": heard(of.voice)}
     if summary.n_not_filled:
         rows.append((_("Not filled in"), summary.n_not_filled, summary.share_not_filled))
         for part in summary.not_filled:
@@ -21,10 +31,10 @@ def selections(question: QuestionReport) -> Table:
                 rows.append((f"    {label}", part.count, part.share))
         how += " " + _("Below “Not filled in” stands what it is made of.")
     rows.append((_("Total"), summary.n, 1.0 if summary.n else None))
-    return Table(
-        key=f"{question.data.name}.selections",
+    return ReportTable(
+        key=key_of_voice(question, "selections", of.voice),
         about=name_of(question),
-        title=_("Selections"),
+        title=title,
         heads=(
             Head("selection", _("Selection")),
             Head("count", _("Count"), "count"),
@@ -33,3 +43,12 @@ def selections(question: QuestionReport) -> Table:
         rows=tuple(rows),
         how=how,
     )
+
+
+def ties_how(of: VoiceReport) -> str:
+    """What a majority takes where there is none."""
+    return ngettext(
+        "Of several equally frequent answers the first option is taken, in %(n)s cell.",
+        "Of several equally frequent answers the first option is taken, in %(n)s cells.",
+        of.voice.n_ties,
+    ) % {"n": count(of.voice.n_ties)}

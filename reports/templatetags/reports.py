@@ -11,9 +11,10 @@ from django.template.defaultfilters import floatformat
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from reports.comparison import Move
-from reports.figures import Figure
-from reports.tables import Head, Table, Value
+from reports.figures.base import Figure
+from reports.frozen.comparison import NumberChange
+from reports.tables import Head, ReportTable, Value
+from reports.tables.rounding import rounded
 
 register = template.Library()
 
@@ -22,7 +23,7 @@ MAX_LINES = 300  # of one table on the page; the downloads have them all
 
 
 @dataclass(frozen=True)
-class Cell:
+class PageCell:
     """`behind`: the query by which the cells behind a count are found."""
 
     text: str
@@ -31,25 +32,25 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Line:
+class PageRow:
     """A row of text; `part` marks a part of the row above it."""
 
     part: bool
-    cells: tuple[Cell, ...]
+    cells: tuple[PageCell, ...]
 
 
 @dataclass(frozen=True)
-class Layout:
+class PageTable:
     """A table as text. `groups`: headings above the heads, each with the number of columns that it spans."""
 
     heads: tuple[Head, ...]
     groups: tuple[tuple[str, int], ...]
-    lines: tuple[Line, ...]
+    lines: tuple[PageRow, ...]
     n_left_out: int
 
 
 @dataclass(frozen=True)
-class Drawn:
+class FigureAddresses:
     """A figure with the addresses of its forms."""
 
     figure: Figure
@@ -59,7 +60,7 @@ class Drawn:
 
 
 @register.simple_tag(takes_context=True)
-def drawn(context: dict[str, Any], figure: Figure) -> Drawn:
+def addresses_of(context: dict[str, Any], figure: Figure) -> FigureAddresses:
     """Where a figure of the page is drawn: of a frozen report by its key, else with the filters of the page too."""
     study, frozen, query = context["study"], context.get("frozen"), context.get("query", "")
 
@@ -70,25 +71,25 @@ def drawn(context: dict[str, Any], figure: Figure) -> Drawn:
         url = reverse("reports:figure", args=[study.slug, figure.key, ending])
         return f"{url}?theme={theme}&v={context['digests'][figure.key]}{'&' if query else ''}{query}"
 
-    return Drawn(figure, address("svg", "light"), address("svg", "dark"), address("pdf", "light"))
+    return FigureAddresses(figure, address("svg", "light"), address("svg", "dark"), address("pdf", "light"))
 
 
 @register.simple_tag
-def moved(move: Move, which: str) -> str:
+def changed(change: NumberChange, which: str) -> str:
     """A number of a comparison, with a sign where it is the difference."""
     if which == "difference":
-        if move.difference is None:
+        if change.difference is None:
             return ""
-        moved_by = shown(abs(move.difference), move.head, "")
-        if move.head.kind == "share":
-            moved_by = _("%(n)s points") % {"n": moved_by.removesuffix(" %")}
-        return ("+" if move.difference > 0 else "−") + moved_by
+        by = shown(abs(change.difference), change.head, "")
+        if change.head.kind == "share":
+            by = _("%(n)s points") % {"n": by.removesuffix(" %")}
+        return ("+" if change.difference > 0 else "−") + by
     missing = "second" if which == "first" else "first"
-    return _("not in it") if move.only_in == missing else shown(getattr(move, which), move.head, "")
+    return _("not in it") if change.only_in == missing else shown(getattr(change, which), change.head, "")
 
 
 @register.filter
-def laid_out(table: Table) -> Layout:
+def laid_out(table: ReportTable) -> PageTable:
     """A table as it is drawn: a reason stands where the number would, and remarks that no row makes are left away."""
     kept = [
         place
@@ -97,15 +98,15 @@ def laid_out(table: Table) -> Layout:
     ]
     heads = tuple(table.heads[place] for place in kept)
     lines = tuple(
-        Line(part=bool(whole), cells=_cells(table, row, kept, row_key))
+        PageRow(part=bool(whole), cells=_cells(table, row, kept, row_key))
         for row, whole, row_key in islice(
             zip(table.rows, table.wholes(), table.row_keys or [""] * len(table.rows), strict=True), MAX_LINES
         )
     )
-    return Layout(heads, _groups(heads), lines, max(len(table.rows) - MAX_LINES, 0))
+    return PageTable(heads, _groups(heads), lines, max(len(table.rows) - MAX_LINES, 0))
 
 
-def _cells(table: Table, row: Sequence[Value], kept: Sequence[int], row_key: str) -> tuple[Cell, ...]:
+def _cells(table: ReportTable, row: Sequence[Value], kept: Sequence[int], row_key: str) -> tuple[PageCell, ...]:
     line = list(zip(table.heads, row, strict=True))
     reason = next((str(value) for head, value in line if head.key == "because"), "")
     total = sum(value for head, value in line if head.group and isinstance(value, int))
@@ -116,13 +117,13 @@ def _cells(table: Table, row: Sequence[Value], kept: Sequence[int], row_key: str
             css.append(f"shade-{round(10 * value / total)}")
             css += ["same"] if head.title == row[0] else []
         behind = _behind(table, row_key, head) if row_key and value and head.kind == "count" else ""
-        cells.append(Cell(shown(value, head, reason), " ".join(css), behind))
+        cells.append(PageCell(shown(value, head, reason), " ".join(css), behind))
         if value is None and head.kind == "number":
             reason = ""  # said once a row
     return tuple(cells)
 
 
-def _behind(table: Table, row_key: str, head: Head) -> str:
+def _behind(table: ReportTable, row_key: str, head: Head) -> str:
     chosen = head.key.removeprefix("judge.") if head.group else ""
     question = table.key.partition(".confusion.")[0]
     return urlencode(
@@ -150,10 +151,10 @@ def shown(value: Value, head: Head, reason: str) -> str:
         return value.strip()
     match head.kind:
         case "share":
-            return f"{floatformat(100 * value, 2)} %"
+            return f"{floatformat(rounded(value, 2, per_cent=True), 2)} %"
         case "number" if head.key == "p_value" and value < _SMALLEST_P:
             return f"< {floatformat(_SMALLEST_P, 3)}"
         case "number":
-            return str(floatformat(value, 3))
+            return str(floatformat(rounded(value, 3), 3))
         case _:
             return str(floatformat(value, "0g"))

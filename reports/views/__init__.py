@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from reports.views.downloads import ask, download, download_state
+from reports.views.downloads import DOWNLOADS, ask, download
 from reports.views.frozen import compare, freeze, frozen, frozen_cells, frozen_figure, frozen_list, recompute
 from reports.views.live import cells, evidence, figure, labels_csv, report, report_csv, report_xlsx
 
 __all__ = [
+    "DOWNLOADS",
     "ask",
     "cells",
     "compare",
     "download",
-    "download_state",
     "evidence",
     "figure",
     "freeze",

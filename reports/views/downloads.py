@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import FileResponse, Http404, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.access import AppRequest, for_roles
 from annotation.actions import note_looks
 from annotation.models import Role, Study
+from annotation.people.access import AppRequest, for_roles
+from annotation.views.runs import RunPages
 from reports import actions
-from reports.arrays import Filters
-from reports.exporting import file_name, path_of
+from reports.data.arrays import Filters
+from reports.exports.making import file_name, path_of
 from reports.forms import ExportForm, FiltersForm
 from reports.models import Export
 from reports.queries import sheets_in
+from work.queries import progress
 
 
 @require_POST
@@ -36,27 +39,29 @@ def ask(request: AppRequest, study: Study) -> HttpResponse:
         by=request.user,
         report=report,
     )
-    return redirect("reports:download", study.slug, export.pk)
+    return redirect(export)
 
 
-def _export(study: Study, pk: int) -> Export:
-    return get_object_or_404(study.exports.defer("report__labels", "report__results").select_related("report"), pk=pk)
+def _exports(study: Study) -> QuerySet[Export]:
+    return study.exports.defer("report__labels", "report__results").select_related("report", "study")
 
 
-@require_GET
-@for_roles(Role.RESEARCHER, Role.MANAGER)
-def download_state(request: AppRequest, study: Study, pk: int) -> HttpResponse:
-    """How far it is; the page asks again every second until it is ready."""
-    export = _export(study, pk)
-    context = {"study": study, "export": export, "frozen": export.report}
-    return render(request, "reports/download.html", context)
+DOWNLOADS = RunPages(
+    template="reports/download.html",
+    numbers="reports/_download.html",
+    runs=_exports,
+    context=lambda export: {"export": export, "frozen": export.report, "progress": progress(export)},
+    cancel=actions.cancel_export,
+    resume=actions.resume_export,
+    writers=(Role.MANAGER, Role.RESEARCHER),
+)
 
 
 @require_GET
 @for_roles(Role.RESEARCHER, Role.MANAGER)
 def download(request: AppRequest, study: Study, pk: int) -> HttpResponseBase:
-    export = _export(study, pk)
-    if export.state != Export.State.READY:
+    export = get_object_or_404(_exports(study), pk=pk)
+    if export.state != Export.State.FINISHED:
         raise Http404
     try:
         file = path_of(export).open("rb")

@@ -8,16 +8,17 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.access import AppRequest, for_roles
 from annotation.actions import Refused
 from annotation.models import Role, Study
-from reports import actions, comparison, recomputing
-from reports.arrays import Filters, study_data
-from reports.compute import compute
+from annotation.people.access import AppRequest, for_roles
+from reports import actions
 from reports.contents import read_contents
+from reports.data.arrays import Filters, study_data
+from reports.data.label_table import UnknownFormat
 from reports.forms import CompareForm, FiltersForm, FreezeForm
-from reports.label_table import UnknownFormat
+from reports.frozen import comparison, recomputing
 from reports.models import Report
+from reports.numbers.report import compute
 from reports.views.pages import cells_page, figure_response, keep
 
 

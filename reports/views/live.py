@@ -10,15 +10,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
-from annotation.access import AppRequest, for_roles
 from annotation.actions import Refused, note_looks
-from annotation.exports import label_header
+from annotation.exchange.exports import label_header
 from annotation.models import Role, Row, Study
+from annotation.people.access import AppRequest, for_roles
 from reports import exports, queries
-from reports.arrays import Filters, study_data
-from reports.compute import StudyReport, compute
 from reports.contents import contents_of
+from reports.data.arrays import Filters, study_data
 from reports.forms import FiltersForm
+from reports.numbers.report import StudyReport, compute
 from reports.views.pages import cells_page, figure_response, keep, kept
 
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -42,14 +42,14 @@ def report(request: AppRequest, study: Study) -> HttpResponse:
         "contents": contents,
         "digests": keep(study, contents.figures),
         "filtered": filters != Filters(),
-        "figures": _figures(report),
+        "counts": _counts(report),
         "n_frozen": study.reports.count(),
         "query": request.GET.urlencode(),
     }
     return render(request, "reports/report.html", context)
 
 
-def _figures(report: StudyReport) -> list[tuple[int, str]]:
+def _counts(report: StudyReport) -> list[tuple[int, str]]:
     data, words = report.data, report.data.scheme.words
     return [
         (len(data.sheets), words.sheet if len(data.sheets) == 1 else words.sheets),

@@ -13,14 +13,14 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_cache_control
 
-from annotation.access import AppRequest
 from annotation.actions import note_looks
 from annotation.models import Row, Study
-from reports.behind import Where, cells_behind
-from reports.compute import StudyReport
-from reports.drawing import Form, Theme, draw
-from reports.figures import Figure
-from reports.label_table import canonical_json
+from annotation.people.access import AppRequest
+from reports.data.label_table import canonical_json
+from reports.figures.base import Figure
+from reports.figures.svg import Form, Theme, draw
+from reports.numbers.behind import Where, cells_behind
+from reports.numbers.report import StudyReport
 
 _LINES = 50  # on a page of the cells behind a count
 _TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf"}
@@ -49,8 +49,8 @@ def figure_response(request: AppRequest, figure: Figure | None, form: str) -> Ht
         raise Http404
     as_form: Form = "pdf" if form == "pdf" else "svg"
     theme: Theme = "dark" if request.GET.get("theme") == "dark" else "light"
-    drawn = caches["figures"].get_or_set(f"{digest_of(figure)}-{form}-{theme}", lambda: draw(figure, as_form, theme))
-    response = HttpResponse(drawn, content_type=_TYPES[form])
+    content = caches["figures"].get_or_set(f"{digest_of(figure)}-{form}-{theme}", lambda: draw(figure, as_form, theme))
+    response = HttpResponse(content, content_type=_TYPES[form])
     if form == "pdf":
         response["Content-Disposition"] = f'attachment; filename="{figure.key}.pdf"'
     patch_cache_control(response, private=True, max_age=3600)

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from reports.label_table import UnknownFormat
+from reports.data.label_table import UnknownFormat
+from reports.frozen.recomputing import recompute
 from reports.models import Report
-from reports.recomputing import recompute
 
 
 class Command(BaseCommand):
@@ -34,9 +34,11 @@ class Command(BaseCommand):
         if again.equal:
             self.stdout.write(f"Equal: all {again.comparison.n_numbers} numbers, as bytes ({again.digest}).")
             return
-        for move in again.comparison.moves:
-            self.stdout.write(f"{move.table.key}, {move.row}, {move.head.full_title}: {move.first} → {move.second}")
-        n = len(again.comparison.moves)
+        for change in again.comparison.changes:
+            self.stdout.write(
+                f"{change.table.key}, {change.row}, {change.head.full_title}: {change.first} → {change.second}"
+            )
+        n = len(again.comparison.changes)
         raise CommandError(
             f"{n} of {again.comparison.n_numbers} numbers differ." if n else "The numbers are equal, and words differ."
         )

@@ -1,6 +1,6 @@
 """The figures of a report as data: what is drawn, how to read it, and what is said instead where nobody sees it.
 
-`reports.drawing` draws them.
+`reports.figures.svg` draws them.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-FigureKind = Literal["matrix", "confusion", "reliability", "coverage", "intervals", "precision-recall"]
+FigureKind = Literal["matrix", "confusion", "reliability", "coverage", "intervals", "precision-recall", "areas", "bars"]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """`key` names it in files, `data` is JSON as `reports.drawing` takes it, `alt` says in words what it shows."""
+    """`key` names it in files, `data` is JSON as `reports.figures.svg` takes it, `alt` says in words what it shows."""
 
     key: str
     kind: FigureKind

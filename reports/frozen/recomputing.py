@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reports.arrays import Filters
-from reports.comparison import Comparison, compare
 from reports.contents import contents_from, read_contents
-from reports.label_table import LabelTable, unpacked
+from reports.data.arrays import Filters
+from reports.data.label_table import LabelTable, unpacked
+from reports.frozen.comparison import Comparison, compare
+from reports.frozen.versions import code_version, library_versions
 from reports.models import Report
-from reports.versions import code_version, library_versions
 
 
 @dataclass(frozen=True)

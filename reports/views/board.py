@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,10 +11,10 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation.access import AppRequest, for_roles
 from annotation.models import Role, Study
+from annotation.people.access import AppRequest, for_roles
 from reports import queries
-from reports.arrays import Filters, QuestionData
+from reports.data.arrays import Filters, QuestionData
 from reports.stats.agreement import UndefinedStatistic, cohen_kappa
 from reports.stats.answers import IntArray
 from reports.stats.pairs import pair_tables
@@ -23,12 +24,14 @@ ENOUGH_CELLS = 30
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """How far two people agree in the cells that both answered; `same` is a share, `kappa` None where undefined."""
+class PairAgreement:
+    """How far two people agree in the cells that both answered; `same` is a share, `kappa` None where undefined, and
+    where answers are values, `by_value`, which have none."""
 
     cells: int
     same: float
     kappa: float | None
+    by_value: bool = False
 
     @property
     def percent(self) -> int:
@@ -43,20 +46,24 @@ class Agreement:
 @for_roles(Role.MANAGER, Role.RESEARCHER)
 def panel(request: AppRequest, study: Study) -> HttpResponse:
     data = queries.load(study, Filters())
-    found = [dict(_pairs(question)) for question in data.questions]
+    questions = [*data.questions, *data.value_questions]
+    found = [dict(_pairs(question)) for question in questions]
     pairs = sorted({pair for of_question in found for pair in of_question})
     context = {
-        "questions": [f"{question.section.title} · {question.spec.title}" for question in data.questions],
+        "questions": [f"{question.section.title} · {question.spec.title}" for question in questions],
         "lines": [
             (data.people[a], data.people[b], [of_question.get((a, b)) for of_question in found]) for a, b in pairs
         ],
         "enough": ENOUGH_CELLS,
-        "n_exposed": sum(question.n_exposed for question in data.questions),
+        "n_exposed": sum(question.n_exposed for question in questions),
     }
     return render(request, "reports/_board.html", context)
 
 
-def _pairs(question: QuestionData) -> Iterator[tuple[tuple[int, int], Agreement]]:
+def _pairs(question: QuestionData) -> Iterator[tuple[tuple[int, int], PairAgreement]]:
+    if question.values is not None:
+        yield from _pairs_of_values(question)
+        return
     tables: dict[tuple[int, int], IntArray] = {}
     for of_sheet in pair_tables(question.people):
         pair = (of_sheet.rater_a, of_sheet.rater_b)
@@ -67,4 +74,17 @@ def _pairs(question: QuestionData) -> Iterator[tuple[tuple[int, int], Agreement]
             kappa: float | None = cohen_kappa(table)
         except UndefinedStatistic:
             kappa = None
-        yield pair, Agreement(cells=cells, same=float(np.trace(table)) / cells, kappa=kappa)
+        yield pair, PairAgreement(cells=cells, same=float(np.trace(table)) / cells, kappa=kappa)
+
+
+def _pairs_of_values(question: QuestionData) -> Iterator[tuple[tuple[int, int], PairAgreement]]:
+    tables = pair_tables(question.people)
+    cells: Counter[tuple[int, int]] = Counter()
+    same: Counter[tuple[int, int]] = Counter()
+    for a, b, agreed, n in zip(
+        *(of.tolist() for of in (tables.rater_a, tables.rater_b, tables.agreed, tables.n)), strict=True
+    ):
+        cells[a, b] += n
+        same[a, b] += agreed
+    for pair, n in cells.items():
+        yield pair, PairAgreement(cells=n, same=same[pair] / n, kappa=None, by_value=True)

@@ -18,7 +18,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import MaxNLocator
 
-from reports.figures import Figure
+from reports.figures.base import Figure
 
 Form = Literal["svg", "pdf"]
 Theme = Literal["light", "dark"]
@@ -56,6 +56,7 @@ LOOKS: Mapping[Theme, _Look] = {
 }  # fmt: skip
 _MARKERS = "os^Dv*P"
 _LINES = ("-", "--", "-.", ":")
+_HATCHES = ("", "//", "..", "xx", "\\\\")  # colour is never alone
 
 
 def draw(figure: Figure, form: Form = "svg", theme: Theme = "light") -> bytes:
@@ -79,6 +80,8 @@ def _height(figure: Figure) -> float:
             return 1.3 + 0.42 * len(data["rows"])
         case "intervals":
             return 0.9 + 0.21 * len(data["names"])
+        case "bars":
+            return 1.3 + 0.24 * len(data["names"])
         case "reliability":
             return 4.4
         case _:
@@ -213,6 +216,44 @@ def _precision_recall(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> N
     _grid(axes, look)
 
 
+def _areas(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
+    """parts: name and values, shares that make 1 together, each for 1, 2, … documents; x_title, y_title."""
+    axes = canvas.subplots()
+    n = max(len(part["values"]) for part in data["parts"])
+    x = np.arange(1, n + 1)
+    low = np.zeros(n)
+    for number, part in enumerate(data["parts"]):
+        high = low + np.array(part["values"], dtype=np.float64)
+        colour, hatch = look.series[number % len(look.series)], _HATCHES[number % len(_HATCHES)]
+        axes.fill_between(
+            x, low, high, facecolor=colour, alpha=0.45, hatch=hatch, edgecolor=look.paper, linewidth=0,
+            label=part["name"],
+        )  # fmt: skip
+        axes.plot(x, high, color=colour, linewidth=1.4)
+        low = high
+    axes.set(xlabel=data["x_title"], ylabel=data["y_title"], xlim=(1, max(n, 2)), ylim=(0, 1))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    canvas.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8, labelcolor=look.ink)
+
+
+def _bars(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
+    """names; parts: name and values, of each name a share, which make 1 together; x_title."""
+    axes = canvas.subplots()
+    y = np.arange(len(data["names"]))[::-1]
+    left = np.zeros(y.size)
+    for number, part in enumerate(data["parts"]):
+        values = np.array(part["values"], dtype=np.float64)
+        colour, hatch = look.series[number % len(look.series)], _HATCHES[number % len(_HATCHES)]
+        axes.barh(
+            y, values, left=left, height=0.72, color=(colour, 0.55), hatch=hatch, edgecolor=look.paper,
+            label=part["name"],
+        )  # fmt: skip
+        left += values
+    axes.set_yticks(y, data["names"])
+    axes.set(xlabel=data["x_title"], xlim=(0, 1), ylim=(-0.6, y.size - 0.4))
+    canvas.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8, labelcolor=look.ink)
+
+
 _KINDS: Mapping[str, Callable[[Canvas, Mapping[str, Any], _Look], None]] = {
     "matrix": _matrix,
     "confusion": _confusion,
@@ -220,4 +261,6 @@ _KINDS: Mapping[str, Callable[[Canvas, Mapping[str, Any], _Look], None]] = {
     "coverage": _coverage,
     "intervals": _intervals,
     "precision-recall": _precision_recall,
+    "areas": _areas,
+    "bars": _bars,
 }

@@ -7,10 +7,11 @@ from itertools import combinations
 
 import numpy as np
 
-from annotation.scheme import Kind, Merge, QuestionSpec
-from reports.arrays import Intervals, NoLabel, QuestionData
-from reports.label_table import RaterEntry
-from reports.stats.alternative import AlternativeTest, alternative_annotator_test
+from annotation.scheme.spec import Kind, Merge, QuestionSpec
+from reports.data.arrays import Filters, Intervals, NoLabel, QuestionData
+from reports.data.label_table import RaterEntry
+from reports.stats.agreement import MacroAccuracy
+from reports.stats.alternative import MINIMUM_PEOPLE, AlternativeTest, alternative_annotator_test
 from reports.stats.among import RaterPair
 from reports.stats.answers import Answers
 from reports.stats.bootstrap import Interval
@@ -37,14 +38,22 @@ from reports.stats.comparison import JudgeComparison, compare_judges
 from reports.stats.consensus import SelfConsistency, self_consistency
 from reports.stats.estimates import PoweredMean, option_shares
 from reports.stats.intervals import judge_accuracy_interval
-from reports.stats.judge import Baseline, Confusion, JudgeAccuracy, confusion, judge_accuracy, majority_baseline
+from reports.stats.judge import (
+    Baseline,
+    Confusion,
+    JudgeAccuracy,
+    confusion,
+    judge_accuracy,
+    judge_pair_accuracy,
+    majority_baseline,
+)
 from reports.stats.thresholds import (
-    CoverageAccuracy,
     ErrorByDoubt,
     PrecisionRecall,
-    coverage_accuracy,
+    SelectiveAccuracy,
     error_by_doubt,
     option_precision_recall,
+    selective_accuracy,
 )
 
 
@@ -58,7 +67,7 @@ class Sureness:
     calibration: Calibration
     by_entropy: ErrorByDoubt
     by_margin: ErrorByDoubt
-    coverage: CoverageAccuracy
+    selective: SelectiveAccuracy
     curves: tuple[tuple[int, PrecisionRecall], ...]
 
 
@@ -75,6 +84,7 @@ class JudgeResult:
 
     `missing`: of the cells that people answered and the judge has no label for, how many it answered without a verdict,
     in how many it failed, and how many others there are.
+    `pairwise`: A_m as A_h is counted, None by the first methods, which had none.
     The intervals are None where none were asked for, `sureness` where the judge has no scores.
     """
 
@@ -82,6 +92,7 @@ class JudgeResult:
     merge: Merge | None
     options: tuple[int, ...]
     accuracy: JudgeAccuracy
+    pairwise: MacroAccuracy | None
     missing: Missing
     accuracy_interval: Interval | None
     baseline: Baseline
@@ -98,16 +109,16 @@ class JudgeResult:
 
 @dataclass(frozen=True)
 class TwoJudges:
-    """`drawn`: whether the interval of the difference was asked for."""
+    """`has_interval`: whether that of the difference was asked for."""
 
     first: RaterEntry
     second: RaterEntry
     result: JudgeComparison
-    drawn: bool
+    has_interval: bool
 
 
 def judge_result(
-    judge: RaterEntry, data: QuestionData, people: Answers, answers: Answers, merge: Merge | None, how: Intervals
+    judge: RaterEntry, data: QuestionData, people: Answers, answers: Answers, merge: Merge | None, filters: Filters
 ) -> JudgeResult:
     """
     Args:
@@ -117,7 +128,7 @@ def judge_result(
     """
     table = confusion(people, answers)
     merged_away = merge.options if merge else {}
-    drawn = how.drawn
+    arguments = filters.intervals.arguments
     ordered = data.spec.kind == Kind.SCALE
     return JudgeResult(
         judge=judge,
@@ -128,12 +139,13 @@ def judge_result(
             if option.key not in merged_away and (not option.blank or table.table[:, code].any())
         ),
         accuracy=judge_accuracy(people, answers),
+        pairwise=None if filters.first_methods else judge_pair_accuracy(people, answers),
         missing=_missing(people, answers, data.no_label[judge.code]),
-        accuracy_interval=judge_accuracy_interval(people, answers, **drawn) if drawn else None,
+        accuracy_interval=judge_accuracy_interval(people, answers, **arguments) if arguments else None,
         baseline=majority_baseline(people, answers),
         confusion=table,
         classification=classification(table.table),
-        classification_intervals=classification_intervals(people, answers, **drawn) if drawn else None,
+        classification_intervals=classification_intervals(people, answers, **arguments) if arguments else None,
         with_people=kappas_with_people(people, answers) if answers.cell.size else (),
         ceiling=human_ceiling(people, answers),
         alternative=alternative_annotator_test(
@@ -141,6 +153,7 @@ def judge_result(
             answers,
             scoring="rmse" if ordered else "accuracy",
             values=[option.value or 0 for option in data.spec.options] if ordered else None,
+            minimum_people=1 if filters.first_methods else MINIMUM_PEOPLE,
         ),
         sureness=_sureness(judge.code, data, people, answers, merge),
         shares=option_shares(people, answers) if answers.cell.size else (),
@@ -174,7 +187,7 @@ def _sureness(
         calibration=calibration(scored.confidence, scored.right),
         by_entropy=error_by_doubt(entropy(scored.probabilities), scored.right),
         by_margin=error_by_doubt(1 - margin(scored.probabilities), scored.right),
-        coverage=coverage_accuracy(scored.confidence, scored.right),
+        selective=selective_accuracy(scored.confidence, scored.right),
         curves=tuple(
             (option, option_precision_recall(scored, option))
             for option in range(people.n_options)
@@ -188,12 +201,12 @@ def two_judges(
 ) -> tuple[TwoJudges, ...]:
     """Each two judges on the cells that both labelled; `answers` under the merge."""
     # The interval of the difference is always drawn; where none was asked for, the least is drawn and not shown.
-    drawn = how.drawn or {"n_draws": 2}
+    arguments = how.arguments or {"n_draws": 2, "expanded": how.expanded}
     return tuple(
         TwoJudges(
             a.judge,
             b.judge,
-            compare_judges(people, answers[a.judge.code], answers[b.judge.code], **drawn),
+            compare_judges(people, answers[a.judge.code], answers[b.judge.code], **arguments),
             bool(how.by),
         )
         for a, b in combinations(results, 2)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from annotation.scheme import Kind, Merge, QuestionSpec
-from reports.arrays import TOLD_APART, Filters, Intervals, QuestionData, StudyData
-from reports.judged import JudgeResult, TwoJudges, judge_result, merge_codes, two_judges
-from reports.label_table import RaterEntry
+from annotation.scheme.spec import Kind, Merge, QuestionSpec
+from reports.data.arrays import TOLD_APART, Filters, Intervals, QuestionData, StudyData, Voice
+from reports.data.label_table import RaterEntry
+from reports.numbers.drafts import EditRate, edit_rates
+from reports.numbers.groups import Group, groups
+from reports.numbers.judge import JudgeResult, TwoJudges, judge_result, merge_codes, two_judges
+from reports.numbers.values import ValueReport, value_report
 from reports.stats.agreement import (
     Average,
     MacroAccuracy,
@@ -26,7 +30,7 @@ from reports.stats.among import AgreementAmong, agreement_among
 from reports.stats.answers import Answers, IntArray
 from reports.stats.bootstrap import Interval
 from reports.stats.coefficients import Level
-from reports.stats.consensus import dawid_skene
+from reports.stats.consensus import dawid_skene, majority_vote, tie_credit
 from reports.stats.coverage import CoverageCurve, Verdicts, coverage_curve, item_documents, item_verdicts
 from reports.stats.intervals import (
     MacroIntervals,
@@ -37,22 +41,25 @@ from reports.stats.intervals import (
 )
 from reports.stats.judge import JudgeAccuracy, judge_accuracy
 from reports.stats.pairs import Weights, pair_tables
+from reports.stats.small_sheets import CorrectedKappa, corrected_macro_kappa
 from reports.stats.summary import SelectionSummary, selection_summary
 
 
 @dataclass(frozen=True)
-class Agreement:
+class PeopleAgreement:
     """How far people agree on one question, under `merge` (None: all options told apart).
 
     `among`: all coefficients, of the options `options` alone; those merged away, and those that mean that there was
     nothing to decide, are not counted. `intervals` of its coefficients by their keys, `macro` of κ and A_h, `of_sheets`
     of the κ of each sheet by its place: empty or None where none were asked for.
+    `corrected`: κ without the bias of small sheets, None by the first methods, which had none.
     `both_chose`: for each row of `kappa.rows` an option that both raters chose in some cell; where kappa is
     not defined, it is the one that both chose everywhere.
     """
 
     merge: Merge | None
     kappa: MacroKappa
+    corrected: CorrectedKappa | None
     accuracy: MacroAccuracy
     percent: Statistic
     alpha: Statistic
@@ -65,42 +72,72 @@ class Agreement:
 
 
 @dataclass(frozen=True)
+class Ties:
+    """What people's most frequent answers are worth, of several one drawn, or each counting for its share. `n`: cells
+    with a gold label in which several were equally frequent; `n_cells`: cells with a gold label.
+    """
+
+    drawn: JudgeAccuracy
+    seed: int
+    shared: float | None
+    n: int
+    n_cells: int
+
+
+@dataclass(frozen=True)
 class GoldResult:
     """Shares equal to the gold labels of one gold rater: of people's most frequent answers, of what Dawid and Skene's
     model makes of people's answers (None where nobody answered), and of each judge's.
 
-    All under `merge` (None: all options told apart).
+    All under `merge` (None: all options told apart). Where several options are equally frequent, `people` takes the
+    first; `ties` says what other rules give, None by the first methods, which had none.
     """
 
     gold: RaterEntry
     merge: Merge | None
     people: JudgeAccuracy
+    ties: Ties | None
     consensus: JudgeAccuracy | None
     judges: tuple[tuple[RaterEntry, JudgeAccuracy], ...]
 
 
 @dataclass(frozen=True)
 class CoverageResult:
-    """Which items are found in how many documents, by people. `exact` and `inexact`: the options that mean found."""
+    """Which items are found in how many documents, by one voice. `exact` and `inexact`: the options that mean found;
+    `covers`: those of them that the curve counts. `n_not_asked`: cells in which the question was not asked, which
+    count as documents without the item."""
 
     exact: tuple[int, ...]
     inexact: tuple[int, ...]
+    covers: tuple[int, ...]
     curve: CoverageCurve
     verdicts: Verdicts
+    n_not_asked: int = 0
+
+
+@dataclass(frozen=True)
+class VoiceReport:
+    """What one voice said: how often each option, and which items it found in how many documents; `coverage` is None
+    where nothing says which options mean that something was found."""
+
+    voice: Voice
+    summary: SelectionSummary
+    coverage: CoverageResult | None
 
 
 @dataclass(frozen=True)
 class QuestionReport:
     data: QuestionData
     summary: SelectionSummary
-    agreement: Agreement
+    agreement: PeopleAgreement
     # People under the merge of the judges: what a judge's accuracy is read beside.
-    ceiling: Agreement
+    ceiling: PeopleAgreement
     judges: tuple[JudgeResult, ...]
     two_judges: tuple[TwoJudges, ...]
     golds: tuple[GoldResult, ...]
-    # None where no merge says which options mean that something was found.
-    coverage: CoverageResult | None
+    # By the facet that the filters name; none without one.
+    groups: tuple[Group, ...]
+    voices: tuple[VoiceReport, ...]
 
     @property
     def spec(self) -> QuestionSpec:
@@ -109,15 +146,26 @@ class QuestionReport:
 
 @dataclass(frozen=True)
 class SectionReport:
-    """A section's questions; with several, their averages, each question counting alike (the paper's footnote 9)."""
+    """A section's questions, those with options and those with values.
+
+    Of several with options the averages, each question counting alike (the paper's footnote 9).
+    """
 
     key: str
     title: str
     questions: tuple[QuestionReport, ...]
+    value_questions: tuple[ValueReport, ...]
     kappa: Average | None
     accuracy: Average | None
     # Of both; None where no intervals were asked for.
     macro: MacroIntervals | None
+
+    @property
+    def in_order(self) -> tuple[QuestionReport | ValueReport, ...]:
+        """All questions as the scheme has them."""
+        of_both: list[QuestionReport | ValueReport] = [*self.questions, *self.value_questions]
+        order = [spec.key for spec in of_both[0].data.section.questions]
+        return tuple(sorted(of_both, key=lambda question: order.index(question.spec.key)))
 
 
 @dataclass(frozen=True)
@@ -125,11 +173,16 @@ class StudyReport:
     data: StudyData
     filters: Filters
     sections: tuple[SectionReport, ...]
+    edit_rates: tuple[EditRate, ...]
 
     @property
     def n_cells(self) -> int:
         """Cells that people were to fill, each counted once for each person."""
-        return sum(question.summary.n for section in self.sections for question in section.questions)
+        return sum(
+            sum(question.summary.n for question in section.questions)
+            + sum(question.summary.n for question in section.value_questions)
+            for section in self.sections
+        )
 
 
 def compute(data: StudyData, filters: Filters) -> StudyReport:
@@ -138,7 +191,12 @@ def compute(data: StudyData, filters: Filters) -> StudyReport:
         questions = tuple(
             _question(question, data, filters) for question in data.questions if question.section.key == spec.key
         )
-        if not questions:
+        values = tuple(
+            value_report(question, data, filters)
+            for question in data.value_questions
+            if question.section.key == spec.key
+        )
+        if not questions and not values:
             continue
         several = len(questions) > 1
         sections.append(
@@ -146,12 +204,13 @@ def compute(data: StudyData, filters: Filters) -> StudyReport:
                 key=spec.key,
                 title=spec.title,
                 questions=questions,
+                value_questions=values,
                 kappa=average([q.agreement.kappa for q in questions]) if several else None,
                 accuracy=average([q.agreement.accuracy for q in questions]) if several else None,
                 macro=_macro(questions, filters.intervals) if several else None,
             )
         )
-    return StudyReport(data=data, filters=filters, sections=tuple(sections))
+    return StudyReport(data=data, filters=filters, sections=tuple(sections), edit_rates=edit_rates(data, filters))
 
 
 def _macro(questions: Sequence[QuestionReport], how: Intervals) -> MacroIntervals | None:
@@ -164,7 +223,7 @@ def _macro(questions: Sequence[QuestionReport], how: Intervals) -> MacroInterval
         )
         for question in questions
     ]
-    return average_macro_intervals(answers, **how.drawn)
+    return average_macro_intervals(answers, **how.arguments)
 
 
 def _weights(spec: QuestionSpec) -> Weights | None:
@@ -175,24 +234,40 @@ def _question(data: QuestionData, of: StudyData, filters: Filters) -> QuestionRe
     merge, judge_merge = _merges(data, filters)
     people = _filled(data.people, data)
     how = filters.intervals
-    agreement = _agreement(people, data.spec, merge, how)
+    agreement = _agreement(people, data.spec, merge, filters)
     held = _merged(people, data.spec, judge_merge)
     answers = {code: _merged(of_judge, data.spec, judge_merge) for code, of_judge in data.judges.items()}
     judges = tuple(
-        judge_result(judge, data, held, answers[judge.code], judge_merge, how)
+        judge_result(judge, data, held, answers[judge.code], judge_merge, filters)
         for judge in of.judges
         if judge.code in data.judges
     )
+    summary = partial(selection_summary, n_options=len(data.spec.options), not_filled_options=data.blanks)
     return QuestionReport(
         data=data,
-        summary=selection_summary(data.selections, n_options=len(data.spec.options), not_filled_options=data.blanks),
+        summary=summary(data.selections),
         agreement=agreement,
-        ceiling=agreement if judge_merge == merge else _agreement(people, data.spec, judge_merge, how),
+        ceiling=agreement if judge_merge == merge else _agreement(people, data.spec, judge_merge, filters),
         judges=judges,
         two_judges=two_judges(judges, held, answers, how),
-        coverage=_coverage(people, data.spec, of.n_columns),
-        golds=tuple(_gold(gold, data, people, of.judges, merge) for gold in of.golds if gold.code in data.golds),
+        groups=_groups(data, of, held, answers, filters),
+        voices=tuple(
+            VoiceReport(voice, summary(voice.selections), _coverage(people, voice, data, of.n_columns, filters))
+            for voice in data.voices
+        ),
+        golds=tuple(
+            _gold(gold, data, people, of.judges, merge, filters) for gold in of.golds if gold.code in data.golds
+        ),
     )
+
+
+def _groups(
+    data: QuestionData, of: StudyData, people: Answers, answers: Mapping[str, Answers], filters: Filters
+) -> tuple[Group, ...]:
+    if not filters.group:
+        return ()
+    judges = [(judge, answers[judge.code]) for judge in of.judges if judge.code in answers]
+    return groups(of, people, judges, filters, level="ordinal" if data.spec.kind == Kind.SCALE else "nominal")
 
 
 def _merges(data: QuestionData, filters: Filters) -> tuple[Merge | None, Merge | None]:
@@ -205,50 +280,68 @@ def _merges(data: QuestionData, filters: Filters) -> tuple[Merge | None, Merge |
     return merge, merge
 
 
-def _agreement(people: Answers, spec: QuestionSpec, merge: Merge | None, how: Intervals) -> Agreement:
+def _agreement(people: Answers, spec: QuestionSpec, merge: Merge | None, filters: Filters) -> PeopleAgreement:
+    how = filters.intervals
     answers = _merged(people, spec, merge)
     gone = merge.options if merge else {}
     options = tuple(n for n, option in enumerate(spec.options) if option.key not in gone and not option.blank)
     weights = _weights(spec)
     level: Level = "ordinal" if spec.kind == Kind.SCALE else "nominal"
     kept = answers.only(options)
-    drawn = how.drawn
+    arguments = how.arguments
     tables = pair_tables(answers)
     first_of_pair = np.searchsorted(tables.pair, np.arange(len(tables)))
-    return Agreement(
+    return PeopleAgreement(
         merge=merge,
         kappa=macro_kappa(tables, weights),
+        corrected=None if filters.first_methods else corrected_macro_kappa(answers, tables, weights),
         accuracy=macro_accuracy(tables),
         percent=percent_agreement(tables),
         alpha=alpha(answers, level),
         both_chose=tuple(tables.option_a[first_of_pair].tolist()),
         options=options,
         among=agreement_among(kept, level=level),
-        intervals=agreement_intervals(kept, level=level, **drawn) if drawn else {},
-        macro=macro_intervals(answers, weights, **drawn) if drawn else None,
-        of_sheets=sheet_kappa_intervals(answers, weights, n_draws=how.n_draws, seed=how.seed)
+        intervals=agreement_intervals(kept, level=level, **arguments) if arguments else {},
+        macro=macro_intervals(answers, weights, **arguments) if arguments else None,
+        of_sheets=sheet_kappa_intervals(answers, weights, n_draws=how.n_draws, seed=how.seed, expanded=how.expanded)
         if how.by == "document"
         else {},
     )
 
 
-def _coverage(people: Answers, spec: QuestionSpec, n_columns: int) -> CoverageResult | None:
-    """Where a merge leaves two classes, that of the first option is "found": exactly by it, inexactly by the others."""
+def _coverage(
+    people: Answers, voice: Voice, data: QuestionData, n_columns: int, filters: Filters
+) -> CoverageResult | None:
+    """Found exactly: the options that the filters name, else the first one alone, as the paper has it; inexactly: the
+    others that a merge into two classes leaves in the class of the first."""
+    spec = data.spec
     real = [option.key for option in spec.options if not option.blank]
-    halves = (merge for merge in spec.merges if len({merge.options.get(key, key) for key in real}) == 2)
-    merge = next(halves, None)
-    if merge is None or not people.cell.size:
+    merge = found_or_not(spec)
+    wanted = () if filters.first_coverage else filters.found.get(data.name, ())
+    named = [key for key in real if key in wanted]
+    answers = people if filters.first_coverage else voice.answers
+    if (merge is None and not named) or not answers.cell.size:
         return None
     code = {option.key: number for number, option in enumerate(spec.options)}
-    exact = (code[real[0]],)
-    inexact = tuple(code[key] for key in real[1:] if merge.options.get(key, key) == real[0])
-    item = people.cell % n_columns
+    exact = tuple(code[key] for key in named or real[:1])
+    near = [key for key in real if merge is not None and merge.options.get(key, key) == real[0]]
+    inexact = tuple(code[key] for key in near if code[key] not in exact)
+    covers = (*exact, *inexact) if filters.first_coverage else exact
+    item = answers.cell % n_columns
     return CoverageResult(
         exact=exact,
         inexact=inexact,
-        curve=coverage_curve(item_documents(people, item, (*exact, *inexact))),
-        verdicts=item_verdicts(people, item, exact=exact, inexact=inexact),
+        covers=covers,
+        curve=coverage_curve(item_documents(answers, item, covers)),
+        verdicts=item_verdicts(answers, item, exact=exact, inexact=inexact),
+        n_not_asked=int((answers.code >= len(spec.options)).sum()),
     )
+
+
+def found_or_not(spec: QuestionSpec) -> Merge | None:
+    """The merge that leaves two classes, of which that of the first option is "found"."""
+    real = [option.key for option in spec.options if not option.blank]
+    return next((merge for merge in spec.merges if len({merge.options.get(key, key) for key in real}) == 2), None)
 
 
 def compared(data: QuestionData, merge: Merge | None, judge: str) -> tuple[Answers, Answers]:
@@ -257,7 +350,12 @@ def compared(data: QuestionData, merge: Merge | None, judge: str) -> tuple[Answe
 
 
 def _gold(
-    gold: RaterEntry, data: QuestionData, people: Answers, judges: Sequence[RaterEntry], merge: Merge | None
+    gold: RaterEntry,
+    data: QuestionData,
+    people: Answers,
+    judges: Sequence[RaterEntry],
+    merge: Merge | None,
+    filters: Filters,
 ) -> GoldResult:
     right = _merged(_filled(data.golds[gold.code], data), data.spec, merge)
     merged = _merged(people, data.spec, merge)
@@ -269,12 +367,29 @@ def _gold(
         gold=gold,
         merge=merge,
         people=judge_accuracy(right, _one_voice(merged, merged.value_counts().argmax(axis=1))),
+        ties=None if filters.first_methods else _ties(merged, right, filters.seed),
         consensus=consensus,
         judges=tuple(
             (judge, judge_accuracy(right, _merged(data.judges[judge.code], data.spec, merge)))
             for judge in judges
             if judge.code in data.judges
         ),
+    )
+
+
+def _ties(people: Answers, right: Answers, seed: int) -> Ties:
+    vote = majority_vote(people, ties="drawn", seed=seed)
+    credit = tie_credit(vote, right)
+    golden = ~np.isnan(credit)
+    sheet = people.sheet[people.by_cell.first][golden]
+    of_sheets = np.bincount(sheet, credit[golden]), np.bincount(sheet)
+    shares = of_sheets[0][of_sheets[1] > 0] / of_sheets[1][of_sheets[1] > 0]
+    return Ties(
+        drawn=judge_accuracy(right, _one_voice(people, vote.code)),
+        seed=seed,
+        shared=float(shares.mean()) if shares.size else None,
+        n=int((vote.tied & golden).sum()),
+        n_cells=int(golden.sum()),
     )
 
 

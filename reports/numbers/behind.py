@@ -9,11 +9,11 @@ from typing import cast
 
 import numpy as np
 
-from judges.engine.normalisation import Normalisation, choose
-from judges.engine.prompt import OptionScore
-from reports.arrays import StudyData
-from reports.compute import StudyReport, compared
-from reports.label_table import LabelTable, RaterEntry
+from llm.engine.normalisation import Normalisation, choose
+from llm.engine.prompt import OptionScore
+from reports.data.arrays import StudyData
+from reports.data.label_table import LabelTable, RaterEntry
+from reports.numbers.report import StudyReport, compared
 
 
 @dataclass(frozen=True)

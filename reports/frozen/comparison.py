@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reports.contents import Contents
-from reports.tables import Head, Table
+from reports.tables import Head, ReportTable
 
 Number = int | float
 
 
 @dataclass(frozen=True)
-class Move:
+class NumberChange:
     """One number in both reports. None: not defined; or not there at all, and `only_in` says "first" or "second"."""
 
-    table: Table
+    table: ReportTable
     row: str
     head: Head
     first: Number | None
@@ -31,11 +31,11 @@ class Move:
 @dataclass(frozen=True)
 class Comparison:
     n_numbers: int  # in either report
-    moves: tuple[Move, ...]
+    changes: tuple[NumberChange, ...]
 
     @property
     def equal(self) -> bool:
-        return not self.moves
+        return not self.changes
 
 
 Key = tuple[str, str, str]
@@ -44,19 +44,19 @@ Key = tuple[str, str, str]
 def compare(first: Contents, second: Contents) -> Comparison:
     """Numbers that are not equal, in the order of the first report; then those that the second alone has."""
     one, other = dict(_numbers(first)), dict(_numbers(second))
-    moves = []
+    changes = []
     for key, (table, row, head, value) in one.items():
         if key not in other:
-            moves.append(Move(table, row, head, value, None, "first"))
+            changes.append(NumberChange(table, row, head, value, None, "first"))
         elif (then := other[key][3]) != value:
-            moves.append(Move(table, row, head, value, then))
+            changes.append(NumberChange(table, row, head, value, then))
     for key, (table, row, head, value) in other.items():
         if key not in one:
-            moves.append(Move(table, row, head, None, value, "second"))
-    return Comparison(len(one.keys() | other.keys()), tuple(moves))
+            changes.append(NumberChange(table, row, head, None, value, "second"))
+    return Comparison(len(one.keys() | other.keys()), tuple(changes))
 
 
-def _numbers(contents: Contents) -> Iterator[tuple[Key, tuple[Table, str, Head, Number | None]]]:
+def _numbers(contents: Contents) -> Iterator[tuple[Key, tuple[ReportTable, str, Head, Number | None]]]:
     for table in contents.tables:
         met: Counter[str] = Counter()
         for line, name in zip(table.rows, table.row_names(), strict=True):

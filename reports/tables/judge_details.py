@@ -6,43 +6,44 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext as _
 
-from reports.compute import QuestionReport, StudyReport
-from reports.judged import JudgeResult, Sureness
+from reports.numbers.judge import JudgeResult, Sureness
+from reports.numbers.report import QuestionReport, StudyReport
+from reports.stats.alternative import TOO_FEW_PEOPLE, AlternativeTest
 from reports.stats.estimates import PoweredMean
 from reports.stats.thresholds import PrecisionRecall, recall_at_precision
-from reports.tables.base import Head, Table, Value, interval_heads, under, words_of
+from reports.tables.base import Head, ReportTable, Value, interval_heads, under, words_of
 from reports.tables.coefficients import ends
 from reports.words import UNDEFINED, code_of, count, name_of
 
 _PRECISIONS = (0.8, 0.9)  # at which a judge's recall is given
 
 
-def judge_tables(report: StudyReport, question: QuestionReport) -> Iterator[Table]:
+def detail_tables(report: StudyReport, question: QuestionReport) -> Iterator[ReportTable]:
     """All of them, in the order of the page."""
-    judged = [result for result in question.judges if result.confusion.n_comparisons]
-    if judged:
-        yield from _with_judged(report, question, judged)
+    compared = [result for result in question.judges if result.confusion.n_comparisons]
+    if compared:
+        yield from _of_compared(report, question, compared)
     again = [result for result in question.judges if result.consistency]
     if again:
         yield _consistency(question, again)
 
 
-def _with_judged(report: StudyReport, question: QuestionReport, judged: list[JudgeResult]) -> Iterator[Table]:
-    yield _figures(question, judged)
-    yield from (_options(question, result) for result in judged)
-    yield _with_people(report, question, judged)
+def _of_compared(report: StudyReport, question: QuestionReport, compared: list[JudgeResult]) -> Iterator[ReportTable]:
+    yield _comparisons(question, compared)
+    yield from (_options(question, result) for result in compared)
+    yield _with_people(report, question, compared)
     if question.two_judges:
         yield _two_judges(question)
-    yield _alternative(report, question, judged)
-    if any(result.sureness for result in judged):
-        yield _sureness(question, judged)
-    yield from (_thresholds(question, result, result.sureness) for result in judged if result.sureness)
-    yield from (_shares(question, result) for result in judged if any(m.n_judge_only for m in result.shares))
+    yield _alternative(report, question, compared)
+    if any(result.sureness for result in compared):
+        yield _sureness(question, compared)
+    yield from (_thresholds(question, result, result.sureness) for result in compared if result.sureness)
+    yield from (_shares(question, result) for result in compared if any(m.n_judge_only for m in result.shares))
 
 
-def _figures(question: QuestionReport, judged: list[JudgeResult]) -> Table:
-    shown = any(result.accuracy_interval for result in judged)
-    return Table(
+def _comparisons(question: QuestionReport, compared: list[JudgeResult]) -> ReportTable:
+    shown = any(result.accuracy_interval for result in compared)
+    return ReportTable(
         key=f"{question.data.name}.judge-figures",
         about=name_of(question),
         title=under(question.ceiling.merge, question, _("Judges, comparison by comparison")),
@@ -73,7 +74,7 @@ def _figures(question: QuestionReport, judged: list[JudgeResult]) -> Table:
                 result.ceiling.judge,
                 result.ceiling.n_cells,
             )
-            for result in judged
+            for result in compared
             for of in (result.classification_intervals,)
         ),
         how=_(
@@ -84,9 +85,9 @@ def _figures(question: QuestionReport, judged: list[JudgeResult]) -> Table:
     )
 
 
-def _options(question: QuestionReport, result: JudgeResult) -> Table:
+def _options(question: QuestionReport, result: JudgeResult) -> ReportTable:
     judge = code_of(result.judge)
-    return Table(
+    return ReportTable(
         key=f"{question.data.name}.judge-options.{result.judge.code}",
         about=name_of(question),
         title=under(result.merge, question, _("What %(judge)s finds and misses") % {"judge": judge}),
@@ -111,9 +112,9 @@ def _options(question: QuestionReport, result: JudgeResult) -> Table:
     )
 
 
-def _with_people(report: StudyReport, question: QuestionReport, judged: list[JudgeResult]) -> Table:
+def _with_people(report: StudyReport, question: QuestionReport, compared: list[JudgeResult]) -> ReportTable:
     people = report.data.people
-    return Table(
+    return ReportTable(
         key=f"{question.data.name}.judge-people",
         about=name_of(question),
         title=under(question.ceiling.merge, question, _("Each judge with each person")),
@@ -127,7 +128,7 @@ def _with_people(report: StudyReport, question: QuestionReport, judged: list[Jud
         ),
         rows=tuple(
             (code_of(result.judge), code_of(people[pair.rater_a]), pair.cohen, pair.ac1, pair.percent, pair.n)
-            for result in judged
+            for result in compared
             for pair in result.with_people
         ),
         how=_("Over the cells that both answered, all %(sheets)s together.") % {"sheets": words_of(report).sheets},
@@ -135,8 +136,8 @@ def _with_people(report: StudyReport, question: QuestionReport, judged: list[Jud
     )
 
 
-def _two_judges(question: QuestionReport) -> Table:
-    shown = any(two.drawn for two in question.two_judges)
+def _two_judges(question: QuestionReport) -> ReportTable:
+    shown = any(two.has_interval for two in question.two_judges)
 
     def line(first: str, second: str, number: int) -> tuple[Value, ...]:
         two = question.two_judges[number]
@@ -149,7 +150,7 @@ def _two_judges(question: QuestionReport) -> Table:
             str(UNDEFINED.get(test.reason, test.reason)),
         )
 
-    return Table(
+    return ReportTable(
         key=f"{question.data.name}.two-judges",
         about=name_of(question),
         title=under(question.ceiling.merge, question, _("Judge against judge")),
@@ -176,9 +177,9 @@ def _two_judges(question: QuestionReport) -> Table:
     )
 
 
-def _alternative(report: StudyReport, question: QuestionReport, judged: list[JudgeResult]) -> Table:
-    test = judged[0].alternative
-    return Table(
+def _alternative(report: StudyReport, question: QuestionReport, compared: list[JudgeResult]) -> ReportTable:
+    test = compared[0].alternative
+    return ReportTable(
         key=f"{question.data.name}.alternative",
         about=name_of(question),
         title=under(question.ceiling.merge, question, _("May the judge stand in for one more person?")),
@@ -198,10 +199,10 @@ def _alternative(report: StudyReport, question: QuestionReport, judged: list[Jud
                 of.advantage_probability,
                 of.n_people,
                 of.n_left_out,
-                "" if of.passed is None else _("passed") if of.passed else _("not passed"),
+                _passed(of),
                 str(UNDEFINED.get(of.reason, of.reason)),
             )
-            for result in judged
+            for result in compared
             for of in (result.alternative,)
         ),
         how=_(
@@ -214,8 +215,14 @@ def _alternative(report: StudyReport, question: QuestionReport, judged: list[Jud
     )
 
 
-def _sureness(question: QuestionReport, judged: list[JudgeResult]) -> Table:
-    return Table(
+def _passed(test: AlternativeTest) -> str:
+    if test.passed is None:
+        return _("not enough annotators") if test.reason == TOO_FEW_PEOPLE else ""
+    return _("passed") if test.passed else _("not passed")
+
+
+def _sureness(question: QuestionReport, compared: list[JudgeResult]) -> ReportTable:
+    return ReportTable(
         key=f"{question.data.name}.calibration",
         about=name_of(question),
         title=under(question.ceiling.merge, question, _("Whether a judge is right as often as it is sure")),
@@ -239,10 +246,10 @@ def _sureness(question: QuestionReport, judged: list[JudgeResult]) -> Table:
                 of.calibration.brier,
                 of.by_entropy.area,
                 of.by_margin.area,
-                of.coverage.risk_area,
+                of.selective.risk_area,
                 of.calibration.n,
             )
-            for result in judged
+            for result in compared
             if (of := result.sureness)
         ),
         how=_(
@@ -254,7 +261,7 @@ def _sureness(question: QuestionReport, judged: list[JudgeResult]) -> Table:
     )
 
 
-def _thresholds(question: QuestionReport, result: JudgeResult, sureness: Sureness) -> Table:
+def _thresholds(question: QuestionReport, result: JudgeResult, sureness: Sureness) -> ReportTable:
     def line(option: int, curve: PrecisionRecall) -> tuple[Value, ...]:
         points = [recall_at_precision(curve, precision) for precision in _PRECISIONS]
         reason = next((str(UNDEFINED[point.reason]) for point in points if point.reason), "")
@@ -262,7 +269,7 @@ def _thresholds(question: QuestionReport, result: JudgeResult, sureness: Surenes
         return (question.spec.options[option].label, curve.n_positive, curve.average_precision, *of_points, reason)
 
     title = _("Recall of %(judge)s at a set precision") % {"judge": code_of(result.judge)}
-    return Table(
+    return ReportTable(
         key=f"{question.data.name}.thresholds.{result.judge.code}",
         about=name_of(question),
         title=under(result.merge, question, title),
@@ -286,13 +293,13 @@ def _thresholds(question: QuestionReport, result: JudgeResult, sureness: Surenes
     )
 
 
-def _shares(question: QuestionReport, result: JudgeResult) -> Table:
+def _shares(question: QuestionReport, result: JudgeResult) -> ReportTable:
     def line(option: int, of: PoweredMean) -> tuple[Value, ...]:
         label = question.spec.options[option].label
         return (label, of.people, of.judge, of.value, of.low, of.high, str(UNDEFINED.get(of.reason, of.reason)))
 
     first = result.shares[0]
-    return Table(
+    return ReportTable(
         key=f"{question.data.name}.shares.{result.judge.code}",
         about=name_of(question),
         title=_("Shares of the options, from many labels of %(judge)s and people's few")
@@ -316,8 +323,8 @@ def _shares(question: QuestionReport, result: JudgeResult) -> Table:
     )
 
 
-def _consistency(question: QuestionReport, judged: list[JudgeResult]) -> Table:
-    return Table(
+def _consistency(question: QuestionReport, compared: list[JudgeResult]) -> ReportTable:
+    return ReportTable(
         key=f"{question.data.name}.consistency",
         about=name_of(question),
         title=_("How far a judge agrees with itself"),
@@ -331,7 +338,7 @@ def _consistency(question: QuestionReport, judged: list[JudgeResult]) -> Table:
         ),
         rows=tuple(
             (code_of(result.judge), of.all_equal, of.percent, of.alpha.value, of.n_repeats, of.n_cells)
-            for result in judged
+            for result in compared
             if (of := result.consistency)
         ),
         how=_(

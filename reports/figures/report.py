@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from reports.compute import QuestionReport, StudyReport
-from reports.figures import Figure
-from reports.judged import JudgeResult
+from reports.figures.base import Figure
+from reports.numbers.judge import JudgeResult
+from reports.numbers.report import CoverageResult, QuestionReport, StudyReport, VoiceReport
 from reports.stats.pairs import FloatArray
-from reports.words import cap, code_of, count, n_pairs, name_of
+from reports.words import cap, code_of, count, heard, n_pairs, name_of, not_asked_how
 
 _POINTS = 200  # of a curve; more would not be seen
 
@@ -21,8 +22,9 @@ def question_figures(report: StudyReport, question: QuestionReport) -> Iterator[
     if question.agreement.kappa.rows:
         yield _matrix(report, question)
         yield _by_sheet(report, question)
-    if question.coverage is not None and question.coverage.curve.n.size > 1:
-        yield _coverage(report, question)
+    heard_of = [(of, of.coverage) for of in question.voices if of.coverage and of.coverage.curve.n.size > 1]
+    if heard_of:
+        yield (_first_coverage if report.filters.first_coverage else _coverage)(report, question, heard_of)
     for result in question.judges:
         if result.confusion.n_comparisons:
             yield _confusion(question, result)
@@ -75,12 +77,12 @@ def _by_sheet(report: StudyReport, question: QuestionReport) -> Figure:
         "sheet": words.sheet,
         "pairs": n_pairs(words, agreement.kappa.n_pairs),
     }
-    drawn = next((of for of in intervals if of and of.low is not None), None)
-    if drawn:
+    given = next((of for of in intervals if of and of.low is not None), None)
+    if given:
         how += " " + _("Lines: 95 %% intervals, drawing the %(rows)s of the %(sheet)s %(draws)s times.") % {
             "rows": words.rows,
             "sheet": words.sheet,
-            "draws": count(drawn.n_draws),
+            "draws": count(given.n_draws),
         }
     elif any(intervals):
         how += " " + _("No intervals: a %(sheet)s has too few %(rows)s to draw from.") % {
@@ -108,9 +110,63 @@ def _by_sheet(report: StudyReport, question: QuestionReport) -> Figure:
     )
 
 
-def _coverage(report: StudyReport, question: QuestionReport) -> Figure:
-    assert question.coverage is not None
-    words, curve = report.data.scheme.words, question.coverage.curve
+Heard = Sequence[tuple[VoiceReport, CoverageResult]]
+
+
+def _coverage(report: StudyReport, question: QuestionReport, heard_of: Heard) -> Figure:
+    """The paper's Figures 1 to 4: all items alike; beside it, of a single voice, the mean over sheets with its band."""
+    words, options = report.data.scheme.words, question.spec.options
+    curves: list[dict[str, Any]] = []
+    for of, result in heard_of:
+        name = _("all items alike") if len(heard_of) == 1 else heard(of.voice)
+        curves.append({"name": name, "mean": result.curve.pooled.tolist(), "low": [], "high": []})
+    first, longest = heard_of[0][1], max((result for _of, result in heard_of), key=lambda result: result.curve.n.size)
+    how = _("The expected share of items found in n %(rows)s drawn from those of their %(sheet)s.") % {
+        "rows": words.rows,
+        "sheet": words.sheet,
+    }
+    how += " " + _("Found means: %(options)s.") % {
+        "options": ", ".join(_("“%(option)s”") % {"option": options[code].label} for code in first.covers)
+    }
+    if len(heard_of) == 1:
+        curve = first.curve
+        curves.append(
+            {
+                "name": _("mean over %(sheets)s") % {"sheets": words.sheets},
+                "mean": curve.mean.tolist(),
+                "low": curve.low.tolist(),
+                "high": curve.high.tolist(),
+            }
+        )
+        how += " " + _("The band holds the middle %(band)s %% of the %(sheets)s.") % {
+            "band": round(100 * curve.band),
+            "sheets": words.sheets,
+        }
+        if heard_of[0][0].voice.rater is not None:
+            how += " " + _("As %(rater)s answered.") % {"rater": heard(heard_of[0][0].voice)}
+    if first.n_not_asked:
+        how += " " + not_asked_how(words, first.n_not_asked)
+    rests = ngettext("Rests on %(n)s item.", "Rests on %(n)s items.", first.curve.n_items)
+    return Figure(
+        key=f"{question.data.name}.coverage-curve",
+        kind="coverage",
+        about=name_of(question),
+        title=_("Share found in at least one of n %(rows)s") % {"rows": words.rows},
+        data={"curves": curves, "x_title": cap(words.rows), "y_title": _("Share of items found")},
+        how=f"{how} " + rests % {"n": count(first.curve.n_items)},
+        alt=_("A curve that rises from %(first).0f %% with one to %(last).0f %% with %(n)s %(rows)s.")
+        % {
+            "first": 100 * first.curve.pooled[0],
+            "last": 100 * first.curve.pooled[-1],
+            "n": longest.curve.n.size,
+            "rows": words.rows,
+        },
+    )
+
+
+def _first_coverage(report: StudyReport, question: QuestionReport, heard_of: Heard) -> Figure:
+    """As reports of the first two methods have it."""
+    words, curve = report.data.scheme.words, heard_of[0][1].curve
     last = curve.mean[-1]
     return Figure(
         key=f"{question.data.name}.coverage-curve",

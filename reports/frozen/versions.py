@@ -9,10 +9,10 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 # What numbers come from; others only draw or carry them.
 LIBRARIES = ("numpy", "scipy", "krippendorff", "matplotlib", "django")
-_SOURCES = ("reports", "annotation/scheme.py", "judges/engine/normalisation.py")
+_SOURCES = ("reports", "annotation/answers", "annotation/scheme", "llm/engine/normalisation.py")
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The recipe paper's Tables 7 and 8: judges by the model that annotates and the model that extracted what it sees."""
+"""Kvapil and Fajčík's Tables 7 and 8: judges by the model that annotates and the model that extracted what it sees."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from reports.stats.bootstrap import Interval
 
 
 @dataclass(frozen=True)
-class JudgeFigure:
+class JudgeScore:
     """One judge's accuracy A_m, with the models behind it; value None where it is not defined.
 
     judge: its code; n_cells: cells counted.
@@ -35,30 +35,30 @@ class CrossTable:
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
-    cells: tuple[tuple[JudgeFigure | None, ...], ...]
+    cells: tuple[tuple[JudgeScore | None, ...], ...]
     best_column: tuple[int | None, ...]
     best_row: tuple[int | None, ...]
     best: tuple[int, int] | None
     wins: tuple[int, ...]
 
 
-def annotation_by_extraction(figures: Sequence[JudgeFigure]) -> CrossTable:
+def annotation_by_extraction(scores: Sequence[JudgeScore]) -> CrossTable:
     """Table 7: the accuracy of every annotation model on every model's extraction.
 
     Raises:
         ValueError: two judges with the same two models: choose one prompt, one normalisation first.
     """
-    rows = tuple(dict.fromkeys(figure.annotation_model for figure in figures))
-    columns = tuple(dict.fromkeys(figure.extraction_model for figure in figures))
-    by_models: dict[tuple[str, str], JudgeFigure] = {}
-    for figure in figures:
-        models = figure.annotation_model, figure.extraction_model
+    rows = tuple(dict.fromkeys(score.annotation_model for score in scores))
+    columns = tuple(dict.fromkeys(score.extraction_model for score in scores))
+    by_models: dict[tuple[str, str], JudgeScore] = {}
+    for score in scores:
+        models = score.annotation_model, score.extraction_model
         if models in by_models:
             raise ValueError(
-                f"{by_models[models].judge} and {figure.judge} are both {models[0]} on the extraction of {models[1]}:"
+                f"{by_models[models].judge} and {score.judge} are both {models[0]} on the extraction of {models[1]}:"
                 " a table has one place for them"
             )
-        by_models[models] = figure
+        by_models[models] = score
     cells = tuple(tuple(by_models.get((row, column)) for column in columns) for row in rows)
     best_column = tuple(_best(row) for row in cells)
     best_row = tuple(_best([row[column] for row in cells]) for column in range(len(columns)))
@@ -83,17 +83,17 @@ class ModelTable:
     """
 
     extraction_model: str
-    rows: tuple[JudgeFigure, ...]
+    rows: tuple[JudgeScore, ...]
     best: int | None
 
 
-def annotation_models(figures: Sequence[JudgeFigure], extraction_model: str) -> ModelTable:
+def annotation_models(scores: Sequence[JudgeScore], extraction_model: str) -> ModelTable:
     """Table 8: the annotation models on the one extraction that all of them used."""
-    rows = tuple(figure for figure in figures if figure.extraction_model == extraction_model)
+    rows = tuple(score for score in scores if score.extraction_model == extraction_model)
     return ModelTable(extraction_model=extraction_model, rows=rows, best=_best(rows))
 
 
-def _best(figures: Sequence[JudgeFigure | None]) -> int | None:
+def _best(scores: Sequence[JudgeScore | None]) -> int | None:
     """The place of the highest value, of equal ones the first."""
-    values = [(figure.value, -place) for place, figure in enumerate(figures) if figure and figure.value is not None]
+    values = [(score.value, -place) for place, score in enumerate(scores) if score and score.value is not None]
     return -max(values)[1] if values else None

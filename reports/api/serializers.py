@@ -1,0 +1,161 @@
+"""What a report is over HTTP, and the filters that a query may name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema_field
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+
+from annotation.models import Study
+from reports.contents import Contents
+from reports.data.arrays import Filters
+from reports.forms import FiltersForm
+from reports.tables import ReportTable
+
+
+class HeadSerializer(serializers.Serializer[Any]):
+    key = serializers.CharField(help_text=_("The name of this value in each row."))
+    title = serializers.CharField(source="full_title")
+    kind = serializers.ChoiceField(
+        choices=["text", "note", "count", "share", "number"],
+        help_text=_("The texts of a row name it, a note is a remark on it; a share is 0 to 1."),
+    )
+
+
+class TableSerializer(serializers.Serializer[Any]):
+    key = serializers.CharField(help_text=_("Such as “duties.stated.selections”."))
+    title = serializers.CharField(source="full_title")
+    how = serializers.CharField(help_text=_("How to read it."))
+    heads = HeadSerializer(many=True)
+    rows = serializers.SerializerMethodField()
+
+    def get_rows(self, table: ReportTable) -> list[dict[str, Any]]:
+        """Values by the keys of the heads. A part of another row names that row as `part_of`."""
+        rows = []
+        for line, whole in zip(table.rows, table.wholes(), strict=True):
+            row: dict[str, Any] = {head.key: value for head, value in zip(table.heads, line, strict=True)}
+            if whole:
+                row |= {table.heads[0].key: str(line[0]).strip(), "part_of": whole}
+            rows.append(row)
+        return rows
+
+
+class FigureSerializer(serializers.Serializer[Any]):
+    key = serializers.CharField()
+    kind = serializers.CharField(
+        help_text=_("matrix, confusion, reliability, coverage, intervals, precision-recall, areas, bars.")
+    )
+    title = serializers.CharField(source="full_title")
+    how = serializers.CharField(help_text=_("How to read it, and what it rests on."))
+    alt = serializers.CharField(help_text=_("What it shows, in words."))
+    data = serializers.DictField(help_text=_("What is drawn."))  # type: ignore[assignment]
+
+
+class FiltersSerializer(serializers.Serializer[Any]):
+    person = serializers.ListField(child=serializers.CharField(), source="people")
+    judge = serializers.ListField(child=serializers.CharField(), source="judges")
+    sheet = serializers.ListField(child=serializers.IntegerField(), source="sheets")
+    question = serializers.ListField(child=serializers.CharField(), source="questions")
+    merge = serializers.DictField(child=serializers.CharField(), source="merges")
+    normalisation = serializers.DictField(child=serializers.CharField(), source="normalisations")
+    submitted = serializers.BooleanField(source="submitted_only")
+    facet = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField(allow_blank=True)), source="facets"
+    )
+    group = serializers.CharField(allow_blank=True, help_text=_("The facet of rows by which figures are told apart."))
+    found = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text=_("section.question: keys of the options that count as found; the first one where it is missing."),
+    )
+    voice = serializers.ListField(child=serializers.CharField(), source="voices")
+    exposure = serializers.CharField(help_text=_("What becomes of labels given after a look: leave_out, include."))
+    by = serializers.CharField(help_text=_("What intervals draw: document, sheet, or nothing."))
+    draws = serializers.IntegerField(source="n_draws")
+    seed = serializers.IntegerField()
+
+
+class ContentsSerializer(serializers.Serializer[Any]):
+    tables = serializers.SerializerMethodField()
+    figures = serializers.SerializerMethodField()
+
+    @extend_schema_field(TableSerializer(many=True))
+    def get_tables(self, contents: Contents) -> Any:
+        return TableSerializer(contents.tables, many=True).data
+
+    @extend_schema_field(FigureSerializer(many=True))
+    def get_figures(self, contents: Contents) -> Any:
+        return FigureSerializer(contents.figures, many=True).data
+
+
+class ReportSerializer(ContentsSerializer):
+    study = serializers.SlugField()
+    title = serializers.CharField()
+    scheme = serializers.SlugField()
+    scheme_version = serializers.IntegerField()
+    simulated_raters = serializers.ListField(
+        child=serializers.CharField(), help_text=_("Codes of the raters whose labels a program made up.")
+    )
+    filters = FiltersSerializer(help_text=_("As they were understood; an empty list lets everything in."))
+
+
+filter_parameters = [
+    OpenApiParameter("person", OpenApiTypes.STR, many=True, description=_("Code of a person; several: repeat it.")),
+    OpenApiParameter("judge", OpenApiTypes.STR, many=True, description=_("Code of a judge; several: repeat it.")),
+    OpenApiParameter("sheet", OpenApiTypes.INT, many=True, description=_("Id of a sheet; several: repeat it.")),
+    OpenApiParameter("question", OpenApiTypes.STR, many=True, description=_("section.question; several: repeat it.")),
+    OpenApiParameter(
+        "merge.{section}.{question}",
+        OpenApiTypes.STR,
+        description=_(
+            "Key of a merge of that question's options, or told_apart: it applies to people and judges. Without it "
+            "the scheme decides: people all told apart, judges under its judge merge."
+        ),
+    ),
+    OpenApiParameter(
+        "normalisation.{judge}",
+        OpenApiTypes.STR,
+        enum=["none", "token", "character", "pmi"],
+        description=_("By which that judge's labels are chosen anew from its stored scores."),
+    ),
+    OpenApiParameter(
+        "facet.{facet}",
+        OpenApiTypes.STR,
+        many=True,
+        description=_("A word of that facet of rows, - for none; several: repeat it. Hidden facets too."),
+    ),
+    OpenApiParameter("group", OpenApiTypes.STR, description=_("The facet of rows by which figures are told apart.")),
+    OpenApiParameter(
+        "found.{section}.{question}",
+        OpenApiTypes.STR,
+        many=True,
+        description=_("Key of an option that counts as found; several: repeat it. The first one where it is missing."),
+    ),
+    OpenApiParameter(
+        "voice",
+        OpenApiTypes.STR,
+        many=True,
+        description=_("Whose answers selections and coverage are of: people, majority, or rater.CODE; repeat it."),
+    ),
+    OpenApiParameter("submitted", OpenApiTypes.BOOL, description=_("Only submitted rows.")),
+    OpenApiParameter(
+        "exposure",
+        OpenApiTypes.STR,
+        enum=["leave_out", "include"],
+        description=_("Labels given after a look at others': leave_out where it is missing."),
+    ),
+    OpenApiParameter("by", OpenApiTypes.STR, enum=["document", "sheet"], description=_("What intervals draw.")),
+    OpenApiParameter("draws", OpenApiTypes.INT, description=_("How often; 2000 where it is missing.")),
+    OpenApiParameter("seed", OpenApiTypes.INT, description=_("0 where it is missing.")),
+]
+
+
+def asked_filters(request: Request, study: Study) -> Filters:
+    form = FiltersForm(request.query_params, study=study)
+    if not form.is_valid():
+        raise ValidationError({name: [str(error) for error in errors] for name, errors in form.errors.items()})
+    return form.filters()

@@ -1,0 +1,1 @@
+"""Reports that do not change: computed again, compared, guarded, and by what versions they were made."""

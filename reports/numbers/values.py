@@ -1,0 +1,175 @@
+"""All that a report says of a question that is answered by values: arrays in, frozen results out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotation.scheme.spec import QuestionSpec
+from reports.data.arrays import Filters, QuestionData, StudyData
+from reports.data.label_table import FloatArray, RaterEntry
+from reports.data.values import ValueWords
+from reports.numbers.groups import Group, groups
+from reports.stats.agreement import MacroAccuracy, macro_accuracy
+from reports.stats.answers import Answers
+from reports.stats.bootstrap import Interval
+from reports.stats.intervals import judge_accuracy_interval
+from reports.stats.judge import JudgeAccuracy, judge_accuracy, judge_pair_accuracy
+from reports.stats.numeric import (
+    NumericAgreement,
+    NumericDifference,
+    numeric_agreement,
+    numeric_difference,
+    numeric_difference_intervals,
+    numeric_intervals,
+)
+from reports.stats.pairs import pair_tables
+from reports.stats.summary import SelectionSummary, selection_summary
+from reports.stats.values import ExactAgreement, ValueCount, exact_agreement, exact_intervals, most_frequent, one_voice
+
+SHOWN_ANSWERS = 20  # of the most frequent ones
+
+
+@dataclass(frozen=True)
+class NumbersFromGold:
+    """The mean absolute difference from gold of people's mean, of their median, over `n` cells; None without any."""
+
+    mean: float | None
+    median: float | None
+    n: int
+
+
+@dataclass(frozen=True)
+class ValueJudge:
+    """A judge beside people. `accuracy`: A_m, equal to any person's answer; `pairwise`: as A_h is counted; `numbers`:
+    of a `number` question. Intervals are None, or empty, where none were asked for."""
+
+    judge: RaterEntry
+    accuracy: JudgeAccuracy
+    accuracy_interval: Interval | None
+    pairwise: MacroAccuracy
+    numbers: NumericDifference | None
+    numbers_intervals: Mapping[str, Interval]
+
+
+@dataclass(frozen=True)
+class ValueGold:
+    """Shares equal to gold: of people's most frequent answer, of each judge's. `ties`: cells with several most frequent
+    answers. `numbers`: how far people's mean and median lie from gold, `judge_numbers` how far each judge does."""
+
+    gold: RaterEntry
+    people: JudgeAccuracy
+    ties: int
+    judges: tuple[tuple[RaterEntry, JudgeAccuracy], ...]
+    numbers: NumbersFromGold | None
+    judge_numbers: tuple[NumericDifference, ...]
+
+
+@dataclass(frozen=True)
+class ValueReport:
+    """`summary`: cells that were answered, with one option for "answered", and why the others are empty. `accuracy`:
+    A_h, of equal answers. `counts`: the most frequent answers of people."""
+
+    data: QuestionData
+    summary: SelectionSummary
+    counts: tuple[ValueCount, ...]
+    exact: ExactAgreement
+    exact_intervals: Mapping[str, Interval]
+    accuracy: MacroAccuracy
+    numeric: NumericAgreement | None
+    numeric_intervals: Mapping[str, Interval]
+    judges: tuple[ValueJudge, ...]
+    golds: tuple[ValueGold, ...]
+    # By the facet that the filters name; none without one.
+    groups: tuple[Group, ...]
+
+    @property
+    def spec(self) -> QuestionSpec:
+        return self.data.spec
+
+    @property
+    def words(self) -> ValueWords:
+        assert self.data.values is not None
+        return self.data.values
+
+
+def value_report(data: QuestionData, of: StudyData, filters: Filters) -> ValueReport:
+    assert data.values is not None
+    people, numbers, arguments = data.people, data.values.numbers, filters.intervals.arguments
+    return ValueReport(
+        data=data,
+        summary=selection_summary(np.minimum(data.selections, 0), n_options=1),
+        counts=most_frequent(people.code, at_most=SHOWN_ANSWERS),
+        exact=exact_agreement(people),
+        exact_intervals=exact_intervals(people, **arguments) if arguments else {},
+        accuracy=macro_accuracy(pair_tables(people)),
+        numeric=None if numbers is None else numeric_agreement(people, numbers),
+        numeric_intervals=numeric_intervals(people, numbers, **arguments) if arguments and numbers is not None else {},
+        judges=tuple(
+            _judge(judge, people, data.judges[judge.code], numbers, filters)
+            for judge in of.judges
+            if judge.code in data.judges
+        ),
+        golds=tuple(
+            _gold(gold, data, numbers, [judge for judge in of.judges if judge.code in data.judges])
+            for gold in of.golds
+            if gold.code in data.golds
+        ),
+        groups=groups(
+            of,
+            people,
+            [(judge, data.judges[judge.code]) for judge in of.judges if judge.code in data.judges],
+            filters,
+            numbers=numbers,
+        )
+        if filters.group
+        else (),
+    )
+
+
+def _judge(
+    judge: RaterEntry, people: Answers, answers: Answers, numbers: FloatArray | None, filters: Filters
+) -> ValueJudge:
+    arguments = filters.intervals.arguments
+    return ValueJudge(
+        judge=judge,
+        accuracy=judge_accuracy(people, answers),
+        accuracy_interval=judge_accuracy_interval(people, answers, **arguments) if arguments else None,
+        pairwise=judge_pair_accuracy(people, answers),
+        numbers=None if numbers is None else numeric_difference(people, answers, numbers),
+        numbers_intervals=numeric_difference_intervals(people, answers, numbers, **arguments)
+        if arguments and numbers is not None
+        else {},
+    )
+
+
+def _gold(gold: RaterEntry, data: QuestionData, numbers: FloatArray | None, judges: Sequence[RaterEntry]) -> ValueGold:
+    right = data.golds[gold.code]
+    voice, ties = one_voice(data.people)
+    return ValueGold(
+        gold=gold,
+        people=judge_accuracy(right, voice),
+        ties=ties,
+        judges=tuple((judge, judge_accuracy(right, data.judges[judge.code])) for judge in judges),
+        numbers=None if numbers is None else _from_gold(data.people, right, numbers),
+        judge_numbers=()
+        if numbers is None
+        else tuple(numeric_difference(right, data.judges[judge.code], numbers) for judge in judges),
+    )
+
+
+def _from_gold(people: Answers, right: Answers, numbers: FloatArray) -> NumbersFromGold:
+    golden = dict(zip(right.cell.tolist(), numbers[right.code].tolist(), strict=True))
+    bounds = [*people.by_cell.first.tolist(), people.cell.size]
+    said = numbers[people.code]
+    apart = [
+        (abs(float(said[start:end].mean()) - golden[cell]), abs(float(np.median(said[start:end])) - golden[cell]))
+        for cell, start, end in zip(people.by_cell.cell.tolist(), bounds[:-1], bounds[1:], strict=True)
+        if cell in golden
+    ]
+    if not apart:
+        return NumbersFromGold(None, None, 0)
+    mean, median = np.array(apart).mean(axis=0).tolist()
+    return NumbersFromGold(mean, median, len(apart))

@@ -1,0 +1,341 @@
+"""Agreement on numbers: how far apart two raters are, and how much of what differs lies between cells.
+
+All statistics are functions of sums over cells, so that a draw of documents is a weighted sum of documents (see
+`bootstrap`). Numbers are moved to have the mean 0 first: what is left then does not drown in rounding.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse, stats
+
+from reports.stats.agreement import NO_TWO_ANSWERS
+from reports.stats.answers import MISSING, Answers, IntArray
+from reports.stats.bootstrap import (
+    MAXIMUM_COMPARISONS,
+    N_DRAWS,
+    TOO_MANY_COMPARISONS,
+    By,
+    Interval,
+    Resampling,
+    resampling,
+)
+from reports.stats.judge import judge_codes
+from reports.stats.pairs import FloatArray
+
+ALL_EQUAL = "all numbers are the same"
+TOO_FEW_SHARED = "no two raters share three cells in which both give different numbers"
+# Fewer shared cells than this make any two raters correlate.
+_FEWEST_SHARED = 3
+_LIMITS = 1.96
+
+
+@dataclass(frozen=True)
+class NumericAgreement:
+    """How far people agree on numbers, of cells with two answers or more. None where not defined.
+
+    alpha: Krippendorff's, at the interval level; icc: intraclass correlation, one-way random, single rater, for any
+    number of raters a cell; difference: the mean absolute difference of two answers to a cell; limits: 95 % of the
+    differences of two people lie within plus or minus it, 1.96 times their root mean square (Bland and Altman);
+    pearson, spearman: the mean over pairs of raters with three shared cells or more.
+    """
+
+    alpha: float | None
+    icc: float | None
+    difference: float | None
+    limits: float | None
+    pearson: float | None
+    spearman: float | None
+    reason: str
+    correlation_reason: str
+    n_cells: int
+    n_comparisons: int
+    n_pairs: int
+
+
+# Of each shared cell: 1, r, r^2, sum, sum of squares, squared sum by r, 2 (r squares - sum^2) / (r - 1), pairs, sum of
+# absolute differences of pairs, sum of squared differences of pairs.
+_ONE, _R, _R2, _SUM, _SQUARES, _MEANS, _WITHIN, _PAIRS, _APART, _APART2 = range(10)
+_OF_CELLS = ("alpha", "icc", "difference", "limits")
+_OF_PAIRS = ("pearson", "spearman")
+
+
+def numeric_agreement(answers: Answers, values: FloatArray) -> NumericAgreement:
+    """
+    Args:
+        values: the number that each code stands for, shape (n_options,).
+    """
+    x = _centred(answers, values)
+    sums = _cell_sums(answers, x)[0].sum(axis=0)
+    shared = int(sums[_ONE])
+    found = dict(zip(_OF_CELLS, _statistics(sums[np.newaxis])[0].tolist(), strict=True))
+    correlations, n_pairs, reason = dict.fromkeys(_OF_PAIRS, np.nan), 0, TOO_MANY_COMPARISONS
+    if sums[_PAIRS] <= MAXIMUM_COMPARISONS:
+        pairs = _pairs(answers, x)
+        n_pairs = pairs.n_groups
+        correlations = dict(zip(_OF_PAIRS, pairs.correlations(pairs.totals()[np.newaxis])[0].tolist(), strict=True))
+        reason = "" if not np.isnan(correlations["pearson"]) else (TOO_FEW_SHARED if shared else NO_TWO_ANSWERS)
+    return NumericAgreement(
+        **{name: _defined(value) for name, value in (found | correlations).items()},
+        reason="" if not np.isnan(found["alpha"]) else (ALL_EQUAL if shared else NO_TWO_ANSWERS),
+        correlation_reason=reason,
+        n_cells=shared,
+        n_comparisons=int(sums[_PAIRS]),
+        n_pairs=n_pairs,
+    )
+
+
+def numeric_intervals(
+    answers: Answers,
+    values: FloatArray,
+    *,
+    by: By = "document",
+    n_draws: int = N_DRAWS,
+    seed: int = 0,
+    expanded: bool = True,
+) -> dict[str, Interval]:
+    """Of all that `NumericAgreement` has, by their names, of the same draws.
+
+    Ranks, for Spearman's correlation, are those of the whole sample in every draw.
+    """
+    draws = resampling(answers, by, n_draws=n_draws, seed=seed, expanded=expanded)
+    if draws.too_few:
+        return {name: draws.without_draws() for name in (*_OF_CELLS, *_OF_PAIRS)}
+    x = _centred(answers, values)
+    cells, first = _cell_sums(answers, x)
+    cluster = draws.cluster_of(answers)
+    per_cluster = np.zeros((draws.n_clusters, cells.shape[1]))
+    np.add.at(per_cluster, cluster[first], cells)
+    drawn = draws.draw(per_cluster, _statistics)
+    found = {name: draws.interval(drawn[:, at]) for at, name in enumerate(_OF_CELLS)}
+    if cells[:, _PAIRS].sum() > MAXIMUM_COMPARISONS:
+        return found | {name: draws.without_draws(TOO_MANY_COMPARISONS) for name in _OF_PAIRS}
+    return found | _pairs(answers, x).intervals(cluster, draws)
+
+
+def _centred(answers: Answers, values: FloatArray) -> FloatArray:
+    x: FloatArray = np.asarray(values, dtype=np.float64)[answers.code]
+    return x - x.mean() if x.size else x
+
+
+def _cell_sums(answers: Answers, x: FloatArray) -> tuple[FloatArray, IntArray]:
+    """The sums of each shared cell, shape (n_shared, 10), and the place of its first answer."""
+    cells = answers.by_cell
+    r = np.bincount(cells.index)
+    shared = r >= 2
+    size, start = r[shared], cells.first[shared]
+    total = np.bincount(cells.index, x)[shared] if x.size else np.zeros(0)
+    squares = np.bincount(cells.index, x**2)[shared] if x.size else np.zeros(0)
+    # Sorted within cells, the j-th of r counts j times as the larger and r - 1 - j times as the smaller one.
+    order = np.lexsort((x, cells.index))
+    place = np.arange(x.size) - cells.first[cells.index] if x.size else np.zeros(0)
+    weighted = (2 * place - r[cells.index] + 1) * x[order] if x.size else np.zeros(0)
+    apart = np.bincount(cells.index, weighted)[shared] if x.size else np.zeros(0)
+    apart2 = np.maximum(size * squares - total**2, 0)
+    columns = [
+        np.ones(size.size), size, size**2, total, squares, total**2 / np.maximum(size, 1),
+        2 * apart2 / np.maximum(size - 1, 1), size * (size - 1) / 2, apart, apart2,
+    ]  # fmt: skip
+    return np.stack(columns, axis=-1).astype(np.float64), start
+
+
+def _statistics(sums: FloatArray) -> FloatArray:
+    """alpha, icc, difference and limits of each draw, shape (n_draws, 4).
+
+    alpha: 1 - observed / expected, both means of squared differences of pairable numbers (Krippendorff 2011). icc: from
+    the one-way analysis of variance, Shrout and Fleiss (1979) ICC(1,1); for unequal numbers of raters: Donner (1986).
+    """
+    n, total, squares = sums[:, _R], sums[:, _SUM], sums[:, _SQUARES]
+    observed = _ratio(sums[:, _WITHIN], n)
+    expected = _ratio(2 * np.maximum(n * squares - total**2, 0), n * (n - 1))
+    cells = sums[:, _ONE]
+    between = _ratio(sums[:, _MEANS] - _ratio(total**2, n), cells - 1)
+    within = _ratio(squares - sums[:, _MEANS], n - cells)
+    k0 = _ratio(n - _ratio(sums[:, _R2], n), cells - 1)
+    pairs = sums[:, _PAIRS]
+    return np.stack(
+        [
+            1 - _ratio(observed, expected),
+            _ratio(between - within, between + (k0 - 1) * within),
+            _ratio(sums[:, _APART], pairs),
+            _LIMITS * np.sqrt(_ratio(sums[:, _APART2], pairs)),
+        ],
+        axis=-1,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """Comparisons of two raters, ordered by pair: a, b: numbers; rank_a, rank_b: their ranks among the pair's shared
+    cells; first: the place of the first answer of each comparison's cell; group: the pair."""
+
+    a: FloatArray
+    b: FloatArray
+    rank_a: FloatArray
+    rank_b: FloatArray
+    first: IntArray
+    group: IntArray
+    n_groups: int
+
+    def features(self) -> FloatArray:
+        """Of each comparison what correlations need, shape (n_comparisons, 11)."""
+        columns = [np.ones(self.a.size)]
+        for a, b in ((self.a, self.b), (self.rank_a, self.rank_b)):
+            columns += [a, b, a**2, b**2, a * b]
+        return np.stack(columns, axis=-1)
+
+    def totals(self) -> FloatArray:
+        summed = np.zeros((self.n_groups, 11))
+        np.add.at(summed, self.group, self.features())
+        return summed.ravel()
+
+    def correlations(self, sums: FloatArray) -> FloatArray:
+        """The mean over pairs of Pearson's and of Spearman's correlation, shape (n_draws, 2)."""
+        of_pairs = sums.reshape(sums.shape[0], self.n_groups, 11)
+        n = of_pairs[:, :, 0]
+        found = []
+        for at in (1, 6):
+            a, b, a2, b2, ab = (of_pairs[:, :, at + place] for place in range(5))
+            spread = np.maximum(n * a2 - a**2, 0) * np.maximum(n * b2 - b**2, 0)
+            usable = (n >= _FEWEST_SHARED) & (spread > 1e-9 * np.maximum(n * a2 * n * b2, 1e-300))
+            r = np.divide(n * ab - a * b, np.sqrt(spread), out=np.full(n.shape, np.nan), where=usable)
+            defined = ~np.isnan(r)
+            counted = defined.sum(axis=1)
+            found.append(
+                np.divide(
+                    np.where(defined, r, 0).sum(axis=1), counted, out=np.full(counted.shape, np.nan), where=counted > 0
+                )
+            )
+        return np.stack(found, axis=-1)
+
+    def intervals(self, cluster: IntArray, draws: Resampling) -> dict[str, Interval]:
+        values = self.features()
+        rows = np.repeat(cluster[self.first], 11)
+        columns = (self.group[:, np.newaxis] * 11 + np.arange(11)).ravel()
+        shape = (draws.n_clusters, max(self.n_groups, 1) * 11)
+        per_cluster = sparse.csr_array((values.ravel(), (rows, columns)), shape=shape)
+        if not self.n_groups:
+            return {name: draws.without_draws() for name in _OF_PAIRS}
+        made = draws.within(per_cluster.nnz)
+        drawn = made.draw(per_cluster, self.correlations)
+        return {name: made.interval(drawn[:, at]) for at, name in enumerate(_OF_PAIRS)}
+
+
+def _pairs(answers: Answers, x: FloatArray) -> _Pairs:
+    first, second = comparisons(answers)
+    raters, rater = np.unique(answers.rater, return_inverse=True)
+    pairs, group = np.unique(rater[first] * raters.size + rater[second], return_inverse=True)
+    order = np.argsort(group, kind="stable")
+    first, second, group = first[order], second[order], group[order]
+    starts = answers.by_cell.first[answers.by_cell.index[first]]
+    return _Pairs(x[first], x[second], _ranks(x[first], group), _ranks(x[second], group), starts, group, pairs.size)
+
+
+def comparisons(answers: Answers) -> tuple[IntArray, IntArray]:
+    """The places of both answers of each pair of answers to one cell, the lower rater first."""
+    r = np.bincount(answers.by_cell.index)
+    first: list[IntArray] = [np.zeros(0, dtype=np.int64)]
+    second: list[IntArray] = [np.zeros(0, dtype=np.int64)]
+    for size in np.unique(r[r >= 2]).tolist():
+        a, b = np.triu_indices(size, k=1)
+        starts = answers.by_cell.first[r == size][:, np.newaxis]
+        first.append((starts + a).ravel())
+        second.append((starts + b).ravel())
+    return np.concatenate(first), np.concatenate(second)
+
+
+def _ranks(x: FloatArray, group: IntArray) -> FloatArray:
+    """Middle ranks within groups, less their mean; groups ascending."""
+    bounds = np.flatnonzero(np.diff(group, prepend=-1, append=group[-1] + 1 if group.size else 0))
+    ranks = np.zeros(x.size)
+    for start, end in itertools.pairwise(bounds.tolist()):
+        ranks[start:end] = stats.rankdata(x[start:end]) - (end - start + 1) / 2
+    return ranks
+
+
+# --- one rater against others ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NumericDifference:
+    """A judge's numbers less people's, over all pairs of answers to one cell.
+
+    difference: mean absolute; bias: mean; low, high: Bland and Altman's 95 % limits of agreement, the bias plus and
+    minus 1.96 standard deviations; pearson, spearman: over the same pairs. None where not defined.
+    """
+
+    difference: float | None
+    bias: float | None
+    low: float | None
+    high: float | None
+    pearson: float | None
+    spearman: float | None
+    n: int
+
+
+def numeric_difference(people: Answers, judge: Answers, values: FloatArray) -> NumericDifference:
+    """
+    Args:
+        values: the number that each code stands for, shape (n_options,).
+
+    Sources: Bland and Altman (1986).
+    """
+    chosen = judge_codes(people, judge)
+    both = chosen != MISSING
+    theirs, its = (np.asarray(values, dtype=np.float64)[code[both]] for code in (people.code, chosen))
+    apart = its - theirs
+    n = apart.size
+    if not n:
+        return NumericDifference(None, None, None, None, None, None, 0)
+    bias = float(apart.mean())
+    spread = float(apart.std(ddof=1)) if n > 1 else None
+    vary = n >= _FEWEST_SHARED and np.ptp(theirs) > 0 and np.ptp(its) > 0
+    return NumericDifference(
+        difference=float(np.abs(apart).mean()),
+        bias=bias,
+        low=None if spread is None else bias - _LIMITS * spread,
+        high=None if spread is None else bias + _LIMITS * spread,
+        pearson=float(np.corrcoef(theirs, its)[0, 1]) if vary else None,
+        spearman=float(np.corrcoef(stats.rankdata(theirs), stats.rankdata(its))[0, 1]) if vary else None,
+        n=n,
+    )
+
+
+def numeric_difference_intervals(
+    people: Answers,
+    judge: Answers,
+    values: FloatArray,
+    *,
+    by: By = "document",
+    n_draws: int = N_DRAWS,
+    seed: int = 0,
+    expanded: bool = True,
+) -> dict[str, Interval]:
+    """Of the mean absolute difference and of the bias."""
+    draws = resampling(people, by, n_draws=n_draws, seed=seed, expanded=expanded)
+    if draws.too_few:
+        return {name: draws.without_draws() for name in ("difference", "bias")}
+    chosen = judge_codes(people, judge)
+    both = chosen != MISSING
+    numbers = np.asarray(values, dtype=np.float64)
+    apart = numbers[chosen[both]] - numbers[people.code[both]]
+    per_cluster = np.zeros((draws.n_clusters, 3))
+    np.add.at(per_cluster, draws.cluster_of(people)[both], np.stack([np.ones(apart.size), np.abs(apart), apart], -1))
+    drawn = draws.draw(
+        per_cluster, lambda sums: np.stack([_ratio(sums[:, 1], sums[:, 0]), _ratio(sums[:, 2], sums[:, 0])], axis=-1)
+    )
+    return {name: draws.interval(drawn[:, at]) for at, name in enumerate(("difference", "bias"))}
+
+
+def _ratio(top: npt.ArrayLike, bottom: npt.ArrayLike) -> FloatArray:
+    above, below = np.broadcast_arrays(np.asarray(top, np.float64), np.asarray(bottom, np.float64))
+    found: FloatArray = np.divide(above, below, out=np.full(below.shape, np.nan), where=below > 1e-12)
+    return found
+
+
+def _defined(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
