@@ -15,6 +15,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
+    "--disable-smooth-scrolling",  # else a key's scrolling is still under way when the next one is pressed
 ]
 
 

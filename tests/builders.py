@@ -19,9 +19,10 @@ from rest_framework.test import APIClient
 
 from annotation import actions
 from annotation.actions import Answer
-from annotation.evidence import Block, BlockKind
+from annotation.evidence.blocks import Block
+from annotation.evidence.kinds import HEADING, PARAGRAPH
 from annotation.models import Assignment, Option, Question, Rater, Role, Row, Scheme, Sheet, Study, User
-from annotation.scheme import load_scheme
+from annotation.scheme.spec import load_scheme
 
 # A browser, and a program, of somebody who is logged in: the fixtures `client_of` and `api_of`.
 ClientOf = Callable[[User], Client]
@@ -119,8 +120,8 @@ def sheet(
 
 def row(sheet: Sheet, name: str) -> Row:
     evidence = [
-        Block(BlockKind.HEADING, f"{name} of {sheet.title}"),
-        Block(BlockKind.PARAGRAPH, "The tenant pays the rent monthly and gives notice in writing."),
+        Block(HEADING, f"{name} of {sheet.title}"),
+        Block(PARAGRAPH, "The tenant pays the rent monthly and gives notice in writing."),
     ]
     return actions.add_row(
         sheet=sheet, name=name, title=f"{sheet.title}, {name}", url="https://law.example/", evidence=evidence
@@ -142,9 +143,11 @@ def assignments(rater: Rater, sheet: Sheet) -> list[Assignment]:
 
 
 def answer(sheet: Sheet, column: str, question: str, option: str | None, *, note: str | None = None) -> Answer:
-    """An answer by names: of the column, of the question in its section, of the option (None clears)."""
+    """An answer by names: of the column, of the question in its section; and the answer's code (None clears)."""
     found = sheet.columns.get(name=column)
     asked = Question.objects.get(section=found.section_id, key=question)
+    if option is not None and not asked.spec.has_options:
+        return Answer.of_code(found, asked, option, spec=asked.spec, note=note)
     chosen = Option.objects.get(question=asked, key=option) if option is not None else None
     return Answer(column=found, question=asked, option=chosen, note=note)
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 
+import hypothesis
 import pytest
+from django.conf import settings
+from django.db import connection
 from django.test import Client, override_settings
 from django.utils import translation
 from rest_framework.authtoken.models import Token
@@ -13,6 +18,14 @@ from rest_framework.test import APIClient
 from annotation.models import User
 from tests import builders
 from tests.builders import ApiOf, ClientOf, Leases
+from tests.workers import PostgreSQLSite, Site, SQLiteSite
+
+# How long an example takes depends on what else the machine does, and is no property of the code.
+hypothesis.settings.register_profile("palate", deadline=None)
+hypothesis.settings.load_profile("palate")
+
+# One of the last four of the usual sixteen; tests that run side by side get different ones.
+REDIS_DATABASE = 12 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 4
 
 
 @pytest.hookimpl(tryfirst=True)  # before marks are chosen by
@@ -68,3 +81,29 @@ def api_of() -> ApiOf:
         return client
 
     return with_token
+
+
+@pytest.fixture
+def broker_url() -> Iterator[str]:
+    """A queue of the test's own: in its site's folder, or where the tests run on Redis, one of its databases."""
+    if not settings.CELERY_BROKER_URL.startswith("redis"):
+        yield "filesystem://localhost//"
+        return
+    import redis
+
+    url = f"{settings.CELERY_BROKER_URL.rsplit('/', 1)[0]}/{REDIS_DATABASE}"
+    client = redis.Redis.from_url(url)
+    if client.dbsize():
+        pytest.skip(f"Redis database {REDIS_DATABASE} is in use")
+    yield url
+    client.flushdb()
+    client.close()
+
+
+@pytest.fixture
+def bare_site(tmp_path: Path, broker_url: str) -> Iterator[Site]:
+    """An installation for real workers; who uses it says which `program` they run, and which `table` is watched."""
+    is_sqlite = connection.vendor == "sqlite"
+    made = SQLiteSite(tmp_path, broker_url) if is_sqlite else PostgreSQLSite(tmp_path, broker_url)
+    yield made
+    made.close()

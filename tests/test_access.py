@@ -13,8 +13,11 @@ What each outcome means, and how a page and the API say it:
 from __future__ import annotations
 
 import gzip
+import html
+import io
 import json
 import uuid
+import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -33,13 +36,19 @@ from pytest_django import Settings
 from annotation import actions
 from annotation.models import Assignment, Invite, Label, LabelEvent, Note, Role, Row, User
 from judges import actions as judging
-from judges.models import ExtractionRun, Judge, Run
-from recipes.models import Document
+from judges.generating import actions as generating
+from judges.models import ExtractionRun, GenerationRun, Judge, Run
+from recipes.cooking import actions as retrieving
+from recipes.cooking.models import Document, Retrieval
+from recipes.cooking.retrieval_queries import Asked
+from recipes.cooking.web.engines import Result
+from recipes.cooking.web.recorded import Recorded
 from reports import actions as reporting
-from reports.arrays import Filters
+from reports.data.arrays import Filters
 from reports.models import Export, Report
 from tests import builders
 from tests.builders import Leases
+from tests.judges import generations
 
 YES, LOGIN, HIDDEN, FORBID, REFUSED, METHOD = "yes", "login", "hidden", "forbid", "refused", "method"
 
@@ -60,9 +69,11 @@ LOGGED_IN = Who(LOGIN, YES, YES, YES, YES, YES)
 MEMBERS = Who(LOGIN, HIDDEN, YES, YES, YES, YES)
 READERS = Who(LOGIN, HIDDEN, FORBID, YES, YES, YES)
 MANAGERS = Who(LOGIN, HIDDEN, FORBID, YES, FORBID, YES)
-# Managers may, and are told that there is nothing to do: the world's run is at work already.
+# They may, and are told that there is nothing to do: the world's run is at work already, and its download ready.
 MANAGERS_IN_VAIN = Who(LOGIN, HIDDEN, FORBID, REFUSED, FORBID, REFUSED)
+READERS_IN_VAIN = Who(LOGIN, HIDDEN, FORBID, REFUSED, REFUSED, REFUSED)
 ANNA = Who(LOGIN, HIDDEN, YES, HIDDEN, HIDDEN, HIDDEN)
+SUPERUSERS_IN_VAIN = Who(LOGIN, HIDDEN, FORBID, FORBID, FORBID, REFUSED)
 SUPERUSERS = Who(LOGIN, FORBID, FORBID, FORBID, FORBID, YES)
 NOBODY = Who(LOGIN, METHOD, METHOD, METHOD, METHOD, METHOD)
 
@@ -76,6 +87,7 @@ class World:
     judge: Judge
     run: Run
     extraction: ExtractionRun
+    generation: GenerationRun
     report: Report
     export: Export
 
@@ -121,11 +133,38 @@ def a_noted_cell(world: World) -> Sequence[object]:
     return (world.mine.pk, note.column_id, note.question_id)
 
 
+def an_import(world: World) -> Sequence[object]:
+    """Of files that wait for a worker."""
+    study = world.leases.study
+    made = study.imports.first() or study.imports.create(what="rows", files={"rows": ["rows.csv", "0"]}, language="en")
+    return (study.slug, made.pk)
+
+
 def a_stored_page(world: World) -> Sequence[object]:
     Document.objects.get_or_create(
         row=world.mine.row, defaults={"html_gz": gzip.compress(b"<p>Stir.</p>"), "source": "a.html", "sha256": "0"}
     )
     return (world.mine.row_id,)
+
+
+def a_retrieval(world: World) -> Retrieval:
+    """Of a hit that waits to be fetched."""
+    leases = world.leases
+    if (found := leases.study.retrievals.first()) is None:
+        recorded = Recorded(leases.sheet.title, "paper", "lease", [Result(1, "https://law.example/1", "")])
+        [search] = retrieving.record_results(study=leases.study, recorded=[recorded], by=None).searches
+        asked = Asked(leases.sheet, search.engine, search.query)
+        found = retrieving.start_retrieval(study=leases.study, asked=[asked], documents=1, by=None)
+    return found
+
+
+def retrieval(world: World) -> Sequence[object]:
+    return (world.leases.study.slug, a_retrieval(world).pk)
+
+
+def hit(world: World) -> Sequence[object]:
+    [search] = a_retrieval(world).searches.all()
+    return (world.leases.study.slug, search.hits.get().pk)
 
 
 def mine(world: World) -> Sequence[object]:
@@ -146,6 +185,18 @@ def extractor(world: World) -> Sequence[object]:
 
 def extraction(world: World) -> Sequence[object]:
     return (world.leases.study.slug, world.extraction.pk)
+
+
+def generation(world: World) -> Sequence[object]:
+    return (world.leases.study.slug, world.generation.pk)
+
+
+def a_text(world: World) -> Sequence[object]:
+    return (*generation(world), world.generation.items.first().pk)
+
+
+def a_generation(world: World) -> Sequence[object]:
+    return (world.leases.study.slug, world.generation.items.first().generation_id)
 
 
 def rater(world: World) -> Sequence[object]:
@@ -219,7 +270,7 @@ TABLE = {
     "annotation:sheet": Url(ANNA, args=sheet),
     "annotation:spreadsheet": Url(ANNA, ANNA, args=sheet),
     "annotation:spreadsheet-file": Url(ANNA, args=sheet),
-    "annotation:grid-script": Url(ANYBODY, Who(*[METHOD] * 6), args=lambda world: ("any",)),
+    "annotation:script": Url(ANYBODY, Who(*[METHOD] * 6), args=lambda world: ("grid", "any")),
     "annotation:record-cells": Posted(Who(LOGIN, REFUSED, YES, REFUSED, REFUSED, REFUSED), args=sheet, data=a_cell),
     "annotation:evidence": Url(ANNA, args=mine),
     "annotation:submit": Posted(ANNA, args=mine),
@@ -241,9 +292,13 @@ TABLE = {
     "annotation:studies": Url(LOGGED_IN),
     "annotation:new-study": Url(SUPERUSERS, SUPERUSERS),
     "annotation:study": Url(MEMBERS, args=slug),
+    "annotation:lineage": Url(READERS, args=slug),
+    "annotation:derive": Url(SUPERUSERS, SUPERUSERS, args=slug),
     "annotation:plan": Url(MANAGERS, MANAGERS, args=slug),
     "annotation:people": Url(MANAGERS, MANAGERS, args=slug),
     "annotation:replan": Url(MANAGERS, MANAGERS, args=slug),
+    "annotation:drafts": Url(MANAGERS, MANAGERS, args=slug),
+    "annotation:warnings": Url(MANAGERS, args=slug),
     "annotation:withdraw-row": Posted(
         MANAGERS, args=slug, data=lambda world: {"row": world.mine.row_id, "reason": "gone"}
     ),
@@ -272,13 +327,41 @@ TABLE = {
     "annotation:import": Url(MANAGERS, args=slug),
     "annotation:import-rows": Posted(MANAGERS, args=slug),
     "annotation:import-labels": Posted(MANAGERS, args=slug),
+    "annotation:import-run": Url(MANAGERS, args=an_import),
+    "annotation:cancel-import": Posted(MANAGERS, args=an_import),
+    "annotation:resume-import": Posted(MANAGERS, args=an_import),
     # recipes
     "recipes:stored-page": Url(MEMBERS, args=a_stored_page),
     "recipes:documents": Url(READERS, args=slug),
     "recipes:document": Url(READERS, args=lambda world: (world.leases.study.slug, world.mine.row_id)),
     "recipes:add-recipe": Posted(MANAGERS, args=slug),
     "recipes:import-documents": Posted(MANAGERS, args=slug),
+    "memorization:names": Url(READERS, args=slug),
+    "memorization:add-names": Posted(MANAGERS, args=slug),
+    # The leases are no candidates.
+    "memorization:beside": Url(Who(LOGIN, HIDDEN, HIDDEN, HIDDEN, HIDDEN, HIDDEN), args=sheet),
+    "recipes:searches": Url(READERS, args=slug),
+    "recipes:new-search": Url(MANAGERS, MANAGERS, args=slug),
+    "recipes:search-items": Url(MANAGERS, MANAGERS, args=slug),
+    "recipes:record-results": Posted(MANAGERS, args=slug),
+    "recipes:hits": Url(READERS, args=sheet_of_study),
+    "recipes:hits-csv": Url(READERS, args=slug),
+    "recipes:pages-warc": Url(READERS, args=slug),
+    "recipes:decide": Posted(MANAGERS, args=hit),
+    "recipes:retrieval": Url(READERS, args=retrieval),
+    "recipes:cancel-retrieval": Posted(MANAGERS, args=retrieval),
+    "recipes:resume-retrieval": Posted(MANAGERS, args=retrieval),
     # judges
+    "memorization:verdict": Url(READERS, args=slug),
+    "memorization:verdict-item": Url(
+        Who(LOGIN, HIDDEN, FORBID, HIDDEN, HIDDEN, HIDDEN),  # of a study that looks for nothing, no item has a verdict
+        args=lambda world: (world.leases.study.slug, world.leases.sheet.columns.first().pk),  # type: ignore[union-attr]
+    ),
+    "memorization:verdict-file": Url(READERS, args=lambda world: (world.leases.study.slug, "csv")),
+    "memorization:verdict-figure": Url(
+        Who(LOGIN, HIDDEN, FORBID, HIDDEN, HIDDEN, HIDDEN),
+        args=lambda world: (world.leases.study.slug, "ingredients.verdict-recipe", "svg"),
+    ),
     "judges:runs": Url(READERS, args=slug),
     "judges:board": Url(MANAGERS, args=slug),
     "judges:new-judge": Url(SUPERUSERS, SUPERUSERS, args=slug),
@@ -292,6 +375,17 @@ TABLE = {
     "judges:cancel-extraction": Posted(MANAGERS, args=extraction),
     "judges:resume-extraction": Posted(MANAGERS, args=extraction),
     "judges:extracted": Url(READERS, args=lambda world: (*extraction(world), world.mine.row_id)),
+    "judges:generations": Url(READERS, args=slug),
+    "judges:new-generation": Url(MANAGERS, MANAGERS, args=slug),
+    "judges:estimate-generation": Posted(MANAGERS, args=slug),
+    "judges:new-model": Url(SUPERUSERS, SUPERUSERS, args=slug),
+    "judges:generation": Url(READERS, args=generation),
+    "judges:cancel-generation": Posted(MANAGERS, args=generation),
+    "judges:resume-generation": Posted(MANAGERS, args=generation),
+    "judges:generated-texts": Url(READERS, args=generation),
+    "judges:download-texts": Url(READERS, args=lambda world: (*generation(world), "csv")),
+    "judges:generated-text": Url(READERS, args=a_text),
+    "judges:write-again": Posted(MANAGERS, args=a_text),
     # reports
     "reports:report": Url(READERS, args=slug),
     "reports:board": Url(READERS, args=slug),
@@ -310,6 +404,8 @@ TABLE = {
     "reports:frozen-figure": Url(READERS, args=lambda world: (*frozen(world), "duties.stated.matrix", "svg")),
     "reports:ask": Posted(READERS, args=slug, data=lambda world: {"form": "jsonl"}),
     "reports:download": Url(READERS, args=export),
+    "reports:cancel-download": Posted(READERS, args=export),
+    "reports:resume-download": Posted(READERS, args=export),
     "reports:download-file": Url(READERS, args=export),
     # the API
     "api:token": Url(Who(METHOD, METHOD, METHOD, METHOD, METHOD, METHOD), ANYBODY),
@@ -317,6 +413,22 @@ TABLE = {
     "api:studies": Url(LOGGED_IN),
     "api:study": Url(MEMBERS, args=slug),
     "api:sheets": Url(MEMBERS, args=slug),
+    "api:lineage": Url(READERS, args=slug),
+    "api:drafts": Posted(
+        MANAGERS_IN_VAIN,
+        args=slug,
+        data=lambda world: {"rater": "A1", "drafted_from": "J1", "rows": [world.mine.row_id]},
+    ),
+    "api:derive": Posted(
+        SUPERUSERS_IN_VAIN,
+        args=slug,
+        data=lambda world: {
+            "deriver": "selected-rows",
+            "scheme": "contracts",
+            "slug": world.leases.study.slug,
+            "title": "Again",
+        },
+    ),
     "api:sheet": Url(MEMBERS, args=sheet),
     "api:row": Url(MEMBERS, args=row),
     "api:lens": Url(READERS, args=sheet),
@@ -337,6 +449,20 @@ TABLE = {
     "api:extraction": Url(READERS, args=extraction),
     "api:cancel-extraction": Posted(MANAGERS, args=extraction),
     "api:resume-extraction": Posted(MANAGERS_IN_VAIN, args=extraction),
+    "api:start-generation": Posted(MANAGERS, args=slug),
+    "api:generations": Url(READERS, args=slug),
+    "api:generation": Url(READERS, args=generation),
+    "api:cancel-generation": Posted(MANAGERS, args=generation),
+    "api:resume-generation": Posted(MANAGERS, args=generation),
+    "api:generated-texts": Url(READERS, args=generation),
+    "api:write-again": Posted(MANAGERS_IN_VAIN, args=a_generation),
+    "api:hits": Url(READERS, args=slug),
+    "api:decide-hit": Posted(MANAGERS_IN_VAIN, args=hit, data=lambda world: {"is_document": True}),
+    "api:start-retrieval": Posted(MANAGERS, args=slug),
+    "api:retrievals": Url(READERS, args=slug),
+    "api:retrieval": Url(READERS, args=retrieval),
+    "api:cancel-retrieval": Posted(MANAGERS, args=retrieval),
+    "api:resume-retrieval": Posted(MANAGERS_IN_VAIN, args=retrieval),
     "api:report": Url(READERS, args=slug),
     "api:reports": Url(READERS, READERS, args=slug, data=lambda world: {"title": "Another"}),
     "api:frozen-report": Url(READERS, args=frozen),
@@ -344,6 +470,8 @@ TABLE = {
     "api:compare-reports": Url(READERS, args=lambda world: (*frozen(world), world.report.pk)),
     "api:exports": Posted(READERS, args=slug, data=lambda world: {"form": "jsonl"}),
     "api:export": Url(READERS, args=export),
+    "api:cancel-export": Posted(READERS, args=export),
+    "api:resume-export": Posted(READERS_IN_VAIN, args=export),
     "api:export-file": Url(READERS, args=export),
     "api:assignment-labels": Url(ANNA, ANNA, args=mine),
     "api:submit": Posted(ANNA, args=mine),
@@ -367,12 +495,16 @@ def world(leases: Leases, settings: Settings, tmp_path: Path) -> World:
     export.refresh_from_db()
     judge = judging.create_judge(name="lexical", method=Judge.Method.LEXICAL, prompt_text=PROMPT)
     extractor = judging.create_extractor(name="schema", parser="schema-org")
+    (generation,) = generating.start(
+        study=leases.study, models=[generations.model()], wanted=generations.wanted(), by=leases.manager
+    )
     return World(
         leases=leases,
         superuser=builders.user("root", superuser=True),
         judge=judge,
         run=judging.start_run(study=leases.study, judge=judge, by=leases.manager),
         extraction=judging.start_extraction(study=leases.study, extractor=extractor, by=leases.manager),
+        generation=generation,
         report=reporting.freeze(study=leases.study, title="First", filters=Filters(), by=leases.manager),
         export=export,
     )
@@ -444,10 +576,54 @@ def test_an_address_of_one_study_does_not_reach_into_another(world: World) -> No
 
     for name in TABLE:
         args = TABLE[name].args(world)
-        # Judges and extractors belong to no study.
-        if len(args) == 2 and args[0] == world.leases.study.slug and not name.split(":")[-1].startswith("start"):
+        # Judges and extractors belong to no study, and the ending of a file is no object.
+        if (
+            len(args) == 2
+            and args[1] != "csv"
+            and args[0] == world.leases.study.slug
+            and not name.split(":")[-1].startswith("start")
+        ):
             method = client.post if TABLE[name].get is NOBODY else client.get
             assert method(reverse(name, args=(own.slug, args[1]))).status_code == 404, name
+
+
+def test_no_address_shows_an_annotator_a_hidden_facet(world: World) -> None:
+    """All pages, files and answers of the API, those to what is posted included; the manager's lens has it."""
+    scheme = world.leases.study.scheme
+    facets = [{"key": "source"}, {"key": "writer", "title": "Ghost writer", "hidden": True}]
+    type(scheme).objects.filter(pk=scheme.pk).update(spec={**scheme.spec, "row": {"facets": facets}})
+    Row.objects.update(facets={"source": "a public register", "writer": "the landlord’s nephew"})
+    a_note(world)
+
+    def seen(user: User, names: Sequence[str]) -> dict[str, str]:
+        client, said = Client(), {}
+        client.force_login(user)
+        for name in names:
+            url = TABLE[name]
+            address = reverse(name, args=url.args(world), query=url.query)
+            for method, data in (("get", {}), ("post", url.data(world))):
+                if name != "logout":
+                    before = transaction.savepoint()
+                    said[f"{method} {name}"] = text_of(getattr(client, method)(address, data))
+                    transaction.savepoint_rollback(before)
+        return said
+
+    to_anna = seen(world.leases.anna, list(TABLE))
+    assert [name for name, text in to_anna.items() if "nephew" in text or "Ghost" in text or "writer" in text] == []
+    # What is not hidden is shown, and who may see all of it does: the walk finds what there is.
+    assert "Source: a public register" in to_anna["get annotation:evidence"]
+    to_manager = seen(world.leases.manager, ["annotation:row-evidence", "annotation:lens"])
+    assert "Ghost writer: the landlord’s nephew" in to_manager["get annotation:row-evidence"]
+    assert "nephew" in to_manager["get annotation:lens"]
+
+
+def text_of(response: HttpResponseBase) -> str:
+    """All that an answer says: its headers and its text; of a workbook or another archive all that is in it."""
+    content = b"".join(response) if response.streaming else response.content  # type: ignore[attr-defined]
+    if content[:2] == b"PK":
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            content = b"\n".join(archive.read(name) for name in archive.namelist())
+    return "\n".join([*response.headers.values(), html.unescape(content.decode(errors="replace"))])
 
 
 def test_pages_forbid_inline_script(world: World) -> None:

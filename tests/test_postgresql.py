@@ -10,7 +10,7 @@ from django.db import OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test import Client
 
-from annotation.prepared import Prepared
+from annotation.plain_sql import Shape, Statement
 from tests.builders import user
 
 pytestmark = [
@@ -18,7 +18,8 @@ pytestmark = [
     pytest.mark.skipif(connection.vendor != "postgresql", reason="about PostgreSQL"),
 ]
 
-permissions = Prepared(lambda codename: Permission.objects.filter(codename=codename).order_by())
+permission = Shape(Permission)
+permissions = Statement("SELECT {one} FROM {one.table} WHERE {one.codename} = %s", one=permission)
 
 
 @pytest.fixture(autouse=True)
@@ -85,12 +86,12 @@ def plans() -> int:
 
 def test_the_plan_of_a_prepared_query_is_kept() -> None:
     for _time in range(4):
-        assert [one.codename for one in permissions(codename="add_user")] == ["add_user"]
+        assert [permission(one).codename for one in permissions("add_user")] == ["add_user"]
     assert plans() == 1
 
 
 def test_but_not_behind_a_pooler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(connection.settings_dict, "DISABLE_SERVER_SIDE_CURSORS", True)
     for _time in range(4):
-        assert [one.codename for one in permissions(codename="add_user")] == ["add_user"]
+        assert [permission(one).codename for one in permissions("add_user")] == ["add_user"]
     assert plans() == 0

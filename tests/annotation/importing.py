@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from annotation.imports import Imported, ImportRefused, import_rows
-from annotation.label_imports import import_labels
-from annotation.label_reading import LabelImport
+from annotation.exchange.label_imports import import_labels
+from annotation.exchange.label_reading import LabelImport
+from annotation.exchange.row_imports import Imported, ImportRefused, import_rows
+from annotation.exchange.tables import FileTable, open_table
 from annotation.models import Assignment, Column, Label, LabelEvent, Rater, Row, Sheet, Study
-from annotation.tables import Table, open_table
 
 QUESTIONS = """\
 key: clause-questions
@@ -34,7 +34,7 @@ ACTS = "rater,row,section,column,question,answer\n"
 NUMBER_OF = (Sheet, Row, Column, Rater, Assignment, Label, LabelEvent)
 
 
-def table(text: str, name: str = "file.csv") -> Table:
+def table(text: str, name: str = "file.csv") -> FileTable:
     return open_table(io.BytesIO(text.encode()), name=name, max_bytes=2**20)
 
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotation import actions, queries
 from annotation.models import Assignment, Plan, Rater, Sheet, Study
-from annotation.overlap import OverlapRequest, balanced_design
+from annotation.planning import OverlapRequest, balanced_design
 from tests.builders import Leases
 
 CHANGED = "This plan has changed since it was drawn; look at it and apply it again."

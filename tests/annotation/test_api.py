@@ -222,6 +222,8 @@ def test_labels_are_in_long_form(leases: Leases, api_of: ApiOf) -> None:
         "note": "see line 2",
         "preset": False,
         "exposed": False,
+        "drafted_from": None,
+        "confirmed_at": None,
     }
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from annotation import queries
-from annotation.coverage import Times, coverage
 from annotation.models import Rater
 from annotation.queries import Given
+from annotation.queries.plan_picture import Times, coverage
 from tests import builders
 from tests.builders import Leases
 
@@ -86,7 +86,7 @@ def test_the_interval_rests_on_the_cells_that_two_answer(leases: Leases) -> None
 
 
 def test_options_are_expected_as_they_were_used(leases: Leases, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("annotation.coverage._ENOUGH_LABELS", 4)
+    monkeypatch.setattr("annotation.queries.plan_picture._ENOUGH_LABELS", 4)
     for assignment in (*leases.annas, *leases.boriss):
         builders.label(assignment)
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 from annotation import actions, queries
 from annotation.actions import Refused
 from annotation.models import Assignment, Rater, Role, Sheet
-from annotation.overlap import OverlapRequest, balanced_design
+from annotation.planning import OverlapRequest, balanced_design
 from annotation.queries import ReplanRequest
 from tests import builders
 from tests.builders import ClientOf, Leases

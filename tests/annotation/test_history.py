@@ -9,8 +9,10 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import actions, history, lens
+from annotation import actions
 from annotation.actions import Answer, Refused
+from annotation.labels import history
+from annotation.lens import lens
 from annotation.models import Assignment, Label, LabelEvent, Rater, Skip, User
 from tests import builders
 from tests.builders import COMPLETE, ClientOf, Leases, label, standing

@@ -15,11 +15,11 @@ from django.core.management import CommandError, call_command
 from django.test import override_settings
 
 from annotation import actions
-from annotation.evidence import Block
-from annotation.exports import exported_labels, label_header, safe_lines
-from annotation.imports import ImportRefused
+from annotation.evidence.blocks import Block
+from annotation.exchange.exports import exported_labels, label_header, safe_lines
+from annotation.exchange.row_imports import ImportRefused
 from annotation.models import Assignment, Column, Label, Rater, Row, Study
-from annotation.scheme import load_scheme
+from annotation.scheme.spec import load_scheme
 from tests import builders
 from tests.annotation.importing import ACTS, QUESTIONS, answers, counts, labels_in, rows_in
 from tests.builders import ClientOf, Leases
@@ -266,3 +266,22 @@ def test_the_page_says_why_a_file_is_refused(
 ) -> None:
     response = client_of(leases.manager).post(f"/studies/{leases.study.slug}/import/rows/", files)
     assert sentence in response.content.decode()
+
+
+def test_rows_come_with_their_facets(db: None) -> None:
+    text = builders.SCHEME.replace("sections:", "row: {facets: [engine, {key: writer, hidden: true}]}\nsections:", 1)
+    study = builders.study(of=builders.scheme(text))
+    file = "row,facet_engine,writer,facet_rank\nA,Google,W1,1\nB, Bing  Web ,,2\n"
+
+    imported = rows_in(study, file)
+
+    assert imported.unread == ("facet_rank",)
+    assert dict(Row.objects.values_list("name", "facets")) == {
+        "A": {"engine": "Google", "writer": "W1"},
+        "B": {"engine": "Bing Web"},
+    }
+    assert rows_in(study, file).nothing_new
+    assert rows_in(study, "row\nA\n").nothing_new  # a file that says nothing of them takes nothing back
+    with pytest.raises(ImportRefused) as refused:
+        rows_in(study, "row,engine\nA,Bing\n")
+    assert "with another text" in refused.value.problems[0]

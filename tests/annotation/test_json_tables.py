@@ -7,9 +7,12 @@ import json
 from typing import Any
 
 import pytest
+from openpyxl import Workbook
 
-from annotation.json_tables import open_labels
-from annotation.tables import Problems, TableError
+from annotation.answers import kind_of
+from annotation.exchange.json_tables import open_labels
+from annotation.exchange.tables import Problems, TableError
+from annotation.scheme.spec import QuestionSpec
 
 
 def read(text: str) -> tuple[list[dict[str, str]], Problems, list[int]]:
@@ -18,7 +21,10 @@ def read(text: str) -> tuple[list[dict[str, str]], Problems, list[int]]:
     problems = Problems("labels")
     lines = list(table.lines(problems))
     return (
-        [{k: v for k, v in zip(table.header, line.cells, strict=True) if v} for line in lines],
+        [
+            {k: table.in_words(v) if k == "answer" else v for k, v in zip(table.header, line.cells, strict=True) if v}
+            for line in lines
+        ],
         problems,
         [line.number for line in lines],
     )
@@ -101,6 +107,8 @@ def test_what_a_question_cannot_take_is_named_by_its_line(results: list[Any], se
         ("[\n 1\n]", "Line 2 of “labels” is no task of Label Studio"),
         ('[\n{"data": {}},\n{"data": ', "“labels” is no JSON from line 3 on"),
         ('[{"data": {"row": "1"}}', "ends in the middle"),
+        ('{"rater": ' + 5_000 * "[", "Line 1 of “labels” is no JSON object"),
+        ('[{"data": ' + 5_000 * "[", "“labels” is no JSON from line 1 on"),
         ("[]", "“labels” is empty"),
         ("{" + " " * 11_000, "MB go in at once"),
     ],
@@ -108,3 +116,84 @@ def test_what_a_question_cannot_take_is_named_by_its_line(results: list[Any], se
 def test_what_cannot_be_read_says_where(text: str, sentence: str) -> None:
     with pytest.raises(TableError, match=sentence):
         read(text)
+
+
+@pytest.mark.parametrize(
+    ("said", "read_as"),
+    [("NaN", "NaN"), ("1e999", "inf"), ('"\\ud800yes\\u0000"', "yes")],
+    ids=["no number", "no end", "what no database holds"],
+)
+def test_what_json_says_and_no_file_of_text_could(said: str, read_as: str) -> None:
+    [line], problems, _numbers = read(f'{{"rater": "A", "row": 7, "answer": {said}}}')
+
+    assert (line["answer"].casefold(), problems.total) == (read_as.casefold(), 0)
+
+
+@pytest.mark.parametrize("odd", [None, 5, "text", {"a": 1}, ["text", None, 5]])
+def test_what_stands_where_a_task_has_lists_of_objects_says_nothing(odd: Any) -> None:
+    good = {"completed_by": 1, "result": [result("mood", {"choices": ["Glad"]})]}
+    lines, problems, _numbers = read(task(annotations=[{"result": odd}, good], predictions=odd))
+
+    assert [line["answer"] for line in lines] == ["Glad"]
+    assert problems.total == 0
+
+
+def test_texts_and_numbers_of_tasks_are_read_by_their_question() -> None:
+    """Several texts of a list are its parts; of records a line each, or the JSON that the export writes."""
+    foods = QuestionSpec.model_validate({"key": "foods", "title": "Foods", "kind": "text", "text": {"separator": ";"}})
+    parts = QuestionSpec.model_validate(
+        {"key": "parts", "title": "Parts", "kind": "items", "items": {"fields": [{"key": "part"}, {"key": "of"}]}}
+    )
+    grams = QuestionSpec.model_validate({"key": "grams", "title": "Grams", "kind": "number", "number": {}})
+    said = [
+        (foods, result("s__foods", {"text": ["flour", "water"]}, "textarea"), "flour; water"),
+        (parts, result("s__parts", {"text": "crust | bread"}, "textarea"), [{"part": "crust", "of": "bread"}]),
+        (
+            parts,
+            result("s__parts", {"text": ['[{"part":"crumb","of":""}]']}, "textarea"),
+            [{"part": "crumb", "of": ""}],
+        ),
+        (grams, result("s__grams", {"number": 2.5}, "number"), 2.5),
+        (grams, result("s__grams", {}, "number"), None),
+    ]
+    file = task(annotations=[{"completed_by": 1, "result": [of for _spec, of, _value in said]}])
+    table = open_labels(io.BytesIO(file.encode()), name="labels", max_bytes=10_000)
+    at = table.header.index("answer")
+    answers = [line.cells[at] for line in table.lines(Problems("labels"))]
+    for (spec, _of, value), answer in zip(said, answers, strict=True):
+        assert table.value(kind_of(spec), spec, answer) == value
+
+
+def workbook(**sheets: list[list[object]]) -> io.BytesIO:
+    book, made = Workbook(), io.BytesIO()
+    book.remove(book.active)  # type: ignore[arg-type]
+    for title, lines in sheets.items():
+        sheet = book.create_sheet(title)
+        for line in lines:
+            sheet.append(line)
+    book.save(made)
+    return made
+
+
+def test_the_sheet_of_labels_is_found_in_a_workbook() -> None:
+    lines = [["rater", "row", "answer", None], ["A", 7, 2.0], [], ["B", 8, "'=1+1"], ["C", 9, "_x005F_x0041_"]]
+    file = workbook(Contents=[["Study", "Kitchen"]], Labels=lines)
+    table = open_labels(file, name="labels", max_bytes=100_000)
+    assert table.header == ("rater", "row", "answer")
+    assert [(line.number, *line.cells) for line in table.lines(Problems("labels"))] == [
+        (2, "A", "7", "2"), (4, "B", "8", "=1+1"), (5, "C", "9", "_x0041_"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("file", "sentence"),
+    [
+        (workbook(One=[["a"]], Two=[["rater"]]), "No sheet of “labels” has the headings row, rater and answer"),
+        (workbook(One=[]), "“labels” is empty"),
+        (io.BytesIO(b"PK\x03\x04 and no more"), "is no workbook that can be read"),
+    ],
+    ids=["no labels", "empty", "broken"],
+)
+def test_a_workbook_without_labels_is_refused(file: io.BytesIO, sentence: str) -> None:
+    with pytest.raises(TableError, match=sentence):
+        open_labels(file, name="labels", max_bytes=100_000)

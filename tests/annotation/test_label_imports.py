@@ -15,11 +15,10 @@ from django.core.management import call_command
 from django.db.models import F
 
 from annotation import actions
-from annotation.imports import Imported, ImportRefused
-from annotation.label_imports import study_from_labels
-from annotation.label_reading import LabelImport
+from annotation.exchange.label_imports import study_from_labels
+from annotation.exchange.label_reading import LabelImport
+from annotation.exchange.row_imports import Imported, ImportRefused
 from annotation.models import Assignment, Column, Label, LabelEvent, Rater, Row, Study
-from annotation.tables import TableError
 from tests import builders
 from tests.annotation.importing import ACTS, answers, counts, labels_in, problems_of, table
 from tests.builders import Leases
@@ -295,8 +294,8 @@ def test_names_that_are_too_long_are_refused(simple: Study) -> None:
 # --- a new study ----------------------------------------------------------------------------------------------------
 
 
-def new_study(text: str, **how: Any) -> tuple[Study, Imported]:
-    return study_from_labels(slug="new", title="New", table=table(text), how=LabelImport(**how), by=None)
+def new_study(text: str, slug: str = "made", **how: Any) -> tuple[Study, Imported]:
+    return study_from_labels(slug=slug, title="New", table=table(text), how=LabelImport(**how), by=None)
 
 
 def test_study_from_labels_asks_one_question_of_the_answers_found() -> None:
@@ -318,9 +317,15 @@ def test_study_from_labels_refuses_several_questions() -> None:
         new_study("rater,row,question,answer\nann,A,one,1\nann,A,two,2\n")
 
 
-def test_study_from_labels_refuses_too_many_answers() -> None:
-    with pytest.raises(TableError, match="more than 10 different answers"):
-        new_study("rater,row,answer\n" + "".join(f"ann,{n},{n * 10}\n" for n in range(11)))
+def test_study_from_labels_of_many_different_answers_asks_for_a_number_or_a_text() -> None:
+    """Ten answers are options; of eleven, each is written as a value."""
+    study, imported = new_study("rater,row,answer\n" + "".join(f"ann,{n},{n * 10}\n" for n in range(11)))
+    question = study.scheme.parsed.sections[0].questions[0]
+    assert (question.kind, question.options, imported.labels) == ("number", (), 11)
+    assert not Label.objects.filter(assignment__row__sheet__study=study, option__isnull=False).exists()
+
+    study, _ = new_study("rater,row,answer\n" + "".join(f"ann,{n},word {n}\n" for n in range(11)), slug="words")
+    assert study.scheme.parsed.sections[0].questions[0].kind == "text"
 
 
 def test_study_from_labels_refuses_an_address_that_is_taken(simple: Study) -> None:

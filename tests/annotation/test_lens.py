@@ -10,10 +10,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import actions, lens
+from annotation import actions
 from annotation.actions import Answer, Refused
-from annotation.exports import exported_labels, label_header
-from annotation.lens import Kind, Lens, LensCell
+from annotation.exchange.exports import exported_labels, label_header
+from annotation.lens import lens
+from annotation.lens.lens import Kind, Lens, LensCell
 from annotation.models import Assignment, Decision, Label, LabelEvent, Look, Question, Role
 from tests import builders
 from tests.builders import COMPLETE, ApiOf, ClientOf, Leases, label

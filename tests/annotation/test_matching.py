@@ -6,13 +6,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from annotation.evidence import Block, BlockKind
-from annotation.matching import Hit, Match, WordIndex
+from annotation.evidence.blocks import Block
+from annotation.evidence.kinds import HEADING
+from annotation.evidence.matching import Hit, Match, WordIndex
+from recipes.cooking.vocabulary import INGREDIENT, STEP
 
 SOUP = [
-    Block(BlockKind.HEADING, "Tomato soup"),
-    Block(BlockKind.INGREDIENT, "2 tomatoes, chopped"),
-    Block(BlockKind.STEP, "Chop the tomato."),
+    Block(HEADING, "Tomato soup"),
+    Block(INGREDIENT, "2 tomatoes, chopped"),
+    Block(STEP, "Chop the tomato."),
 ]
 # 0 … of the ingredients of a page
 LIST = [
@@ -30,7 +32,7 @@ SYNONYMS = [["ground beef", "minced beef"], ["courgette", "zucchini"], ["scallio
 
 def found(item: str, lines: list[str] = LIST, *, language: str = "en") -> list[tuple[int, str, str]]:
     """(line, the words marked, kind) of each hit."""
-    index = WordIndex([Block(BlockKind.INGREDIENT, line) for line in lines], language=language, synonyms=SYNONYMS)
+    index = WordIndex([Block(INGREDIENT, line) for line in lines], language=language, synonyms=SYNONYMS)
     return [(hit.block, lines[hit.block][hit.start : hit.end], hit.kind.value) for hit in index.find(item)]
 
 
@@ -113,7 +115,7 @@ def test_several_threads_can_look_at_once() -> None:
     def look(thread: int) -> bool:
         # Words that no other thread has met: what was met is remembered and not stemmed again.
         words = [f"{chr(97 + thread)}{chr(97 + n % 26)}{chr(97 + n // 26)}ationally" for n in range(400)]
-        index = WordIndex([Block(BlockKind.STEP, word) for word in words])
+        index = WordIndex([Block(STEP, word) for word in words])
         return all(len([hit for hit in index.find(word) if hit.kind == Match.EXACT]) == 1 for word in words)
 
     with ThreadPoolExecutor(8) as pool:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.overlap import Design, ImpossibleDesign, OverlapRequest, balanced_design
+from annotation.planning import Design, ImpossibleDesign, OverlapRequest, balanced_design
 
 PAPER = OverlapRequest(raters=7, sheets=(18,) * 20, raters_per_sheet=3, share_twice=Fraction(1, 2), seed=1)
 
@@ -256,11 +256,12 @@ def test_same_request_gives_the_same_design_and_another_seed_another() -> None:
     assert balanced_design(PAPER).assignments != balanced_design(replace(PAPER, seed=2)).assignments
 
 
+@pytest.mark.no_cover
 def test_large_study_is_planned_in_two_seconds() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     design = balanced_design(OverlapRequest(20, (80,) * 200, 3, 0.5, seed=1))
 
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     assert set(design.documents_of_rater) == {1200}  # 200 x (80 + 40) / 20
 
 
@@ -376,12 +377,13 @@ def test_standing_work_that_is_level_changes_nothing() -> None:
     assert balanced_design(replace(PAPER, standing=(5,) * 7)).assignments == balanced_design(PAPER).assignments
 
 
+@pytest.mark.no_cover
 def test_large_study_with_standing_work_is_planned_in_a_few_seconds() -> None:
     standing = tuple(range(0, 2000, 100))
-    start = time.perf_counter()
+    start = time.process_time()
     design = balanced_design(OverlapRequest(20, (80,) * 200, 3, 0.5, seed=1, standing=standing))
 
-    assert time.perf_counter() - start < 4
+    assert time.process_time() - start < 4
     assert set(totals(design)) == {2150}  # 24 000 labels and 19 000 standing ones for 20
 
 

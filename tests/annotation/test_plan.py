@@ -10,9 +10,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation import actions, judging, queries
+from annotation import actions, doors, queries
 from annotation.models import Assignment, Plan, Rater, Role, Sheet, User
-from annotation.overlap import OverlapRequest, balanced_design
+from annotation.planning import OverlapRequest, balanced_design
 from tests import builders
 from tests.annotation.planning import CHANGED, draw, numbers, offered, plan_url
 from tests.builders import ClientOf, Leases
@@ -325,7 +325,7 @@ def test_rows_that_come_later_come_later_in_the_order(leases: Leases, loan: Shee
 @pytest.fixture
 def judge_j9(monkeypatch: pytest.MonkeyPatch) -> str:
     """A judge that can work in every study, as an app above announces one."""
-    monkeypatch.setattr(judging, "_providers", [lambda study: ["J9"]])
+    monkeypatch.setattr(doors, "_judge_names", [lambda study: ["J9"]])
     return "J9"
 
 

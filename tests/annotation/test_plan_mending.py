@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
-
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 from django.urls import reverse
 
 from annotation import actions
 from annotation.actions import Refused
 from annotation.models import Assignment, Plan, Role, Sheet
-from annotation.overlap import OverlapRequest, balanced_design
+from annotation.planning import OverlapRequest, balanced_design
 from tests import builders
+from tests.annotation.at_once import in_another_connection, postgresql
 from tests.annotation.planning import CHANGED, apply, draw, numbers, offered, plan_url, rows_of
 from tests.builders import ClientOf, Leases
 
@@ -191,25 +189,6 @@ def test_a_rater_who_left_meanwhile_gets_nothing(leases: Leases, loan: Sheet) ->
 
 
 # --- two managers at once -------------------------------------------------------------------------------------------
-
-
-def in_another_connection(act: Callable[[], object], said: list[object]) -> threading.Thread:
-    def run() -> None:
-        try:
-            said.append(act())
-        except Refused as refusal:
-            said.append(refusal)
-        finally:
-            connection.close()
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    return thread
-
-
-postgresql = pytest.mark.skipif(
-    connection.vendor != "postgresql", reason="SQLite has one writer at a time: nothing to be ordered"
-)
 
 
 @postgresql

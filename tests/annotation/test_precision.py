@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from annotation.overlap.precision import Assumptions, even_shares, half_width
+from annotation.planning.precision import Assumptions, even_shares, half_width
 from reports.stats.agreement import cohen_kappa
 
 SKEWED = (0.55, 0.3, 0.1, 0.05)

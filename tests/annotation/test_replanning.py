@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.overlap import OverlapRequest, balanced_design
-from annotation.overlap.replanning import Replan, Seat, replan
+from annotation.planning import OverlapRequest, balanced_design
+from annotation.planning.replanning import Replan, Seat, replan
 
 PAPER = balanced_design(OverlapRequest(raters=7, sheets=(18,) * 20, raters_per_sheet=3, share_twice=0.5, seed=1))
 
@@ -149,11 +150,12 @@ def test_any_replan_keeps_the_rules(situation: tuple[list[Seat], list[int], list
             assert not missing
 
 
+@pytest.mark.no_cover
 def test_a_large_study_is_replanned_in_seconds() -> None:
     design = balanced_design(OverlapRequest(20, (80,) * 50, 3, 0.5, seed=1))
     seats = [Seat((sheet, document), rater) for sheet, document, rater in design.assignments]
-    start = time.perf_counter()
+    start = time.process_time()
 
     replan(seats, takers=range(20), leaving=[0], level=True)
 
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5

@@ -58,6 +58,7 @@ def test_one_choice_is_saved_and_acknowledged_by_its_key(leases: Leases, anna: C
         "refused": [],
         "held": [],
         "closed": False,
+        "warnings": [],
         "conflicts": [],
     }
     assert standing(mine) == {RENT: "stated"}

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from django.utils.translation import override
 
-from annotation.scheme import Kind, SchemeError, SchemeSpec, load_scheme
+from annotation.scheme.spec import Kind, Layout, SchemeError, SchemeSpec, load_scheme
 from tests.builders import SCHEME
 
-PAPER = Path(__file__).resolve().parents[2] / "recipes" / "schemes" / "recipe-memorization.yaml"
+PAPER = Path(__file__).resolve().parents[2] / "recipes" / "memorization" / "schemes" / "recipe-memorization.yaml"
 
 
 def line_of(text: str, words: str) -> int:
@@ -169,7 +169,7 @@ MISTAKES = {
     "scale without bounds": ("        min: 1\n", "", "- key: strictness", "strictness", "whole numbers min and max"),
     "scale upside down": ("max: 3", "max: 0", "- key: strictness", "strictness", "whole numbers min and max"),
     "scale of eleven steps": ("max: 3", "max: 11", "- key: strictness", "strictness", "at most 10 steps"),
-    "unknown kind": ("kind: scale", "kind: number", "kind: number", "strictness.kind", "'scale'"),
+    "unknown kind": ("kind: scale", "kind: range", "kind: range", "strictness.kind", "'scale'"),
     "a synonym of nothing": (
         "sections:\n",
         "synonyms:\n  - [rent, lease money]\n  - [notice]\nsections:\n",
@@ -367,3 +367,131 @@ def test_words_that_are_known_are_said_in_the_language_of_whoever_reads() -> Non
         assert ours.words.sheet == "contract"
     assert (ours.words.row, ours.words.rows) == ("document", "documents")
     assert ours.model_dump(mode="json")["words"]["rows"] == "documents"
+
+
+TABLE = """
+key: pizza
+version: 1
+title: Steps
+row: {facets: [engine, rank, {key: generator, hidden: true}]}
+sections:
+  - key: steps
+    title: Steps
+    layout: down
+    column: {title: Step, facets: [instruction]}
+    shows_above: [output]
+    checks:
+      - {rule: equal-to, question: output, other: input, when: {action: [carry]}, message: The same comes out.}
+      - {rule: contained-in, question: input, in: [above.output, row.engine, column.instruction], level: warn}
+      - {rule: carried, question: output, from: input}
+      - {rule: no-number, question: output, level: refuse}
+      - {rule: not-empty-if, question: output, other: input, level: refuse}
+    questions:
+      - key: action
+        title: Action
+        options: [{key: carry, label: Carry}, {key: mix, label: Mix}]
+      - key: input
+        title: Input
+        kind: text
+        text: {special: [NA], separator: ";", from: [output], patterns: [{pattern: "\\\\d", message: No numbers.}]}
+      - key: output
+        title: Output
+        kind: text
+        text: {special: [NA], separator: ";"}
+        ask_unless: {input: [NA]}
+        preset: {when_empty: instruction, value: NA}
+      - {key: weight, title: Weight, kind: number, number: {min: 0, max: 500, step: 0.5, unit: g}}
+      - {key: parts, title: Parts, kind: items, items: {fields: [{key: task}, {key: with, list: true}]}}
+      - {key: change, title: Change, kind: transitions, transitions: {start: [rank]}}
+"""
+
+
+def test_a_scheme_of_answers_that_are_values() -> None:
+    scheme = load_scheme(TABLE)
+    steps = scheme.section("steps")
+
+    assert [facet.key for facet in scheme.row.shown] == ["engine", "rank"]
+    assert scheme.row.keys == ("engine", "rank", "generator")
+    assert (steps.layout, steps.shows_above) == (Layout.DOWN, ("output",))
+    assert [question.has_options for question in steps.questions] == [True, False, False, False, False, False]
+    assert [check.level for check in steps.checks] == ["warn", "warn", "warn", "refuse", "refuse"]
+    assert steps.question("input").text.from_ == ("output",)  # type: ignore[union-attr]
+    assert steps.question("weight").number.unit == "g"  # type: ignore[union-attr]
+    assert steps.question("parts").items.fields[1].is_list  # type: ignore[union-attr]
+
+
+def test_a_stored_scheme_is_read_back_whatever_its_kinds() -> None:
+    scheme = load_scheme(TABLE)
+
+    assert SchemeSpec.model_validate(scheme.model_dump(mode="json")) == scheme
+
+
+def test_special_values_take_part_in_rules() -> None:
+    steps = load_scheme(TABLE).section("steps")
+    given = steps.question("input")
+
+    assert (given.word(':"NA"'), given.word(':"flour"'), given.word("")) == ("NA", ":", "")
+    assert steps.presets({"instruction": " "}) == {"output": ':"NA"'}
+    assert "output" not in {question.key for question in steps.asked({"input": "NA"})}
+    assert "output" in {question.key for question in steps.asked({"input": ":"})}
+
+
+VALUE_MISTAKES = {
+    "options of a number": (
+        "kind: number, number: {min: 0, max: 500, step: 0.5, unit: g}",
+        "kind: number, options: [{key: a, label: A}, {key: b, label: B}]",
+        "has no options",
+    ),
+    "settings of another kind": (
+        "kind: number, number: {",
+        "kind: text, number: {",
+        "only a question of the kind “number”",
+    ),
+    "bounds": ("min: 0, max: 500", "min: 500, max: 500", "min should be less than max"),
+    "items without fields": (
+        "kind: items, items: {fields: [{key: task}, {key: with, list: true}]}",
+        "kind: items",
+        "needs a key “items”",
+    ),
+    "a field twice": ("{key: with, list: true}", "{key: task}", "two fields have the key “task”"),
+    "a pattern": ('"\\\\d"', '"("', "no regular expression"),
+    "a separator": ('separator: ";", from', 'separator: "a", from', "one sign"),
+    "a preset of another value": ("value: NA", "value: none", "no special value"),
+    "a preset of nothing": ("value: NA}", "}", "one of the two"),
+    "a rule of another value": (
+        "ask_unless: {input: [NA]}",
+        "ask_unless: {input: [flour]}",
+        "“flour”, which is no option of “input”",
+    ),
+    "completions of another question": ("from: [output]", "from: [result]", "“result”, which is no question"),
+    "what is shown above": ("shows_above: [output]", "shows_above: [result]", "“result”, which is no question"),
+    "a check without its other": ("other: input, when", "when", "the rule “equal-to” needs a key “other”"),
+    "a check with too much": (
+        "rule: no-number, question: output",
+        "rule: no-number, question: output, other: input",
+        "has no key “other”",
+    ),
+    "a check of another question": (
+        "rule: no-number, question: output",
+        "rule: no-number, question: result",
+        "“result”, which is no question",
+    ),
+    "a check of another facet": ("column.instruction]", "column.step]", "“step”, which the column has not"),
+    "a check of another row facet": ("row.engine", "row.site", "“site”, which the row has not"),
+    "a source that is none": ("row.engine", "sheet.engine", "should match"),
+    "a condition that is never met": (
+        "when: {action: [carry]}",
+        "when: {action: [move]}",
+        "“move”, which is no option of “action”",
+    ),
+    "things at the start": ("start: [rank]", "start: [things]", "“things”, which the row has not"),
+    "a row facet twice": ("[engine, rank,", "[engine, engine,", "two facets have the key “engine”"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "message"), VALUE_MISTAKES.values(), ids=VALUE_MISTAKES.keys())
+def test_mistakes_in_questions_of_values_are_told(old: str, new: str, message: str) -> None:
+    text = TABLE.replace(old, new, 1)
+    assert text != TABLE
+
+    assert any(message in problem[2] for problem in problems_of(text)), problems_of(text)

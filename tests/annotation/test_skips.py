@@ -5,12 +5,15 @@ from __future__ import annotations
 import uuid
 
 import pytest
+from django.db import transaction
 from django.urls import reverse
 
-from annotation import actions, exports, queries
+from annotation import actions, queries
 from annotation.actions import Answer, Refused, Unanswered
+from annotation.exchange import exports
 from annotation.models import Assignment, LabelEvent
 from tests import builders
+from tests.annotation.at_once import in_another_connection, postgresql
 from tests.builders import COMPLETE, ClientOf, Leases, label, standing
 
 RENT = ("Pay rent", "stated")
@@ -156,6 +159,7 @@ def test_the_api_skips(leases: Leases, client_of: ClientOf) -> None:
         "column": 0,
         "question": "stated",
         "option": None,
+        "value": None,
         "asked": True,
         "skip": "Cut off.",
     }
@@ -207,3 +211,35 @@ def test_the_manager_closes_a_sheet_and_is_told_what_was_not_submitted(leases: L
         reverse("annotation:open-sheet", args=[leases.study.slug, leases.sheet.pk]), follow=True
     ).content.decode()
     assert "“Lease” is open again" in again
+
+
+@postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_label_that_waited_for_a_skip_of_its_cell_takes_its_place(leases: Leases) -> None:
+    """Two pages of one person: the second change was asked for when the first was not visible yet."""
+    assignment = leases.annas[0]
+    said: list[object] = []
+    with transaction.atomic():
+        skip(assignment, RENT)
+        other = in_another_connection(lambda: label(assignment, {RENT: "stated"}), said)
+        other.join(1)
+        assert said == []
+    other.join(20)
+
+    assert len(said) == 1
+    assert (standing(assignment), skipped(assignment)) == ({RENT: "stated"}, {})
+
+
+@postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_label_that_waited_for_a_look_is_exposed(leases: Leases) -> None:
+    assignment = leases.annas[0]
+    said: list[object] = []
+    with transaction.atomic():
+        Assignment.objects.select_for_update().get(pk=assignment.pk)
+        other = in_another_connection(lambda: label(assignment, {RENT: "stated"}), said)
+        other.join(1)
+        actions.note_look(sheet=leases.sheet, user=leases.anna)
+    other.join(20)
+
+    assert assignment.labels.get().exposed

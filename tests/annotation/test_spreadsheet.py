@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 from django.test import Client
 from openpyxl import Workbook, load_workbook
+from openpyxl.chart import BarChart
 from openpyxl.worksheet.worksheet import Worksheet
 
 from annotation import actions, queries
+from annotation.exchange.spreadsheet.layout import PLACES
+from annotation.exchange.spreadsheet.reading import Problem, read
+from annotation.exchange.spreadsheet.writing import workbook
 from annotation.models import Assignment, Label, LabelEvent, Sheet, User
-from annotation.spreadsheet.reading import Problem, read
-from annotation.spreadsheet.writing import workbook
 from tests import builders
 
 pytestmark = pytest.mark.django_db
@@ -252,6 +254,30 @@ def test_other_files_are_refused(
     client.force_login(anna)
     assert said in bring(client, sheet, make(sheet, anna))
     assert standing() == {}
+
+
+def no_page(book: Workbook) -> None:
+    book.create_chartsheet("Picture").add_chart(BarChart())
+    book.worksheets[0].sheet_state = "hidden"
+
+
+def no_cell(book: Workbook) -> None:
+    book[PLACES]["A2"] = "A1:B2"
+
+
+@pytest.mark.parametrize("spoil", [no_page, no_cell])
+def test_a_workbook_whose_hidden_sheets_were_changed_is_refused(
+    client: Client, sheet: Sheet, anna: User, spoil: Callable[[Workbook], None]
+) -> None:
+    client.force_login(anna)
+    book = load_workbook(io.BytesIO(workbook(grid(sheet, anna))))
+    spoil(book)
+    assert "keeps for Palate was changed" in bring(client, sheet, saved(book))
+
+
+def test_half_a_letter_by_its_number_is_no_answer(client: Client, sheet: Sheet, anna: User) -> None:
+    client.force_login(anna)
+    assert "“No.” is none of: " in bring(client, sheet, filled(sheet, anna, {PAY_RENT: "_xD800_No."}))
 
 
 def test_who_has_no_work_on_the_sheet_finds_nothing(client: Client, sheet: Sheet) -> None:

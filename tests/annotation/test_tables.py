@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.evidence import Block
-from annotation.inference import infer_scheme, whole_number
-from annotation.records import (
+from annotation.evidence import kinds
+from annotation.evidence.blocks import Block
+from annotation.exchange.records import (
     LabelRecord,
     RowRecord,
     column_records,
@@ -18,13 +18,23 @@ from annotation.records import (
     row_headings,
     row_records,
 )
-from annotation.scheme import Kind, load_scheme
-from annotation.tables import MAX_PROBLEMS_SHOWN, Problems, Table, TableError, open_table, safe_cell, unsafe_cell
+from annotation.exchange.tables import (
+    MAX_PROBLEMS_SHOWN,
+    FileTable,
+    Problems,
+    TableError,
+    open_table,
+    safe_cell,
+    unsafe_cell,
+)
+from annotation.scheme.inference import infer_scheme
+from annotation.scheme.spec import Kind, load_scheme
+from base.text import whole_number
 
 CROWD = ("!amt_annotation_ids", "!amt_worker_ids", "orig_id", "response", "gold")
 
 
-def table(text: str | bytes, name: str = "file.csv", max_bytes: int = 2**20) -> Table:
+def table(text: str | bytes, name: str = "file.csv", max_bytes: int = 2**20) -> FileTable:
     return open_table(io.BytesIO(text.encode() if isinstance(text, str) else text), name=name, max_bytes=max_bytes)
 
 
@@ -249,7 +259,7 @@ def test_label_records_read_gold_alone() -> None:
 
 def test_row_records_make_blocks_of_the_evidence_columns_in_their_order() -> None:
     read = table('sheet,row,heading,text,evidence_step,text,other\nS,A,Title,"one\n\ntwo",Stir,end,x\n')
-    headings = row_headings(read.header)
+    headings = row_headings(read.header, kinds.known())
     (record,) = row_records(read, headings, Problems("f"))
     blocks = (
         Block("heading", "Title"),
@@ -258,13 +268,13 @@ def test_row_records_make_blocks_of_the_evidence_columns_in_their_order() -> Non
         Block("step", "Stir"),
         Block("paragraph", "end"),
     )
-    assert record == RowRecord(2, "S", "A", "", "", "", blocks)
+    assert record == RowRecord(2, "S", "A", "", "", "", blocks, {})
     assert headings.unread == ("other",)
 
 
 def test_row_headings_need_the_name_of_the_row() -> None:
     with pytest.raises(TableError, match="No heading tells the row"):
-        row_headings(("sheet", "title"))
+        row_headings(("sheet", "title"), ())
 
 
 def test_column_records_give_facets_by_their_names() -> None:
@@ -304,9 +314,15 @@ def test_infer_scheme_sorts_words_and_folds_their_capitals() -> None:
     )
 
 
-def test_infer_scheme_refuses_more_answers_than_options() -> None:
-    with pytest.raises(TableError, match="more than 10 different answers"):
-        infer_scheme([str(n) for n in range(-5, 6)], key="k", version=1, title="T", question="Q")
+def test_infer_scheme_takes_more_numbers_than_options_for_numbers() -> None:
+    assert options_of([*(str(n) for n in range(-5, 6)), "2.5", "NA"]) == (Kind.NUMBER, [])
+
+
+def test_infer_scheme_takes_more_words_than_options_for_a_text() -> None:
+    assert options_of([f"word {n}" for n in range(11)]) == (Kind.TEXT, [])
+    assert options_of([str(n) for n in range(11)], nominal=True) == (Kind.TEXT, [])
+    with pytest.raises(TableError, match="an answer of 20001 characters"):
+        options_of([*(f"word {n}" for n in range(11)), "x" * 20_001])
 
 
 def test_infer_scheme_refuses_a_single_answer() -> None:
@@ -322,6 +338,6 @@ def test_whole_number(text: str, number: int | None) -> None:
 
 
 def test_tables_load_without_django() -> None:
-    for name in ("tables", "records", "inference"):
+    for name in ("exchange/tables", "exchange/records", "scheme/inference"):
         source = (Path(__file__).parents[2] / "annotation" / f"{name}.py").read_text(encoding="utf-8")
         assert "django" not in source.replace("no Django", "")

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation import actions, scripts
-from annotation.evidence import Block
+from annotation.evidence.blocks import Block
 from annotation.models import Assignment, Label, Option
 from tests import builders
 from tests.annotation.test_saving import change, save
@@ -165,18 +165,18 @@ def test_an_annotator_sees_no_label_of_others_on_any_page(leases: Leases, client
         assert "J1" not in text
 
 
-# --- the grid's scripts ---------------------------------------------------------------------------------------------
+# --- scripts --------------------------------------------------------------------------------------------------------
 
 
-def test_the_scripts_of_the_grid_come_as_one_that_a_browser_may_keep(client: Client) -> None:
-    digest = scripts.grid_bundle().digest
-    url = reverse("annotation:grid-script", args=[digest])
+def test_the_scripts_of_a_page_come_as_one_that_a_browser_may_keep(client: Client) -> None:
+    digest = scripts.bundle("grid").digest
+    url = reverse("annotation:script", args=["grid", digest])
 
     plain, zipped = client.get(url), client.get(url, headers={"Accept-Encoding": "gzip"})
 
     assert gzip.decompress(zipped.content) == plain.content
-    assert b"class EditQueue" in plain.content
     assert plain.content.index(b"class EditQueue") < plain.content.index(b"new EditQueue")
     assert "immutable" in plain["Cache-Control"]
     # A page of an older version gets them as they are now, and keeps them no longer than itself.
-    assert client.get(reverse("annotation:grid-script", args=["older"]))["Cache-Control"] == "no-store"
+    assert client.get(reverse("annotation:script", args=["grid", "older"]))["Cache-Control"] == "no-store"
+    assert client.get(reverse("annotation:script", args=["other", digest])).status_code == 404

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,18 +22,22 @@ from django.contrib.contenttypes.models import ContentType
 from django.core.signals import request_finished, request_started
 from django.db import connection
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 from pytest_django.plugin import DjangoDbBlocker
 
 from annotation.models import Sheet, Study, User
-from recipes import demo_study
+from recipes.memorization import demo_study
 from tests.browser import FLAGS, system_chromium
 from tests.journeys import pages
-from tests.journeys.pages import Coleslaw
+from tests.journeys.pages import Coleslaw, until
 
 WIDE: ViewportSize = {"width": 1280, "height": 800}
 HERE = Path(__file__).parent
+# How long a state is waited for. Long, since what comes at last is right and a busy machine is no mistake of the page;
+# what never comes costs it once.
+PATIENCE_MS = 30_000
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.hookimpl(tryfirst=True)  # before the plugins that read these marks
@@ -46,8 +49,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if item.config.pluginmanager.hasplugin("xdist"):
                 item.add_marker(pytest.mark.xdist_group("browser"))
             item.add_marker(pytest.mark.django_db(transaction=True))
-            # A browser on a machine that is busy with everything else may miss its time; the summary names a rerun.
-            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -114,10 +115,7 @@ class Site:
 
     def rest(self) -> None:
         """Wait until no request is under way: the database is emptied after each test."""
-        for _ in range(100):
-            time.sleep(0.02)
-            if self.busy <= 0:
-                return
+        until(lambda: self.busy <= 0, "the server still works at a request")
 
     def stop(self) -> None:
         self.server.stop()
@@ -150,6 +148,10 @@ def _queue_in_memory() -> Iterator[None]:
 # --- browsing -------------------------------------------------------------------------------------------------------
 
 
+# What htmx says of a part that was still loading when its page was left. What fails otherwise has other names.
+LEFT = r"^htmx:(afterRequest|sendAbort)\b"
+
+
 @dataclass
 class Browsing:
     """Opens browsers of people, one context each, and keeps what their pages complain about."""
@@ -163,7 +165,7 @@ class Browsing:
     def person(self, name: str | None = None, **options: Any) -> Page:
         """A page in a browser of its own, in which `name` is logged in."""
         context = self.browser.new_context(**{"base_url": self.site.server.url, "viewport": WIDE, **options})
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(PATIENCE_MS)
         context.add_init_script(
             "document.addEventListener('securitypolicyviolation',"
             " (e) => console.error(`CSP: ${e.violatedDirective} ${e.blockedURI}`))"
@@ -190,7 +192,8 @@ class Browsing:
             self.complaints.append(message.text)
 
     def unexpected(self) -> list[str]:
-        return [text for text in self.complaints if not any(re.search(pattern, text) for pattern in self.expected)]
+        patterns = (LEFT, *self.expected)
+        return [text for text in self.complaints if not any(re.search(pattern, text) for pattern in patterns)]
 
 
 @pytest.fixture

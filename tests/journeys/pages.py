@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from playwright.sync_api import Page, Route, expect
 
 from annotation import actions
-from annotation.evidence import Block, BlockKind
+from annotation.evidence.blocks import Block
+from annotation.evidence.kinds import HEADING
 from annotation.models import Assignment, Label, Question, Role, Row, Sheet, Study, User
-from recipes import actions as recipes
-from recipes.demo_study import paper_scheme
-from recipes.parsing import parse_recipe
+from recipes.cooking import actions as recipes
+from recipes.cooking.parsing import parse_recipe
+from recipes.cooking.vocabulary import INGREDIENT, STEP
+from recipes.memorization.demo_study import paper_scheme
 from tests import builders
 
 PASSWORD = "long enough for a test"
@@ -68,10 +71,10 @@ def person(name: str) -> User:
 
 def add_document(sheet: Sheet, name: str, ingredients: Sequence[str], steps: Sequence[str]) -> Row:
     evidence = [
-        Block(BlockKind.HEADING, "Ingredients"),
-        *(Block(BlockKind.INGREDIENT, line) for line in ingredients),
-        Block(BlockKind.HEADING, "Steps"),
-        *(Block(BlockKind.STEP, line) for line in steps),
+        Block(HEADING, "Ingredients"),
+        *(Block(INGREDIENT, line) for line in ingredients),
+        Block(HEADING, "Steps"),
+        *(Block(STEP, line) for line in steps),
     ]
     return actions.add_row(
         sheet=sheet, name=name, title=f"Slaw of {name}", url="https://slaw.example/", evidence=evidence
@@ -124,6 +127,16 @@ def slow_down(page: Page) -> None:
         route.continue_()
 
     page.route("**/record/", later)
+
+
+def until(true: Callable[[], bool], otherwise: str) -> None:
+    """Wait until something is true of the server, which no page tells: a busy machine may take its time."""
+    end = time.monotonic() + 30
+    while True:
+        time.sleep(0.02)
+        if true():
+            return
+        assert time.monotonic() < end, otherwise
 
 
 class Grid:

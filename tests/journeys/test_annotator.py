@@ -101,7 +101,8 @@ def test_an_ordinary_cell_costs_one_key(slaw: Coleslaw, browsing: Browsing) -> N
         """() => {
             window.shown = [];
             document.addEventListener("focusin", ({ target }) => {
-                const name = target.cell && palate.cells.names.get(target.cell.assignment);
+                const line = target.closest("td") && target.closest("tr");
+                const name = line && document.querySelector(`tr[data-a="${line.dataset.a}"] .name`).textContent;
                 if (name && name !== window.shown.at(-1)) window.shown.push(name);
             });
         }"""
@@ -173,7 +174,8 @@ def test_s_held_down_or_pressed_twice_submits_one_document(slaw: Coleslaw, brows
         page.keyboard.down("s")
         page.wait_for_timeout(120)
     page.keyboard.up("s")
-    page.wait_for_timeout(300)
+    expect(submitted).to_have_text("1")
+    page.wait_for_timeout(300)  # in which nothing more may happen
     assert of_server() == ["submitted", "started", "started"]
     assert grid.where().startswith("Google 2")
 

@@ -19,10 +19,10 @@ from annotation import actions
 from annotation.models import Assignment, Label, Rater, Row, Sheet, Study, User
 from judges.actions import score_items
 from judges.models import Run, WorkItem
-from recipes import actions as recipes
-from recipes import demo_study
+from recipes.cooking import actions as recipes
+from recipes.memorization import demo_study
 from reports import actions as reporting
-from reports.arrays import Filters
+from reports.data.arrays import Filters
 from tests import builders
 from tests.journeys.conftest import WIDE, Browsing
 from tests.journeys.pages import TO, Coleslaw, Grid, add_document
@@ -371,7 +371,7 @@ def test_two_answers_and_refusals_are_read_to_their_end(slaw: Coleslaw, browsing
             "(p) => p.scrollWidth <= p.clientWidth && p.scrollHeight <= p.clientHeight"
         )
         assert inside, f"{width} px"
-        for sentence in (".both", "#refusal"):
+        for sentence in ("#where .both", "#refusal"):
             expect(page.locator(sentence)).to_be_in_viewport(ratio=0.99)
             assert page.locator(sentence).evaluate(
                 """(sentence) => {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import Permission
@@ -14,9 +13,9 @@ from annotation import actions
 from annotation.models import Assignment, Row, Sheet, Study, User
 from judges.actions import score_items
 from judges.models import Run, WorkItem
-from recipes import actions as recipes
-from recipes import demo_study
-from recipes.documents import read_folder
+from recipes.cooking import actions as recipes
+from recipes.cooking.pages import read_folder
+from recipes.memorization import demo_study
 from tests import builders
 from tests.journeys import pages
 from tests.journeys.conftest import Browsing
@@ -24,7 +23,7 @@ from tests.journeys.pages import COLESLAW, PASSWORD, Coleslaw
 
 pytestmark = pytest.mark.once
 
-ROOT = Path(demo_study.__file__).parent
+ROOT = demo_study.ROOT
 SCHEME = ROOT / "schemes" / "recipe-memorization.yaml"
 CHILI = ROOT / "demo" / "pages" / "chili"
 

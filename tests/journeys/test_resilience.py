@@ -196,6 +196,13 @@ def test_of_quick_choices_in_one_cell_the_last_one_wins(slaw: Coleslaw, browsing
     # The answers to the first choices came while later ones stood there, and never showed through.
     assert [sign for number, sign in enumerate(signs) if number == 0 or sign != signs[number - 1]] == [*"F~–i"]
 
+    # Each is undone, also those whose answer came while a later one stood there.
+    for sign in ("–", "~", "F", ""):
+        grid.keys("Control+z")
+        assert grid.sign("Google 1", "white cabbage") == sign
+    grid.settle()
+    assert slaw.standing("anna") == {}
+
 
 def test_quick_choices_that_switch_cells_off_and_on_keep_the_screen_right(slaw: Coleslaw, browsing: Browsing) -> None:
     page = browsing.person("anna")

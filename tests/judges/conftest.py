@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from django.conf import settings
-from django.db import connection
 
 from annotation.models import Study
-from judges import actions, labelling
-from judges.backends import openai_http
-from judges.backends import transformers as transformers_backend
-from judges.backends.base import BackendError
+from judges import actions
 from judges.models import Judge, Run
+from judges.runs import labelling
+from llm.backends import openai_http
+from llm.backends import transformers as transformers_backend
+from llm.backends.base import BackendError
 from tests.judges import helpers
 from tests.judges.helpers import FailingBackend
 from tests.judges.serving import Running, start
-from tests.judges.workers import PostgreSQLSite, Site, SQLiteSite
-
-# One of the last four of the usual sixteen; tests that run side by side get different ones.
-REDIS_DATABASE = 12 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 4
+from tests.workers import Site
 
 
 @pytest.fixture
@@ -76,24 +70,6 @@ def server(tiny_server: Running) -> Running:
 
 
 @pytest.fixture
-def broker_url() -> Iterator[str]:
-    if not settings.CELERY_BROKER_URL.startswith("redis"):
-        yield "filesystem://localhost//"
-        return
-    import redis
-
-    url = f"{settings.CELERY_BROKER_URL.rsplit('/', 1)[0]}/{REDIS_DATABASE}"
-    client = redis.Redis.from_url(url)
-    if client.dbsize():
-        pytest.skip(f"Redis database {REDIS_DATABASE} is in use")
-    yield url
-    client.flushdb()
-    client.close()
-
-
-@pytest.fixture
-def site(tmp_path: Path, broker_url: str) -> Iterator[Site]:
-    is_sqlite = connection.vendor == "sqlite"
-    made = SQLiteSite(tmp_path, broker_url) if is_sqlite else PostgreSQLSite(tmp_path, broker_url)
-    yield made
-    made.close()
+def site(bare_site: Site) -> Site:
+    bare_site.program, bare_site.table = "tests.judges.site", "judges_workitem"
+    return bare_site

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from judges import actions, extracting
-from judges.engine.prompt import Generated, OnProgress, PromptTooLong, RowPrompt, RowScores, Sampling
+from judges import actions
+from judges.extraction import extracting
 from judges.models import Extraction, Extractor
+from llm.engine.prompt import Generated, OnProgress, PromptTooLong, RowPrompt, RowScores, Sampling
 
 PROMPT = """\
 lists:

@@ -10,13 +10,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from django.db.models import F
 from django.utils import timezone
 
 from annotation.models import Label, LabelEvent, Rater, Study
 from judges import actions
-from judges.models import Judge, LanguageModel, Run, WorkItem
+from judges.models import ExtractionRun, Judge, Run, WorkItem
+from llm.engine.prompt import Generated, OnProgress, PromptTooLong, Sampling
+from llm.models import LanguageModel
 from tests import builders
 from tests.judges import tiny
+from work import actions as machine
+from work.actions import Held
 
 OTHER_HOST = "elsewhere/1:4711"
 LEXICAL = """\
@@ -87,7 +92,7 @@ def rating_judge(location: str, *, name: str = "rates", temperature: float = 0.7
 
 
 def served_judge(address: str, *, name: str = "served", served_name: str = "llama", **options: Any) -> Judge:
-    return cloze_judge(address, name=name, backend=LanguageModel.Backend.OPENAI, served_name=served_name, **options)
+    return cloze_judge(address, name=name, backend="openai", served_name=served_name, **options)
 
 
 def gpu_judge(location: str) -> Judge:
@@ -113,15 +118,20 @@ def work(run: Run) -> int:
     return actions.score_items(item_ids=list(run.items.values_list("pk", flat=True)))
 
 
-def later(run: Run, seconds: float) -> None:
+def later(run: Run | ExtractionRun, seconds: float) -> None:
     """Let time pass: everything that a run's clocks say lies that much further back."""
     back = timedelta(seconds=seconds)
-    for item in run.items.all():
-        times = {field: getattr(item, field) for field in ("lease_until", "not_before", "done_at")}
-        WorkItem.objects.filter(pk=item.pk).update(**{field: at - back for field, at in times.items() if at})
-    run = Run.objects.get(pk=run.pk)
-    times = {field: getattr(run, field) for field in ("enqueued_at", "started_at", "rest_until")}
-    Run.objects.filter(pk=run.pk).update(**{field: at - back for field, at in times.items() if at})
+    for field in ("lease_until", "not_before", "done_at"):
+        run.items.exclude(**{field: None}).update(**{field: F(field) - back})
+    for field in ("enqueued_at", "started_at", "rest_until"):
+        type(run).objects.filter(pk=run.pk).exclude(**{field: None}).update(**{field: F(field) - back})
+
+
+def held(item: WorkItem) -> Held[WorkItem]:
+    """As a worker that has just taken it."""
+    taken = machine.claim(actions.JUDGING, item.pk)
+    assert taken is not None
+    return taken
 
 
 def sent(callbacks: Iterable[Callable[[], object]]) -> list[list[int]]:
@@ -182,3 +192,24 @@ class FailingBackend:
 
     def identity(self) -> dict[str, str]:
         return {"model": "failing"}
+
+
+class ScriptedBackend:
+    """Writes what it is told to: a text, or a function of (prompt, seed) to one."""
+
+    def __init__(self, says: str | Callable[[str, int], str], *, cut: bool = False) -> None:
+        self.says = says
+        self.cut = cut
+        self.asked: list[tuple[str, Sampling]] = []
+
+    def generate(
+        self, prompts: Sequence[str], sampling: Sampling, on_progress: OnProgress | None = None
+    ) -> list[Generated | PromptTooLong]:
+        self.asked += [(prompt, sampling) for prompt in prompts]
+        if on_progress is not None:
+            on_progress(100 * len(prompts), len(prompts))
+        say = self.says if callable(self.says) else lambda _prompt, _seed: str(self.says)
+        return [Generated(say(prompt, sampling.seed), self.cut) for prompt in prompts]
+
+    def identity(self) -> dict[str, str]:
+        return {"model": "scripted"}

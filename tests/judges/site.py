@@ -1,7 +1,8 @@
 """A small installation for tests of real workers: `python -m tests.judges.site COMMAND` with an environment of its own.
 
 setup  migrate, make a study with a run of the judge named by SITE_JUDGE (lexical or smollm2) over SITE_ROWS rows; or,
-       where that is “parser” or “writer”, a run of an extractor: without a model, or with SmolLM2
+       where that is “parser” or “writer”, a run of an extractor: without a model, or with SmolLM2; or, where it is
+       “texts”, a run in which SmolLM2 writes a text for each of so many names
 worker a Celery worker with the arguments that follow; SITE_SLOW are the seconds that it rests at each row
 still  label another study of the same content with the same judge in this process, undisturbed
 report what stands in the database now, as JSON
@@ -23,17 +24,20 @@ django.setup()
 
 from django.core.management import call_command  # noqa: E402
 
-from annotation.evidence import BlockKind  # noqa: E402
+from annotation.evidence.kinds import PARAGRAPH  # noqa: E402
 from annotation.models import Label, LabelEvent, Study  # noqa: E402
 from config.celery import app  # noqa: E402
-from judges import actions, documents, extracting, labelling  # noqa: E402
-from judges.models import Extraction, ExtractionRun, Extractor, Judge, Run  # noqa: E402
-from tests.judges import extractors, helpers  # noqa: E402
+from judges import actions, doors  # noqa: E402
+from judges.extraction import extracting  # noqa: E402
+from judges.generating import actions as generating  # noqa: E402
+from judges.generating import queries as generated  # noqa: E402
+from judges.models import Extraction, ExtractionRun, Extractor, GenerationRun, Judge, Run  # noqa: E402
+from judges.runs import labelling  # noqa: E402
+from llm import actions as llm  # noqa: E402
+from tests.judges import extractors, generations, helpers  # noqa: E402
 
-documents.register_parser(
-    documents.Parser(
-        "words", "the words of the title", (BlockKind.PARAGRAPH,), lambda row: {BlockKind.PARAGRAPH: row.title.split()}
-    )
+doors.register_parser(
+    doors.Parser("words", "the words of the title", (PARAGRAPH,), lambda row: {PARAGRAPH: row.title.split()})
 )
 
 
@@ -63,8 +67,23 @@ def extracts() -> bool:
     return os.environ["SITE_JUDGE"] in {"parser", "writer"}
 
 
+def start_texts(slug: str, *, enqueue: bool) -> GenerationRun:
+    names = "\n".join(f"Dish {n}" for n in range(1, int(os.environ["SITE_ROWS"]) + 1))
+    (run,) = generating.start(
+        study=generations.dishes(names, slug=slug),
+        models=[generations.model(generations.SMOLLM2)],
+        wanted=generations.wanted(per_type=1, temperature=0.9, longest=12),
+        by=None,
+        enqueue=enqueue,
+    )
+    return run
+
+
 def setup() -> None:
     call_command("migrate", verbosity=0)
+    if os.environ["SITE_JUDGE"] == "texts":
+        start_texts("leases", enqueue=True)
+        return
     study = helpers.study_of_leases(n_rows=int(os.environ["SITE_ROWS"]))
     if extracts():
         actions.start_extraction(study=study, extractor=extractor(), by=None)
@@ -75,6 +94,7 @@ def setup() -> None:
 def worker() -> None:
     labelling.label_row = slowly(labelling.label_row)
     extracting.extract = slowly(extracting.extract)
+    llm.write = slowly(llm.write)
     app.worker_main(["worker", *sys.argv[2:]])
 
 
@@ -91,14 +111,17 @@ def slowly(work: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def still() -> None:
-    study = helpers.study_of_leases(n_rows=int(os.environ["SITE_ROWS"]), slug="still")
-    if extracts():
-        extraction = actions.start_extraction(study=study, extractor=extractor(), by=None, enqueue=False)
-        while actions.extract_next(run_id=extraction.pk):
+    if os.environ["SITE_JUDGE"] == "texts":
+        texts = start_texts("still", enqueue=False)
+        while actions.take_up(texts):
             pass
         return
-    run = actions.start_run(study=study, judge=judge(), by=None, enqueue=False)
-    while actions.take_up(run=run):
+    study = helpers.study_of_leases(n_rows=int(os.environ["SITE_ROWS"]), slug="still")
+    if extracts():
+        run: Any = actions.start_extraction(study=study, extractor=extractor(), by=None, enqueue=False)
+    else:
+        run = actions.start_run(study=study, judge=judge(), by=None, enqueue=False)
+    while actions.take_up(run):
         pass
 
 
@@ -110,6 +133,12 @@ def report() -> None:
             "state": extraction.state,
             "items": dict(Counter(extraction.items.values_list("state", flat=True))),
             "taken": [[one.row.name, one.kind, one.raw, one.refused, one.items] for one in taken.select_related("row")],
+        }
+    for texts in GenerationRun.objects.select_related("study"):
+        said[texts.study.slug] = {
+            "state": texts.state,
+            "items": dict(Counter(texts.items.values_list("state", flat=True))),
+            "texts": [[item.generation.input, item.generation.text] for item in generated.texts_of(texts)],
         }
     for run in Run.objects.select_related("study", "rater"):
         labels = Label.objects.filter(assignment__rater=run.rater).select_related(

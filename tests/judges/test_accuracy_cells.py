@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.accuracy_cells import Cell, ask, is_absent, named_in, near_forms
 from benchmarks.judge_accuracy import Verdict, interval, verdict
-from judges.engine.prompt import OptionScore
+from llm.engine.prompt import OptionScore
 
 KEYS = ("found", "found-not-perfect", "not-found", "implied")
 

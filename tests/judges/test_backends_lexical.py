@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from judges.backends.lexical import LexicalJudge, Match
+from judges.methods.lexical import LexicalJudge, Match
+from recipes.cooking.vocabulary import LEXICON
 
-ENGLISH = LexicalJudge()
+ENGLISH = LexicalJudge(lexicon=LEXICON)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,7 @@ def test_a_tool_or_task_and_a_sentence(item: str, sentence: str, match: Match) -
 
 
 def test_another_language_stems_its_own_words_and_knows_where_its_heads_stand() -> None:
-    german, french = LexicalJudge("german"), LexicalJudge("french")
+    german, french = LexicalJudge("german", LEXICON), LexicalJudge("french", LEXICON)
     assert german.judge("Zwiebel", ["2 Zwiebeln"]).match == "same"
     assert french.judge("huile d’olive", ["30 ml huile de tournesol"]).match == "part"
 

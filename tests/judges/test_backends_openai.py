@@ -12,12 +12,12 @@ from typing import Any
 import httpx
 import pytest
 
-from judges.backends import transformers as backend_module
-from judges.backends.base import Backend, BackendError, Unavailable
-from judges.backends.openai import OpenAIBackend
-from judges.backends.transformers import TransformersBackend
-from judges.engine.normalisation import choose
-from judges.engine.prompt import (
+from llm.backends import transformers as backend_module
+from llm.backends.base import Backend, BackendError, Unavailable
+from llm.backends.openai import OpenAIBackend
+from llm.backends.transformers import TransformersBackend
+from llm.engine.normalisation import choose
+from llm.engine.prompt import (
     CellPrompt,
     Generated,
     OptionsNotPrefixFree,
@@ -87,7 +87,7 @@ def assert_same(ours: list[RowScores | PromptTooLong], engine: list[RowScores | 
 
 
 def by_the_engine(model: str, rows: list[RowPrompt]) -> list[RowScores | PromptTooLong]:
-    from judges.engine.cloze import ClozeScorer
+    from llm.engine.cloze import ClozeScorer
 
     tokenizers = {
         "llama": tiny.tokenizer(),
@@ -123,6 +123,15 @@ def test_special_tokens_in_evidence_are_inert(server: Running) -> None:
     (scores,) = fitting(server.backend().score([row]))
     (expected,) = fitting(by_the_engine("llama", [row]))
     assert [score.logprob for score in scores[0]] == pytest.approx([s.logprob for s in expected[0]], abs=1e-3)
+
+
+def test_what_is_no_token_of_the_server_stays_text(server: Running) -> None:
+    row = RowPrompt("Page: salt<|im_end|>[INST]</s>\n", (CellPrompt("Item: <bos> flour\nAnswer:", ("Yes", "No")),))
+    (scores,) = fitting(server.backend().score([row]))
+    (expected,) = fitting(by_the_engine("llama", [row]))
+    assert [score.logprob for score in scores[0]] == pytest.approx([s.logprob for s in expected[0]], abs=1e-3)
+    prompts = [seen["body"]["prompt"] for seen in server.seen()]
+    assert any("salt<|im_end|>[INST]< /s>" in prompt for prompt in prompts)
 
 
 def test_options_that_are_not_prefix_free_are_refused(server: Running) -> None:
@@ -371,7 +380,7 @@ def test_the_identity_says_what_was_asked_and_what_the_server_says(server: Runni
 
 
 def test_a_web_process_can_import_it_without_torch() -> None:
-    code = "import sys, judges.backends.openai; print({'torch', 'transformers'} & set(sys.modules))"
+    code = "import sys, llm.backends.openai; print({'torch', 'transformers'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 

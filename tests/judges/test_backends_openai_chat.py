@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from judges.backends.base import Backend, BackendError, Unavailable
-from judges.engine.prompt import Generated, PromptTooLong, Sampling
+from llm.backends.base import Backend, BackendError, Unavailable
+from llm.engine.prompt import Generated, PromptTooLong, Sampling
 from tests.judges import tiny
 from tests.judges.serving import Running
 
@@ -20,8 +20,8 @@ CONTEXT = 512  # tokens, of a character each
 
 
 def by_the_engine(prompts: list[str], sampling: Sampling = GREEDY) -> list[Generated | PromptTooLong]:
-    from judges.engine.encoding import PromptEncoder
-    from judges.engine.generation import AnswerGenerator
+    from llm.engine.encoding import PromptEncoder
+    from llm.engine.generation import AnswerGenerator
 
     encoder = PromptEncoder(tiny.tokenizer(chat=True), chat_template=True)
     made = AnswerGenerator(tiny.model("llama"), encoder, token_budget=100, cache_budget=1000)

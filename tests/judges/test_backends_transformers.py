@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from judges.backends import transformers as backend_module
-from judges.backends.base import Backend, BackendError
-from judges.backends.transformers import TransformersBackend
-from judges.engine.normalisation import choose
-from judges.engine.prompt import CellPrompt, Generated, PromptTooLong, RowPrompt, Sampling
+from llm.backends import transformers as backend_module
+from llm.backends.base import Backend, BackendError
+from llm.backends.transformers import TransformersBackend
+from llm.engine.normalisation import choose
+from llm.engine.prompt import CellPrompt, Generated, PromptTooLong, RowPrompt, Sampling
 from tests.judges import tiny
 
 pytestmark = pytest.mark.usefixtures("model_forgotten")
@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_folder_of_safetensors_is_scored_as_by_the_engine(folder: Path) -> None:
-    from judges.engine.cloze import ClozeScorer
+    from llm.engine.cloze import ClozeScorer
 
     backend: Backend = TransformersBackend(str(folder))
     (row,) = backend.score([ROW])
@@ -40,8 +40,8 @@ def test_a_folder_of_safetensors_is_scored_as_by_the_engine(folder: Path) -> Non
 
 
 def test_a_folder_of_safetensors_answers_as_by_the_engine(folder: Path) -> None:
-    from judges.engine.encoding import PromptEncoder
-    from judges.engine.generation import AnswerGenerator
+    from llm.engine.encoding import PromptEncoder
+    from llm.engine.generation import AnswerGenerator
 
     sampling = Sampling(max_new_tokens=10, temperature=0.7, seed=3)
     backend: Backend = TransformersBackend(str(folder))
@@ -146,7 +146,7 @@ def test_a_model_that_answers_no_number_is_a_permanent_error(folder: Path) -> No
 
 def test_a_web_process_can_import_the_backends_without_torch() -> None:
     code = (
-        "import sys, judges.backends.transformers, judges.backends.lexical, judges.engine.normalisation;"
+        "import sys, llm.backends.transformers, judges.methods.lexical, llm.engine.normalisation;"
         "print({'torch', 'transformers'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

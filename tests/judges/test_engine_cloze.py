@@ -7,10 +7,14 @@ from typing import Any
 
 import pytest
 import torch
+import transformers
 
-from judges.engine.cloze import LEAST_TOKEN_BUDGET, ClozeScorer, why_not_a_tree
-from judges.engine.normalisation import choose
-from judges.engine.prompt import CellPrompt, OptionScore, OptionsNotPrefixFree, PromptTooLong, RowPrompt, RowScores
+from llm.engine import probing
+from llm.engine.cloze import LEAST_TOKEN_BUDGET, ClozeScorer
+from llm.engine.forwards import Forward
+from llm.engine.normalisation import choose
+from llm.engine.probing import NotCausal, why_not_a_tree
+from llm.engine.prompt import CellPrompt, OptionScore, OptionsNotPrefixFree, PromptTooLong, RowPrompt, RowScores
 from tests.judges import tiny
 
 OPTIONS = ("Found", "Found (not perfect)", "Not found")
@@ -242,6 +246,45 @@ def test_a_model_that_heeds_no_positions_takes_no_tree() -> None:
 def test_position_encodings_that_depend_on_length_take_no_tree() -> None:
     model = tiny.model("llama", rope_parameters={"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0})
     assert "depends on the length" in (why_not_a_tree(model) or "")
+
+
+def test_a_model_that_ignores_its_own_window_takes_no_tree() -> None:
+    model = tiny.model("llama")
+    model.config.sliding_window = 500  # no Llama looks at it, and no short prompt reaches it
+    assert "window" in (why_not_a_tree(model) or "")
+    assert model.config.sliding_window == 500
+
+
+def test_a_window_that_is_heeded_is_found_to_be() -> None:
+    model = tiny.model("mistral", sliding_window=500)
+    assert why_not_a_tree(model) is None
+
+
+def test_what_rounding_does_to_a_model_is_no_reason_against_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some trees of a model in bfloat16 are further off than the bound, by bad luck."""
+    off = iter([0.7, 0.2, 0.6, 0.1, 0.3])
+    monkeypatch.setattr(
+        probing, "tree_forwards", lambda *args, **how: _moved(probing.alone_forwards(*args, **how), off)
+    )
+    assert why_not_a_tree(tiny.model("llama").to(torch.bfloat16)) is None
+    off = iter([0.7, 0.8, 0.6, 0.1, 0.9])
+    assert "0.9 nats off" in (why_not_a_tree(tiny.model("llama").to(torch.bfloat16)) or "")
+
+
+def _moved(forwards: Iterator[Forward], off: Iterator[float]) -> Iterator[Forward]:
+    by = next(off)
+    for forward in forwards:
+        yield Forward(forward.tokens, {index: score + by for index, score in forward.finished.items()})
+
+
+def test_a_model_that_looks_ahead_is_refused() -> None:
+    config = transformers.BertConfig(
+        vocab_size=128, hidden_size=48, num_hidden_layers=2, num_attention_heads=4, intermediate_size=96,
+        initializer_range=0.3, is_decoder=False,
+    )  # fmt: skip
+    model = transformers.AutoModelForCausalLM.from_config(config).eval()
+    with pytest.raises(NotCausal, match="no causal language model"):
+        ClozeScorer(model, tiny.tokenizer(), token_budget=50)
 
 
 def test_half_precision_keeps_options_apart() -> None:

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from judges.engine.encoding import PromptEncoder
-from judges.engine.prompt import CellPrompt, OptionsNotPrefixFree, RowPrompt
-from judges.engine.tree import TokenSequence
+from llm.engine.encoding import PromptEncoder
+from llm.engine.prompt import CellPrompt, OptionsNotPrefixFree, RowPrompt
+from llm.engine.tree import TokenSequence
 from tests.judges import tiny
 
 OPTIONS = ("Found", "Found (not perfect)", "Not found")

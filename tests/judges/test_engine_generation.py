@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import torch
 
-from judges.engine.encoding import PromptEncoder
-from judges.engine.generation import AnswerGenerator
-from judges.engine.prompt import Generated, PromptTooLong, Sampling
+from llm.engine.encoding import PromptEncoder
+from llm.engine.generation import AnswerGenerator
+from llm.engine.prompt import Generated, PromptTooLong, Sampling
 from tests.judges import tiny
 from tests.judges.test_engine_cloze import OutOfMemoryBeyond
 
@@ -88,7 +88,7 @@ def test_a_batch_holds_no_more_keys_than_its_budget() -> None:
 
 
 def _answer(n: int) -> Any:
-    from judges.engine.generation import _Answer
+    from llm.engine.generation import _Answer
 
     return _Answer(0, (5,) * n, torch.zeros(1))
 

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from judges.engine.normalisation import Normalisation, choose, normalise
-from judges.engine.prompt import OptionScore
+from llm.engine.normalisation import Normalisation, choose, normalise
+from llm.engine.prompt import OptionScore
 
 # "Found" and "Found (not perfect)": the longer sum is lower, its mean over tokens and characters higher.
 SHORT = OptionScore(logprob=-4.0, n_tokens=2, n_characters=5, unconditional=-3.0)

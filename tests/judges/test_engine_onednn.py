@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from judges.engine.cloze import ClozeScorer
-from judges.engine.onednn import OneDNNLinear, use_onednn
+from llm.engine.cloze import ClozeScorer
+from llm.engine.onednn import OneDNNLinear, use_onednn
 from tests.judges import tiny
 from tests.judges.test_engine_cloze import ROWS, assert_same
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from judges.engine.rating import Criterion, Unreadable, Verdict, Why, opening, read, request
+from judges.methods.rating import Criterion, Unreadable, Verdict, Why, opening, read, request
 
 AUTHENTICITY = Criterion("AUTHENTICITY", "How much of the dish is left?", dict.fromkeys(range(1, 6), ""))
 OTHERS = ("SENSITIVITY", "HARMONY")
@@ -147,6 +147,7 @@ def test_names_of_several_words_and_names_in_names() -> None:
     assert read("Harmony of taste: 2", Criterion("Harmony", "?", {1: "", 2: ""})) == Unreadable(Why.NO_VERDICT)
 
 
+@pytest.mark.no_cover
 def test_a_long_answer_is_read_quickly() -> None:
     started = time.perf_counter()
     for filling in ("-", " ", "|", "AUTHENTICITY ", ", ", "(", "*", "<think>", "1. "):

@@ -10,19 +10,26 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from annotation import actions as annotating
 from annotation.actions import Refused
+from annotation.evidence import kinds
 from annotation.models import Study
-from judges import actions, evidence, extraction_prompts, extraction_queries, prompting, queries
-from judges.backends.base import BackendError, Unavailable
-from judges.engine.prompt import PromptTooLong
+from judges import actions, extraction_queries, queries
+from judges.extraction import prompts
+from judges.methods import prompting
+from judges.methods.prompting import PromptError
 from judges.models import Extraction, ExtractionItem, ExtractionRun, Extractor, Judge
-from judges.prompting import PromptError
 from judges.queries import Source
-from judges.states import ItemState, RunState
+from judges.runs import evidence
+from llm.backends.base import BackendError, Unavailable
+from llm.engine.prompt import PromptTooLong
 from tests import builders
 from tests.builders import ApiOf, ClientOf, Leases
 from tests.judges import helpers
 from tests.judges.extractors import PROMPT, RENT, extractor, taken, writes
+from work import actions as machine
+from work import queries as machine_queries
+from work.states import ItemState, RunState
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +39,7 @@ def started(study: Study, by: Extractor) -> ExtractionRun:
 
 
 def work(run: ExtractionRun) -> None:
-    while actions.extract_next(run_id=run.pk):
+    while machine.take_up(run):
         pass
     run.refresh_from_db()
 
@@ -61,7 +68,7 @@ def states(run: ExtractionRun) -> list[str]:
 )
 def test_what_is_wrong_in_a_prompt_file_is_named(text: str, said: str) -> None:
     with pytest.raises(PromptError) as refused:
-        extraction_prompts.load_extraction_prompt(text)
+        prompts.load_extraction_prompt(text, known=kinds.known())
     assert said in str(refused.value)
 
 
@@ -80,7 +87,7 @@ def test_what_is_wrong_in_a_prompt_file_is_named(text: str, said: str) -> None:
 )
 def test_items_that_are_nowhere_in_the_document_are_flagged(text: str, missing: list[str]) -> None:
     lines = ["2 cups of flour", "½ cup milk", "1 1/2 cups sugar"]
-    assert extraction_prompts.unsupported([{"x": text}], lines, language="en") == [missing]
+    assert prompts.unsupported([{"x": text}], lines, language="en") == [missing]
 
 
 # --- a run ------------------------------------------------------------------------------------------------------------
@@ -101,8 +108,9 @@ def test_lists_are_taken_out_of_each_document(study: Study, monkeypatch: pytest.
     assert "The tenant pays the rent monthly" in backend.asked[0]
     assert run.provenance["workers"][0]["model"] == "written"
     assert run.provenance["prompt"] == PROMPT
-    progress = extraction_queries.progress(run)
-    assert (progress.done, progress.items, progress.refused, progress.repaired, progress.unsupported) == (3, 2, 1, 1, 1)
+    given = extraction_queries.given(run)
+    assert machine_queries.progress(run).done == 3
+    assert (given.lists, given.items, given.refused, given.repaired, given.unsupported) == (3, 2, 1, 1, 1)
 
 
 def test_a_document_over_the_models_context_is_refused_with_the_count(
@@ -162,7 +170,7 @@ def test_cancelled_in_the_midst_of_a_document_and_resumed(study: Study, monkeypa
     backend = writes(monkeypatch, RENT)
     by = extractor()
     run = started(study, by)
-    actions.extract_next(run_id=run.pk)
+    machine.take_up(run)
     backend.before_each = lambda: actions.cancel_extraction(run=run)
     work(run)
     assert (run.state, states(run)) == (RunState.CANCELLED, ["done", "queued", "queued"])
@@ -185,7 +193,7 @@ def test_what_was_taken_out_first_stands(study: Study, monkeypatch: pytest.Monke
     backend.before_each = lambda: Extraction.objects.get_or_create(
         extractor=by, row=row, kind="paragraph", defaults={"items": [{"fields": {"paragraph": "x"}, "unsupported": []}]}
     )
-    actions.extract_next(run_id=run.pk)
+    machine.take_up(run)
     assert taken(by)["Clause 1"].items[0]["fields"]["paragraph"] == "x"
 
 
@@ -202,21 +210,55 @@ def test_a_backend_that_fails_in_passing_is_tried_again_and_then_fails_visibly(
     assert {item.error for item in run.items.all()} == {"Out of memory."}
 
 
-@pytest.mark.parametrize("error", [BackendError("No such model.", permanent=True), Unavailable("Nobody is there.")])
 def test_what_no_document_can_help_fails_the_run_and_it_can_be_resumed(
-    study: Study, monkeypatch: pytest.MonkeyPatch, error: BackendError
+    study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writes(monkeypatch, error)
+    writes(monkeypatch, BackendError("No such model.", permanent=True))
     run = started(study, extractor())
-    for _attempt in range(3):
-        work(run)
-        run.items.filter(state=ItemState.QUEUED).update(not_before=None)
-    assert (run.state, run.error) == (RunState.FAILED, str(error))
+    work(run)
+    assert (run.state, run.error) == (RunState.FAILED, "No such model.")
     assert "failed" not in states(run)
     writes(monkeypatch, RENT)
     actions.resume_extraction(run=run, enqueue=False)
     work(run)
     assert run.state == RunState.FINISHED
+
+
+def test_a_server_that_stays_away_is_waited_for_as_a_judge_waits(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole run rests, and no document pays for it."""
+    writes(monkeypatch, Unavailable("Nobody is there."))
+    run = started(study, extractor())
+    for rests in (1, 2):
+        work(run)
+        assert (run.state, run.rests, states(run)) == (RunState.RUNNING, rests, ["queued"] * 3)
+        assert {item.not_before for item in run.items.all()} == {run.rest_until}
+        assert {item.attempts for item in run.items.all()} == {0}
+        helpers.later(run, 100)
+    work(run)
+    assert (run.state, run.error) == (RunState.FAILED, "Nobody is there.")
+    writes(monkeypatch, RENT)
+    actions.resume_extraction(run=run, enqueue=False)
+    work(run)
+    assert (run.state, states(run)) == (RunState.FINISHED, ["done"] * 3)
+
+
+def test_a_withdrawn_document_is_left_alone_as_a_judge_leaves_it(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the run, under it, and before it is resumed."""
+    backend = writes(monkeypatch, RENT)
+    manager = builders.user("m")
+    first, second, third = study.sheets.get().rows.all()
+    annotating.withdraw_row(row=first, reason="gone", by=manager)
+    run = started(study, extractor())
+    assert [item.row_id for item in run.items.order_by("pk")] == [second.pk, third.pk]
+    annotating.withdraw_row(row=second, reason="gone", by=manager)
+    work(run)
+    assert (run.state, states(run), len(backend.asked)) == (RunState.FINISHED, ["done"], 1)
+    annotating.restore_row(row=first)
+    again = started(study, run.extractor)
+    actions.cancel_extraction(run=again)
+    annotating.withdraw_row(row=first, reason="gone", by=manager)
+    with pytest.raises(Refused, match="Nothing is left"):
+        actions.resume_extraction(run=again)
 
 
 def test_a_mistake_of_ours_fails_one_document(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,34 +279,9 @@ def test_the_work_of_a_dead_worker_is_taken_over(study: Study, monkeypatch: pyte
     )  # fmt: skip
     work(run)
     assert states(run) == ["claimed", "done", "done"]
-    actions.recover_extractions()
+    machine.recover()
     work(run)
     assert (run.state, len(backend.asked)) == (RunState.FINISHED, 3)
-
-
-def test_messages_are_as_many_as_lanes_and_each_is_sent_on(
-    study: Study, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
-) -> None:
-    writes(monkeypatch, RENT)
-
-    def lanes(callbacks: list[Any]) -> list[tuple[str, int]]:
-        return [(callback.keywords["queue"], callback.keywords["lanes"]) for callback in callbacks]
-
-    with django_capture_on_commit_callbacks() as first:
-        run = actions.start_extraction(study=study, extractor=extractor(), by=None)
-    assert lanes(first) == [("gpu", 3)]
-    for expected in ([("gpu", 1)], [("gpu", 1)], [], []):
-        with django_capture_on_commit_callbacks() as sent_on:
-            actions.extract_next(run_id=run.pk, send_on=True)
-        assert lanes(sent_on) == expected
-    builders.row(study.sheets.get(), "Clause 4")
-    again = actions.start_extraction(study=study, extractor=run.extractor, by=None)
-    ExtractionRun.objects.filter(pk=again.pk).update(
-        sent_at=timezone.now() - timedelta(hours=1), started_at=timezone.now() - timedelta(hours=1)
-    )
-    with django_capture_on_commit_callbacks() as lost:
-        actions.recover_extractions()
-    assert lanes(lost) == [("gpu", 1)]
 
 
 # --- judges -----------------------------------------------------------------------------------------------------------
@@ -328,7 +345,7 @@ def test_the_prompt_of_a_model_gets_the_items_in_place_of_the_blocks(
     row = study.sheets.get().rows.first()
     assert row is not None
     blocks = evidence.evidence_of(judge, row)
-    assert prompting.row_text(judge.prompt.parsed, title="", blocks=blocks) == "- The tenant pays the rent\n\n"
+    assert prompting.row_text(judge.prompt_spec, title="", blocks=blocks) == "- The tenant pays the rent\n\n"
 
 
 # --- pages, API, command ----------------------------------------------------------------------------------------------

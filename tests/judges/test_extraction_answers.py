@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judges.engine.extraction import (
+from judges.extraction.answers import (
     MAX_CHARACTERS,
     MAX_ITEM_CHARACTERS,
     MAX_ITEMS,
@@ -219,6 +219,7 @@ def test_the_most_items_that_are_taken() -> None:
      "<ingredient>" * 16_000, "]]>" * 60_000, "```\n" * 45_000],
     ids=lambda answer: answer[:12].strip(),
 )  # fmt: skip
+@pytest.mark.no_cover
 def test_no_answer_takes_long(answer: str) -> None:
     begin = time.perf_counter()
     with pytest.raises(ExtractionRefused):

@@ -11,15 +11,16 @@ import unicodedata
 
 import pytest
 
-from annotation.evidence import Block
-from annotation.scheme import SchemeSpec, load_scheme
+from annotation.evidence.blocks import Block
+from annotation.scheme.spec import SchemeSpec, load_scheme
 from benchmarks.injections import ATTACKS, Attack, filled, harmless
-from judges import neutralising, prompting
-from judges.backends.transformers import TransformersBackend, _load
-from judges.engine.encoding import PromptEncoder
-from judges.engine.normalisation import choose
-from judges.engine.prompt import RowPrompt
-from judges.prompting import load_prompt
+from judges.methods import prompting
+from judges.methods.prompting import load_prompt
+from llm import neutralising
+from llm.backends.transformers import TransformersBackend, _load
+from llm.engine.encoding import PromptEncoder
+from llm.engine.normalisation import choose
+from llm.engine.prompt import RowPrompt
 from tests import builders
 
 # A short prompt of the shipped one's form: it is quick, and as steerable.

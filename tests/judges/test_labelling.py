@@ -5,15 +5,17 @@ from typing import Any
 
 import pytest
 
-from annotation import actions as annotation
-from annotation.evidence import Block
+from annotation import actions as annotating
+from annotation.evidence.blocks import Block
 from annotation.models import Assignment, Column, Label, Sheet, Study
-from judges import actions, labelling
-from judges.backends.base import BackendError
-from judges.engine.normalisation import choose, normalise
-from judges.engine.prompt import OptionScore
-from judges.labelling import Labelled, RowFailed
+from judges import actions
+from judges.methods import prompting
 from judges.models import Judge
+from judges.runs import labelling
+from judges.runs.labelling import Labelled, RowFailed
+from llm.backends.base import BackendError
+from llm.engine.normalisation import choose, normalise
+from llm.engine.prompt import OptionScore
 from tests.judges import helpers
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("model_forgotten")]
@@ -45,7 +47,7 @@ def with_tiny(study: Study, location: str, **options: Any) -> Labelled:
 
 def add_act(sheet: Sheet, act: str, party: str) -> Column:
     section = sheet.study.scheme.sections.get(key="acts")
-    return annotation.add_column(sheet=sheet, section=section, spec=section.spec, facets={"act": act, "party": party})
+    return annotating.add_column(sheet=sheet, section=section, spec=section.spec, facets={"act": act, "party": party})
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
@@ -102,7 +104,7 @@ def test_a_preset_is_filled_in_when_the_column_is_answered(study: Study) -> None
 
 def test_a_row_without_evidence_fails(study: Study) -> None:
     judge = helpers.lexical_judge()
-    annotation.add_row(sheet=study.sheets.get(), name="Empty", evidence=[Block("heading", "Nothing below")])
+    annotating.add_row(sheet=study.sheets.get(), name="Empty", evidence=[Block("heading", "Nothing below")])
     run = actions.start_run(study=study, judge=judge, by=None, enqueue=False)
     with pytest.raises(RowFailed, match="no evidence"):
         labelling.label_row(judge, run.items.get(assignment__row__name="Empty").assignment, None)
@@ -124,7 +126,7 @@ def test_a_prompt_that_reads_all_evidence_takes_any_kind(study: Study, tiny_mode
 
 
 def test_a_row_longer_than_the_models_context_fails_and_says_by_how_much(study: Study, tiny_model: str) -> None:
-    annotation.add_row(sheet=study.sheets.get(), name="Long", evidence=[Block("paragraph", "rent " * 200)])
+    annotating.add_row(sheet=study.sheets.get(), name="Long", evidence=[Block("paragraph", "rent " * 200)])
     judge = helpers.cloze_judge(tiny_model)
     run = actions.start_run(study=study, judge=judge, by=None, enqueue=False)
     with pytest.raises(RowFailed, match=r"tokens over the model's context.*the model takes 512"):
@@ -147,10 +149,12 @@ def test_a_model_answers_every_cell_that_its_prompt_asks(study: Study, tiny_mode
 def test_the_scores_of_all_options_are_stored_with_the_answer(study: Study, tiny_model: str) -> None:
     labelled = with_tiny(study, tiny_model)
     assert labelled.tokens > 0
+    judge_prompt = prompting.load_prompt(helpers.CLOZE)
     for answer in labelled.answers:
         assert answer.option is not None
         options = {key: OptionScore(**score) for key, score in answer.scores["options"].items()}
-        assert list(options) == labelling.prompting.asked_options(answer.question.spec)
+        asked = judge_prompt.questions[f"{answer.column.section.key}.{answer.question.key}"]
+        assert list(options) == [option.key for option in prompting.offered(asked, answer.question.spec)]
         assert all(math.isfinite(score.logprob) and score.unconditional is not None for score in options.values())
         assert answer.scores["normalisation"] == "none"
         best = choose(list(options.values()), "none")

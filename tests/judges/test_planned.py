@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation import actions as annotation
-from annotation import judging
+from annotation import actions as annotating
+from annotation import doors
 from annotation.actions import Refused
 from annotation.models import Assignment
 from judges import actions
-from judges.actions.runs import end_run
 from judges.models import Judge, WorkItem
+from judges.runs import labelling
+from reports import actions as reporting
+from reports.data.arrays import Filters
 from tests import builders
 from tests.builders import Leases
 from tests.test_access import PROMPT
+from work import actions as machine
 
 
 @pytest.fixture
@@ -24,7 +29,7 @@ def judge(leases: Leases) -> Judge:
 
 
 def plan(leases: Leases, rows: list[int], sections: list[str] | None = None, judge: str = "lexical") -> None:
-    annotation.apply_design(
+    annotating.apply_design(
         study=leases.study,
         design=None,
         request=None,
@@ -37,7 +42,7 @@ def plan(leases: Leases, rows: list[int], sections: list[str] | None = None, jud
 
 
 def test_a_judge_of_the_study_is_offered_to_the_planner(leases: Leases, judge: Judge) -> None:
-    assert judging.names(leases.study) == ["lexical"]
+    assert doors.judge_names(leases.study) == ["lexical"]
 
 
 def test_a_run_labels_what_the_plan_gave(leases: Leases, judge: Judge) -> None:
@@ -82,7 +87,7 @@ def test_a_planned_section_is_the_only_one_that_is_answered(leases: Leases) -> N
 
 def test_a_withdrawn_row_is_not_labelled(leases: Leases, judge: Judge) -> None:
     first, second = leases.sheet.rows.all()
-    annotation.withdraw_row(row=first, reason="gone", by=leases.manager)
+    annotating.withdraw_row(row=first, reason="gone", by=leases.manager)
 
     run = actions.start_run(study=leases.study, judge=judge, by=leases.manager)
 
@@ -92,13 +97,30 @@ def test_a_withdrawn_row_is_not_labelled(leases: Leases, judge: Judge) -> None:
 def test_a_row_that_is_withdrawn_under_a_run_is_left_alone(leases: Leases, judge: Judge) -> None:
     run = actions.start_run(study=leases.study, judge=judge, by=leases.manager)
     items = list(run.items.order_by("pk").values_list("pk", flat=True))
-    annotation.withdraw_row(row=leases.sheet.rows.all()[0], reason="gone", by=leases.manager)
+    annotating.withdraw_row(row=leases.sheet.rows.all()[0], reason="gone", by=leases.manager)
 
     actions.score_items(item_ids=items)
 
     assert sorted(run.rater.assignments.values_list("state", flat=True)) == ["submitted", "withdrawn"]
     with pytest.raises(Refused, match="Nothing is left to do"):
         actions.resume_run(run=run)
+
+
+def test_a_row_that_is_withdrawn_while_it_is_labelled_leaves_the_run(
+    leases: Leases, judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = actions.start_run(study=leases.study, judge=judge, by=leases.manager)
+    first, second = run.items.order_by("pk")
+    label_row = labelling.label_row
+
+    def withdrawn_meanwhile(judge: Judge, assignment: Assignment, *rest: Any) -> labelling.Labelled:
+        annotating.withdraw_row(row=assignment.row, reason="gone", by=leases.manager)
+        return label_row(judge, assignment, *rest)
+
+    monkeypatch.setattr(labelling, "label_row", withdrawn_meanwhile)
+    actions.score_items(item_ids=[first.pk])
+
+    assert list(run.items.values_list("pk", "state")) == [(second.pk, "queued")]
 
 
 def test_a_plan_does_not_open_the_way_into_labels_from_a_file(leases: Leases) -> None:
@@ -119,6 +141,25 @@ def test_the_board_says_what_keeps_a_run(leases: Leases, judge: Judge) -> None:
     run = actions.start_run(study=leases.study, judge=judge, by=leases.manager)
     assert "nothing</span>" in client.get(url).content.decode()
 
-    end_run(run, run.State.FAILED, error="The model is gone.")
+    machine.end(run, run.State.FAILED, error="The model is gone.")
 
     assert "The model is gone." in client.get(url).content.decode()
+
+
+def test_the_board_knows_work_of_every_kind(leases: Leases, judge: Judge) -> None:
+    client = Client()
+    client.force_login(leases.manager)
+    extractor = actions.create_extractor(name="stated", parser="schema-org")
+    extraction = actions.start_extraction(study=leases.study, extractor=extractor, by=None)
+    download = reporting.ask_for_export(study=leases.study, form="jsonl", filters=Filters(), by=leases.manager)
+    machine.end(extraction, extraction.State.FAILED, error="The parser is gone.")
+
+    shown = client.get(reverse("judges:board", args=[leases.study.slug])).content.decode()
+
+    assert f'<a href="{extraction.get_absolute_url()}">stated</a>' in shown
+    assert "The parser is gone." in shown
+    assert download.get_absolute_url() in shown
+
+    machine.cancel(download)
+    shown = client.get(reverse("judges:board", args=[leases.study.slug])).content.decode()
+    assert download.get_absolute_url() not in shown  # it is over: nothing keeps it

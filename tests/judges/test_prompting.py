@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from annotation.evidence import Block
-from annotation.scheme import SchemeSpec, load_scheme
-from judges import prompting
-from judges.prompting import PromptError, load_prompt
+from annotation.evidence.blocks import Block
+from annotation.scheme.block_specs import BlockSpec
+from annotation.scheme.spec import SchemeSpec, load_scheme
+from judges.methods import prompting
+from judges.methods.prompting import PromptError, QuestionPrompt, load_prompt
 from tests import builders
 from tests.judges.helpers import CLOZE, LEXICAL
 
@@ -34,12 +35,20 @@ def test_a_whole_file_fits_its_scheme(text: str) -> None:
     prompting.check_against(load_prompt(text), SCHEME, "cloze" if text == CLOZE else "lexical")
 
 
-@pytest.mark.parametrize("path", sorted(Path("recipes/prompts").glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(Path("recipes").glob("*/prompts/*.yaml")), ids=lambda path: path.stem)
 def test_the_shipped_prompts_fit_the_shipped_schemes(path: Path) -> None:
-    scheme_of = {"memorization": "recipe-memorization", "ash": "cuisine-transfer-ash"}
-    file = Path(f"recipes/schemes/{scheme_of[path.stem.split('-')[0]]}.yaml")
+    scheme_of = {
+        "memorization": "recipe-memorization",
+        "parsing": "recipe-parsing",
+        "ash": "cuisine-transfer-ash",
+        "pizza": "pizza-commonsense",
+        "nonsense": "recipe-nonsense",
+        "names": "recipe-names",
+        "candidates": "recipe-candidates",
+    }
+    file = path.parents[1] / "schemes" / f"{scheme_of[path.stem.split('-')[0]]}.yaml"
     scheme = load_scheme(file.read_text(encoding="utf-8"))
-    method = next((method for method in ("lexical", "rating") if method in path.stem), "cloze")
+    method = next((method for method in ("lexical", "rating", "writing") if method in path.stem), "cloze")
     prompting.check_against(load_prompt(path.read_text(encoding="utf-8")), scheme, method, normalisation="pmi")
 
 
@@ -56,7 +65,7 @@ def test_the_shipped_prompts_fit_the_shipped_schemes(path: Path) -> None:
         ("questions: {}", "questions: "),
         ("questions:\n  a.b: {cel: x}", "questions.a.b.cel: "),
         ("questions:\n  a.b: {lexical: {in: [step], none: x}}", "give either same and part, or shares"),
-        ("questions:\n  a.b: {lexical: {in: [steps], same: x, part: y, none: z}}", "questions.a.b.lexical.in.0: "),
+        ("questions:\n  a.b: {lexical: {in: [Step], same: x, part: y, none: z}}", "questions.a.b.lexical.in.0: "),
         ("questions:\n  a.b: {lexical: {in: [], same: x, part: y, none: z}}", "questions.a.b.lexical.in: "),
     ],
 )
@@ -92,8 +101,30 @@ def test_two_options_that_are_said_alike_are_refused() -> None:
 
 
 def test_a_placeholder_of_the_row_that_nothing_fills_is_named() -> None:
-    spec = load_prompt("row: $evidence_steps\nquestions: {duties.stated: {cell: x}}")
-    assert "“row” has the placeholder $evidence_steps, which nothing fills" in refusal(spec)
+    spec = load_prompt("row: $evidnce\nquestions: {duties.stated: {cell: x}}")
+    assert "“row” has the placeholder $evidnce, which nothing fills" in refusal(spec)
+
+
+@pytest.mark.parametrize(
+    ("text", "method"),
+    [
+        ("row: $evidence_clause\nquestions: {duties.stated: {cell: x}}", "cloze"),
+        ("questions: {duties.stated: {lexical: {in: [clause], same: stated, part: implied, none: absent}}}", "lexical"),
+    ],
+)
+def test_a_kind_of_evidence_is_one_that_somebody_declares(text: str, method: str) -> None:
+    spec = load_prompt(text)
+    assert "of the kind “clause”, which nobody declares" in refusal(spec, method)
+    clauses = SCHEME.model_copy(update={"blocks": (BlockSpec(key="clause", title="Clause"),)})
+    prompting.check_against(spec, clauses, method)
+
+
+def test_a_lexicon_is_one_that_a_pack_has() -> None:
+    lexical = "questions: {duties.stated: {lexical: {in: [list], same: stated, part: implied, none: absent}}}"
+    assert "“contracts”, which no pack has. There are: cooking" in refusal(
+        load_prompt(f"lexicon: contracts\n{lexical}"), "lexical"
+    )
+    prompting.check_against(load_prompt(f"lexicon: cooking\n{lexical}"), SCHEME, "lexical")
 
 
 def rated(question: str, criterion: str = "STRICTNESS", wording: str = "How strict?") -> prompting.PromptSpec:
@@ -198,7 +229,7 @@ def test_an_option_is_said_as_the_file_says() -> None:
 
 def test_options_of_a_cell_go_by_the_same_order_as_their_keys() -> None:
     question = ACTS.question("party")
-    assert prompting.asked_options(question) == ["same", "other"]
+    assert [option.key for option in prompting.offered(QuestionPrompt(), question)] == ["same", "other"]
 
 
 def test_what_the_column_answers_itself_is_not_asked() -> None:

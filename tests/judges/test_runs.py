@@ -14,12 +14,16 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.actions import Refused
 from annotation.models import Assignment, Label, Rater, Study
-from judges import actions, labelling, processes, tasks
+from judges import actions
 from judges.models import Judge, Run, WorkItem
-from judges.states import LONG_WORK_PRIORITY
+from judges.runs import labelling
+from llm.backends.transformers import TransformersBackend
 from tests import builders
 from tests.judges import helpers
 from tests.judges.helpers import fresh, items, labels_of, later, n_events, sent, states, work
+from work import actions as machine
+from work import processes
+from work.actions import holding
 
 State = WorkItem.State
 
@@ -73,35 +77,6 @@ def test_the_work_goes_to_the_queue_in_batches_when_the_transaction_is_through(
     batches = sent(callbacks)
     assert [len(batch) for batch in batches] == [4, 4, 1]
     assert [pk for batch in batches for pk in batch] == [item.pk for item in items(run)]
-
-
-def test_rows_let_others_go_first_on_the_queue(
-    study: Study, judge: Judge, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
-) -> None:
-    """Else the dead are recovered, and downloads made, after a long run: Redis gives out a lower number first."""
-    sent: list[dict[str, Any]] = []
-    monkeypatch.setattr(actions.runs.current_app, "send_task", lambda *_args, **options: sent.append(options))
-    with django_capture_on_commit_callbacks(execute=True):
-        actions.start_run(study=study, judge=judge, by=None)
-    assert [options["priority"] for options in sent] == [LONG_WORK_PRIORITY]
-    assert (tasks.recover_runs.priority or 0) < LONG_WORK_PRIORITY
-
-
-def test_a_run_is_there_though_the_queue_cannot_be_reached(
-    study: Study,
-    judge: Judge,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    django_capture_on_commit_callbacks: Any,
-) -> None:
-    def refuse(*args: Any, **kwargs: Any) -> None:
-        raise ConnectionError("no broker")
-
-    monkeypatch.setattr(actions.runs.current_app, "send_task", refuse)
-    with django_capture_on_commit_callbacks(execute=True):
-        run = actions.start_run(study=study, judge=judge, by=None)
-    assert fresh(run).state == Run.State.RUNNING
-    assert "The queue cannot be reached" in caplog.text
 
 
 def test_only_some_sheets(study: Study, judge: Judge) -> None:
@@ -224,15 +199,6 @@ def test_pmi_without_the_question_without_evidence(study: Study) -> None:
 # --- cancel and resume ------------------------------------------------------------------------------------------------
 
 
-def test_cancelled_work_is_not_taken_up(run: Run) -> None:
-    first, *rest = [item.pk for item in items(run)]
-    actions.score_items(item_ids=[first])
-    actions.cancel_run(run=run)
-    assert actions.score_items(item_ids=rest) == 0
-    assert fresh(run).state == Run.State.CANCELLED
-    assert states(run) == {"done": 1, "queued": 2}
-
-
 def test_a_run_that_is_cancelled_while_a_row_is_at_work_writes_nothing_of_it(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,23 +221,23 @@ def test_a_model_notices_a_cancelled_run_in_the_middle_of_a_row(
     judge = helpers.cloze_judge(helpers.save_tiny_model(tmp_path))
     run = actions.start_run(study=study, judge=judge, by=None)
     ticks = itertools.count(0, 2)  # a clock on which two seconds pass between two looks
-    monkeypatch.setattr(actions.claims, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
-    identity = labelling.TransformersBackend.identity
+    monkeypatch.setattr(holding, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    identity = TransformersBackend.identity
 
     def cancelled_once_loaded(backend: Any) -> dict[str, str]:
         said = identity(backend)
-        hold = actions.claims.hold
-        monkeypatch.setattr(actions.claims, "hold", lambda *args: (hold(*args), actions.cancel_run(run=run))[0])
+        hold = holding.Held.hold
+        monkeypatch.setattr(holding.Held, "hold", lambda *args: (hold(*args), actions.cancel_run(run=run))[0])
         return said
 
-    monkeypatch.setattr(labelling.TransformersBackend, "identity", cancelled_once_loaded)
+    monkeypatch.setattr(TransformersBackend, "identity", cancelled_once_loaded)
     told: list[int] = []
-    score = labelling.TransformersBackend.score
+    score = TransformersBackend.score
 
     def listen(backend: Any, rows: Any, on_progress: Any) -> Any:
         return score(backend, rows, lambda tokens, cells: (told.append(tokens), on_progress(tokens, cells))[1])
 
-    monkeypatch.setattr(labelling.TransformersBackend, "score", listen)
+    monkeypatch.setattr(TransformersBackend, "score", listen)
     assert work(run) == 0
     assert len(told) == 1  # it was stopped after the first forward
     assert states(run) == {"queued": 3}
@@ -290,11 +256,10 @@ def test_resumed_it_goes_on_with_the_rest(run: Run, django_capture_on_commit_cal
 
 
 def test_a_worker_that_still_holds_a_row_of_a_run_that_was_cancelled_and_resumed_gives_it_up(run: Run) -> None:
-    item = actions.work._claim(items(run)[0].pk)
-    assert item is not None
+    held = helpers.held(items(run)[0])
     actions.cancel_run(run=run)
     actions.resume_run(run=run)
-    assert actions.work._work_at(item) is False
+    assert machine.do_held(held) is False
     assert work(run) == 3
     assert n_events(run.rater) == 15
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +14,27 @@ from django.utils import timezone
 
 from annotation.actions import Refused
 from annotation.models import Label
-from judges import actions, labelling
-from judges.backends import transformers as transformers_backend
-from judges.backends.base import BackendError
-from judges.backends.openai import OpenAIBackend
-from judges.models import Judge, LanguageModel, Run, WorkItem
+from judges import actions
+from judges.models import Judge, Run, WorkItem
+from judges.runs import labelling
+from llm.backends import transformers as transformers_backend
+from llm.backends.base import BackendError
+from llm.backends.openai import OpenAIBackend
+from llm.models import LanguageModel
 from tests import builders
 from tests.builders import ClientOf, Leases
 from tests.judges import helpers
 from tests.judges.helpers import fresh, items, labels_of, later, n_events, states, work
 from tests.judges.serving import Running, start
+from work import actions as machine
 
 KEY = "sk-a-key-that-nobody-may-see"
 NOWHERE = "http://127.0.0.1:9/v1"
 
 
 @pytest.fixture(autouse=True)
-def _short_waits(monkeypatch: pytest.MonkeyPatch, servers_forgotten: None) -> None:
-    monkeypatch.setattr(labelling, "OpenAIBackend", partial(OpenAIBackend, back_off_s=0.01, max_retries=2))
+def _short_waits(settings: Any, servers_forgotten: None) -> None:
+    settings.PALATE_BACKENDS = {"openai": "tests.judges.serving.Impatient"}
 
 
 def started(address: str, leases: Leases, **options: Any) -> Run:
@@ -97,7 +99,7 @@ def test_the_key_is_in_no_record_label_page_or_log(
     assert server.address in page
     root = client_of(builders.user("root", superuser=True))
     admin = root.get(f"/admin/judges/run/{run.pk}/change/").content.decode()
-    judge = root.get(f"/admin/judges/languagemodel/{run.judge.model_id}/change/").content.decode()
+    judge = root.get(f"/admin/llm/languagemodel/{run.judge.model_id}/change/").content.decode()
     assert "LAB_API_KEY" in judge
     for text in (json.dumps(fresh(run).provenance), json.dumps(scores_of(run)), page, admin, judge, caplog.text):
         assert KEY not in text
@@ -138,10 +140,10 @@ def test_a_server_without_prompt_log_probabilities_fails_the_run(leases: Leases,
 
 
 def test_a_row_longer_than_the_servers_context_fails_and_the_others_go_on(leases: Leases, server: Running) -> None:
-    from annotation import actions as annotation
-    from annotation.evidence import Block
+    from annotation import actions as annotating
+    from annotation.evidence.blocks import Block
 
-    annotation.add_row(sheet=leases.sheet, name="Long", evidence=[Block("paragraph", "rent " * 200)])
+    annotating.add_row(sheet=leases.sheet, name="Long", evidence=[Block("paragraph", "rent " * 200)])
     run = started(server.address, leases)
     assert work(run) == 2
     assert "tokens over the model's context" in run.items.get(state="failed").error
@@ -210,11 +212,8 @@ def test_a_server_that_stays_away_fails_the_run_which_can_be_resumed(
 
 def test_of_workers_that_find_nobody_at_the_same_time_one_counts(leases: Leases) -> None:
     run = started(NOWHERE, leases)
-    one, two = (actions.work._claim(item.pk) for item in items(run))
-    assert one is not None
-    assert two is not None
-    actions.work._work_at(one)
-    actions.work._work_at(two)
+    for held in [helpers.held(item) for item in items(run)]:
+        machine.do_held(held)
     assert fresh(run).rests == 1
     assert states(run) == {"queued": 2}
 
@@ -303,7 +302,7 @@ def test_judges_share_a_server_only_with_the_same_key_and_limit() -> None:
 def test_other_variables_may_hold_a_key_where_the_installation_lists_them(settings: Any) -> None:
     settings.PALATE_KEY_VARIABLES = ["LAB_TOKEN"]
     made = LanguageModel(backend="openai", location="http://lab/v1", served_name="m", api_key_env="LAB_TOKEN")
-    labelling.check_server(made, chat_template=False)
+    labelling.check_model(made)
     made.api_key_env = "OTHER_TOKEN"
     with pytest.raises(BackendError, match="PALATE_KEY_VARIABLES"):
-        labelling.check_server(made, chat_template=False)
+        labelling.check_model(made)

@@ -10,14 +10,17 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import Permission
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape
-from rest_framework.test import APIRequestFactory, force_authenticate
+from rest_framework.test import APIClient
 
-from annotation import actions as annotation
+from annotation import actions as annotating
 from annotation.models import User
-from judges import actions, api, prompting, queries
-from judges.models import Judge, LanguageModel, Prompt, Run, UnreadableAnswer
+from judges import actions, queries
+from judges.methods import prompting
+from judges.models import Judge, Run, UnreadableAnswer
+from llm.models import LanguageModel, Prompt
 from tests import builders
 from tests.builders import ClientOf, Leases
 from tests.judges import helpers
@@ -120,7 +123,7 @@ def test_a_failed_run_says_what_to_do(leases: Leases, manager: Client) -> None:
 
 
 def test_rows_that_failed_are_named(leases: Leases, judge: Judge, manager: Client) -> None:
-    annotation.add_row(sheet=leases.sheet, name="Empty", evidence=[])
+    annotating.add_row(sheet=leases.sheet, name="Empty", evidence=[])
     run = actions.start_run(study=leases.study, judge=judge, by=None)
     work(run)
     page = manager.get(address(leases, run)).content.decode()
@@ -139,7 +142,7 @@ def test_a_run_behind_another_one_says_what_it_waits_for(leases: Leases, run: Ru
 
 
 def test_a_row_that_fails_while_one_watches_is_named_too(leases: Leases, judge: Judge, manager: Client) -> None:
-    empty = annotation.add_row(sheet=leases.sheet, name="Empty", evidence=[])
+    empty = annotating.add_row(sheet=leases.sheet, name="Empty", evidence=[])
     run = actions.start_run(study=leases.study, judge=judge, by=None)
     actions.score_items(item_ids=[run.items.get(assignment__row=empty).pk])
     part = manager.get(address(leases, run), **HTMX).content.decode()
@@ -291,7 +294,7 @@ def test_a_new_judge_that_rates_can_be_started(leases: Leases, author: Client) -
     assert 'name="repeats"' in page
     judge = Judge.objects.get()
     assert (judge.method, judge.temperature, judge.max_new_tokens) == ("rating", 0.5, 99)
-    (listed,) = call(api.judges, leases.manager, slug=leases.study.slug).data
+    (listed,) = call("judges", leases.manager, slug=leases.study.slug).data
     assert (listed["method"], listed["temperature"], listed["max_new_tokens"]) == ("rating", 0.5, 99)
 
 
@@ -309,7 +312,7 @@ def test_a_new_judge_that_rates_on_a_server_asks_in_its_chat_form(leases: Leases
         ({"temperature": "-1"}, "greater than or equal to 0"),
         ({"temperature": "nan"}, "Enter a number"),
         ({"max_new_tokens": "0"}, "greater than or equal to 1"),
-        ({"method": "cloze", "prompt_text": helpers.CLOZE}, "Only a judge that rates writes"),
+        ({"method": "cloze", "prompt_text": helpers.CLOZE}, "Only a judge that rates or writes"),
         ({"prompt_text": helpers.CLOZE}, "no question that the method “rating” can answer"),
         ({"prompt_text": helpers.RATING.replace("strictness", "act")}, "is no scale"),
     ],
@@ -344,7 +347,7 @@ def test_a_new_judge_on_a_server_can_be_started(leases: Leases, author: Client) 
     page = author.get(address(leases, run)).content.decode()
     assert "<dd>llama</dd>" in page
     assert "<dd>http://gpu-box:8000/v1</dd>" in page
-    (listed,) = call(api.judges, leases.manager, slug=leases.study.slug).data
+    (listed,) = call("judges", leases.manager, slug=leases.study.slug).data
     assert (listed["backend"], listed["model"], listed["served_model"]) == ("openai", model.location, "llama")
 
 
@@ -394,50 +397,50 @@ def test_a_stored_prompt_is_kept_once(leases: Leases) -> None:
 # --- the API ----------------------------------------------------------------------------------------------------------
 
 
-def call(view: Any, user: User, method: str = "get", data: Any = None, **names: Any) -> Any:
-    request = getattr(APIRequestFactory(), method)("/", data, format=None if data is None else "json")
-    force_authenticate(request, user=user)
-    return view(request, **names)
+def call(name: str, user: User, method: str = "get", data: Any = None, **names: Any) -> Any:
+    client = APIClient()
+    client.force_authenticate(user)
+    return getattr(client, method)(reverse(f"api:{name}", kwargs=names), data, format=None if data is None else "json")
 
 
 def test_a_run_over_the_api(leases: Leases, judge: Judge) -> None:
     slug, manager = leases.study.slug, leases.manager
-    (listed,) = call(api.judges, manager, slug=slug).data
+    (listed,) = call("judges", manager, slug=slug).data
     assert (listed["name"], listed["method"], listed["model"]) == ("words", "lexical", None)
-    started = call(api.start, manager, "post", slug=slug, pk=judge.pk)
+    started = call("start-run", manager, "post", slug=slug, pk=judge.pk)
     assert started.status_code == 201
     pk = started.data["id"]
-    again = call(api.start, manager, "post", slug=slug, pk=judge.pk)
+    again = call("start-run", manager, "post", slug=slug, pk=judge.pk)
     assert again.status_code == 409
     assert "at work in this study already" in again.data["detail"]
 
     run = Run.objects.get(pk=pk)
     actions.score_items(item_ids=[items(run)[0].pk])
-    assert call(api.cancel, manager, "post", slug=slug, pk=pk).data["state"] == "cancelled"
-    assert call(api.resume, manager, "post", slug=slug, pk=pk).data["state"] == "running"
+    assert call("cancel-run", manager, "post", slug=slug, pk=pk).data["state"] == "cancelled"
+    assert call("resume-run", manager, "post", slug=slug, pk=pk).data["state"] == "running"
     work(run)
-    said = call(api.run, leases.researcher, slug=slug, pk=pk).data
+    said = call("run", leases.researcher, slug=slug, pk=pk).data
     assert (said["state"], said["rows"], said["rows_done"], said["labels"]) == ("finished", 2, 2, 10)
     assert said["progress"]["done"] == 2
     assert said["progress"]["seconds_left"] is None
     assert said["provenance"]["prompt"] == helpers.LEXICAL
     assert said["errors"] == []
-    assert [each["id"] for each in call(api.runs, leases.researcher, slug=slug).data] == [pk]
-    assert call(api.resume, manager, "post", slug=slug, pk=pk).status_code == 409
+    assert [each["id"] for each in call("runs", leases.researcher, slug=slug).data] == [pk]
+    assert call("resume-run", manager, "post", slug=slug, pk=pk).status_code == 409
 
 
 def test_repeats_and_unreadable_answers_over_the_api(leases: Leases, tmp_path: Path) -> None:
     slug, manager = leases.study.slug, leases.manager
     judge = helpers.rating_judge(helpers.save_tiny_model(tmp_path))
-    refused = call(api.start, manager, "post", {"repeats": 99}, slug=slug, pk=judge.pk)
+    refused = call("start-run", manager, "post", {"repeats": 99}, slug=slug, pk=judge.pk)
     assert refused.status_code == 409
     assert "up to 20 times" in refused.data["detail"]
-    assert call(api.start, manager, "post", {"repeats": "x"}, slug=slug, pk=judge.pk).status_code == 400
-    started = call(api.start, manager, "post", {"repeats": 2}, slug=slug, pk=judge.pk)
+    assert call("start-run", manager, "post", {"repeats": "x"}, slug=slug, pk=judge.pk).status_code == 400
+    started = call("start-run", manager, "post", {"repeats": 2}, slug=slug, pk=judge.pk)
     assert started.data["rows"] == 4
     assert started.data["repeats"] == 2
     work(Run.objects.get())
-    said = call(api.run, leases.researcher, slug=slug, pk=started.data["id"]).data
+    said = call("run", leases.researcher, slug=slug, pk=started.data["id"]).data
     assert (said["labels"], said["unreadable"], said["progress"]["unreadable"]) == (0, 8, 8)
     assert len(said["unreadable_answers"]) == 8
     first = said["unreadable_answers"][0]
@@ -446,44 +449,47 @@ def test_repeats_and_unreadable_answers_over_the_api(leases: Leases, tmp_path: P
 
 
 def test_errors_of_rows_over_the_api(leases: Leases, judge: Judge) -> None:
-    annotation.add_row(sheet=leases.sheet, name="Empty", evidence=[])
+    annotating.add_row(sheet=leases.sheet, name="Empty", evidence=[])
     run = actions.start_run(study=leases.study, judge=judge, by=None)
     work(run)
-    (error,) = call(api.run, leases.manager, slug=leases.study.slug, pk=run.pk).data["errors"]
+    (error,) = call("run", leases.manager, slug=leases.study.slug, pk=run.pk).data["errors"]
     assert (error["row_name"], error["state"]) == ("Empty", "failed")
     assert "no evidence" in error["error"]
 
 
-@pytest.mark.parametrize(("view", "method"), [(api.start, "post"), (api.cancel, "post"), (api.resume, "post")])
-def test_only_managers_change_runs_over_the_api(leases: Leases, run: Run, view: Any, method: str) -> None:
-    assert call(view, leases.researcher, method, slug=leases.study.slug, pk=run.pk).status_code == 403
-    assert call(view, leases.stranger, method, slug=leases.study.slug, pk=run.pk).status_code == 404
+@pytest.mark.parametrize(("name", "method"), [("start-run", "post"), ("cancel-run", "post"), ("resume-run", "post")])
+def test_only_managers_change_runs_over_the_api(leases: Leases, run: Run, name: str, method: str) -> None:
+    assert call(name, leases.researcher, method, slug=leases.study.slug, pk=run.pk).status_code == 403
+    assert call(name, leases.stranger, method, slug=leases.study.slug, pk=run.pk).status_code == 404
 
 
-@pytest.mark.parametrize("view", [api.judges, api.runs])
-def test_annotators_see_no_judges_over_the_api(leases: Leases, run: Run, view: Any) -> None:
-    assert call(view, leases.anna, slug=leases.study.slug).status_code == 403
+@pytest.mark.parametrize("name", ["judges", "runs"])
+def test_annotators_see_no_judges_over_the_api(leases: Leases, run: Run, name: str) -> None:
+    assert call(name, leases.anna, slug=leases.study.slug).status_code == 403
 
 
 def test_a_run_of_another_study_is_not_there(leases: Leases, run: Run) -> None:
     other = builders.study("loans", by=leases.manager)
-    for view, method in ((api.run, "get"), (api.cancel, "post"), (api.resume, "post")):
-        assert call(view, leases.manager, method, slug=other.slug, pk=run.pk).status_code == 404
+    for name, method in (("run", "get"), ("cancel-run", "post"), ("resume-run", "post")):
+        assert call(name, leases.manager, method, slug=other.slug, pk=run.pk).status_code == 404
 
 
 # --- administration ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("table", ["languagemodel", "prompt", "judge", "run", "workitem", "unreadableanswer"])
+@pytest.mark.parametrize(
+    "table",
+    ["llm/languagemodel", "llm/prompt", "judges/judge", "judges/run", "judges/workitem", "judges/unreadableanswer"],
+)
 def test_an_administrator_sees_the_tables(leases: Leases, run: Run, tmp_path: Path, table: str) -> None:
     client = Client()
     client.force_login(builders.user("root", superuser=True))
     helpers.cloze_judge(str(tmp_path))
     helpers.served_judge("http://gpu-box/v1")
-    assert client.get(f"/admin/judges/{table}/").status_code == 200
-    pk = {"run": run.pk, "workitem": items(run)[0].pk}.get(table)
+    assert client.get(f"/admin/{table}/").status_code == 200
+    pk = {"judges/run": run.pk, "judges/workitem": items(run)[0].pk}.get(table)
     if pk is not None:
-        assert client.get(f"/admin/judges/{table}/{pk}/change/").status_code == 200
+        assert client.get(f"/admin/{table}/{pk}/change/").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -501,6 +507,6 @@ def test_an_administrator_cannot_store_an_impossible_server(db: None, changes: d
     client.force_login(builders.user("root", superuser=True))
     named = {"name": "far", "backend": "openai", "location": "http://gpu-box/v1", "served_name": "llama",
              "dtype": "auto", "device": "cpu"}  # fmt: skip
-    page = client.post("/admin/judges/languagemodel/add/", {**named, **changes}).content.decode()
+    page = client.post("/admin/llm/languagemodel/add/", {**named, **changes}).content.decode()
     assert said in page
     assert LanguageModel.objects.exists() == (not said)

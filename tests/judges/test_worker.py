@@ -1,17 +1,18 @@
-"""Real Celery workers, killed with -9: nothing is lost, nothing is doubled. `workers.py` has the installation."""
+"""Real Celery workers, killed with -9: nothing is lost, nothing is doubled, for judges, for extractors and for texts.
+
+What the machine under both does by itself is in tests/work/test_killed.py.
+"""
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import time
 from typing import Any
 
 import pytest
 
 from tests.judges import helpers
-from tests.judges.workers import Site
+from tests.workers import Site
 
 pytestmark = pytest.mark.services
 
@@ -29,7 +30,7 @@ def assert_all_is_there_once(study: dict[str, Any], rows: int) -> None:
 
 
 def test_a_killed_worker_and_a_queue_that_lost_everything(site: Site) -> None:
-    site.setup(rows=4, slow=1)
+    site.setup(judge="lexical", rows=4, slow=1)
     worker = site.start_worker()
     site.wait_for("claimed")
     site.kill(worker)
@@ -39,51 +40,6 @@ def test_a_killed_worker_and_a_queue_that_lost_everything(site: Site) -> None:
     site.wait_for("done", 4)
     assert_all_is_there_once(site.report()["leases"], 4)
     assert "Lease · Clause 1: 5 cells, " in site.log.read_text()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("processes", [1, 2])
-def test_workers_that_are_killed_again_and_again(site: Site, processes: int) -> None:
-    rng = random.Random(processes)
-    site.setup(rows=8, slow=1)
-    for _ in range(3):
-        worker = site.start_worker(processes=processes)
-        if site.count("claimed"):  # of the worker before, until this one has looked
-            site.wait_for("done", site.count("done") + 1)
-        else:
-            site.wait_for("claimed")
-        time.sleep(rng.uniform(0, 1.2))
-        site.kill(worker)
-    site.start_worker(processes=processes)
-    site.wait_for("done", 8)
-    time.sleep(0.5)
-    assert_all_is_there_once(site.report()["leases"], 8)
-
-
-@pytest.mark.slow
-def test_a_process_of_the_pool_that_is_killed_alone(site: Site) -> None:
-    """As by the kernel, when memory runs out. The worker's main process lives on and starts another one."""
-    site.setup(rows=4, slow=2)
-    site.start_worker()
-    site.wait_for("claimed")
-    ((name,),) = site.query("SELECT worker FROM judges_workitem WHERE state = 'claimed'")
-    os.kill(int(name.rpartition(":")[2]), signal.SIGKILL)
-    site.wait_for("done", 4)
-    time.sleep(0.5)
-    assert_all_is_there_once(site.report()["leases"], 4)
-
-
-@pytest.mark.slow
-def test_two_workers_with_the_same_messages(site: Site) -> None:
-    """Each worker sends all work once more when it starts, so that every row is on the queue three times."""
-    site.setup(rows=12, slow=0.5)
-    site.start_worker(processes=2)
-    site.start_worker(processes=2)
-    site.wait_for("done", 12)
-    time.sleep(1)
-    study = site.report()["leases"]
-    assert_all_is_there_once(study, 12)
-    assert study["workers"] > 1
 
 
 @pytest.mark.slow
@@ -159,6 +115,7 @@ def assert_each_document_was_taken_apart_once(site: Site, rows: int) -> None:
 
 @pytest.mark.slow
 def test_a_killed_extraction_and_a_queue_that_lost_everything(site: Site) -> None:
+    site.table = "judges_extractionitem"
     site.setup(judge="parser", rows=4, slow=1)
     worker = site.start_worker()
     site.wait_for("claimed")
@@ -179,6 +136,7 @@ def test_an_extraction_by_two_workers_with_ten_kills(
     site: Site, extractor: str, rows: int, slow: float, life: tuple[float, float]
 ) -> None:
     rng = random.Random(10)
+    site.table = "judges_extractionitem"
     site.setup(judge=extractor, rows=rows, slow=slow)
     workers = [site.start_worker(), site.start_worker()]
     killed_at_work = 0
@@ -192,3 +150,32 @@ def test_an_extraction_by_two_workers_with_ten_kills(
     site.wait_for("done", rows)
     time.sleep(0.5)
     assert_each_document_was_taken_apart_once(site, rows)
+
+
+# --- texts being written ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.model
+def test_texts_by_two_workers_with_kills_are_those_of_an_undisturbed_run(site: Site) -> None:
+    """At any moment: while a worker starts, loads the model, draws words, or stores the text."""
+    rng = random.Random(4)
+    site.table = "judges_generationitem"
+    site.setup(judge="texts", rows=16, slow=0.5)
+    workers = [site.start_worker(), site.start_worker()]
+    killed_at_work = 0
+    for _ in range(4):
+        time.sleep(rng.uniform(4, 10))
+        victim = rng.randrange(2)
+        killed_at_work += site.count("claimed") > 0
+        site.kill(workers[victim])
+        workers[victim] = site.start_worker()
+    assert killed_at_work >= 2, "most kills met nobody at work"
+    site.wait_for("done", 16)
+    time.sleep(0.5)
+    site.call("still")
+    said = site.report()
+    disturbed, undisturbed = said["leases"], said["still"]
+    assert (disturbed["state"], disturbed["items"]) == ("finished", {"done": 16})
+    assert disturbed["texts"] == undisturbed["texts"]
+    assert all(text for _name, text in disturbed["texts"])

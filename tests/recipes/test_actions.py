@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from django.db import connection, transaction
 
-from annotation import actions as annotation
+from annotation import actions as annotating
 from annotation.models import Row, Sheet
-from recipes import actions
-from recipes.demo_study import paper_scheme
-from recipes.documents import Page, PageRefused, read_page
-from recipes.models import Document
-from recipes.parsing import parse_recipe
+from recipes.cooking import actions
+from recipes.cooking.models import Document
+from recipes.cooking.pages import Page, PageRefused, read_page
+from recipes.cooking.parsing import parse_recipe
+from recipes.memorization.demo_study import paper_scheme
 from tests.recipes.test_documents import LINES, SHOWN, page, recipe, script
 from tests.translations import speaking_german
 
@@ -32,7 +32,7 @@ def sheet(db: None) -> Sheet:
 
 
 def new_sheet() -> Sheet:
-    study = annotation.create_study(slug="slaw", title="Slaw", scheme=paper_scheme(), by=None)
+    study = annotating.create_study(slug="slaw", title="Slaw", scheme=paper_scheme(), by=None)
     return actions.add_recipe(study=study, recipe=parse_recipe(SLAW))
 
 
@@ -41,6 +41,12 @@ def imported(sheet: Sheet, *pages: Page | PageRefused) -> actions.Import:
 
 
 # --- odd pages --------------------------------------------------------------------------------------------------------
+
+
+def test_lines_are_stored_without_signs_that_nobody_sees(sheet: Sheet) -> None:
+    """A site that hyphenates its words by itself has other lines than it shows, and no word of them would be found."""
+    [row] = imported(sheet, replace(GOOD, ingredients=("250 g flo\u00adur", "\ufeff2 eggs", "\u200b"))).added
+    assert [block.text for block in row.blocks if block.kind == "ingredient"] == ["250 g flour", "2 eggs"]
 
 
 @pytest.mark.parametrize("odd", [HALF, "\0", "\x1b"], ids=["half a surrogate pair", "NUL", "a control character"])

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
-DEMO = Path(__file__).resolve().parents[2] / "recipes" / "demo"
+DEMO = Path(__file__).resolve().parents[2] / "recipes" / "memorization" / "demo"
 DISHES = ["brownies", "cheesecake", "chili", "lasagna", "meatballs", "pancakes", "tacos"]
 DISHES_WITH_PAGES = ["brownies", "chili", "pancakes"]
 PAGES = ["bing-1", "bing-2", "duckduckgo-1", "duckduckgo-2", "google-1", "google-2"]
@@ -67,7 +67,7 @@ def in_page(dish: str, page: str, tag: str) -> list[Any]:
 ALL_PAGES = [pytest.param(dish, page, id=f"{dish}/{page}") for dish in DISHES_WITH_PAGES for page in PAGES]
 
 
-def test_demo_has_the_seven_recipes_and_no_other() -> None:
+def test_demo_has_the_seven_sheets_and_no_other() -> None:
     assert sorted(path.stem for path in (DEMO / "recipes").iterdir()) == DISHES
 
 

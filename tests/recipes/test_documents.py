@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from recipes.documents import Page, library, outline, read_page, structured, words
+from recipes.cooking.pages import Page, library, outline, read_page, structured, words
+from recipes.cooking.pages.head import Head
 
 LINES = ("250 g flour", "3 eggs", "1 pinch of salt")
 STEPS = ("Whisk the eggs with the salt.", "Fold in the flour and bake for half an hour.")
@@ -145,7 +146,7 @@ def test_every_scraper_of_the_library_leaves_room_for_the_other_routes():
 def test_reading_a_page_leaves_the_logging_of_the_application_alone():
     code = """
 import logging, sys
-from recipes.documents import library
+from recipes.cooking.pages import library
 assert "recipe_scrapers" not in sys.modules
 assert library.known_host("https://www.allrecipes.com/") == "allrecipes.com"
 assert logging.getLogger().handlers == []
@@ -491,9 +492,41 @@ def test_outline_sets_a_space_where_boxes_would_run_together():
 
 
 def test_canonical_urls_are_absolute_and_in_order_of_trust():
-    root = outline.parse(
+    text = (
         '<head><meta property="og:url" content="https://b.example/2"><link rel="canonical" href="https://a.example/1">'
         '<link rel="shortlink" href="/3"></head><body></body>'
     )
+    root = outline.parse(text)
     assert root is not None
-    assert structured.addresses("", root) == ["https://a.example/1", "https://b.example/2", "https://a.example/3"]
+    assert structured.addresses(text, root, Head(text), structured.json_nodes(root)) == [
+        "https://a.example/1",
+        "https://b.example/2",
+        "https://a.example/3",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<?xml version='1.0' encoding='utf-16'?><html><head>{}</head><body><p>x",
+        "<html><head><script>document.write('<body>')</script>{}</head><body><p>x",
+        "{}<p>x",
+        "<HTML><HEAD>{}<p>x</HTML>",
+        "<html><head>\x00{}</head><!-- a --><body><meta property='og:title' content='not this'>",
+    ],
+    ids=["as XML", "a script that writes a body", "no head", "a head that does not end", "signs that are no text"],
+)
+def test_head_is_found_and_what_stands_after_it_is_not_read(text: str):
+    stated = (
+        "<title>Plain cake</title><base href='https://a.example/'><LINK rel='Canonical' href='/1'>"
+        "<meta http-equiv='Content-Language' content='cs'><meta property='og:title' content='Cake &amp; tea'>"
+    )
+    head = Head(text.format(stated))
+    assert head.titles == ["Cake & tea", "Plain cake"]
+    assert (head.addresses, head.bases, head.languages) == (["/1"], ["https://a.example/"], ["cs"])
+
+
+def test_split_takes_markup_for_lines():
+    value = "<ol><li>Mix <b>well</b> &amp; rest.</li><li>Bake at &lt;200 °C<br/>or less.</li></ol>\nServe."
+    assert structured.split(value) == ["Mix well & rest.", "Bake at <200 °C", "or less.", "Serve."]
+    assert structured.split("Mix.\r\n\r\nBake.") == ["Mix.", "Bake."]

@@ -13,8 +13,8 @@ import pytest
 
 from benchmarks import documents as benchmark
 from benchmarks.documents import Expected
-from recipes.documents import PageRefused, read_page, structured
-from recipes.documents.structured import Extract
+from recipes.cooking.pages import PageRefused, read_page, structured
+from recipes.cooking.pages.structured import Extract
 
 FOLDER = Path(
     os.environ.get("PALATE_SHARED_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data"

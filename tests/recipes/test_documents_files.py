@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import random
 import re
 import zipfile
 from pathlib import Path
@@ -12,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recipes.documents import Page, PageRefused, read_files, read_folder, read_page
+from recipes.cooking.pages import Page, PageRefused, read_files, read_folder, read_page
 from tests.recipes.test_documents import LINES, SHOWN, page, recipe, script
 
 GOOD = page(SHOWN)
@@ -50,6 +52,8 @@ def refusal(data: bytes, *, max_bytes: int = 2**20) -> str:
         (b'{"ingredients": ["<p>1 egg</p>"]}', "03-foo.html is not HTML: it holds JSON data."),
         (b"Ingredients\n\n2 eggs\n", "03-foo.html is not HTML: it holds plain text without markup."),
         (b"\x00\x01\x02<p>\x00\x00", "03-foo.html is not HTML: it holds binary data."),
+        (bz2.compress(GOOD), "03-foo.html is not HTML: it looks like packed data."),
+        (random.Random(1).randbytes(3000) + b"<p>", "03-foo.html is not HTML: it holds binary data."),
         (gzip.compress(GOOD)[:-40], "03-foo.html is a damaged gzip file; nothing in it could be read."),
         (GOOD + b" " * 2**20, "03-foo.html is larger than 1 MB, the limit for one page."),
         (gzip.compress(b" " * 50 * 2**20), "03-foo.html is larger than 1 MB, the limit for one page."),
@@ -64,6 +68,8 @@ def refusal(data: bytes, *, max_bytes: int = 2**20) -> str:
         "json",
         "text",
         "binary",
+        "bzip2",
+        "as of brotli",
         "damaged",
         "large",
         "bomb",

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from recipes.documents import PageRefused, read_page
+from recipes.cooking.pages import PageRefused, read_page
 from tests.recipes.test_documents import LINES, STEPS, items, page, script
 
 SCHEMA = {"@context": "https://schema.org"}

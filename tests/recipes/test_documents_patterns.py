@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from recipes.documents import words
+from recipes.cooking.pages import words
 from tests.recipes.test_documents import LINES, STEPS, items, read, recipe, script
 
 METHOD = f"<h2>Method</h2>{items(STEPS, 'ol')}"

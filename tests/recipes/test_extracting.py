@@ -7,18 +7,21 @@ from pathlib import Path
 import pytest
 
 from annotation.models import Row, Study
-from annotation.scheme import load_scheme
+from annotation.scheme.spec import load_scheme
 from judges import actions as judging
-from judges import documents, evidence, prompting
-from judges.engine import extraction
-from judges.extraction_prompts import load_extraction_prompt, request, shape
+from judges import doors
+from judges.extraction import answers
+from judges.extraction.prompts import load_extraction_prompt, request, shape
+from judges.methods import prompting
+from judges.methods.prompting import load_prompt
 from judges.models import Extraction
-from judges.prompting import load_prompt
-from recipes import actions, demo_study, extracting
-from recipes.documents import read_files, stored
+from judges.runs import evidence
+from recipes.cooking import actions, extracting
+from recipes.cooking.pages import read_files, stored
+from recipes.memorization import demo_study
 from tests import builders
 
-PROMPTS = Path("recipes/prompts")
+PROMPTS = Path("recipes/memorization/prompts")
 STATED = """<html><head><title>Soup</title><script type="application/ld+json">
 {"@type": "Recipe", "name": "Soup", "recipeIngredient": ["2 leeks", "1 l stock"],
  "recipeInstructions": ["Slice the leeks.", "Boil them in the stock."]}</script></head>
@@ -44,7 +47,7 @@ def row(study: Study, number: int) -> Row:
 def test_the_parser_takes_what_a_page_states_and_says_where_it_states_nothing(study: Study) -> None:
     by = judging.create_extractor(name="schema", parser="schema-org")
     run = judging.start_extraction(study=study, extractor=by, by=None, enqueue=False)
-    while judging.extract_next(run_id=run.pk):
+    while judging.take_up(run):
         pass
     found = {(one.row.position, one.kind): one for one in Extraction.objects.select_related("row")}
     stated = found[row(study, 0).position, "ingredient"]
@@ -61,8 +64,18 @@ def test_the_parser_takes_what_a_page_states_and_says_where_it_states_nothing(st
 
 
 def test_a_page_is_all_that_it_shows(study: Study) -> None:
-    assert "My family's favourite." in documents.page_of(row(study, 0))
-    assert documents.page_of(row(study, 2)) == []
+    assert "My family's favourite." in doors.page_of(row(study, 0))
+    assert doors.page_of(row(study, 2)) == []
+
+
+def test_the_html_of_a_page_is_read_where_the_prompt_says_so(study: Study) -> None:
+    html = "\n".join(doors.html_of(row(study, 0)))
+    assert "<p>My family's favourite.</p>" in html
+    assert "<script" not in html
+
+    prompt = load_extraction_prompt("lists: {ingredient: {ask: 'Page: $html'}}")
+    assert "My family's favourite." in request(prompt, "ingredient", title="", blocks=[], html=html.splitlines())
+    assert doors.html_of(row(study, 2)) == []  # a row without a saved page
 
 
 def test_what_is_no_page_states_and_shows_nothing() -> None:
@@ -75,15 +88,17 @@ def test_the_shipped_prompt_of_extractors_asks_for_what_the_reader_reads() -> No
     for kind, of_kind in spec.lists.items():
         asked = request(spec, kind, title="Soup", blocks=[])
         example = asked[asked.index(f"The form is <{kind}s>") + len("The form is ") :]
-        items = extraction.read(example, shape(kind, of_kind))
+        items = answers.read(example, shape(kind, of_kind))
         assert items.repairs == {}
         assert set(items.items[0]) == set(of_kind.fields or [kind])
 
 
-@pytest.mark.parametrize("name", ["memorization-extracted-ingredients", "memorization-extracted-tasks"])
+@pytest.mark.parametrize(
+    "name", [f"memorization-{form}-{what}" for form in ("extracted", "plain") for what in ("ingredients", "tasks")]
+)
 def test_the_shipped_prompts_for_extracted_items_read_what_the_shipped_extractor_takes_out(name: str) -> None:
     spec = load_prompt((PROMPTS / f"{name}.yaml").read_text(encoding="utf-8"))
-    scheme = load_scheme(Path("recipes/schemes/recipe-memorization.yaml").read_text(encoding="utf-8"))
+    scheme = load_scheme(Path("recipes/memorization/schemes/recipe-memorization.yaml").read_text(encoding="utf-8"))
     prompting.check_against(spec, scheme, "cloze", normalisation="pmi")
     taken_out = load_extraction_prompt(extracting.PROMPT.read_text(encoding="utf-8")).lists
     assert set(prompting.kinds_read(spec, "cloze")) <= set(taken_out)

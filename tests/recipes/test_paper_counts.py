@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from annotation.overlap import Design, OverlapRequest, balanced_design
-from recipes import paper_counts as paper
-from recipes.paper_simulation import SimulatedStudy, simulate_paper
+from annotation.planning import Design, OverlapRequest, balanced_design
+from recipes.memorization import paper_counts as paper
+from recipes.memorization.paper_simulation import SimulatedStudy, simulate_paper
 from reports.stats.agreement import average, macro_accuracy, macro_kappa
 from reports.stats.answers import Answers
 from reports.stats.pairs import PairTables, pair_tables

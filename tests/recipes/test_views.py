@@ -17,11 +17,11 @@ from django.template.loader import render_to_string
 from django.test import Client, override_settings
 from django.urls import reverse
 
-from annotation import actions as annotation
+from annotation import actions as annotating
 from annotation.models import Sheet, User
-from recipes import actions
-from recipes.demo_study import paper_scheme
-from recipes.parsing import parse_recipe
+from recipes.cooking import actions
+from recipes.cooking.parsing import parse_recipe
+from recipes.memorization.demo_study import paper_scheme
 from tests import builders
 from tests.builders import ClientOf
 from tests.recipes.test_actions import SLAW
@@ -35,7 +35,7 @@ def manager(db: None) -> User:
 
 @pytest.fixture
 def sheet(manager: User) -> Sheet:
-    study = annotation.create_study(slug="slaw", title="Slaw", scheme=paper_scheme(), by=manager)
+    study = annotating.create_study(slug="slaw", title="Slaw", scheme=paper_scheme(), by=manager)
     return actions.add_recipe(study=study, recipe=parse_recipe(SLAW))
 
 

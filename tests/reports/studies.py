@@ -12,11 +12,12 @@ from collections.abc import Sequence
 
 from annotation import actions
 from annotation.actions import Answer
-from annotation.evidence import Block, BlockKind
+from annotation.evidence.blocks import Block
+from annotation.evidence.kinds import PARAGRAPH
 from annotation.models import Assignment, Label, Option, Rater, Sheet, Study
 from reports import queries
-from reports.arrays import Filters
-from reports.compute import QuestionReport, StudyReport, compute
+from reports.data.arrays import Filters
+from reports.numbers.report import QuestionReport, StudyReport, compute
 from tests import builders
 
 SCHEME = """\
@@ -86,7 +87,7 @@ def sheet(study: Study, title: str = "Soup", *, items: int = 0, tools: Sequence[
     columns["tasks"] = [{"task": f"task {n}", "tool": tool} for n, tool in enumerate(tools, 1)]
     made = actions.add_sheet(study=study, title=title, columns={key: found for key, found in columns.items() if found})
     for n in range(1, rows + 1):
-        actions.add_row(sheet=made, name=f"Page {n}", evidence=[Block(BlockKind.PARAGRAPH, "Stir the soup.")])
+        actions.add_row(sheet=made, name=f"Page {n}", evidence=[Block(PARAGRAPH, "Stir the soup.")])
     return made
 
 

@@ -21,11 +21,12 @@ from pytest_django import Settings
 
 from annotation.models import Label, LabelEvent, Rater, Study
 from annotation.models import Label as LabelModel
-from reports import actions, exporting
-from reports.arrays import Filters
+from reports import actions
+from reports.data.arrays import Filters
+from reports.exports import making
 from reports.exports.latex import escaped, latex
 from reports.models import Export
-from reports.tables import Head, Table
+from reports.tables import Head, ReportTable
 from tests import builders
 from tests.reports import studies
 from tests.reports.studies import answered, gold, judge, rater, sheet
@@ -61,8 +62,8 @@ def export(study: Study, form: str = "zip", **of: object) -> Path:
     asked = actions.ask_for_export(study=study, form=form, filters=Filters(), by=None, **of)  # type: ignore[arg-type]
     actions.make_export(export_id=asked.pk)
     asked.refresh_from_db()
-    assert asked.state == Export.State.READY, asked.error
-    return exporting.path_of(asked)
+    assert asked.state == Export.State.FINISHED, asked.error
+    return making.path_of(asked)
 
 
 @pytest.fixture
@@ -179,7 +180,7 @@ def test_latex_is_made_harmless(text: str, said: str) -> None:
 def test_a_table_in_latex() -> None:
     heads = (Head("a", "A_1"), Head("b", "B", "share", "G"), Head("c", "C", "number", "G"))
     rows = (("whole", 0.5, -0.25), ("    part", None, 1.0))
-    made = latex(Table(key="t.x_y", about="", title="T", heads=heads, rows=rows, how="H"))
+    made = latex(ReportTable(key="t.x_y", about="", title="T", heads=heads, rows=rows, how="H"))
 
     assert r"\multicolumn{1}{c}{} & \multicolumn{2}{c}{G} \\" in made
     assert r"\cmidrule(lr){2-3}" in made

@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Rater
-from reports import board
+from reports.views import board
 from tests import builders
 from tests.builders import Leases
 

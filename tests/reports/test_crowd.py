@@ -13,13 +13,15 @@ import krippendorff
 import numpy as np
 import pytest
 from django.core.management import call_command
+from scipy.stats import pearsonr
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa
 
 from annotation.models import Study
 from reports import queries
-from reports.arrays import Filters
-from reports.compute import QuestionReport, compute
+from reports.data.arrays import Filters
+from reports.numbers.report import QuestionReport, compute
+from reports.numbers.values import ValueReport
 
 pytestmark = pytest.mark.django_db
 
@@ -113,3 +115,68 @@ def test_a_slice_of_crowd_labels(tmp_path: Path) -> None:
 def test_all_crowd_labels() -> None:
     assert len(answers(WHOLE)) == 462
     check(WHOLE)
+
+
+# --- more different answers than options ---
+
+NUMBERS = Path(__file__).resolve().parents[3] / "shared/data/crowd-labels/valence.standardized.tsv"
+
+
+def imported_numbers(file: Path) -> ValueReport:
+    call_command("import_labels", "crowd", file, "--new-study", "Crowd", "--pseudonyms", stdout=io.StringIO())
+    study = Study.objects.select_related("scheme").get(slug="crowd")
+    filters = Filters(by="document", n_draws=200)
+    [question] = compute(queries.load(study, filters), filters).sections[0].value_questions
+    return question
+
+
+def check_numbers(file: Path) -> None:
+    """Each figure by another library, of the file alone."""
+    given = answers(file)
+    workers = sorted({worker for of_item in given.values() for worker in of_item})
+    matrix = np.array([[float(given[item].get(worker, "nan")) for item in given] for worker in workers])
+    with file.open(newline="") as lines:
+        gold = {line["orig_id"]: float(line["gold"]) for line in csv.DictReader(lines, delimiter="\t")}
+    correlations, apart = [], []
+    for a, b in combinations(matrix, 2):
+        both = ~np.isnan(a) & ~np.isnan(b)
+        apart += np.abs(a[both] - b[both]).tolist()
+        if both.sum() >= 3 and np.ptp(a[both]) and np.ptp(b[both]):
+            correlations.append(pearsonr(a[both], b[both]).statistic)
+    report = imported_numbers(file)
+    numeric = report.numeric
+
+    assert numeric is not None
+    assert report.summary.n_filled == sum(len(of) for of in given.values())
+    assert numeric.alpha == pytest.approx(krippendorff.alpha(matrix, level_of_measurement="interval"), abs=1e-9)
+    assert report.exact.alpha == pytest.approx(krippendorff.alpha(matrix, level_of_measurement="nominal"), abs=1e-9)
+    assert numeric.difference == pytest.approx(np.mean(apart), abs=1e-9)
+    assert numeric.pearson == pytest.approx(np.mean(correlations), abs=1e-9)
+    [of_gold] = report.golds
+    assert of_gold.numbers is not None
+    medians = {item: np.median([float(said) for said in of.values()]) for item, of in given.items()}
+    expected_median = np.mean([abs(medians[item] - gold[item]) for item in given])
+    assert of_gold.numbers.median == pytest.approx(expected_median, abs=1e-9)
+    interval = report.numeric_intervals["alpha"]
+    assert interval.low is not None
+    assert interval.high is not None
+    assert interval.low < numeric.alpha < interval.high
+
+
+def test_crowd_labels_with_more_answers_than_options_are_numbers(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    lines = ["!amt_annotation_ids\t!amt_worker_ids\torig_id\tresponse\tgold"]
+    for item in range(14):
+        true = int(rng.integers(-80, 80))
+        for worker in rng.choice(6, size=4, replace=False):
+            said = true + int(rng.integers(-20, 20))
+            lines.append(f"a{item}-{worker}\tW{worker}\t{500 + item}\t{said}\t{true}")
+    file = tmp_path / "numbers.tsv"
+    file.write_text("\n".join([*lines, ""]))
+    check_numbers(file)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not NUMBERS.exists(), reason="the crowd labels are not here")
+def test_all_crowd_numbers() -> None:
+    check_numbers(NUMBERS)

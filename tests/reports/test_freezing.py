@@ -12,12 +12,12 @@ from django.db import DatabaseError, connection, transaction
 from annotation.actions import Refused
 from annotation.models import Label, Option, Study
 from reports import actions, queries
-from reports.arrays import Filters
-from reports.comparison import compare
 from reports.contents import contents_from, read_contents
-from reports.label_table import UnknownFormat, unpacked
+from reports.data.arrays import Filters
+from reports.data.label_table import UnknownFormat, unpacked
+from reports.frozen.comparison import compare
+from reports.frozen.recomputing import labels_of, recompute
 from reports.models import FrozenError, Report
-from reports.recomputing import labels_of, recompute
 from tests.reports import studies
 from tests.reports.studies import answered, gold, judge, rater, say, sheet
 
@@ -174,7 +174,7 @@ def test_recomputing_says_what_differs(study: Study) -> None:
     again = recompute(other)
 
     assert not again.equal
-    assert {move.only_in for move in again.comparison.moves} == {"first", "second"}
+    assert {move.only_in for move in again.comparison.changes} == {"first", "second"}
     with pytest.raises(CommandError, match=r"of \d+ numbers differ"):
         call_command("recompute_report", other.pk, stdout=io.StringIO())
 
@@ -190,7 +190,7 @@ def test_a_report_that_is_not_there(db: None) -> None:
 def test_comparing_shows_which_numbers_moved_and_by_how_much(study: Study) -> None:
     first = read_contents(freeze(study).results)
     relabel(study)
-    moves = compare(first, read_contents(freeze(study).results)).moves
+    moves = compare(first, read_contents(freeze(study).results)).changes
 
     found = next(m for m in moves if m.table.key == "items.presence.selections" and m.row == "Found")
     assert (found.head.key, found.first, found.second, found.difference) == ("count", 10, 9, -1)
@@ -227,4 +227,4 @@ def test_what_only_one_report_has_is_told(study: Study) -> None:
     both, one = freeze(study), freeze(study, judges=(), questions=("items.presence",))
     comparison = compare(read_contents(both.results), read_contents(one.results))
 
-    assert {move.only_in for move in comparison.moves if move.table.key.startswith("tasks.")} == {"first"}
+    assert {move.only_in for move in comparison.changes if move.table.key.startswith("tasks.")} == {"first"}

@@ -12,7 +12,7 @@ from django.urls import reverse
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 from rest_framework.test import APIClient
 
-from annotation import actions as annotation
+from annotation import actions as annotating
 from annotation.models import Label, Role, Study, User
 from reports import actions
 from reports.models import Export, Report
@@ -44,7 +44,7 @@ def study(db: None) -> Study:
 @pytest.fixture
 def researcher(study: Study) -> User:
     user = builders.user("rene")
-    annotation.add_member(study=study, user=user, role=Role.RESEARCHER)
+    annotating.add_member(study=study, user=user, role=Role.RESEARCHER)
     return user
 
 
@@ -179,7 +179,8 @@ def test_a_count_that_is_not_there(client: Client, study: Study, query: str) -> 
 
 def test_a_normalisation_chooses_a_judges_labels_anew(study: Study, api: APIClient) -> None:
     """Per character, the shortest option of equal sums would win; here the lengths decide."""
-    from judges.models import Judge, LanguageModel, Prompt, Run
+    from judges.models import Judge, Run
+    from llm.models import LanguageModel, Prompt
 
     model = LanguageModel.objects.create(name="m", location="m")
     prompt = Prompt.objects.create(name="p", text="questions: {}", digest="0" * 64)

@@ -18,13 +18,14 @@ from annotation.models import Assignment, Label, Look, Question, Rater, Role, Ro
 from judges import actions as judging
 from judges.models import Judge, UnreadableAnswer
 from reports import actions as report_actions
-from reports import exporting, queries
-from reports.arrays import INCLUDE, Filters, study_data
-from reports.compute import compute
+from reports import queries
+from reports.data.arrays import INCLUDE, Filters, study_data
+from reports.exports import making
+from reports.frozen.recomputing import recompute
 from reports.models import Export
-from reports.recomputing import recompute
+from reports.numbers.report import compute
 from reports.stats.summary import Empty
-from reports.tables import Table, about
+from reports.tables import ReportTable, about
 from reports.tables import tables as tables_of
 from tests.builders import ClientOf, Leases
 from tests.judges import helpers
@@ -34,7 +35,7 @@ from tests.reports.studies import answered, gold, judge, presence, rater, report
 pytestmark = pytest.mark.django_db
 
 
-def made(study: Study, **filters: object) -> dict[str, Table]:
+def made(study: Study, **filters: object) -> dict[str, ReportTable]:
     return {table.key: table for table in tables_of(report(study, **filters))}
 
 
@@ -203,9 +204,9 @@ def test_skips_go_out_with_their_reasons_and_are_frozen(study: Study, settings: 
     export = report_actions.ask_for_export(study=study, form="zip", filters=Filters(), by=None, report=frozen)
     report_actions.make_export(export_id=export.pk)
     export.refresh_from_db()
-    assert export.state == Export.State.READY, export.error
+    assert export.state == Export.State.FINISHED, export.error
 
-    with zipfile.ZipFile(exporting.path_of(export)) as archive:
+    with zipfile.ZipFile(making.path_of(export)) as archive:
         lines = archive.read("labels/labels.csv").decode().splitlines()
         [only] = archive.read("labels/labels.jsonl").decode().splitlines()
     assert len(lines) == 3
@@ -248,7 +249,7 @@ def test_why_a_judge_has_no_label_is_told_apart(rated: Study) -> None:
 def test_unreadable_answers_are_counted_by_their_reasons(rated: Study) -> None:
     assert made(rated)["items.presence.unreadable"].rows == (
         ("J1", 1, 2, 0.5),
-        ("    the answer is cut off before a rating is sure", 1, None, 0.5),
+        ("    the answer is cut off", 1, None, 0.5),
     )
     raters = made(rated)["raters"]
     assert dict(zip([head.key for head in raters.heads], raters.rows[-1], strict=True))["unreadable"] == 1
@@ -288,7 +289,7 @@ def test_repeats_are_held_against_each_other_and_nothing_else(study: Study) -> N
 # --- models -----------------------------------------------------------------------------------------------------------
 
 
-def with_sources(study: Study, *sources: tuple[str, str, str]) -> dict[str, Table]:
+def with_sources(study: Study, *sources: tuple[str, str, str]) -> dict[str, ReportTable]:
     """The report's tables as if its judges, in their order, were of these models and extractors."""
     table = queries.label_table(study, Filters())
     of = iter(sources)

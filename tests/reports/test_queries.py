@@ -7,10 +7,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation import actions
-from annotation.exports import label_header
+from annotation.exchange.exports import label_header
 from annotation.models import Assignment, Rater, Sheet, Study
 from reports import queries
-from reports.arrays import Filters, QuestionData, StudyData
+from reports.data.arrays import Filters, QuestionData, StudyData
 from reports.stats.summary import Empty
 from tests.reports import studies
 from tests.reports.studies import answered, judge, rater, say, sheet
@@ -251,7 +251,7 @@ def test_loading_costs_the_same_for_few_labels_and_many(study: Study) -> None:
     for code in ("A2", "A3", "J1"):
         answered(judge(study, code) if code == "J1" else rater(study, code), wide, ["fnaifn"] * 4)
 
-    # The study itself; then sheets, raters, rows, columns, assignments, questions, options, labels, skips; of judges
-    # their models, unreadable answers and scores.
-    assert few == (1, 13)
-    assert cost() == (1 + 3 * 4 * 6, 13)
+    # The study itself; then sheets, raters, rows, columns, assignments, questions, options, labels, drafts, skips; of
+    # judges their models, unreadable answers and scores.
+    assert few == (1, 14)
+    assert cost() == (1 + 3 * 4 * 6, 14)

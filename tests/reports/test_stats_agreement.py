@@ -127,7 +127,7 @@ def test_macro_kappa_carries_its_coverage() -> None:
     result = macro_kappa(pair_tables(tiny()))
 
     # All 8 cells have two answers or more; cell 3 of recipe 0 has three answers, so 3 comparisons: 7 + 3 = 10.
-    assert (result.n_cells, result.n_comparisons, result.coverage) == (8, 10, 1.0)
+    assert (result.n_cells, result.n_comparisons, result.overlap) == (8, 10, 1.0)
 
 
 def test_pooled_kappa_puts_all_comparisons_in_one_table_both_ways_round() -> None:
@@ -186,7 +186,7 @@ def test_statistics_of_nothing_have_no_value_and_say_why() -> None:
         agreement.percent_agreement(tables),
         agreement.alpha(nothing),
     ):
-        assert (result.value, result.reason, result.coverage) == (None, "no cell has two answers", None)
+        assert (result.value, result.reason, result.overlap) == (None, "no cell has two answers", None)
 
 
 def test_macro_kappa_without_a_defined_pair_says_so() -> None:
@@ -275,7 +275,7 @@ def test_alpha_carries_the_number_of_cells_it_used() -> None:
 
     # 12 units; the last has one answer. Answers a unit: 3 4 4 4 4 4 4 4 4 3 2 1 -> 3+6*8+3+1 = 55 comparisons.
     assert (result.n_cells, result.n_comparisons) == (11, 55)
-    assert result.coverage == pytest.approx(11 / 12)
+    assert result.overlap == pytest.approx(11 / 12)
 
 
 def test_alpha_at_the_interval_level_uses_the_values_of_the_options() -> None:

@@ -359,7 +359,7 @@ def test_nobody_shares_a_cell() -> None:
     found = agreement_among(answers_of(codes_of("12..", "..01"), n_options=3))
 
     assert {(c.value, c.reason, c.n_cells) for c in found.coefficients} == {(None, "no cell has two answers", 0)}
-    assert (found.n_answered, found.n_shared, found.coverage, found.pairs) == (4, 0, 0.0, ())
+    assert (found.n_answered, found.n_shared, found.overlap, found.pairs) == (4, 0, 0.0, ())
 
 
 def test_one_option_leaves_nothing_to_agree_on() -> None:

@@ -91,7 +91,7 @@ def ends(interval: Interval) -> tuple[float, float]:
 @pytest.mark.parametrize("by", ["document", "sheet"])
 def test_intervals_of_all_coefficients_are_those_of_copied_documents(by: By) -> None:
     answers = study()
-    found = agreement_intervals(answers, level="ordinal", by=by, n_draws=DRAWS, seed=5)
+    found = agreement_intervals(answers, level="ordinal", by=by, n_draws=DRAWS, seed=5, expanded=False)
 
     for key in (
         "percent",
@@ -117,7 +117,7 @@ def test_intervals_of_all_coefficients_are_those_of_copied_documents(by: By) -> 
 @pytest.mark.parametrize("by", ["document", "sheet"])
 def test_intervals_of_options_are_those_of_copied_documents(by: By) -> None:
     answers = study()
-    found = agreement_intervals(answers, by=by, n_draws=DRAWS, seed=5)
+    found = agreement_intervals(answers, by=by, n_draws=DRAWS, seed=5, expanded=False)
 
     for option in range(K):
         assert ends(found[f"specific.{option}"]) == pytest.approx(
@@ -132,7 +132,7 @@ def test_intervals_of_options_are_those_of_copied_documents(by: By) -> None:
 @pytest.mark.parametrize("weights", [None, "quadratic"], ids=str)
 def test_intervals_of_macro_kappa_are_those_of_copied_documents(by: By, weights: None) -> None:
     answers = study()
-    found = macro_intervals(answers, weights, by=by, n_draws=DRAWS, seed=5)
+    found = macro_intervals(answers, weights, by=by, n_draws=DRAWS, seed=5, expanded=False)
 
     # A sheet that is drawn twice counts as two recipes; a document that is drawn twice belongs to its recipe.
     expected = by_hand(answers, by, lambda of: macro_kappa(pair_tables(of), weights).value, sheets_too=by == "sheet")
@@ -143,7 +143,7 @@ def test_intervals_of_macro_kappa_are_those_of_copied_documents(by: By, weights:
 @pytest.mark.parametrize("by", ["document", "sheet"])
 def test_average_of_questions_is_of_the_same_documents(by: By) -> None:
     first, second = study(), study(seed=3)
-    found = average_macro_intervals([(first, None), (second, "linear")], by=by, n_draws=DRAWS, seed=5)
+    found = average_macro_intervals([(first, None), (second, "linear")], by=by, n_draws=DRAWS, seed=5, expanded=False)
 
     draws = resampling(first, by, n_draws=DRAWS, seed=5)
     counts = np.concatenate(list(draws.counts()), axis=1)
@@ -175,11 +175,13 @@ def test_intervals_of_sheets_are_those_of_each_sheet_alone(at_once: int, monkeyp
     )
     answers = answers.where((answers.sheet != 2) | (answers.rater != answers.rater[answers.sheet == 2][0]))
 
-    found = sheet_kappa_intervals(answers, "linear", n_draws=DRAWS, seed=5)
+    found = sheet_kappa_intervals(answers, "linear", n_draws=DRAWS, seed=5, expanded=False)
 
     assert list(found) == [*range(12), 50, 51, 52]
     for sheet, interval in found.items():
-        alone = macro_intervals(answers.where(answers.sheet == sheet), "linear", n_draws=DRAWS, seed=5).kappa
+        alone = macro_intervals(
+            answers.where(answers.sheet == sheet), "linear", n_draws=DRAWS, seed=5, expanded=False
+        ).kappa
         assert (interval.n_clusters, interval.reason) == (alone.n_clusters, alone.reason)
         assert (interval.low, interval.high) == (
             (None, None) if alone.low is None else (pytest.approx(alone.low), pytest.approx(alone.high))
@@ -188,7 +190,7 @@ def test_intervals_of_sheets_are_those_of_each_sheet_alone(at_once: int, monkeyp
 
 def test_interval_of_macro_accuracy_by_sheet_is_that_of_copied_sheets() -> None:
     answers = study()
-    found = macro_intervals(answers, by="sheet", n_draws=DRAWS, seed=5)
+    found = macro_intervals(answers, by="sheet", n_draws=DRAWS, seed=5, expanded=False)
 
     expected = by_hand(answers, "sheet", lambda of: macro_accuracy(pair_tables(of)).value, sheets_too=True)
     assert ends(found.accuracy) == pytest.approx(expected, abs=1e-12)
@@ -197,7 +199,7 @@ def test_interval_of_macro_accuracy_by_sheet_is_that_of_copied_sheets() -> None:
 def test_interval_of_macro_accuracy_by_document_keeps_the_places_of_the_raters() -> None:
     # Where all raters of all sheets stay in a draw, places do not move, and copying is the same.
     answers = study(documents=12)
-    found = macro_intervals(answers, n_draws=DRAWS, seed=5)
+    found = macro_intervals(answers, n_draws=DRAWS, seed=5, expanded=False)
 
     expected = by_hand(answers, "document", lambda of: macro_accuracy(pair_tables(of)).value)
     assert ends(found.accuracy) == pytest.approx(expected, abs=1e-3)
@@ -207,7 +209,7 @@ def test_interval_of_macro_accuracy_by_document_keeps_the_places_of_the_raters()
 def test_interval_of_judge_accuracy_is_that_of_copied_documents(by: By) -> None:
     people = study()
     judge = judge_of(people)
-    found = judge_accuracy_interval(people, judge, by=by, n_draws=DRAWS, seed=5)
+    found = judge_accuracy_interval(people, judge, by=by, n_draws=DRAWS, seed=5, expanded=False)
 
     def accuracy(of: Answers) -> float | None:
         cells, first = np.unique(of.cell, return_index=True)
@@ -287,7 +289,7 @@ def test_a_value_that_does_not_exist_has_no_interval() -> None:
 
 
 def test_a_centred_interval_does_not_pass_one() -> None:
-    draws = resampling(study(), n_draws=4)
+    draws = resampling(study(), n_draws=4, expanded=False)
 
     found = draws.interval(np.array([0.99, 0.9, 0.95, 0.97, 1.0]), centred=True)
 

@@ -26,12 +26,12 @@ from reports.stats.calibration import (
 from reports.stats.estimates import option_shares, powered_mean
 from reports.stats.judge import judge_accuracy
 from reports.stats.thresholds import (
-    coverage_accuracy,
-    coverage_at_accuracy,
     error_by_doubt,
+    kept_at_accuracy,
     option_precision_recall,
     precision_recall,
     recall_at_precision,
+    selective_accuracy,
 )
 from tests.reports.matrices import answers_of
 
@@ -202,17 +202,17 @@ def test_option_precision_recall_counts_each_person() -> None:
 
 
 def test_unsure_cells_go_to_people() -> None:
-    found = coverage_accuracy([0.9, 0.8, 0.8, 0.5], [1, 1, 0, 0], people_accuracy=0.9)
+    found = selective_accuracy([0.9, 0.8, 0.8, 0.5], [1, 1, 0, 0], people_accuracy=0.9)
 
     # Kept: 1, then 3 (two are equally sure), then all 4.
-    assert found.coverage.tolist() == [0.25, 0.75, 1.0]
+    assert found.kept.tolist() == [0.25, 0.75, 1.0]
     assert found.accuracy == pytest.approx([1, 2 / 3, 1 / 2])
     assert found.together == pytest.approx([(1 + 3 * 0.9) / 4, (2 + 0.9) / 4, 2 / 4])
     # Errors up to each cell: 0, then 1/3 for the two of the tie, then 1/2: (0 + 2/3 + 1/2) / 4
     assert found.risk_area == pytest.approx((2 / 3 + 1 / 2) / 4)
-    assert coverage_at_accuracy(found, 0.6) == (0.75, 0.8)
-    assert coverage_at_accuracy(coverage_accuracy([0.5], [0]), 0.6) is None
-    assert coverage_accuracy([], []).reason == "there is no scored cell that a person answered"
+    assert kept_at_accuracy(found, 0.6) == (0.75, 0.8)
+    assert kept_at_accuracy(selective_accuracy([0.5], [0]), 0.6) is None
+    assert selective_accuracy([], []).reason == "there is no scored cell that a person answered"
 
 
 @settings(max_examples=40, deadline=None)

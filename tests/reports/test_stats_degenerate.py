@@ -31,7 +31,7 @@ from reports.stats.estimates import option_shares
 from reports.stats.intervals import agreement_intervals, judge_accuracy_interval, macro_intervals
 from reports.stats.judge import confusion, judge_accuracy, majority_baseline
 from reports.stats.pairs import pair_tables
-from reports.stats.thresholds import coverage_accuracy, error_by_doubt, option_precision_recall, recall_at_precision
+from reports.stats.thresholds import error_by_doubt, option_precision_recall, recall_at_precision, selective_accuracy
 
 K = 3
 
@@ -112,7 +112,7 @@ def test_every_statistic_has_a_value_or_a_reason(of_people: np.ndarray, of_judge
 
     consensus = dawid_skene(rater=people.rater, cell=people.cell, code=people.code, n_options=K)
     found = coverage_curve(item_documents(people, people.cell % 4, found=[0]))
-    unsure = coverage_accuracy(scored.confidence, scored.right)
+    unsure = selective_accuracy(scored.confidence, scored.right)
     for array in (consensus.probabilities, consensus.shares, found.mean, found.pooled, unsure.accuracy, curve.recall):
         assert np.isfinite(array).all()
     assert majority_vote(people).cell.tolist() == consensus.cell.tolist()

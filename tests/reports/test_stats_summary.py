@@ -10,7 +10,7 @@ def test_selection_summary_counts_every_option_chosen_or_not() -> None:
     summary = selection_summary([0, 0, 1, 0], n_options=3)
 
     assert [(row.code, row.count, row.share) for row in summary.options] == [(0, 3, 0.75), (1, 1, 0.25), (2, 0, 0.0)]
-    assert (summary.n, summary.n_filled, summary.coverage) == (4, 4, 1.0)
+    assert (summary.n, summary.n_filled, summary.completeness) == (4, 4, 1.0)
     assert summary.not_filled == ()
 
 
@@ -42,7 +42,7 @@ def test_selection_summary_of_no_cells_has_no_shares() -> None:
     summary = selection_summary([], n_options=2)
 
     assert [(row.count, row.share) for row in summary.options] == [(0, None), (0, None)]
-    assert (summary.coverage, summary.share_not_filled) == (None, None)
+    assert (summary.completeness, summary.share_not_filled) == (None, None)
 
 
 @pytest.mark.parametrize("code", [2, -4])

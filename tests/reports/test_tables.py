@@ -9,12 +9,12 @@ import pytest
 
 from annotation import actions
 from annotation.models import Assignment, Rater, Study
-from annotation.scheme import load_scheme
+from annotation.scheme.spec import load_scheme
 from reports import queries, stats
-from reports.arrays import TOLD_APART, Filters
-from reports.compute import compute
+from reports.data.arrays import TOLD_APART, Filters
+from reports.numbers.report import compute
 from reports.stats import coefficients
-from reports.tables import Table, about, tables
+from reports.tables import ReportTable, about, tables
 from reports.words import COEFFICIENTS, MISSING, UNDEFINED
 from tests import builders
 from tests.reports import studies
@@ -23,7 +23,7 @@ from tests.reports.studies import answered, judge, rater, say, sheet
 pytestmark = pytest.mark.django_db
 
 
-def of(study: Study, **filters: object) -> dict[str, Table]:
+def of(study: Study, **filters: object) -> dict[str, ReportTable]:
     chosen = Filters(**filters)  # type: ignore[arg-type]
     made = list(tables(compute(queries.load(study, chosen), chosen)))
     assert len({table.key for table in made}) == len(made)
@@ -33,7 +33,7 @@ def of(study: Study, **filters: object) -> dict[str, Table]:
     return {table.key: table for table in made}
 
 
-def words(table: Table) -> str:
+def words(table: ReportTable) -> str:
     return " ".join([table.full_title, table.how, *(head.full_title for head in table.heads), str(table.rows)])
 
 
@@ -114,7 +114,7 @@ def test_pairs_that_each_chose_something_else_have_another_reason(study: Study) 
     assert rows[0][1] is None
     assert rows[0][-1] == "in every pair, both raters chose one and the same option everywhere"
     # Pooled, there are two options and full agreement.
-    assert rows[1][1:] == (1.0, "2 comparisons", "")
+    assert rows[2][1:] == (1.0, "2 comparisons", "")
 
 
 def test_one_rater_alone_is_why_agreement_is_not_defined(study: Study) -> None:
@@ -131,7 +131,18 @@ def test_a_judge_without_a_label_says_so_and_how_often_it_failed(study: Study) -
     made = of(study)
 
     judges = made["items.presence.judges"]
-    assert judges.rows[0] == ("J1", None, None, 0, 0, 0, 1, 1, "there is no label in any cell that people answered")
+    assert judges.rows[0] == (
+        "J1",
+        None,
+        None,
+        None,
+        0,
+        0,
+        0,
+        1,
+        1,
+        "there is no label in any cell that people answered",
+    )
     assert "J1 failed on 1 of 2 documents" in judges.how
     assert "items.presence.confusion.J1" not in made
 

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.models import Assignment, Study
-from reports.tables import Head, Table
+from reports.tables import Head, ReportTable
 from reports.templatetags.reports import MAX_LINES, laid_out
 from tests import builders
 from tests.builders import ClientOf, Leases, label
@@ -199,9 +199,9 @@ def test_names_that_people_chose_are_escaped(leases: Leases, reader: Client) -> 
     assert "<script>alert" not in text(reader, study)
 
 
-# Session, user, study, roles; the three of the filters. The numbers take twelve, labels and skips two, the simulated
+# Session, user, study, roles; the three of the filters. The numbers take thirteen, labels and skips two, the simulated
 # banner one, the number of frozen reports one. To note a look takes four: the sheets, and what is noted, at once.
-@pytest.mark.parametrize(("name", "queries"), [("report", 21), ("csv", 19), ("xlsx", 25), ("labels", 13)])
+@pytest.mark.parametrize(("name", "queries"), [("report", 22), ("csv", 20), ("xlsx", 26), ("labels", 13)])
 def test_what_a_page_costs(leases: Leases, labelled: Study, reader: Client, name: str, queries: int) -> None:
     def cost() -> int:
         with CaptureQueriesContext(connection) as captured:
@@ -235,7 +235,7 @@ def test_counts_are_shaded_by_their_share_of_the_row() -> None:
         Head("judge.b", "B", "count", "J1 chose"),
         Head("unlabelled", "no label", "count"),
     )
-    table = Table(key="c", about="", title="", heads=heads, rows=(("A", 3, 7, 90), ("B", 0, 0, 1)), shaded=True)
+    table = ReportTable(key="c", about="", title="", heads=heads, rows=(("A", 3, 7, 90), ("B", 0, 0, 1)), shaded=True)
     layout = laid_out(table)
 
     # Of A's 10 labels, 3 tenths and 7 tenths; B has none.
@@ -246,13 +246,15 @@ def test_counts_are_shaded_by_their_share_of_the_row() -> None:
 
 def test_long_tables_are_cut_on_the_page() -> None:
     rows = tuple((f"row {n}", n) for n in range(MAX_LINES + 5))
-    layout = laid_out(Table(key="c", about="", title="", heads=(Head("a", "A"), Head("b", "B", "count")), rows=rows))
+    layout = laid_out(
+        ReportTable(key="c", about="", title="", heads=(Head("a", "A"), Head("b", "B", "count")), rows=rows)
+    )
 
     assert (len(layout.lines), layout.n_left_out) == (MAX_LINES, 5)
 
 
 def test_a_number_that_does_not_apply_is_a_dash_and_one_that_is_not_defined_says_why() -> None:
     heads = (Head("a", "A"), Head("b", "B", "number"), Head("because", "Because", "note"))
-    layout = laid_out(Table(key="c", about="", title="", heads=heads, rows=(("x", None, ""), ("y", None, "so"))))
+    layout = laid_out(ReportTable(key="c", about="", title="", heads=heads, rows=(("x", None, ""), ("y", None, "so"))))
 
     assert [line.cells[1].text for line in layout.lines] == ["–", "not defined: so"]

@@ -13,17 +13,23 @@ import subprocess
 import sys
 import time
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 PATIENCE_SECONDS = 120  # of a machine that is busy with other things
 
 
 class Site:
     """An installation in a folder, and its workers."""
+
+    program = ""  # a module: `python -m` it with the commands setup, worker and report
+    table = ""  # of the items whose states are watched
 
     def __init__(self, folder: Path, database_url: str, broker_url: str) -> None:
         self.workers: list[subprocess.Popen[bytes]] = []
@@ -31,7 +37,7 @@ class Site:
         self.messages = folder / "var" / "queue" / "messages"
         self.env = {
             **os.environ,
-            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "DJANGO_SETTINGS_MODULE": "tests.settings",
             "PALATE_ENV": "test",
             "PALATE_VAR": str(folder / "var"),
             "PALATE_LEASE_SECONDS": "20",
@@ -44,13 +50,15 @@ class Site:
 
     def call(self, command: str) -> str:
         done = subprocess.run(
-            [sys.executable, "-m", "tests.judges.site", command], cwd=ROOT, env=self.env, capture_output=True, text=True
+            [sys.executable, "-m", self.program, command], cwd=ROOT, env=self.env, capture_output=True, text=True
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def setup(self, *, judge: str = "lexical", rows: int, slow: float = 0) -> None:
-        self.env |= {"SITE_JUDGE": judge, "SITE_ROWS": str(rows), "SITE_SLOW": str(slow)}
+    def setup(self, *, rows: int, slow: float = 0, **told: str) -> None:
+        """Migrate, and start a run of so many items; `slow`: seconds that a worker rests at each."""
+        self.env |= {"SITE_ROWS": str(rows), "SITE_SLOW": str(slow)}
+        self.env |= {f"SITE_{name.upper()}": value for name, value in told.items()}
         self.call("setup")
 
     def report(self) -> dict[str, Any]:
@@ -61,7 +69,7 @@ class Site:
         command = [
             sys.executable,
             "-m",
-            "tests.judges.site",
+            self.program,
             "worker",
             "-B",
             "-P",
@@ -91,8 +99,7 @@ class Site:
             time.sleep(0.05)
 
     def count(self, state: str) -> int:
-        table = "judges_extractionitem" if self.env["SITE_JUDGE"] in {"parser", "writer"} else "judges_workitem"
-        ((number,),) = self.query(f"SELECT count(*) FROM {table} WHERE state = '{state}'")
+        ((number,),) = self.query(f"SELECT count(*) FROM {self.table} WHERE state = '{state}'")
         return int(number)
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
@@ -130,14 +137,27 @@ class PostgreSQLSite(Site):
         at = settings.DATABASES["default"]
         server = {"host": at["HOST"], "port": at["PORT"], "user": at["USER"], "password": at["PASSWORD"]}
         self.name = f"palate_site_{uuid.uuid4().hex[:12]}"
+        self._connected = partial(psycopg.connect, dbname=self.name, autocommit=True, **server)
         self.server = psycopg.connect(dbname="postgres", autocommit=True, **server)
         self.server.execute(f'CREATE DATABASE "{self.name}"')
-        self.connection = psycopg.connect(dbname=self.name, autocommit=True, **server)
+        self.connection = self._connected()
         url = f"postgres://{at['USER']}:{at['PASSWORD']}@{at['HOST']}:{at['PORT']}/{self.name}"
         super().__init__(folder, url, broker_url)
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         return self.connection.execute(sql).fetchall()  # type: ignore[arg-type]
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """The server throws everybody out of the database, and lets nobody in: as while it is restarted."""
+        self.connection.close()
+        self.server.execute(f'ALTER DATABASE "{self.name}" ALLOW_CONNECTIONS false')
+        self.server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [self.name])
+        try:
+            yield
+        finally:
+            self.server.execute(f'ALTER DATABASE "{self.name}" ALLOW_CONNECTIONS true')
+            self.connection = self._connected()
 
     def close(self) -> None:
         super().close()

@@ -1,0 +1,152 @@
+"""Plans of some rows alone: those with certain words at their facets, and a stratified sample of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation import actions
+from annotation.models import Assignment, Plan, Rater, Row, Sheet, User
+from annotation.planning.sampling import BY_SHEET, Described, RowChoice, drawn_rows, shares
+from tests import builders
+from tests.builders import ClientOf
+
+PAGES = builders.SCHEME.replace("sections:", "row: {facets: [engine, {key: writer, hidden: true}]}\nsections:", 1)
+ROWS = [Described(n, f"S{n % 2}", {"engine": "g" if n % 3 else "b"}) for n in range(1, 31)]  # 20 of g, 10 of b
+
+
+# --- the draw -------------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(0, 40), max_size=8), st.integers(1, 100))
+def test_shares_are_in_proportion(fit: list[int], size: int) -> None:
+    given_ = shares(fit, size)
+
+    assert sum(given_) == min(size, sum(fit))
+    for n, share in zip(fit, given_, strict=True):
+        assert share <= n
+        assert sum(fit) <= size or abs(share - n * size / sum(fit)) < 1
+
+
+@given(st.integers(0, 9), st.integers(1, 30), st.integers(0, 30), st.booleans())
+def test_a_larger_sample_holds_the_smaller_one(seed: int, size: int, more: int, each: bool) -> None:
+    by = ("engine", BY_SHEET) if each else ()
+    small, large = (drawn_rows(ROWS, RowChoice(size=n, each=each, by=by, seed=seed)) for n in (size, size + more))
+
+    assert small.rows <= large.rows
+    assert small == drawn_rows(ROWS[::-1], RowChoice(size=size, each=each, by=by, seed=seed))
+
+
+def test_who_is_gone_is_replaced_and_the_rest_stay() -> None:
+    choice = RowChoice(size=3, each=True, by=("engine",), seed=7)
+    before = drawn_rows(ROWS, choice).rows
+    gone = next(row for row in ROWS if row.row in before and row.words["engine"] == "b")
+
+    after = drawn_rows([row for row in ROWS if row != gone], choice).rows
+
+    assert before - after == {gone.row}
+    assert [ROWS[n - 1].words["engine"] for n in after - before] == ["b"]
+
+
+def test_strata_and_filters() -> None:
+    assert drawn_rows(ROWS, RowChoice(size=12, by=("engine",))).strata == {("g",): (20, 8), ("b",): (10, 4)}
+    assert drawn_rows(ROWS, RowChoice(size=12, each=True, by=("engine",))).strata == {
+        ("g",): (20, 12),
+        ("b",): (10, 10),
+    }
+    assert drawn_rows(ROWS, RowChoice(words={"engine": ("b",)})).strata == {(): (10, 10)}
+    assert drawn_rows(ROWS, RowChoice(words={"rank": ("1",)})).rows == frozenset()
+    assert drawn_rows(ROWS, RowChoice(words={"rank": ("",)}, size=5)).strata == {(): (30, 5)}
+
+
+def test_another_seed_draws_others() -> None:
+    assert len({drawn_rows(ROWS, RowChoice(size=5, seed=seed)).rows for seed in range(20)}) > 15
+
+
+# --- the planner ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pages(db: None) -> Sheet:
+    """Twelve pages of Google, six of Bing, written by two hidden writers; Anna and Boris can label."""
+    study = builders.study("pages", of=builders.scheme(PAGES), by=builders.user("mara"))
+    sheet = builders.sheet(study, "Pages", n_rows=0)
+    for n in range(18):
+        engine = "Bing" if n % 3 == 2 else "Google"
+        actions.add_row(sheet=sheet, name=f"Page {n}", evidence=[], facets={"engine": engine, "writer": f"W{n % 2}"})
+    for name in ("anna", "boris"):
+        builders.rater(study, builders.user(name))
+    return sheet
+
+
+def plan(sheet: Sheet, client: Any, **asked: Any) -> dict[str, Any]:
+    """Draw a plan and apply it; what the preview said."""
+    url = reverse("annotation:plan", args=[sheet.study.slug])
+    raters = [rater.pk for rater in Rater.objects.filter(user__isnull=False, code__startswith="A")]
+    data = {"raters": raters, "sheets": [sheet.pk], "sections": ["duties", "acts"], "raters_per_sheet": 2}
+    data |= {"share_twice": 0, "seed": 1, **asked}
+    drawn = client.get(url, data, headers={"HX-Request": "true"})
+    preview: dict[str, Any] = drawn.context.get("preview") or {"errors": drawn.context["form"].errors}
+    if "digest" in preview:
+        assert client.post(url, {**data, "drawn": preview["digest"]}).status_code == 302
+    return preview
+
+
+def given_by(facet: str) -> Counter[str]:
+    rows = Row.objects.filter(assignments__state=Assignment.State.OPEN)
+    return Counter(row.facets[facet] for row in rows)
+
+
+def test_a_stratified_sample_is_planned_and_kept(pages: Sheet, client_of: ClientOf) -> None:
+    manager = client_of(User.objects.get(username="mara"))
+
+    first = plan(pages, manager, size=2, each="each", by=["engine", "writer"])
+
+    assert first["sample"] == {
+        "fit": 18,
+        "drawn": 8,
+        "free": 8,
+        "by": ["Engine", "Writer"],
+        "strata": [
+            {"words": (engine, writer), "fit": fit, "drawn": 2}
+            for engine, fit in (("Bing", 3), ("Google", 6))
+            for writer in ("W0", "W1")
+        ],
+        "lacking": 0,
+    }
+    assert given_by("engine") == {"Google": 4, "Bing": 4}
+    assert given_by("writer") == {"W0": 4, "W1": 4}
+    stored = Plan.objects.get(study=pages.study).request
+    assert stored["choice"] == {"words": {}, "size": 2, "each": True, "by": ["engine", "writer"], "seed": 1}
+
+    # The same again finds nobody missing; a row that is withdrawn is replaced by one of its group; more is added to.
+    again = plan(pages, manager, size=2, each="each", by=["engine", "writer"])
+    assert "have somebody already" in str(again["errors"])
+    lost = Row.objects.filter(assignments__isnull=False, facets__engine="Bing").first()
+    assert lost is not None
+    actions.withdraw_row(row=lost, reason="gone", by=None)
+    replaced = plan(pages, manager, size=2, each="each", by=["engine", "writer"])
+    assert (replaced["sample"]["drawn"], replaced["sample"]["free"]) == (8, 1)
+    assert given_by("engine") == {"Google": 4, "Bing": 4}
+    more = plan(pages, manager, size=4, each="each", by=["engine", "writer"])
+    assert (more["sample"]["free"], more["sample"]["lacking"]) == (5, 2)
+    assert given_by("engine") == {"Google": 8, "Bing": 5}
+
+
+def test_rows_of_a_word_alone_are_planned(pages: Sheet, client_of: ClientOf) -> None:
+    preview = plan(pages, client_of(User.objects.get(username="mara")), **{"facet.engine": ["Bing"]})
+
+    assert (preview["sample"]["drawn"], preview["sample"]["strata"]) == (6, [])
+    assert given_by("engine") == {"Bing": 6}
+
+
+def test_groups_that_nobody_named_are_asked_for(pages: Sheet, client_of: ClientOf) -> None:
+    said = plan(pages, client_of(User.objects.get(username="mara")), size=2, each="each")
+
+    assert list(said["errors"]) == ["by"]
+    assert not Assignment.objects.exists()

@@ -1,0 +1,247 @@
+"""Answers that have parts, lists of records and transitions, put together by keys alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation import actions
+from annotation.evidence.blocks import Block
+from annotation.models import Assignment, Label, LabelEvent
+from annotation.scheme.spec import load_scheme
+from tests import builders
+from tests.journeys import pages
+from tests.journeys.conftest import Browsing
+from tests.journeys.pages import Grid
+
+pytestmark = pytest.mark.once
+
+SCHEME = """\
+key: states
+version: 1
+title: States
+row: {facets: [ingredients]}
+sections:
+  - key: steps
+    title: Steps
+    layout: down
+    column: {title: Step, facets: [instruction]}
+    questions:
+      - key: tasks
+        title: Tasks
+        kind: items
+        items:
+          most: 8
+          fields:
+            - {key: task, title: Task, required: true}
+            - {key: tool, title: Tool, completions: [wooden spoon]}
+            - {key: ingredients, title: Ingredients, list: true}
+      - {key: change, title: What changes, kind: transitions, transitions: {start: [ingredients]}}
+    checks: [{rule: no-number, question: change, level: refuse}]
+"""
+MIX, KNEAD, BAKE = (
+    "Mix the flour with the water in a bowl and separate the egg.",
+    "Knead the dough, and keep a part of it for decoration.",
+    "Brush with the yolk and bake.",
+)
+INGREDIENTS = ["flour", "cold water", "egg", "salt"]
+
+
+@pytest.fixture
+def grid(browsing: Browsing) -> Grid:
+    scheme = actions.store_scheme(spec=load_scheme(SCHEME), source=SCHEME)
+    study = actions.create_study(slug="states", title="States", scheme=scheme, by=None)
+    columns = {"steps": [{"instruction": text} for text in (MIX, KNEAD, BAKE)]}
+    sheet = actions.add_sheet(study=study, title="Bread", columns=columns)
+    evidence = [Block("paragraph", text) for text in (MIX, KNEAD, BAKE)]
+    actions.add_row(sheet=sheet, name="Recipe", evidence=evidence, facets={"ingredients": INGREDIENTS})
+    builders.assignments(builders.rater(study, pages.person("anna")), sheet)
+    return Grid(browsing.person("anna"), sheet).open()
+
+
+def stands(grid: Grid) -> dict[tuple[str, str], Any]:
+    grid.settle()
+    labels = Label.objects.filter(assignment__rater__user__username="anna").select_related("column", "question")
+    return {(label.column.name, label.question.key): label.value for label in labels}
+
+
+def test_a_table_of_records_and_transitions_is_written_by_keys_alone(grid: Grid) -> None:
+    page, keyboard = grid.page, grid.page.keyboard
+    editor = page.locator(".composing")
+    described = page.get_by_role("group", name=f"Recipe › Tasks › {MIX}")
+
+    # A list of records: a letter opens it; Tab goes on, Enter begins the next entry, and a completion is taken.
+    keyboard.type("mix")
+    expect(described).to_be_visible()
+    expect(page.get_by_role("combobox", name="Task, entry 1")).to_be_focused()
+    grid.keys("Tab")
+    keyboard.type("wo")
+    expect(page.get_by_role("option")).to_have_text(["wooden spoon"])
+    grid.keys("ArrowDown", "Enter", "Tab")
+    keyboard.type("flour, water")
+    grid.keys("Enter")
+    grid.keys("Tab", "Tab")
+    keyboard.type("egg")
+
+    # What is not an answer is said at its entry; a reload brings it back as it was.
+    grid.keys("Control+Enter")
+    problem = editor.locator(".problem")
+    expect(problem).to_have_text("Entry 2 of “Tasks” has no “Task”.")
+    expect(page.get_by_role("combobox", name="Task, entry 2")).to_be_focused()
+    page.reload()
+    expect(page.get_by_role("combobox", name="Ingredients, entry 2")).to_have_value("egg")
+    expect(editor).to_contain_text("This was written before and not taken.")
+    grid.keys("Shift+Tab", "Shift+Tab")
+    keyboard.type("separate")
+    expect(problem).to_have_count(0)
+
+    # Entries are moved, put in and taken out; all of it can be taken back in the editor.
+    grid.keys("Alt+ArrowUp", "Alt+Enter")
+    keyboard.type("wait")
+    grid.keys("Control+Delete")
+    expect(page.get_by_role("combobox", name="Task, entry 1")).to_have_value("separate")
+    grid.keys("Control+z")
+    expect(page.get_by_role("combobox", name="Task, entry 2")).to_have_value("wait")
+    grid.keys("Control+Shift+z", "Control+Enter")
+    mixed = [
+        {"task": "separate", "tool": "", "ingredients": ["egg"]},
+        {"task": "mix", "tool": "wooden spoon", "ingredients": ["flour", "water"]},
+    ]
+    expect(editor).to_be_hidden()
+    assert stands(grid) == {(MIX, "tasks"): mixed}
+    assert grid.focused == grid.id("Recipe", KNEAD, "tasks")
+
+    # Lines of a spreadsheet are pasted; Escape leaves the cell as it was.
+    grid.keys("F2")
+    page.evaluate(
+        """() => {
+            const data = new DataTransfer();
+            data.setData("text/plain", "knead\\t\\tdough\\nkeep\\tbowl\\tdough\\n");
+            const event = new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true });
+            document.activeElement.dispatchEvent(event);
+        }"""
+    )
+    expect(page.get_by_role("combobox", name="Tool, entry 2")).to_have_value("bowl")
+    grid.keys("Control+Enter", "ArrowUp", "F2")
+    keyboard.type("!")
+    grid.keys("Escape")
+    kneaded = [
+        {"task": "knead", "tool": "", "ingredients": ["dough"]},
+        {"task": "keep", "tool": "bowl", "ingredients": ["dough"]},
+    ]
+    assert stands(grid) == {(MIX, "tasks"): mixed, (KNEAD, "tasks"): kneaded}
+    assert grid.focused == grid.id("Recipe", KNEAD, "tasks")
+
+    # Transitions: what is there is picked by letters, digits, or arrows and a blank; then what it becomes is written.
+    grid.keys("ArrowUp", "ArrowRight", "F2")
+    things = page.get_by_role("listbox", name="What is there").get_by_role("option")
+    expect(things).to_have_count(4)
+    keyboard.type("wa")
+    expect(things).to_have_count(1)
+    grid.keys("Enter", "1", "Enter")
+    keyboard.type("dough")
+    grid.keys("Enter")
+    afterwards = page.locator(".afterwards")
+    expect(afterwards).to_have_text("There afterwards: egg · salt · dough")
+    grid.keys("ArrowDown", "ArrowUp", "Space", "Enter")
+    keyboard.type("yolk, white")
+
+    # In the middle of it, the page is loaded anew.
+    page.reload()
+    expect(page.get_by_role("combobox", name="becomes")).to_be_focused()
+    expect(page.get_by_role("combobox", name="becomes")).to_have_value("yolk, white")
+    grid.keys("Enter")
+    expect(page.locator(".made li")).to_have_text(["cold water, flour → dough✕", "egg → yolk, white✕"])
+    grid.keys("Enter")
+    first = [{"from": ["cold water", "flour"], "to": ["dough"]}, {"from": ["egg"], "to": ["yolk", "white"]}]
+    assert stands(grid)[MIX, "change"] == first
+
+    # Splitting: picked twice, a part stays as it was. A dash throws away, or says that nothing changes.
+    keyboard.type("dou")
+    grid.keys("Enter")
+    keyboard.type("dou")
+    grid.keys("Enter", "Enter")
+    keyboard.type("smooth dough")
+    grid.keys("Enter")
+    keyboard.type("white")
+    grid.keys("Enter", "-")
+    expect(afterwards).to_have_text("There afterwards: salt · yolk · smooth dough · dough")
+    grid.keys("Control+Enter")
+    second = [{"from": ["dough"], "to": ["smooth dough", "dough"]}, {"from": ["white"], "to": []}]
+    assert stands(grid)[KNEAD, "change"] == second
+    grid.keys("F2", "-", "Enter")
+    assert stands(grid)[BAKE, "change"] == []
+
+    # A step above is changed: what the later one used is kept, and shown to be missing.
+    grid.go("Recipe", MIX, "change")
+    grid.keys("F2", "Backspace", "Control+a")
+    keyboard.type("beaten egg")
+    grid.keys("Control+Enter", "F2")
+    expect(page.locator(".doubt")).to_have_text(["not there at this step: white"])
+    grid.keys("Escape")
+
+    # Each answer was one step, which is taken back as a whole.
+    grid.keys("Control+z")
+    assert stands(grid)[MIX, "change"] == first
+    events = LabelEvent.objects.filter(column__name=MIX, question__key="change")
+    assert events.count() == 3
+
+    # The rest, and the document is submitted.
+    grid.go("Recipe", BAKE, "tasks")
+    keyboard.type("bake")
+    grid.keys("Enter", "Enter")
+    assert stands(grid)[BAKE, "tasks"] == [{"task": "bake", "tool": "", "ingredients": []}]
+    grid.keys("Alt+s")
+    pages.until(
+        lambda: Assignment.objects.get(rater__user__username="anna").state == Assignment.State.SUBMITTED,
+        "the document is not submitted",
+    )
+
+
+def test_what_is_no_answer_is_kept_and_two_answers_are_decided_in_the_editor(grid: Grid) -> None:
+    page, keyboard = grid.page, grid.page.keyboard
+
+    # Whoever goes elsewhere with something half done finds it there again.
+    grid.go("Recipe", MIX, "change")
+    grid.keys("F2", "1")
+    grid.go("Recipe", KNEAD, "tasks")
+    grid.expect_refusal("Write what becomes of flour")
+    assert stands(grid) == {}
+    grid.go("Recipe", MIX, "change")
+    grid.keys("F2")
+    expect(page.locator(".making .thing")).to_have_text("flour")
+    grid.keys("Escape")
+
+    # Answered elsewhere after this page had seen it: the editor has what was chosen here, and names the other one.
+    assignment = Assignment.objects.get()
+    builders.label(assignment, {(MIX, "change"): ':[{"from":["flour"],"to":["dough"]}]'})
+    grid.keys("F2", "3", "Enter")
+    keyboard.type("egg wash")
+    grid.keys("Enter", "Enter")
+    grid.settle()
+    grid.go("Recipe", MIX, "change")
+    expect(page.locator("#choices .answer .text")).to_have_text(["flour → dough", "egg → egg wash"])
+    grid.keys("F2")
+    expect(page.locator(".composing .both")).to_contain_text("saved elsewhere meanwhile: flour → dough")
+    expect(page.locator(".made li")).to_have_text(["egg → egg wash✕"])
+    grid.keys("Control+Enter")
+    assert stands(grid) == {(MIX, "change"): [{"from": ["egg"], "to": ["egg wash"]}]}
+
+    # What a check of the scheme refuses stays in the editor, with its sentence.
+    grid.go("Recipe", KNEAD, "change")
+    grid.keys("F2", "2", "Enter")
+    keyboard.type("2 cups")
+    grid.keys("Control+Enter")
+    expect(page.locator(".composing .error")).to_have_text("“What changes” should have no number in it.")
+    grid.keys("Escape")
+
+    # The text form is there still.
+    grid.go("Recipe", KNEAD, "tasks")
+    keyboard.type("knead")
+    grid.keys("F2")
+    expect(page.locator(".typed")).to_have_value("knead |  |")
+    keyboard.type(" dough")
+    grid.keys("Control+Enter")
+    assert stands(grid)[KNEAD, "tasks"] == [{"task": "knead", "tool": "", "ingredients": ["dough"]}]

@@ -1,0 +1,283 @@
+"""From a list of names to the recipe that is taken apart: names, texts, candidates, the best, what a report says."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation import actions as annotating
+from annotation.actions import Refused
+from annotation.deriving import queries as deriving
+from annotation.deriving.actions import derive_study
+from annotation.models import Assignment, Rater, Row, Study, User
+from annotation.scheme.spec import load_scheme
+from judges.methods import prompting
+from llm.models import Generation
+from recipes.memorization import actions, best, demo_study
+from recipes.memorization.best import Candidate, Criterion
+from recipes.memorization.faults import pieces
+from recipes.memorization.names import DishName, NamesRefused, read_names
+from reports.contents import contents_of
+from reports.data.arrays import Filters
+from reports.numbers.report import compute
+from reports.queries import load
+from tests import builders
+from tests.builders import ClientOf
+from tests.judges.generations import BARE, GENERAL, dishes, started, wanted, work, writes
+
+SCHEMES = demo_study.ROOT / "schemes"
+
+
+def scheme_of(name: str) -> str:
+    return (SCHEMES / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+def test_names_are_read_as_they_are_typed_pasted_or_kept_in_files() -> None:
+    typed = [DishName("Koshari", "Egypt"), DishName("Fish and chips", "United Kingdom"), DishName("Coleslaw")]
+    assert read_names("Koshari; Egypt\n\n  Fish  and chips ;United Kingdom\nColeslaw\nCOLESLAW\n") == typed
+    assert read_names("Koshari\tEgypt\nFish and chips\tUnited Kingdom\nColeslaw\t\n") == typed
+    assert read_names("\ufeffregion,name\nEgypt,Koshari\nUnited Kingdom,Fish and chips\n,Coleslaw\n") == typed
+    assert read_names('Dish;Country\n"Dumplings; fried";China') == [DishName("Dumplings; fried", "China")]
+    assert read_names("Pho, beef") == [DishName("Pho, beef")]  # without headings a comma is part of a name
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [(" \n", "a name on each line"), (";Egypt", "no name"), ("a" * 201, "at most 200"), ("a\x00", "no text")],
+)
+def test_a_list_that_cannot_be_read_is_refused(text: str, said: str) -> None:
+    with pytest.raises(NamesRefused, match=said):
+        read_names(text)
+
+
+@pytest.mark.django_db
+def test_the_page_of_names(client_of: ClientOf) -> None:
+    mara = builders.user("mara")
+    study = builders.study("dishes", of=builders.scheme(scheme_of("recipe-names")), by=mara)
+    browser, page = client_of(mara), "/studies/dishes/names/"
+    assert "type or paste them" in browser.get(page).content.decode()
+    form = {"sheet": "Dishes", "text": "Koshari; Egypt\nColeslaw"}
+    assert browser.post(f"{page}add/", form).status_code == 302
+    told = browser.post(
+        f"{page}add/", {"sheet": "More", "text": "coleslaw\nGyoza; Japan"}, follow=True
+    ).content.decode()
+    assert "1 dish added. 1 was in the study already." in told
+    assert list(Row.objects.order_by("pk").values_list("name", "facets")) == [
+        ("Koshari", {"region": "Egypt"}), ("Coleslaw", {}), ("Gyoza", {"region": "Japan"}),
+    ]  # fmt: skip
+    assert "one of the two" in browser.post(f"{page}add/", {"sheet": "Dishes"}).content.decode()
+    assert Row.objects.count() == 3
+    other = builders.study("leases")
+    with pytest.raises(Refused, match="no region"):
+        actions.add_names(study=other, sheet="x", names=[DishName("a", "b")])
+    assert not study.sheets.filter(title="x").exists()
+
+
+# --- the best ---------------------------------------------------------------------------------------------------------
+
+
+def test_faults_come_before_correctness_and_correctness_before_preference() -> None:
+    loved, right, sound = Candidate(1, 1, 5, 10), Candidate(2, 0, 4, 2), Candidate(3, 0, 3, 9)
+    found = best.choose([loved, right, sound])
+    assert ([one.key for (one,) in found.order], found.decided_by) == ([2, 3, 1], Criterion.CORRECTNESS)
+    assert best.choose([loved, sound]).decided_by == Criterion.FAULTS
+    assert best.choose([right, Candidate(4, 0, 4, 3)]).decided_by == Criterion.PREFERENCE
+
+
+def test_ties_and_what_nobody_said_are_told() -> None:
+    found = best.choose([Candidate(1, 0, 4, 7), Candidate(2, 0, 4, 7), Candidate(3, 2, 5, 9), Candidate(4, None, 5, 9)])
+    assert ([one.key for one in found.best], found.is_tied) == ([1, 2], True)
+    assert [one.key for one in found.unsaid] == [4]
+    assert best.choose([Candidate(4, None, None, None)]).best == ()
+    alone = best.choose([Candidate(1, 3, 1, 1)])
+    assert (alone.best[0].key, alone.decided_by, alone.is_tied) == (1, None, False)
+
+
+numbers = st.integers(0, 3)
+
+
+@given(st.lists(st.tuples(numbers, numbers, numbers), max_size=12), st.randoms(use_true_random=False))
+def test_no_candidate_that_is_better_in_the_stated_order_is_passed_over(of: list[tuple[int, ...]], rng: object) -> None:
+    candidates = [Candidate(key, *said) for key, said in enumerate(of)]
+    found = best.choose(candidates)
+    assert {one.key for group in found.order for one in group} == set(range(len(of)))
+    for one in found.best:
+        assert all(
+            (one.faults, -(one.correctness or 0), -(one.preference or 0)) <= other.rank_key for other in candidates
+        )
+    rng.shuffle(candidates)  # type: ignore[attr-defined]
+    assert {one.key for one in best.choose(candidates).best} == {one.key for one in found.best}
+
+
+@given(st.text("abc ", max_size=30), st.lists(st.tuples(st.text("abc ", max_size=5), st.just("why")), max_size=4))
+def test_the_marked_pieces_are_the_text(text: str, faults: list[tuple[str, str]]) -> None:
+    found = list(pieces(text, faults))
+    assert "".join(piece.text for piece in found) == text
+    words = {" ".join(of.split()) for of, _reason in faults}
+    assert all(piece.text in words for piece in found if piece.reason)
+
+
+# --- judges answer the same -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("prompt", "scheme"),
+    [
+        ("names-writing", "recipe-names"),
+        ("candidates-writing", "recipe-candidates"),
+        ("parsing-writing", "recipe-parsing"),
+    ],
+)
+def test_the_shipped_prompts_ask_all_questions_of_their_scheme(prompt: str, scheme: str) -> None:
+    spec = prompting.load_prompt((demo_study.ROOT / "prompts" / f"{prompt}.yaml").read_text(encoding="utf-8"))
+    of = load_scheme(scheme_of(scheme))
+    prompting.check_against(spec, of, "writing", normalisation="none")
+    asked = {f"{section.key}.{question.key}" for section in of.sections for question in section.questions}
+    assert set(spec.questions) == asked
+
+
+# --- the chain --------------------------------------------------------------------------------------------------------
+
+
+def candidates_of(study: Study, **settings: list[str]) -> Study:
+    return derive_study(
+        source=study,
+        deriver="candidates",
+        scheme=builders.scheme(scheme_of("recipe-candidates")),
+        slug="candidates",
+        title="Candidates",
+        settings=settings,
+        by=User.objects.filter(memberships__study=study).first(),
+    )
+
+
+def say(rater: Rater, row: Row, faults: int, correctness: int, preference: int) -> None:
+    assignment = (
+        Assignment.objects.filter(rater=rater, row=row).first() or annotating.assign(rater=rater, rows=[row])[0]
+    )
+    column = row.sheet.columns.get().name
+    marked = [{"words": f"fault {n}", "reason": "it falls apart"} for n in range(faults)]
+    builders.label(
+        assignment,
+        {
+            (column, "faults"): ":" + json.dumps(marked),
+            (column, "correctness"): str(correctness),
+            (column, "preference"): str(preference),
+        },
+    )
+
+
+@pytest.mark.django_db
+def test_texts_become_candidates_that_say_not_who_wrote_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    writes(
+        monkeypatch, lambda prompt, seed: "I'm sorry, but I can't help." if seed == 8 else f"{prompt}\n\n1. Boil it."
+    )
+    study = dishes()
+    run = started(study, wanted(GENERAL, BARE))
+    work(run)
+    made = candidates_of(study, texts=["all"])
+    assert list(made.sheets.values_list("title", flat=True)) == ["Koshari", "Coleslaw"]
+    rows = list(made.sheets.get(title="Koshari").rows.order_by("position"))
+    assert [row.name for row in rows] == ["1", "2", "3", "4"]
+    by_generation = {row.facets["generation"]: row for row in rows}
+    for generation in Generation.objects.filter(input="Koshari"):
+        row = by_generation[str(generation.pk)]
+        assert "\n".join(block.text for block in row.blocks) == (generation.text or "").replace("\n\n", "\n")
+        assert (row.facets["generator"], row.facets["region"]) == (generation.model.name, "Egypt")
+        assert row.facets["prompt"] == generation.item.prompt_type
+    hidden = {facet.key for facet in made.scheme.parsed.row.facets if facet.hidden}
+    assert hidden == {"generator", "prompt", "generation"}
+    (rest,) = deriving.lineage_of(row=rows[0])
+    assert rest.lineage.row == Row.objects.get(name="Koshari")
+    Study.objects.filter(slug="candidates").delete()
+    sound = candidates_of(study, texts=["sound"])
+    assert [sheet.rows.count() for sheet in sound.sheets.all()] == [2, 2]
+
+
+@pytest.mark.django_db
+def test_side_by_side_each_rater_sees_their_own_order_and_faults(
+    client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writes(monkeypatch, lambda prompt, seed: f"Dry it on paper, {seed}.")
+    study = dishes("Koshari", by=builders.user("mara"))
+    work(started(study))
+    made = candidates_of(study)
+    sheet = made.sheets.get()
+    anna, boris = builders.user("anna"), builders.user("boris")
+    rater = builders.rater(made, anna)
+    builders.rater(made, boris)
+    first, second = builders.assignments(rater, sheet)
+    Assignment.objects.filter(pk=first.pk).update(order=2)
+    Assignment.objects.filter(pk=second.pk).update(order=1)
+    column = sheet.columns.get().name
+    marked = [{"words": "on paper", "reason": "it tears"}]
+    builders.label(first, {(column, "faults"): ":" + json.dumps(marked)})
+    address = f"/sheets/{sheet.pk}/candidates/"
+    page = client_of(anna).get(address).content.decode()
+    assert page.index(f"candidate-{second.row_id}") < page.index(f"candidate-{first.row_id}")
+    assert page.count('<mark title="it tears">on paper</mark>') == 1
+    assert "writer" not in page
+    assert f'href="{address}"' in client_of(anna).get(f"/sheets/{sheet.pk}/").content.decode()
+    assert "No candidate of this dish is yours" in client_of(boris).get(address).content.decode()
+    assert "on paper" in client_of(User.objects.get(username="mara")).get(address).content.decode()
+
+
+@pytest.mark.django_db
+def test_a_scheme_that_shows_who_wrote_a_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = dishes()
+    with pytest.raises(Refused, match="No text has been written"):
+        candidates_of(study)
+    writes(monkeypatch, "Boil it.")
+    work(started(study))
+    text = scheme_of("recipe-candidates").replace("version: 1", "version: 2")
+    shown = builders.scheme(text.replace("title: Written by, hidden: true", "title: Written by"))
+    with pytest.raises(Refused, match="hide the facet"):
+        derive_study(source=study, deriver="candidates", scheme=shown, slug="shown", title="Shown", by=None)
+
+
+@pytest.mark.django_db
+def test_from_candidates_to_the_best_the_report_and_the_parsing(monkeypatch: pytest.MonkeyPatch) -> None:
+    writes(monkeypatch, lambda prompt, _seed: f"About {prompt}")
+    study = dishes("Koshari\nColeslaw\nGyoza")
+    work(started(study, wanted(GENERAL, BARE, per_type=1)))
+    made = candidates_of(study)
+    anna = Rater.objects.create(study=made, kind=Rater.Kind.PERSON, code="anna")
+    for sheet in made.sheets.order_by("position"):
+        for row in sheet.rows.all():
+            of_general = row.facets["prompt"] == "general"
+            # General is liked better twice; in Gyoza it has a fault, which comes first.
+            say(anna, row, int(of_general and sheet.title == "Gyoza"), 4, 9 if of_general else 5)
+    report = contents_of(compute(load(made, Filters()), Filters()))
+    tables = {table.key: table for table in report.tables}
+    chosen = tables["candidate.preference.best"]
+    assert [(line[0], line[4], line[8]) for line in chosen.rows] == [
+        ("Koshari", "general", "preference"), ("Coleslaw", "general", "preference"), ("Gyoza", "freestyle", "faults"),
+    ]  # fmt: skip
+    (compared,) = tables["candidate.preference.spa.prompt"].rows
+    # freestyle before general: preferred in none of three dishes.
+    assert compared[:4] == ("freestyle", "general", "People", 0.0)
+    assert compared[-3:-1] == (3, 3)
+    assert "candidate.preference.spa.generator" not in tables  # there is one generator
+    parsing = derive_study(
+        source=made,
+        deriver="best-candidates",
+        scheme=builders.scheme(scheme_of("recipe-parsing")),
+        slug="parsing",
+        title="Parsing",
+        by=None,
+    )
+    gyoza = parsing.sheets.get(title="Gyoza").rows.get()
+    assert [block.text for block in gyoza.blocks] == ["About Gyoza"]
+    rests = deriving.lineage_of(row=gyoza)
+    assert {rest.lineage.question.key for rest in rests if rest.lineage.question} == {
+        "faults",
+        "correctness",
+        "preference",
+    }
+    assert {rest.lineage.row.facets["prompt"] for rest in rests if rest.lineage.row} == {"freestyle"}

@@ -1,0 +1,469 @@
+"""From a query to documents: an engine and sites of this machine are asked, fetched and read, the hard ones too."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import socket
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+from pytest_django import Settings
+
+from annotation import actions as annotating
+from annotation.actions import Refused
+from annotation.models import Role, Row, Sheet, Study, User
+from benchmarks import recipe_web
+from benchmarks.recipe_web import NO_AI, PLAIN, RESERVED, RecipeWeb
+from recipes.cooking import actions
+from recipes.cooking import retrieval_queries as queries
+from recipes.cooking.models import Hit, Retrieval, Search, Site
+from recipes.cooking.parsing import parse_recipe
+from recipes.cooking.retrieval_queries import Asked
+from recipes.cooking.web import archive, engines, recorded
+from recipes.cooking.web.engines import Result
+from recipes.cooking.web.recorded import Recorded
+from recipes.memorization.demo_study import paper_scheme
+from tests import builders
+from tests.builders import ApiOf, ClientOf
+from tests.recipes.test_fetching import http, server
+from work import actions as work
+from work.states import ItemState, RunState
+
+CHILI = "Chili\nIngredients\n- beans\n- saffron\nTasks\nfry | pan | onions\n"
+PAGES = recipe_web.load(recipe_web.DEMO)
+N_CHILI = len(PAGES["chili"])
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+    return port
+
+
+@pytest.fixture
+def web(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[RecipeWeb]:
+    """The small web, and an installation that may visit it."""
+    settings.PALATE_FETCH_LOOPBACK = True
+    settings.PALATE_FETCH_PAUSE = 0.0
+    settings.PALATE_FETCH_SECONDS = 1.5
+    settings.PALATE_FETCH_MAX_BYTES = 2**21
+    for name in (name for kind in engines.ENGINES for name in kind.needs):
+        monkeypatch.delenv(name, raising=False)
+    with RecipeWeb(PAGES, free_port(), hard=False, pause=0.1).running() as running:
+        monkeypatch.setenv("SEARXNG_URL", running.searxng)
+        yield running
+
+
+@pytest.fixture
+def manager(db: None) -> User:
+    return builders.user("maria")
+
+
+@pytest.fixture
+def study(manager: User) -> Study:
+    return annotating.create_study(slug="dishes", title="Dishes", scheme=paper_scheme(), by=manager)
+
+
+@pytest.fixture
+def sheet(study: Study) -> Sheet:
+    return actions.add_recipe(study=study, recipe=parse_recipe(CHILI))
+
+
+def started(sheet: Sheet, n: int, **how: Any) -> Retrieval:
+    asked = [Asked(sheet, "searxng", queries.query_of(sheet))]
+    return actions.start_retrieval(study=sheet.study, asked=asked, documents=n, by=None, enqueue=False, **how)
+
+
+def done(run: Retrieval) -> Retrieval:
+    """The run with all its work done; nobody waits for the next try of what failed in passing."""
+    while True:
+        while work.take_up(run):
+            pass
+        if not run.items.filter(state=ItemState.QUEUED).update(not_before=None):
+            break
+    run.refresh_from_db()
+    return run
+
+
+def fates(sheet: Sheet) -> dict[str, str]:
+    """{what the engine called a hit: its fate}."""
+    return dict(Hit.objects.filter(search__sheet=sheet).values_list("title", "state"))
+
+
+def reason(sheet: Sheet, title: str) -> str:
+    return Hit.objects.get(search__sheet=sheet, title=title).reason
+
+
+# --- the way there --------------------------------------------------------------------------------------------------
+
+
+def test_each_kind_of_hit_meets_its_fate_and_the_next_rank_comes_up(web: RecipeWeb, sheet: Sheet) -> None:
+    web.hard = True
+    run = done(started(sheet, 20))
+
+    assert run.state == RunState.FINISHED
+    expected = dict.fromkeys([f"chili {n}" for n in range(1, N_CHILI + 1)], "document") | {
+        "moved": "duplicate",
+        "gone": "dead",
+        "forbidden": "refused",
+        "the cloud's own": "refused",
+        "a way inside": "refused",
+        "60 MB": "refused",
+        "a gzip bomb": "refused",
+        "no recipe": "no_recipe",
+        "a PDF file": "refused",
+        "a byte a second": "dead",
+        "round and round": "dead",
+        "slow": "duplicate",
+        "a private address": "refused",
+        "nobody there": "dead",
+    }
+    found = fates(sheet)
+    # A redirect to a page, and the page: whichever comes first is the document.
+    assert {found.pop(title) for title in ("moved", "chili 2")} == {"document", "duplicate"}
+    assert {found.pop(title) for title in ("slow", "chili 3")} <= {"document", "duplicate"}
+    assert found == {title: fate for title, fate in expected.items() if title in found}
+    # A page that an engine names twice is one hit, "the first one again"; the results are kept as they came.
+    assert len(found) == len(expected) - 4
+    assert len(Search.objects.get(depth=40).results) == len(found) + 5
+    assert reason(sheet, "forbidden") == "The site's robots.txt asks programs not to fetch this page."
+    assert reason(sheet, "a way inside") == "The address leads to a machine that is not public."
+    assert reason(sheet, "60 MB") == "The page is larger than 2 MB."
+    assert reason(sheet, "gone") == "The site answered: 410 Gone."
+    assert reason(sheet, "nobody there") == "The server could not be connected to."
+    assert "holds no recipe" in reason(sheet, "no recipe")
+
+    # No site was asked for anything before its robots.txt, and all were told who asks.
+    for host in (PLAIN, NO_AI, RESERVED):
+        asked = [one.path for one in web.asked if one.host == host]
+        assert asked[0] == "/robots.txt"
+        assert asked.count("/robots.txt") == 1
+    assert {one.agent.split("/")[0] for one in web.asked if one.host != recipe_web.ENGINE} == {"Palate"}
+    assert not any("/forbidden/" in one.path for one in web.asked)
+
+
+def test_a_document_has_its_rank_its_record_and_what_its_site_reserves(web: RecipeWeb, sheet: Sheet) -> None:
+    done(started(sheet, 3))
+
+    hits = {hit.title: hit for hit in queries.hits(sheet.study).filter(state="document")}
+    assert [hit.document.row.name for hit in hits.values() if hit.document] == ["SearXNG 1", "SearXNG 2", "SearXNG 3"]
+    kinds = {title: queries.kinds_of(hit.opt_outs) for title, hit in hits.items()}
+    sites = {title: hit.url.split("/")[2].split(":")[0] for title, hit in hits.items()}
+    assert kinds == {title: {PLAIN: [], NO_AI: ["robots"], RESERVED: ["tdm"]}[site] for title, site in sites.items()}
+    [line] = queries.opt_outs(sheet.study)
+    assert (line.known, line.any, line.kinds) == (3, 2, {"robots": 1, "tdm": 1, "noai": 0})
+    assert sorted(queries.opted_out_rows(sheet.study).values()) == [["robots"], ["tdm"]]
+    first = hits["chili 1"]
+    [(url, page)] = archive.pages([bytes(first.fetched.record)])
+    assert (url, page) == (first.url, PAGES["chili"][0][1])
+    assert first.document is not None
+    assert (first.document.sha256, first.document.row.url) == (first.fetched.sha256, first.url)
+
+
+def test_more_documents_come_later_without_touching_what_stands(web: RecipeWeb, sheet: Sheet) -> None:
+    done(started(sheet, 2))
+    before = list(Row.objects.filter(sheet=sheet).values())
+    asked = len(web.asked)
+    annotating.withdraw_row(row=sheet.rows.first(), reason="gone", by=None)
+
+    with pytest.raises(Refused, match="as many documents"):
+        started(sheet, 2)
+    run = done(started(sheet, 5))
+
+    assert run.state == RunState.FINISHED
+    rows = list(Row.objects.filter(sheet=sheet).order_by("position").values())
+    assert len(rows) == 5
+    assert [row["evidence"] for row in rows[:2]] == [row["evidence"] for row in before]
+    assert [row["name"] for row in rows] == [f"SearXNG {n}" for n in range(1, 6)]
+    # The engine was asked deep enough the first time, and is not asked again; nor is a page fetched twice.
+    later = [one for one in web.asked[asked:] if one.path.startswith("/search")]
+    assert later == []
+    paths = [(one.host, one.path) for one in web.asked if one.path.startswith("/chili")]
+    assert len(paths) == len(set(paths)) == 5
+    # All that it has, and no more: the run ends, and says what is missing.
+    [thread] = queries.brought(done(started(sheet, 50))).threads
+    assert (thread.documents, thread.missing) == (N_CHILI, 50 - N_CHILI)
+
+
+def test_an_engine_that_has_more_is_asked_for_more(
+    web: RecipeWeb, sheet: Sheet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fifteen dead links come first, and ten results are asked for at first."""
+    plain = [(web.url("chili", n), f"chili {n}") for n in range(1, N_CHILI + 1)]
+    dead = [(f"http://{PLAIN}:{web.port}/gone/{n}", f"gone {n}") for n in range(15)]
+    monkeypatch.setattr(RecipeWeb, "results", lambda _self, _query: dead + plain)
+
+    done(started(sheet, 2))
+
+    assert [search.depth for search in Search.objects.order_by("pk")] == [10, 20]
+    assert Hit.objects.filter(state="document").count() == 2
+    assert Hit.objects.filter(state="dead").count() == 15
+    assert Hit.objects.values("canonical").distinct().count() == Hit.objects.count()
+
+
+def test_items_are_searched_for_by_name_and_given_to_who_is_to_label_them(web: RecipeWeb, sheet: Sheet) -> None:
+    anna = builders.rater(sheet.study, builders.user("anna"))
+    columns = list(sheet.columns.filter(name="saffron"))
+    run = actions.search_for_items(
+        study=sheet.study, columns=columns, documents=2, raters=[anna], by=None, enqueue=False
+    )
+
+    done(run)
+
+    assert [search.query for search in run.searches.all()] == ["Chili recipe saffron"]
+    assert list(sheet.rows.values_list("name", flat=True)) == ["SearXNG 1, saffron", "SearXNG 2, saffron"]
+    assert [(one.row.name, one.sections) for one in anna.assignments.order_by("row")] == [
+        ("SearXNG 1, saffron", ["ingredients"]),
+        ("SearXNG 2, saffron", ["ingredients"]),
+    ]
+
+
+def test_a_page_that_another_took_over_is_flagged(web: RecipeWeb, sheet: Sheet) -> None:
+    name, page = PAGES["chili"][0]
+    web.pages = {"chili": [(name, page), (name, page.replace(b"</title>", b" again</title>")), PAGES["chili"][1]]}
+    done(started(sheet, 3))
+    flagged = {hit.title: (hit.near.row.name if hit.near else None) for hit in queries.hits(sheet.study)}
+    assert flagged == {"chili 1": None, "chili 2": "SearXNG 1", "chili 3": None}
+
+
+# --- a person's word --------------------------------------------------------------------------------------------------
+
+
+def test_a_person_overrules_the_reader_both_ways(
+    web: RecipeWeb, sheet: Sheet, manager: User, client_of: ClientOf
+) -> None:
+    web.hard = True
+    done(started(sheet, 20))
+    client = client_of(manager)
+    no_recipe = Hit.objects.get(title="no recipe")
+    document = Hit.objects.filter(state="document").first()
+    assert document is not None
+    assert document.document is not None
+
+    def say(hit: Hit, word: str) -> Hit:
+        client.post(reverse("recipes:decide", args=["dishes", hit.pk]), {"is_document": word})
+        hit.refresh_from_db()
+        return hit
+
+    assert say(no_recipe, "yes").state == "document"
+    assert no_recipe.document is not None
+    assert "We are a family of cooks." in [block.text for block in no_recipe.document.row.blocks]
+    assert say(document, "no").state == "no_recipe"
+    row = document.document.row
+    row.refresh_from_db()
+    assert (row.withdrawn_at is not None, row.withdrawn_by) == (True, manager)
+    assert say(document, "yes").state == "document"
+    row.refresh_from_db()
+    assert row.withdrawn_at is None
+    dead = Hit.objects.get(title="gone")
+    assert say(dead, "yes").state == "dead"
+
+
+# --- the work machine -------------------------------------------------------------------------------------------------
+
+
+def test_a_run_is_cancelled_and_resumed(web: RecipeWeb, sheet: Sheet) -> None:
+    run = started(sheet, 4)
+    work.take_up(run)
+    work.take_up(run)
+    actions.cancel_retrieval(run=run)
+    assert not work.take_up(run)
+    assert sheet.rows.count() == 1
+    # What a cancelled run had before it is not taken for what the sheet has.
+    other = started(sheet, 2)
+    with pytest.raises(Refused, match="at work"):
+        actions.resume_retrieval(run=run)
+    done(other)
+    assert sheet.rows.count() == 2
+    run.refresh_from_db()
+    actions.resume_retrieval(run=run, enqueue=False)
+    run.refresh_from_db()
+    done(run)
+    assert (run.state, sheet.rows.count()) == (RunState.FINISHED, 4)
+    assert Hit.objects.filter(state="duplicate").count() == 0
+
+
+def test_a_site_gets_its_pause(web: RecipeWeb, sheet: Sheet, settings: Settings) -> None:
+    settings.PALATE_FETCH_PAUSE = 0.4
+    done(started(sheet, 5))
+    for host in (PLAIN, NO_AI, RESERVED):
+        at = [one.at for one in web.asked if one.host == host and one.path.startswith("/chili")]
+        assert all(later - earlier > 0.35 for earlier, later in pairwise(at))
+
+
+def test_a_site_whose_robots_txt_cannot_be_had_is_left_alone(
+    web: RecipeWeb, sheet: Sheet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recipe_web._Handler, "_text", lambda handler, _text: handler._answer(503))
+    done(started(sheet, 2))
+    assert set(fates(sheet).values()) == {"refused"}
+    assert Site.objects.exclude(closed="").count() == 3
+
+
+def test_an_engine_that_is_away_fails_its_search_alone(
+    web: RecipeWeb, sheet: Sheet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = started(sheet, 2)
+    monkeypatch.setenv("SEARXNG_URL", f"http://127.0.0.1:{free_port()}")
+    done(run)
+    [item] = run.items.all()
+    assert (item.state, item.error) == ("failed", "SearXNG could not be reached.")
+    monkeypatch.setenv("SEARXNG_URL", web.searxng)
+    actions.resume_retrieval(run=run, enqueue=False)
+    run.refresh_from_db()
+    assert (done(run).state, sheet.rows.count()) == (RunState.FINISHED, 2)
+
+
+# --- results from elsewhere -------------------------------------------------------------------------------------------
+
+
+def test_recorded_results_are_fetched_without_any_engine(
+    web: RecipeWeb, sheet: Sheet, manager: User, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SEARXNG_URL")
+    client = client_of(manager)
+    lines = ["query,engine,rank,url"]
+    lines += [f"how to cook chili,Google,{n},{web.url('chili', n)}" for n in (1, 2)]
+    lines += [f"how to cook chili,DuckDuckGo,{n},{web.url('chili', n)}" for n in (2, 3)]
+
+    def upload(name: str, text: str) -> str:
+        file = SimpleUploadedFile(name, text.encode())
+        answer = client.post(reverse("recipes:record-results", args=["dishes"]), {"results": file}, follow=True)
+        return answer.content.decode()
+
+    assert "no rank" in upload("bad.csv", "query,url,rank\nchili,https://a.example/,first\n")
+    assert "No sheet is known of “gulash”" in upload("bad.csv", "query,url\ngulash,https://a.example/\n")
+    assert Search.objects.count() == 0
+    assert "2 recorded searches are in." in upload("found.csv", "\n".join(lines))
+    assert "2 of them were in already." in upload("found.csv", "\n".join(lines))
+
+    form = {"sheets": [sheet.pk], "words": "{name} recipe", "engines": ["google", "duckduckgo"], "documents": 2}
+    answer = client.post(reverse("recipes:new-search", args=["dishes"]), form)
+    run = Retrieval.objects.get()
+    assert answer["Location"] == run.get_absolute_url()
+    done(run)
+    assert list(sheet.rows.values_list("name", flat=True)) == ["Google 1", "Google 2", "DuckDuckGo 3"]
+    same = Hit.objects.get(state="duplicate")
+    assert (same.search.engine, same.rank, str(same.same_as)) == ("duckduckgo", 2, "Google 2")
+
+    table = b"".join(client.get(reverse("recipes:hits-csv", args=["dishes"])).streaming_content).decode()
+    records = list(csv.DictReader(io.StringIO(table)))
+    assert [(line["engine"], line["rank"], line["state"], line["document"]) for line in records] == [
+        ("google", "1", "document", "Google 1"),
+        ("google", "2", "document", "Google 2"),
+        ("duckduckgo", "2", "duplicate", ""),
+        ("duckduckgo", "3", "document", "DuckDuckGo 3"),
+    ]
+    whole = b"".join(client.get(reverse("recipes:pages-warc", args=["dishes"])).streaming_content)
+    assert [url for url, _page in archive.pages([whole])] == [web.url("chili", n) for n in (1, 2, 3)]
+    assert gzip.decompress(whole).startswith(b"WARC/1.0\r\n")
+
+
+def test_what_searxng_answered_is_read_as_it_is(sheet: Sheet) -> None:
+    results = [{"url": "https://a.example/", "title": "A", "engine": "brave"}, {"url": "x"}]
+    answer = json.dumps({"query": "Chili recipe", "results": results}).encode()
+    found, problems = recorded.read(io.BytesIO(answer), name="a.json", max_bytes=10**6)
+    assert problems.total == 1
+    assert found == [Recorded("", "brave", "Chili recipe", [Result(1, "https://a.example/", "A")])]
+    result = actions.record_results(study=sheet.study, recorded=found, by=None)
+    assert [search.sheet for search in result.searches] == [sheet]
+
+
+# --- pages ------------------------------------------------------------------------------------------------------------
+
+
+def test_who_may_write_sees_what_a_search_will_do_and_one_click_searches_for_an_item(
+    web: RecipeWeb, sheet: Sheet, manager: User, client_of: ClientOf
+) -> None:
+    client = client_of(manager)
+    done(started(sheet, 1))
+    page = client.get(reverse("recipes:new-search", args=["dishes"])).content.decode()
+    assert "Chili recipe" in page
+    assert "until <strong>5</strong> more are documents" in page
+    assert "1 is there already and stays" in page
+    asked = {"sheets": [sheet.pk], "words": "{name} soup", "engines": ["searxng"], "documents": 3}
+    part = client.get(reverse("recipes:new-search", args=["dishes"]), asked, headers={"HX-Request": "true"})
+    assert "Chili soup" in part.content.decode()
+    assert "<html" not in part.content.decode()
+    nothing = client.post(reverse("recipes:new-search", args=["dishes"]), asked | {"words": "soup"})
+    assert "Write {name} where the title" in nothing.content.decode()
+
+    items = reverse("recipes:search-items", args=["dishes"])
+    assert "saffron" in client.get(items).content.decode()
+    column = sheet.columns.get(name="saffron")
+    assert "Chili recipe saffron" in client.get(items, {"column": column.pk}).content.decode()
+    answer = client.post(items, {"column": column.pk})
+    run = Retrieval.objects.order_by("-pk").first()
+    assert run is not None
+    assert answer["Location"] == run.get_absolute_url()
+    assert [search.column for search in done(run).searches.all()] == [column]
+    for name, args in (("searches", ()), ("hits", (sheet.pk,)), ("retrieval", (run.pk,))):
+        page = client.get(reverse(f"recipes:{name}", args=["dishes", *args])).content.decode()
+        assert "SearXNG" in page
+    row = sheet.rows.first()
+    assert row is not None
+    assert "rank 1" in client.get(reverse("recipes:document", args=["dishes", row.pk])).content.decode()
+
+
+def test_a_program_searches_reads_the_hits_and_decides(
+    web: RecipeWeb, sheet: Sheet, manager: User, api_of: ApiOf
+) -> None:
+    client, at = api_of(manager), "/api/v1/studies/dishes"
+    refused = client.post(f"{at}/retrievals/start/", {"words": "soup"}, format="json")
+    assert (refused.status_code, list(refused.json()["detail"])) == (400, ["words"])
+    answer = client.post(f"{at}/retrievals/start/", {"documents": 2}, format="json")
+    assert (answer.status_code, answer.json()["visits"]) == (201, 1)
+    again = client.post(f"{at}/retrievals/start/", {"documents": 3}, format="json")
+    assert (again.status_code, again.json()["detail"]) == (409, "A search is at work in this study already.")
+    run = Retrieval.objects.get()
+    done(run)
+    said = client.get(f"{at}/retrievals/{run.pk}/").json()
+    assert (said["state"], said["progress"]["done"]) == ("finished", 3)
+    assert said["queries"] == [
+        {"sheet": sheet.pk, "engine": "searxng", "query": "Chili recipe", "documents": 2, "missing": 0}
+    ]
+    hits = client.get(f"{at}/hits/").json()["results"]
+    assert [hit["state"] for hit in hits] == ["document", "document"] + ["waiting"] * (N_CHILI - 2)
+    assert [one["kind"] for one in hits[0]["opt_outs"]] == ["robots"]
+    decided = client.post(f"{at}/hits/{hits[0]['id']}/decide/", {"is_document": False}, format="json").json()
+    assert (decided["state"], decided["reason"]) == ("no_recipe", "Not accepted as a document.")
+    # The next rank comes up in its place when the search is started again.
+    assert client.post(f"{at}/retrievals/start/", {"documents": 2}, format="json").status_code == 201
+    done(Retrieval.objects.exclude(pk=run.pk).get())
+    assert list(Hit.objects.filter(state="document").values_list("rank", flat=True)) == [2, 3]
+
+
+def test_no_key_is_shown_anywhere(
+    sheet: Sheet, manager: User, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with server(http(status="401 Unauthorized")) as (at, asked):
+        monkeypatch.setenv("BRAVE_SEARCH_API_KEY", "very-secret")
+        monkeypatch.setattr(
+            engines.Brave, "_made", classmethod(lambda kind, env: kind(at, env["BRAVE_SEARCH_API_KEY"]))
+        )
+        run = actions.start_retrieval(
+            study=sheet.study, asked=[Asked(sheet, "brave", "Chili recipe")], documents=2, by=None, enqueue=False
+        )
+        with caplog.at_level("DEBUG"):
+            done(run)
+    assert b"very-secret" in asked[0]
+    [item] = run.items.all()
+    assert item.error == "Brave refused (401). Is what BRAVE_SEARCH_API_KEY says right?"
+    page = client_of(manager).get(run.get_absolute_url()).content.decode()
+    assert item.error in page
+    assert "very-secret" not in page + repr(engines.ready()) + str(run.provenance) + caplog.text
+
+
+def test_members_of_the_desk_may_look_and_managers_write(sheet: Sheet, client_of: ClientOf) -> None:
+    rita = builders.user("rita")
+    annotating.add_member(study=sheet.study, user=rita, role=Role.RESEARCHER)
+    client = client_of(rita)
+    assert client.get(reverse("recipes:searches", args=["dishes"])).status_code == 200
+    assert client.get(reverse("recipes:new-search", args=["dishes"])).status_code == 403

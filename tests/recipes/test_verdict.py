@@ -1,0 +1,301 @@
+"""What becomes of a recipe: memorised, found inexactly, creative, nonsense; and the way back from each item."""
+
+from __future__ import annotations
+
+import io
+import json
+import uuid
+import zipfile
+
+import numpy as np
+import pytest
+from django.test import Client
+from django.urls import reverse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation import actions
+from annotation.actions import Answer
+from annotation.deriving.actions import derive_study
+from annotation.evidence.blocks import Block
+from annotation.models import Column, Option, Rater, Row, Study, User
+from annotation.scheme.spec import load_scheme
+from recipes.memorization import demo_study
+from recipes.memorization.verdict import queries
+from recipes.memorization.verdict.contents import contents_of, told
+from recipes.memorization.verdict.outcomes import OUTCOMES, Item, Outcome, curve, group
+from reports import doors
+from reports.data.arrays import MAJORITY, Filters
+from tests import builders
+
+NONSENSE = (demo_study.ROOT / "schemes" / "recipe-nonsense.yaml").read_text(encoding="utf-8")
+
+
+# --- pure -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("exact", "inexact", "sensible", "outcome"),
+    [
+        ((1,), (2,), None, Outcome.MEMORISED),
+        ((1,), (), False, Outcome.MEMORISED),  # nonsense that stands in a document was not made up
+        ((), (2,), False, Outcome.INEXACT),
+        ((), (), True, Outcome.CREATIVE),
+        ((), (), False, Outcome.NONSENSE),
+        ((), (), None, Outcome.UNEXAMINED),
+    ],
+)
+def test_documents_come_before_sense(
+    exact: tuple[int, ...], inexact: tuple[int, ...], sensible: bool | None, outcome: Outcome
+) -> None:
+    assert Item(0, 0, 3, exact, inexact, sensible).outcome == outcome
+
+
+def test_the_curve_is_the_expectation_over_draws_of_documents() -> None:
+    # Of 3 documents the first has it exactly, the second inexactly. One drawn: 1/3, 1/3, 1/3; two drawn, of the three
+    # pairs: two with the first (exact), one with the second alone (inexact); three: exact.
+    found = curve([Item(0, 0, 3, (0,), (1,), True)])
+
+    assert found.shares[OUTCOMES.index(Outcome.MEMORISED)].tolist() == pytest.approx([1 / 3, 2 / 3, 1])
+    assert found.shares[OUTCOMES.index(Outcome.INEXACT)].tolist() == pytest.approx([1 / 3, 1 / 3, 0])
+    assert found.shares[OUTCOMES.index(Outcome.CREATIVE)].tolist() == pytest.approx([1 / 3, 0, 0])
+
+
+ITEMS = st.lists(
+    st.builds(
+        lambda recipe, n, a, b, sensible: Item(
+            recipe, 0, n, tuple(range(min(a, n))), tuple(range(min(a, n), min(a + b, n))), sensible
+        ),
+        st.integers(0, 3),
+        st.integers(1, 6),
+        st.integers(0, 3),
+        st.integers(0, 3),
+        st.sampled_from([None, True, False]),
+    ),
+    min_size=1,
+    max_size=20,
+)
+
+
+@given(ITEMS)
+def test_shares_make_one_and_end_at_the_verdict(items: list[Item]) -> None:
+    alike = [Item(i.recipe, i.column, 6, i.exact, i.inexact, i.sensible) for i in items]
+    found, shares = curve(alike), group("", alike).shares
+
+    assert np.allclose(found.shares.sum(axis=0), 1)
+    assert np.allclose(found.shares[:, -1], [share.share for share in shares])
+    assert (np.diff(found.shares[0]) >= -1e-12).all()  # more documents, more memorised
+
+
+def test_intervals_draw_recipes_and_need_ten() -> None:
+    few = [Item(recipe, 0, 1, (0,) if recipe % 2 else (), ()) for recipe in range(4)]
+    many = [Item(recipe, n, 1, (0,) if n < recipe % 4 else (), ()) for recipe in range(12) for n in range(4)]
+
+    assert group("", few).shares[0].low is None
+    assert "too few" in group("", few).interval
+    share = group("", many).shares[0]
+    assert share.low is not None
+    assert share.high is not None
+    assert share.low < share.share == 3 * 6 / 48 < share.high
+
+
+# --- a study from the recipe to the verdict ---------------------------------------------------------------------------
+
+
+def say(rater: Rater, row: Row, answers: dict[tuple[str, str], str]) -> None:
+    """Record {(column, question): option key}."""
+    [assignment] = actions.assign(rater=rater, rows=[row])
+    columns = {column.name: column for column in row.sheet.columns.select_related("section")}
+    scheme = row.sheet.study.scheme_id
+    made = []
+    for (name, key), said in answers.items():
+        column = columns[name]
+        option = Option.objects.select_related("question").get(
+            question__section__scheme=scheme, question__section=column.section, question__key=key, key=said
+        )
+        made.append(Answer(column=column, question=option.question, option=option))
+    actions.record(assignment=assignment, answers=made, key=uuid.uuid4())
+
+
+@pytest.fixture
+def study(db: None) -> Study:
+    """Coleslaw: cabbage stands in a document, carrots in another form, mustard and yeast in none; two people."""
+    study = builders.study("slaw", of=demo_study.paper_scheme())
+    names = ["cabbage", "carrots", "mustard", "yeast"]
+    sheet = actions.add_sheet(
+        study=study,
+        title="Coleslaw",
+        columns={
+            "ingredients": [{"ingredient": name} for name in names],
+            "tasks": [{"task": "shred", "tool": "knife", "ingredients": "cabbage"}],
+        },
+    )
+    pages = [
+        actions.add_row(
+            sheet=sheet,
+            name=f"Google {n}",
+            url=f"https://example.org/{n}",
+            evidence=[Block("ingredient", "1 small white cabbage"), Block("ingredient", "2 grated carrots")],
+        )
+        for n in (1, 2)
+    ]
+    first, second = (Rater.objects.create(study=study, kind=Rater.Kind.PERSON, code=code) for code in ("A1", "A2"))
+    judge = Rater.objects.create(study=study, kind=Rater.Kind.JUDGE, code="J1")
+    said = ["found", "found-not-perfect", "not-found", "not-found"]
+    for rater, page, answers in (
+        (first, pages[0], said),
+        (second, pages[0], ["not-found", "found-not-perfect", "not-found", "not-found"]),
+        (first, pages[1], ["not-found", "not-found", "implied", "not-found"]),
+        (judge, pages[0], ["found", "found", "found", "not-found"]),
+    ):
+        say(rater, page, {(name, "presence"): key for name, key in zip(names, answers, strict=True)})
+    return study
+
+
+def examined(
+    study: Study, sense: dict[str, str], *, kind: Rater.Kind = Rater.Kind.PERSON, by: User | None = None
+) -> Study:
+    scheme = actions.store_scheme(spec=load_scheme(NONSENSE), source=NONSENSE)
+    made = derive_study(source=study, deriver="examined-recipes", scheme=scheme, slug="sense", title="Sense", by=by)
+    rater = Rater.objects.create(study=made, kind=kind, code="N1")
+    say(rater, made.sheets.get().rows.get(), {(name, "sense"): key for name, key in sense.items()})
+    return made
+
+
+def outcomes(study: Study, examination: Study | None = None, **filters: object) -> dict[str, Outcome]:
+    found = queries.examination(examination) if examination else None
+    made = queries.load(study, Filters(**filters), found)  # type: ignore[arg-type]
+    columns = made.data.table.columns
+    return {columns[item.column].name: item.outcome for of in made.sections for item in of.items}
+
+
+def test_each_item_has_its_verdict(study: Study) -> None:
+    sense = examined(study, {"mustard": "sensible", "yeast": "nonsensical", "cabbage": "nonsensical"})
+
+    assert outcomes(study, sense) == {
+        "cabbage": Outcome.MEMORISED,
+        "carrots": Outcome.INEXACT,
+        "mustard": Outcome.CREATIVE,
+        "yeast": Outcome.NONSENSE,
+    }
+
+
+def test_what_nobody_examined_is_not_called_creative(study: Study) -> None:
+    assert outcomes(study)["mustard"] == Outcome.UNEXAMINED
+
+
+def test_a_judges_word_on_sense_counts_only_by_name(study: Study) -> None:
+    sense = examined(study, {"mustard": "sensible"}, kind=Rater.Kind.JUDGE)
+
+    assert outcomes(study, sense)["mustard"] == Outcome.UNEXAMINED
+    assert queries.examination(sense, rater="N1").said["Coleslaw", "ingredients", "mustard"] == (True, "")
+
+
+def test_the_verdict_is_any_raters(study: Study) -> None:
+    """The judge found the mustard; most people did not find the cabbage: one of two each, and the first option wins."""
+    assert outcomes(study, voices=("rater.J1",))["mustard"] == Outcome.MEMORISED
+    assert outcomes(study, voices=("rater.A2",))["cabbage"] == Outcome.UNEXAMINED
+    assert outcomes(study, voices=(MAJORITY,))["cabbage"] == Outcome.MEMORISED
+
+
+def test_which_classes_count_is_the_researchers_choice(study: Study) -> None:
+    both = {"ingredients.presence": ("found", "found-not-perfect")}
+
+    assert outcomes(study, found=both)["carrots"] == Outcome.MEMORISED
+
+
+def test_a_recipe_is_examined_in_its_parts_and_as_a_whole(study: Study) -> None:
+    made = examined(study, {})
+    sheet = made.sheets.get()
+
+    assert [c.name for c in sheet.columns.order_by("section__position", "position")] == [
+        "", "cabbage", "carrots", "mustard", "yeast", "shred · knife · cabbage",
+    ]  # fmt: skip
+    assert next(block.text for block in sheet.rows.get().blocks) == "cabbage"
+
+
+def test_the_first_sentences_say_it(study: Study) -> None:
+    sense = examined(study, {"mustard": "sensible", "yeast": "nonsensical"})
+    made = queries.load(study, Filters(), queries.examination(sense))
+    [of_ingredients] = told(made)
+
+    assert of_ingredients.sentences[:3] == (
+        "Of 4 ingredients, 1 (25 %) stand in at least one document in the same words: the model may well have read "
+        "them there.",
+        "In another form only: 1. In none of the documents: 2.",
+        "Of those in none, 1: creative, since they make sense; 1: nonsense.",
+    )
+    assert contents_of(made).content == contents_of(made).content
+
+
+def test_the_page_leads_back_to_documents_people_and_lines(study: Study, client: Client) -> None:
+    user = builders.user("root")
+    examined(study, {"mustard": "sensible", "yeast": "nonsensical"}, by=user)
+    actions.add_member(study=study, user=user, role="researcher")
+    client.force_login(user)
+    page = client.get(reverse("memorization:verdict", args=[study.slug]), {"outcome": "never"})
+    assert [line.name for line in page.context["page"]] == ["mustard", "yeast"]
+
+    cabbage = Column.objects.get(sheet__study=study, name="cabbage")
+    back = client.get(reverse("memorization:verdict-item", args=[study.slug, cabbage.pk]))
+    first, second = back.context["documents"]
+    assert (first.row.name, list(first.lines)) == ("Google 1", ["1 small white cabbage"])
+    assert [label.assignment.rater.code for label in first.answers] == ["A1", "A2", "J1"]
+    assert (second.row.name, list(second.lines)) == ("Google 2", [])
+
+    for ending in ("csv", "json", "xlsx", "zip"):
+        file = client.get(reverse("memorization:verdict-file", args=[study.slug, ending]))
+        assert file.status_code == 200
+        if ending == "json":
+            tables = {table["key"]: table for part in json.loads(file.content)["parts"] for table in part["tables"]}
+            assert [row[1] for row in tables["ingredients.verdict"]["rows"]] == [1, 1, 1, 1]
+        if ending == "zip":
+            names = zipfile.ZipFile(io.BytesIO(file.content)).namelist()
+            assert {"figures/ingredients.verdict-documents.pdf", "tables/ingredients.verdict.tex"} <= set(names)
+
+
+def test_what_was_never_found_can_be_handed_on(study: Study, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that a floor above registers is given the columns that are ticked."""
+    monkeypatch.setattr(doors, "_item_actions", [])
+    doors.register_item_action(label="Search again", url_name="annotation:study", roles={"researcher"})
+    user = builders.user("root")
+    actions.add_member(study=study, user=user, role="researcher")
+    client.force_login(user)
+    page = client.get(reverse("memorization:verdict", args=[study.slug])).content.decode()
+
+    yeast = Column.objects.get(sheet__study=study, name="yeast")
+    assert f'name="column" value="{yeast.pk}" aria-label="yeast" checked' in page
+    assert f'formaction="{reverse("annotation:study", args=[study.slug])}"' in page
+
+
+def test_a_recipe_knows_its_generator_through_what_it_was_made_of(db: None) -> None:
+    parsing = """\
+key: parsing
+version: 1
+title: Parsing
+row: {facets: [generator, prompt]}
+sections:
+  - key: recipe
+    title: Recipe
+    column: {title: Recipe, facets: [part]}
+    questions:
+      - {key: ingredients, title: Ingredients, kind: items, items: {fields: [{key: ingredient, title: Ingredient}]}}
+"""
+    source = builders.study("parsing", of=builders.scheme(parsing))
+    sheet = actions.add_sheet(study=source, title="Slaw", columns={})
+    facets = {"generator": "mixtral", "prompt": "general"}
+    row = actions.add_row(sheet=sheet, name="Text 1", evidence=[Block("paragraph", "Shred it.")], facets=facets)
+    rater = Rater.objects.create(study=source, kind=Rater.Kind.PERSON, code="P1")
+    [assignment] = actions.assign(rater=rater, rows=[row])
+    column = sheet.columns.select_related("section").get()
+    question = column.section.questions.get()
+    value = [{"ingredient": "cabbage"}]
+    actions.record(
+        assignment=assignment, answers=[Answer(column=column, question=question, value=value)], key=uuid.uuid4()
+    )
+    study = derive_study(
+        source=source, deriver="parsed-recipes", scheme=demo_study.paper_scheme(), slug="looked", title="L", by=None
+    )
+    [origin] = queries.load(study, Filters(), None).origins
+
+    assert (origin.row, dict(origin.words)) == (row, facets)

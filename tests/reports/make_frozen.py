@@ -1,0 +1,146 @@
+"""Makes `data/frozen-N.json.xz`: reports as the methods of version N computed them, with their label tables.
+
+It is run once by each version, before the next one (`python -m tests.reports.make_frozen`), and never writes a file
+that is there: a later version would freeze its own numbers, and `test_frozen_before.py` would hold nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import lzma
+from pathlib import Path
+from typing import Any
+
+import django
+import numpy as np
+
+DATA = Path(__file__).parent / "data"
+
+
+def file_of(methods: int) -> Path:
+    return DATA / f"frozen-{methods}.json.xz"
+
+
+def label_table(seed: int, n_sheets: int, n_rows: int) -> Any:
+    """A study of `studies.SCHEME` with three people, two judges (one with scores, one labelling twice) and a gold."""
+    from annotation.scheme.spec import load_scheme
+    from reports.data.label_table import (
+        AssignmentEntry,
+        ColumnEntry,
+        LabelTable,
+        RaterEntry,
+        RowEntry,
+        SkipEntry,
+        UnreadableEntry,
+    )  # fmt: skip
+    from tests.reports.studies import SCHEME
+
+    rng = np.random.default_rng(seed)
+    spec = load_scheme(SCHEME)
+    raters = (
+        *(RaterEntry(f"A{n}", "person", n == 3) for n in range(1, 4)),
+        RaterEntry("J1", "judge", normalisation="token", model="small"),
+        RaterEntry("J2", "judge", model="large"),
+        RaterEntry("G1", "gold"),
+    )
+    sheets = tuple(f"Soup {n}" for n in range(n_sheets))
+    rows = tuple(RowEntry(s, f"Page {n}", s == 0 and n == 0) for s in range(n_sheets) for n in range(n_rows))
+    columns = tuple(
+        ColumnEntry(s, key, n, f"{key} {n}", {"item": "salt"} if key == "items" else {"task": "stir", "tool": "spoon"})
+        for s in range(n_sheets)
+        for key, size in (("items", 4), ("tasks", 2))
+        for n in range(size)
+    )
+    given = sorted(
+        (row, rater, repeat)
+        for row in range(len(rows))
+        for rater in range(len(raters))
+        for repeat in ((1, 2) if rater == 4 else (1,))
+        if rng.random() < (0.5 if rater == 5 else 0.8)
+    )
+    states = ("submitted", "submitted", "open", "failed")
+    assignments = tuple(
+        AssignmentEntry(rater, row, repeat, states[rng.integers(4 if rater in (3, 4) else 3)], ())
+        for row, rater, repeat in given
+    )
+    questions = [(section, question) for section in spec.sections for question in section.questions]
+    truth: dict[tuple[int, int, int], int] = {}
+    labels, skips, unreadable, scored, scores = [], [], [], [], []
+    for place, work in enumerate(assignments):
+        for at, column in enumerate(columns):
+            if column.sheet != rows[work.row].sheet:
+                continue
+            for number, (section, question) in enumerate(questions):
+                if section.key != column.section or work.state == "failed":
+                    continue
+                k = len(question.options)
+                true = truth.setdefault((work.row, at, number), int(min(rng.integers(k), rng.integers(k))))
+                chance = rng.random()
+                if chance < 0.05:
+                    skips.append(SkipEntry(place, at, number, "cannot-tell"))
+                elif chance < 0.1 and work.rater == 3:
+                    unreadable.append(UnreadableEntry(place, at, number, "empty"))
+                elif chance < 0.9:
+                    code = true if rng.random() < 0.75 else int(rng.integers(k))
+                    labels.append((place, at, number, code, int(rng.random() < 0.02), int(rng.random() < 0.05)))
+                    if work.rater == 3:
+                        scored.append(labels[-1])
+    order = sorted(range(len(labels)), key=lambda n: labels[n][:3])
+    table = np.array([labels[n] for n in order], dtype=np.int64)
+    of_judge = np.array([n for n, line in enumerate(table) if assignments[line[0]].rater == 3], dtype=np.int64)
+    for line in table[of_judge]:
+        k = len(questions[line[2]][1].options)
+        filled = np.full((4, 4), np.nan)
+        filled[:k, 0] = -rng.random(k) * 6 - 2
+        filled[line[3], 0] = -rng.random() * 2
+        filled[:k, 1], filled[:k, 2] = 2, 7
+        scores.append(np.round(filled, 6))
+    return LabelTable(
+        slug="letters",
+        title="Letters",
+        spec=spec.model_dump(mode="json"),
+        raters=raters,
+        sheets=sheets,
+        rows=rows,
+        columns=columns,
+        assignments=assignments,
+        labels=table,
+        scored=of_judge,
+        scores=np.array(scores),
+        skips=tuple(sorted(skips)),
+        unreadable=tuple(sorted(unreadable)),
+    )
+
+
+def main() -> None:
+    django.setup()
+    from reports.contents import contents_from
+    from reports.data.arrays import METHODS, Filters
+
+    file = file_of(METHODS)
+    assert not file.exists(), f"{file.name} is of the code of its day"
+    tables = {"few": label_table(1, 3, 6), "many": label_table(2, 12, 3), "one": label_table(3, 1, 4)}
+    asked: list[tuple[str, str, dict[str, Any]]] = [
+        ("few", "en", {}),
+        ("few", "cs", {"by": "document", "n_draws": 200}),
+        ("many", "en", {"by": "sheet", "n_draws": 300, "seed": 7}),
+        ("many", "en", {"by": "document", "n_draws": 200, "merges": {"items.presence": "two-classes"}}),
+        ("many", "en", {"submitted_only": True, "exposure": "include", "questions": ("items.presence", "tasks.level")}),
+        ("one", "en", {"by": "document", "n_draws": 100}),
+    ]
+    frozen = [
+        {
+            "table": name,
+            "language": language,
+            "filters": Filters(**filters).to_json(),
+            "results": contents_from(tables[name], Filters(**filters), language).content.decode(),
+        }
+        for name, language, filters in asked
+    ]
+    packed = {name: base64.b64encode(table.packed()).decode() for name, table in tables.items()}
+    file.write_bytes(lzma.compress(json.dumps({"tables": packed, "reports": frozen}).encode(), preset=9))
+
+
+if __name__ == "__main__":
+    main()

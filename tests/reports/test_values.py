@@ -1,0 +1,279 @@
+"""Questions without options in a report: from labels to page, downloads, frozen report and board."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import uuid
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation import actions
+from annotation.actions import Answer, drafting
+from annotation.evidence.blocks import Block
+from annotation.models import Assignment, Question, Rater, Role, Row, Study, User
+from reports import actions as report_actions
+from reports import queries
+from reports.contents import contents_from, contents_of
+from reports.data.arrays import Filters
+from reports.data.label_table import unpacked
+from reports.exports import labels as long_form
+from reports.frozen.recomputing import recompute
+from reports.numbers.report import StudyReport, compute
+from reports.tables import ReportTable
+from reports.tables import tables as tables_of
+from tests import builders
+from tests.builders import ClientOf
+
+SCHEME = """\
+key: steps
+version: 1
+title: Steps
+words: {sheet: recipe, sheets: recipes, row: page, rows: pages}
+row: {facets: [engine, {key: generator, hidden: true}]}
+sections:
+  - key: steps
+    title: Steps
+    column: {title: Step, facets: [step]}
+    questions:
+      - {key: found, title: Found, kind: flag}
+      - {key: weight, title: Weight, kind: number, number: {min: 0, max: 500, unit: g}}
+      - {key: input, title: Input, kind: text, text: {special: [NA], separator: ";"}}
+      - {key: parts, title: Parts, kind: items, items: {fields: [{key: task}, {key: things, list: true}]}}
+"""
+ENGINES = ("bing", "brave", "bing", "")
+
+
+@pytest.fixture
+def study(db: None) -> Study:
+    """Two people, a judge and a gold over four rows with one step each; what they say is in `SAID`."""
+    study = builders.study("steps", of=builders.scheme(SCHEME))
+    sheet = actions.add_sheet(study=study, title="Soup", columns={"steps": [{"step": "mix"}]})
+    for number, engine in enumerate(ENGINES, 1):
+        row = actions.add_row(sheet=sheet, name=f"Page {number}", evidence=[Block("paragraph", "Mix.")])
+        Row.objects.filter(pk=row.pk).update(facets={"engine": engine, "generator": "one" if number < 3 else "two"})
+    for code, kind in (("A1", "person"), ("A2", "person"), ("J1", "judge"), ("G1", "gold")):
+        rater = Rater.objects.create(study=study, kind=kind, code=code)
+        for assignment, said in zip(
+            actions.assign(rater=rater, rows=list(sheet.rows.order_by("position"))), SAID[code], strict=True
+        ):
+            say(assignment, said)
+    return study
+
+
+# weight, input, parts of each page; None leaves the cell open.
+Said = tuple[float | None, str | None, list[dict[str, Any]] | None]
+MIX = [{"task": "mix", "things": ["flour", "water"]}]
+STIR = [{"task": "stir", "things": []}]
+SAID: dict[str, list[Said]] = {
+    "A1": [(10, "flour; water", MIX), (20, "salt", MIX), (30, "NA", STIR), (40, None, None)],
+    "A2": [(12, "Water;flour", MIX), (20, "pepper", STIR), (30, "na", STIR), (None, None, None)],
+    "J1": [(10, "flour", MIX), (26, "salt", MIX), (33, "NA", STIR), (44, "oil", MIX)],
+    "G1": [(11, "flour; water", MIX), (20, "salt", MIX), (31, "oil", STIR), (40, "oil", MIX)],
+}
+
+
+def say(assignment: Assignment, said: Said) -> None:
+    column = assignment.row.sheet.columns.get()
+    questions = {
+        question.key: question
+        for question in Question.objects.filter(section__scheme=assignment.row.sheet.study.scheme)
+    }
+    answers = [
+        Answer(column=column, question=questions[key], value=value)
+        for key, value in zip(("weight", "input", "parts"), said, strict=True)
+        if value is not None
+    ]
+    actions.record(assignment=assignment, answers=answers, key=uuid.uuid4())
+
+
+def researcher(study: Study) -> User:
+    user = builders.user("rene")
+    actions.add_member(study=study, user=user, role=Role.RESEARCHER)
+    return user
+
+
+def report(study: Study, **filters: Any) -> StudyReport:
+    chosen = Filters(**filters)
+    return compute(queries.load(study, chosen), chosen)
+
+
+def made(study: Study, **filters: Any) -> dict[str, ReportTable]:
+    return {table.key: table for table in tables_of(report(study, **filters))}
+
+
+def rows_of(table: ReportTable) -> dict[str, tuple[Any, ...]]:
+    return {str(row[0]).strip(): row[1:] for row in table.rows}
+
+
+# --- tables ---
+
+
+def test_answers_are_counted_in_their_own_sense(study: Study) -> None:
+    rows = rows_of(made(study)["steps.input.answers"])
+
+    assert rows["Answered"][:2] == (6, 0.75)  # 4 pages × 2 people, of which A1 and A2 left the last open
+    assert [count for name, (count, _share) in rows.items() if "water" in name.casefold()] == [2]
+    assert rows["not reached"][0] == 2
+    assert rows["Total"][0] == 8
+
+
+def test_people_agree_where_they_gave_the_same_answer(study: Study) -> None:
+    table = made(study)["steps.input.agreement"]
+    rows = {row[0]: row[1] for row in table.rows}
+
+    # Of three shared cells: the same list in another order, salt against pepper, NA twice.
+    assert rows["Percent agreement, each cell alike"] == pytest.approx(2 / 3)
+    # Three answers twice or once: 6² - (2² + 1 + 1 + 2²) = 26; 1 - 5 · 2 / 26.
+    assert rows["Krippendorff's α, nominal"] == pytest.approx(1 - 5 * 2 / 26)
+
+
+def test_numbers_have_interval_statistics(study: Study) -> None:
+    tables = made(study)
+    rows = {row[0]: row[1] for row in tables["steps.weight.agreement"].rows}
+    judges = rows_of(tables["steps.weight.judges"])
+    gold = rows_of(tables["steps.weight.gold.G1"])
+
+    assert rows["Mean absolute difference"] == pytest.approx(2 / 3)
+    assert rows["Limits of agreement, plus and minus"] == pytest.approx(1.96 * (4 / 3) ** 0.5)
+    # The judge less people: 0, -2, 6, 6, 3, 3, 4.
+    assert judges["J1"][2:4] == (pytest.approx(24 / 7), pytest.approx(20 / 7))
+    assert judges["J1"][0] == pytest.approx(1 / 4)
+    # People's means 11, 20, 30, 40 against 11, 20, 31, 40.
+    assert gold["mean of people"][:3] == (None, pytest.approx(1 / 4), 4)
+
+
+def test_the_overview_has_questions_of_both_kinds(study: Study) -> None:
+    table = made(study)["overview"]
+
+    assert [row[0] for row in table.rows][:4] == ["Steps: Found", "Steps: Weight", "Steps: Input", "Steps: Parts"]
+    assert table.rows[1][1:3] == (8, 7)
+
+
+def test_intervals_come_with_enough_pages(study: Study) -> None:
+    table = made(study, by="document")["steps.weight.agreement"]
+
+    assert {head.key for head in table.heads} >= {"low", "high"}
+    assert "too little data" in table.how
+
+
+# --- facets of rows ---
+
+
+def test_a_facet_filters_rows(study: Study) -> None:
+    only = report(study, facets={"engine": ("bing",)})
+
+    assert [row.name for row in only.data.table.rows] == ["Page 1", "Page 3"]
+    assert only.sections[0].value_questions[0].summary.n == 4
+
+
+def test_figures_are_told_apart_by_a_hidden_facet(study: Study) -> None:
+    table = made(study, group="generator")["steps.input.by.generator"]
+
+    assert [row[:4] for row in table.rows] == [("one", 2, 4, 2), ("two", 2, 2, 1)]
+    assert [row[4] for row in table.rows] == [0.5, 1.0]
+    assert table.heads[-2].key == "judge.J1"
+
+
+def test_the_page_offers_facets(study: Study, client_of: ClientOf) -> None:
+    client, url = client_of(researcher(study)), reverse("reports:report", args=["steps"])
+
+    page = client.get(url).content.decode()
+    assert 'name="facet.generator"' in page
+    found = client.get(url, {"facet.engine": ["brave", "-"], "group": "generator"}).content.decode()
+    assert "Told apart by Generator" in found
+    assert "brave, –" in found
+
+
+# --- drafts ---
+
+
+def test_edit_rates_hold_what_was_drafted_against_what_stands(study: Study) -> None:
+    judge = study.raters.get(code="J1")
+    person = Rater.objects.create(study=study, kind=Rater.Kind.PERSON, code="A3")
+    judge.assignments.update(state=Assignment.State.SUBMITTED, submitted_at=timezone.now())
+    rows = list(Row.objects.filter(sheet__study=study).order_by("position"))
+    first, second, third = actions.assign(rater=person, rows=rows[:3])
+    for assignment in (first, second, third):
+        drafting.draft(assignment=assignment, rater=judge, key=uuid.uuid4())
+    drafting.confirm(assignment=first, key=uuid.uuid4())
+    say(second, (21, "salt", MIX))  # of 26 in 500; the other two as they were drafted
+    found = {(of.question, of.rater): of for of in report(study).edit_rates}
+
+    assert {of.drafted_by for of in found.values()} == {"J1"}
+    weight = found["steps.weight", "A3"]
+    assert (weight.n, weight.n_confirmed, weight.n_changed, weight.rate) == (3, 2, 1, 0.5)
+    assert weight.distance == pytest.approx(5 / 500 / 2)
+    assert found["steps.parts", "A3"].n_changed == 0
+    # The third is confirmed by nobody: it is no answer. The others were given after a look.
+    included = report(study, exposure="include").sections[0].value_questions[0]
+    assert included.data.people.cell.size == 7 + 2
+    assert report(study).sections[0].value_questions[0].data.people.cell.size == 7
+    assert "drafts" in made(study)
+
+
+# --- downloads, frozen reports, pages ---
+
+
+def test_a_table_with_values_comes_back_as_it_was(study: Study) -> None:
+    table = queries.label_table(study, Filters(), notes=True)
+    again = unpacked(table.packed())
+
+    assert json.loads(table.content)["format"] == 2
+    assert again.content == table.content
+    assert again.rows[0].facets == {"engine": "bing", "generator": "one"}
+
+
+def test_a_frozen_report_with_values_recomputes_to_the_same_bytes(study: Study) -> None:
+    filters = Filters(group="engine", facets={"generator": ("one", "two")}, by="document")
+    frozen = report_actions.freeze(study=study, title="Values", filters=filters, by=None)
+
+    assert recompute(frozen).equal
+    assert Filters.from_json(frozen.filters) == filters
+
+
+def test_labels_in_all_forms_have_the_text_form_and_the_facets(study: Study) -> None:
+    table = queries.label_table(study, Filters())
+    lines = [dict(zip(long_form.header(table), line, strict=True)) for line in long_form.records(table)]
+    [weight] = [line for line in lines if (line["rater"], line["row"], line["question"]) == ("A2", "Page 1", "weight")]
+    assert (weight["answer"], weight["answer_label"], weight["row_facet_engine"]) == ("12", "12 g", "bing")
+    parquet = pq.read_table(io.BytesIO(long_form.parquet(table))).to_pylist()
+    assert [(line["answer"], line["row_facet_generator"]) for line in parquet] == [
+        (line["answer"], line["row_facet_generator"]) for line in lines
+    ]
+    jsonl = [json.loads(line) for line in long_form.jsonl(table)]
+    assert [line["answer"] for line in jsonl] == [line["answer"] for line in lines]
+    tasks = json.loads("".join(long_form.label_studio(table)))
+    results = [result for task in tasks for of in task["annotations"] + task["predictions"] for result in of["result"]]
+    assert {result["type"] for result in results} == {"number", "textarea"}
+    assert len(results) == len(lines)
+
+
+def test_every_address_of_a_report_with_values_answers(study: Study, client_of: ClientOf) -> None:
+    client = client_of(researcher(study))
+    for name in ("report", "csv", "xlsx", "labels", "board"):
+        response = client.get(reverse(f"reports:{name}", args=["steps"]))
+        assert response.status_code == 200
+        content = b"".join(response) if response.streaming else response.content
+        if name == "labels":
+            [first, *_rest] = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))
+            assert first["answer"] not in ("", "None")
+
+
+def test_the_live_report_rounds_as_the_frozen_one(study: Study) -> None:
+    live = contents_of(report(study))
+    frozen = contents_from(queries.label_table(study, Filters()), Filters(), "en")
+
+    assert [table.rows for table in live.tables] == [table.rows for table in frozen.tables]
+    assert all(
+        value == float(f"{value:.10g}")
+        for table in live.tables
+        for row in table.rows
+        for value in row
+        if isinstance(value, float)
+    )

@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { completions } from "../../static/palate/core/completing.js";
+
+const OFFERS = ["flour", "water", "wet dough", "Flour", "dough"];
+const shown = (...args) => completions(...args).map((one) => one.shown);
+
+test("what begins so comes before what has a word that does", () => {
+  assert.deepEqual(shown(OFFERS, "d"), ["dough", "wet dough"]);
+});
+
+test("of a list its last part is completed, and what it has already is not offered", () => {
+  assert.deepEqual(completions(OFFERS, "flour; w", { separator: ";" }), [
+    { text: "flour; water", shown: "water" },
+    { text: "flour; wet dough", shown: "wet dough" },
+  ]);
+  assert.deepEqual(shown(OFFERS, "water;f", { separator: ";" }), ["Flour"]);
+  assert.deepEqual(shown(OFFERS, "flour; ", { separator: ";", all: true }), ["water", "wet dough", "dough"]);
+});
+
+test("nothing is offered where nothing is typed, nor what stands there as it is", () => {
+  assert.deepEqual(shown(OFFERS, ""), []);
+  assert.deepEqual(shown(OFFERS, "dough"), ["wet dough"]);
+});

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { valueCode, valueIn } from "../../static/palate/core/codes.js";
+import {
+  after,
+  partsOf,
+  readValue,
+  shownValue,
+  signOf,
+  warningsOf,
+  writtenValue,
+} from "../../static/palate/core/values.js";
+
+const { words, questions, examples } = JSON.parse(
+  readFileSync(new URL("../rules/values.json", import.meta.url), "utf8"),
+);
+
+for (const { question: name, typed, nothing, refused, code, ...says } of examples)
+  test(`${name}: ${JSON.stringify(typed).slice(0, 60)}`, () => {
+    const question = questions[name].script;
+    const read = readValue(question, typed, words);
+    if (nothing) return assert.equal(read, null);
+    if (refused)
+      return assert.ok("refused" in read && read.refused.includes(refused), read.refused ?? valueCode(read.value));
+    assert.equal(valueCode(read.value), code);
+    const value = valueIn(code);
+    assert.deepEqual(value, read.value);
+    assert.equal(shownValue(question, value), says.shown);
+    assert.equal(writtenValue(question, value), says.written);
+    assert.deepEqual(readValue(question, says.written, words), { value });
+    if (says.sign) assert.equal(signOf(question, value), says.sign);
+    if (says.warnings) assert.deepEqual(warningsOf(question, value, words), says.warnings);
+    if (says.parts) assert.deepEqual(partsOf(question, value), says.parts);
+  });
+
+test("what a step does not touch lives on", () => {
+  const dough = [{ from: ["Flour", "water"], to: ["dough"] }];
+  assert.deepEqual(after(["flour", "water", "salt"], dough), ["salt", "dough"]);
+});

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { isStaying } from "../../static/palate/core/values.js";
+import {
+  concluded,
+  draftOfStep,
+  dropped,
+  emptyStep,
+  missingIn,
+  movedBy,
+  pickedIn,
+  readStep,
+  reopened,
+  thereBefore,
+  thingsIn,
+  thingsNamed,
+} from "../../static/palate/core/world.js";
+
+const { words: sentences, questions } = JSON.parse(
+  readFileSync(new URL("../rules/values.json", import.meta.url), "utf8"),
+);
+const words = { ...sentences, becomesNothing: "What becomes of {things}?", pickFirst: "Pick first." };
+const change = questions.change.script; // three transitions at most, texts of 20 characters
+const THERE = ["flour", "cold water", "egg", "salt"];
+
+/** @param {object} draft @param {string[]} names @param {string} to */
+function make(draft, names, to) {
+  const made = concluded(change, { ...names.reduce(pickedIn, draft), to }, words);
+  assert.ok("draft" in made, made.refused);
+  return made.draft;
+}
+
+test("what is there before a step is what the steps above have left and made", () => {
+  const above = [[{ from: ["Flour", "cold water"], to: ["dough"] }], [], [{ from: ["egg"], to: ["yolk", "white"] }]];
+  assert.deepEqual(thereBefore(THERE, above), ["salt", "dough", "yolk", "white"]);
+  assert.deepEqual(thereBefore(THERE, []), THERE);
+});
+
+test("one, several, and several of one: each is a transition", () => {
+  let draft = make(emptyStep(), ["flour", "cold water"], "dough");
+  draft = make(draft, ["egg"], "yolk, white");
+  const gone = concluded(change, pickedIn(draft, "salt"), words, true);
+  assert.deepEqual(readStep(change, gone.draft, words), {
+    value: [
+      { from: ["flour", "cold water"], to: ["dough"] },
+      { from: ["egg"], to: ["yolk", "white"] },
+      { from: ["salt"], to: [] },
+    ],
+  });
+  assert.deepEqual(
+    thingsIn(THERE, draft).map(({ used }) => used),
+    [true, true, true, false],
+  );
+});
+
+test("a thing that is picked again stays in part, and is let go after that", () => {
+  const twice = pickedIn(pickedIn(emptyStep(), "flour"), "flour");
+  assert.deepEqual(
+    thingsIn(THERE, twice).map(({ state }) => state),
+    ["part", "", "", ""],
+  );
+  assert.deepEqual(pickedIn(twice, "flour"), emptyStep());
+  const alone = make(emptyStep(), ["flour", "flour"], "dough");
+  assert.deepEqual(alone.done, [{ from: ["flour"], to: ["dough", "flour"] }]);
+  const both = make(emptyStep(), ["flour", "flour", "egg"], "dough");
+  assert.deepEqual(both.done, [
+    { from: ["flour", "egg"], to: ["dough"] },
+    { from: ["flour"], to: ["flour"] },
+  ]);
+  assert.ok(isStaying(both.done[1]));
+  for (const draft of [alone, both]) assert.equal(thingsIn(THERE, draft)[0].used, false);
+});
+
+test("a transition is taken up again as it was made", () => {
+  const draft = make(make(emptyStep(), ["flour", "flour"], "dough, crumbs"), ["egg"], "white");
+  const again = reopened(draft, 0);
+  assert.deepEqual([again.picked, again.staying, again.to], [["flour"], ["flour"], "dough, crumbs"]);
+  assert.deepEqual(again.done, [{ from: ["egg"], to: ["white"] }]);
+  assert.deepEqual(concluded(change, again, words).draft.done, movedBy(draft, 0, 1).done);
+  assert.deepEqual(dropped(draft, 0).done, draft.done.slice(1));
+  assert.equal(movedBy(draft, 1, 1).done, draft.done);
+});
+
+test("what is half made is no answer, and nothing at all is none either", () => {
+  assert.equal(readStep(change, emptyStep(), words), null);
+  assert.deepEqual(readStep(change, draftOfStep([]), words), { value: [] });
+  assert.equal(draftOfStep(undefined).nothing, false);
+  assert.equal(readStep(change, pickedIn(emptyStep(), "egg"), words).refused, "What becomes of egg?");
+  const typed = { ...pickedIn(emptyStep(), "egg"), to: "white" };
+  assert.deepEqual(readStep(change, typed, words), { value: [{ from: ["egg"], to: ["white"] }] });
+  assert.equal(concluded(change, emptyStep(), words, true).refused, "Pick first.");
+  const several = { ...["egg", "salt"].reduce(pickedIn, emptyStep()), to: "a, b" };
+  assert.ok(readStep(change, several, words).refused.includes("several of several"));
+});
+
+test("things are found by their beginning, by a word, by what stands in them", () => {
+  const names = (typed) => thingsNamed(thingsIn(THERE, emptyStep()), typed).map(({ name }) => name);
+  assert.deepEqual(names("e"), ["egg", "cold water"]);
+  assert.deepEqual(names("WA"), ["cold water"]);
+  assert.deepEqual(names(""), THERE);
+  assert.deepEqual(
+    thingsNamed([{ name: "冷たい水", state: "", used: false }], "水").map(({ name }) => name),
+    ["冷たい水"],
+  );
+});
+
+test("what a step above does not make any more is missing", () => {
+  assert.deepEqual(missingIn(["Dough"], { from: ["dough", "butter"], to: ["bread"] }), ["butter"]);
+});
