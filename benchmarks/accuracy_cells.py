@@ -129,7 +129,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 class RecipePage(Protocol):
-    """What is read of a page: as `recipes.documents.Page`."""
+    """What is read of a page: as `recipes.cooking.pages.Page`."""
 
     @property
     def source(self) -> str: ...

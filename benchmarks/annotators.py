@@ -97,17 +97,18 @@ def make(n: int) -> tuple[int, Sequence[str], list[Annotator]]:
     from django.test import Client
 
     from annotation import actions
-    from annotation.evidence import Block, BlockKind
+    from annotation.evidence.blocks import Block
     from annotation.models import Column, Option, Role, User
-    from recipes import actions as recipes
-    from recipes.demo_study import paper_scheme
-    from recipes.parsing import parse_recipe
+    from recipes.cooking import actions as recipes
+    from recipes.cooking.parsing import parse_recipe
+    from recipes.cooking.vocabulary import INGREDIENT
+    from recipes.memorization.demo_study import paper_scheme
 
     study = actions.create_study(slug=f"many-{n}", title=f"{n} annotators", scheme=paper_scheme(), by=None)
     recipe = parse_recipe(f"name: Slaw\ningredients: {list(INGREDIENTS)}\ntasks: [{{task: mix}}]\n")
     sheet = recipes.add_recipe(study=study, recipe=recipe)
     for number in range(DOCUMENTS):
-        evidence = [Block(BlockKind.INGREDIENT, name) for name in INGREDIENTS]
+        evidence = [Block(INGREDIENT, name) for name in INGREDIENTS]
         actions.add_row(sheet=sheet, name=f"Google {number + 1}", evidence=evidence)
     columns = list(Column.objects.filter(sheet=sheet, section__key="ingredients"))
     options = list(Option.objects.filter(question__section=columns[0].section_id).order_by("position"))

@@ -28,8 +28,9 @@ from lxml import html as lxml_html
 from recipe_scrapers import scrape_html
 
 from benchmarks import degrade
-from recipes.documents import Page, PageRefused, outline, read_page, reading
-from recipes.documents.structured import Extract
+from recipes.cooking.pages import Page, PageRefused, outline, read_page, reading, structured
+from recipes.cooking.pages.head import Head
+from recipes.cooking.pages.structured import Extract
 
 UNKNOWN = "https://unknown.example/"
 TARGETS = {
@@ -128,7 +129,8 @@ def tree_of(page: Expected) -> etree._Element:
 
 def read_tree(root: etree._Element) -> Extract:
     """The recipe of a changed page: its text is what the tree now holds."""
-    found = reading.read_recipe(lxml_html.tostring(root, encoding="unicode"), root, urls=[])
+    text = lxml_html.tostring(root, encoding="unicode")
+    found = reading.read_recipe(text, root, Head(text), structured.json_nodes(root), urls=[])
     return Extract(parser=found) if isinstance(found, str) else found
 
 

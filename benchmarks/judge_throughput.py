@@ -29,11 +29,11 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import torch
 import transformers
 
-from judges.backends.transformers import TOKEN_BUDGETS, TransformersBackend
-from judges.engine.cloze import ClozeScorer
-from judges.engine.onednn import use_onednn
-from judges.engine.prompt import CellPrompt, PromptTooLong, RowPrompt, RowScores
-from judges.engine.tree import TokenTree, build
+from llm.backends.transformers import TOKEN_BUDGETS, TransformersBackend
+from llm.engine.cloze import ClozeScorer
+from llm.engine.onednn import use_onednn
+from llm.engine.prompt import CellPrompt, PromptTooLong, RowPrompt, RowScores
+from llm.engine.tree import TokenTree, build
 
 OPTIONS = ("Found", "Found (not perfect)", "Not found")
 INSTRUCTION = (

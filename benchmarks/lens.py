@@ -98,7 +98,8 @@ def measured(title: str, pk: int) -> Iterator[Figure]:
     from django.test.utils import CaptureQueriesContext
     from django.urls import reverse
 
-    from annotation import actions, lens
+    from annotation import actions
+    from annotation.lens import lens
     from annotation.models import Role, Sheet, User
 
     sheet = Sheet.objects.select_related("study__scheme").get(pk=pk)

@@ -153,7 +153,7 @@ class Palate:
     def __init__(self, site: Site) -> None:
         from annotation import actions
         from annotation.models import Role, User
-        from annotation.scheme import load_scheme
+        from annotation.scheme.spec import load_scheme
 
         scheme = actions.store_scheme(spec=load_scheme(SCHEME), source=SCHEME)
         self.study = actions.create_study(slug="peers", title="Peers", scheme=scheme, by=None)
@@ -164,12 +164,13 @@ class Palate:
 
     def begin(self, browser: Browser) -> list[Any]:
         from annotation import actions
-        from annotation.evidence import Block, BlockKind
-        from recipes import actions as recipes
-        from recipes.parsing import parse_recipe
+        from annotation.evidence.blocks import Block
+        from recipes.cooking import actions as recipes
+        from recipes.cooking.parsing import parse_recipe
+        from recipes.cooking.vocabulary import INGREDIENT, STEP
 
-        evidence = [Block(BlockKind.INGREDIENT, line) for line in AMOUNTS]
-        evidence += [Block(BlockKind.STEP, line) for line in STEPS]
+        evidence = [Block(INGREDIENT, line) for line in AMOUNTS]
+        evidence += [Block(STEP, line) for line in STEPS]
         recipe = parse_recipe(f"name: Slaw {uuid.uuid4()}\ningredients: {INGREDIENTS}\nsteps: [Mix.]\n")
         sheet = recipes.add_recipe(study=self.study, recipe=recipe)
         for number in range(N_DOCUMENTS):

@@ -33,7 +33,7 @@ def main() -> int:
 
     from annotation.models import Study
     from reports import queries
-    from reports.arrays import Filters
+    from reports.data.arrays import Filters
 
     found = {}
     print("Growth: rows x 20 columns x 1 question of 4 options, 2 of 50 raters a row, one judge with scores")
@@ -79,9 +79,9 @@ def peak() -> int:
 
 def whole(table: Any, **filters: Any) -> Any:
     """A whole report: arrays, statistics, tables and the data of its figures."""
-    from reports.arrays import Filters, study_data
-    from reports.compute import compute
     from reports.contents import contents_of
+    from reports.data.arrays import Filters, study_data
+    from reports.numbers.report import compute
 
     chosen = Filters(**filters)
     return contents_of(compute(study_data(table, chosen), chosen))
@@ -89,8 +89,8 @@ def whole(table: Any, **filters: Any) -> Any:
 
 def made_table(n_labels: int, *, seed: int = 0) -> Any:
     """A label table of about so many labels, two thirds of them by people, a third by a judge with scores."""
-    from annotation.scheme import load_scheme
-    from reports.label_table import AssignmentEntry, ColumnEntry, LabelTable, RaterEntry, RowEntry
+    from annotation.scheme.spec import load_scheme
+    from reports.data.label_table import AssignmentEntry, ColumnEntry, LabelTable, RaterEntry, RowEntry
 
     source = """
         {key: growth, version: 1, title: Growth, sections: [{key: items, title: Items, column: {title: Item,
@@ -135,7 +135,7 @@ def crowd_study(*, slug: str = "crowd", seed: int = 0) -> Any:
     """One sheet of 462 items × one question with four options, each item labelled by 10 of 76 raters."""
     from annotation import actions
     from annotation.models import Assignment, Label, Option, Rater, Row
-    from annotation.scheme import load_scheme
+    from annotation.scheme.spec import load_scheme
 
     source = """
         {key: crowd, version: 1, title: Crowd, words: {row: item, rows: items}, sections: [
@@ -213,7 +213,7 @@ def of_paper(study: Any) -> dict[str, float]:
 
     from annotation.models import User
     from reports import queries
-    from reports.arrays import Filters
+    from reports.data.arrays import Filters
 
     table = queries.label_table(study, Filters())
     n_people = sum(table.raters[table.assignments[a].rater].kind == "person" for a in table.labels[:, 0].tolist())
@@ -238,7 +238,7 @@ def against_scripts(study: Any) -> None:
     from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
     from reports import queries
-    from reports.arrays import Filters
+    from reports.data.arrays import Filters
     from reports.stats.agreement import alpha, macro_kappa
     from reports.stats.among import agreement_among
     from reports.stats.pairs import pair_tables
