@@ -514,6 +514,16 @@ def test_an_item_at_which_workers_die_comes_last_and_in_the_end_fails(
     assert fresh(run).state == RunState.FINISHED
 
 
+def test_a_worker_that_renews_its_lease_as_it_is_declared_dead_keeps_its_item(run: Batch) -> None:
+    read = claim(run.items.order_by("pk")[0], worker=OTHER_HOST, attempts=actions.MAX_DEATHS)
+    type(read)._default_manager.filter(pk=read.pk).update(lease_until=timezone.now() + timedelta(minutes=5))
+    assert read.lease_until is not None
+    doing.fail(toy.PIECES, read, "5 workers died at this.", unrenewed_since=read.lease_until)
+    assert states(run)[0] == "claimed"
+    doing.fail(toy.PIECES, read, "5 workers died at this.")
+    assert states(run)[0] == "failed"
+
+
 def test_the_item_of_a_dead_worker_of_a_cancelled_run_is_left_queued(run: Batch) -> None:
     claim(run.items.order_by("pk")[0], worker=a_dead_process(), attempts=9)
     actions.cancel(run)

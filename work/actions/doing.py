@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
@@ -151,8 +151,12 @@ def _insist(write: Callable[[], T]) -> T:
 
 
 @transaction.atomic
-def fail(kind: Kind[I], item: I, error: str) -> None:
-    if held(item).update(state=ItemState.FAILED, lease_until=None, error=error, done_at=timezone.now()):
+def fail(kind: Kind[I], item: I, error: str, *, unrenewed_since: datetime | None = None) -> None:
+    """`unrenewed_since`: the lease as it was read; a holder that has renewed it meanwhile is alive and keeps its item."""
+    mine = held(item)
+    if unrenewed_since is not None:
+        mine = mine.filter(lease_until=unrenewed_since)
+    if mine.update(state=ItemState.FAILED, lease_until=None, error=error, done_at=timezone.now()):
         kind.failed(item, error)
 
 

@@ -49,13 +49,13 @@ def recover(*, at_start: bool = False) -> None:
 
 def _take_from_the_dead(kind: Kind[I], item: I) -> None:
     assert item.lease_until is not None
+    # The lease as it was read goes into each UPDATE: a worker that has renewed it meanwhile is alive.
     if item.lease_until > timezone.now() and not processes.is_dead(item.worker):
         return
     log.warning("%s: its worker %s is gone", kind.name(item), item.worker)
     if item.attempts >= MAX_DEATHS and item.run.is_running:
-        fail(kind, item, str(kind.died) % {"n": item.attempts})
+        fail(kind, item, str(kind.died) % {"n": item.attempts}, unrenewed_since=item.lease_until)
     else:
-        # The lease as it was read: a worker that has renewed it meanwhile is alive.
         held(item).filter(lease_until=item.lease_until).update(
             state=ItemState.QUEUED, lease_until=None, not_before=timezone.now()
         )
