@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from work import kinds
 from work.models import Run
-from work.states import ItemState, RunState
+from work.states import ItemState
 
 # The pace is taken from what was done lately, so that it follows workers that come and go.
 _PACE_WINDOW = timedelta(minutes=2)
@@ -152,8 +152,3 @@ def counts(prefix: str) -> dict[str, Count]:
         "n_done": Count("items", filter=Q(items__state=ItemState.DONE)),
         "n_failed": Count("items", filter=Q(items__state=ItemState.FAILED)),
     }
-
-
-def is_stuck(run: Run, progress: Progress) -> bool:
-    """Whether somebody has to do something before it comes to its end."""
-    return run.state == RunState.FAILED or progress.lacks_a_worker or (progress.failed > 0 and not run.is_running)

@@ -152,7 +152,7 @@ def _insist(write: Callable[[], T]) -> T:
 
 @transaction.atomic
 def fail(kind: Kind[I], item: I, error: str, *, unrenewed_since: datetime | None = None) -> None:
-    """`unrenewed_since`: the lease as it was read; a holder that has renewed it meanwhile is alive and keeps its item."""
+    """`unrenewed_since`: the lease as it was read; who has renewed it meanwhile is alive and keeps the item."""
     mine = held(item)
     if unrenewed_since is not None:
         mine = mine.filter(lease_until=unrenewed_since)
