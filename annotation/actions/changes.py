@@ -36,18 +36,22 @@ class Changed:
     warnings: dict[int, dict[int, dict[int, list[str]]]] = field(default_factory=dict)
 
 
-def change(*, answers: Mapping[Assignment, Sequence[Answer]], key: uuid.UUID, whole: bool = False) -> Changed:
+def change(
+    *, answers: Mapping[Assignment, Sequence[Answer]], key: uuid.UUID, whole: bool = False, reopen: bool = False
+) -> Changed:
     """Record the answers of each assignment: all of one or none of it, but for cells in which something else stood.
 
     `whole`: where one part does not go in, nothing does. Else, what comes late to a row that was given to somebody else
-    is kept with the withdrawn work, and that is said.
+    is kept with the withdrawn work, and that is said. `reopen`: as for `record`.
     """
     changed = Changed()
     unknown = []
     with transaction.atomic() if whole or len(answers) > 1 else nullcontext():
         for assignment in sorted(answers, key=lambda assignment: assignment.pk):  # in one order, for the locks
             try:
-                recorded = record(assignment=assignment, answers=answers[assignment], key=key, late=not whole)
+                recorded = record(
+                    assignment=assignment, answers=answers[assignment], key=key, late=not whole, reopen=reopen
+                )
             except Refused as refusal:
                 changed.refused.append(str(refusal))
                 if isinstance(refusal, NotNow):

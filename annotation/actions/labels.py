@@ -46,17 +46,23 @@ class SeenOtherwise(Refused):
 
 @transaction.atomic
 def record(
-    *, assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID, by: User | None = None, late: bool = False
+    *,
+    assignment: Assignment,
+    answers: Iterable[Answer],
+    key: uuid.UUID,
+    by: User | None = None,
+    late: bool = False,
+    reopen: bool = False,
 ) -> Recorded:
     """Write answers, the rules' consequences and the history, all or nothing.
 
     An answer that switches questions off clears their cells; a question that a column presets is filled in as soon as
     one of its column is answered. `key` names this change: the same change sent again is acknowledged and does nothing.
     `by` is who acts where that is somebody other than the rater. `late`: what was answered before the row was given to
-    somebody else is kept with the withdrawn work.
+    somebody else is kept with the withdrawn work. `reopen`: a submission that an answer changes is taken back.
 
     Raises:
-        NotNow: the assignment is submitted, or (`SheetClosed`) its sheet is closed.
+        NotNow: the assignment is submitted and not to be reopened, or (`SheetClosed`) its sheet is closed.
         Refused: the assignment is withdrawn, a cell is not one of its cells or not asked, what was answered is no
             answer of its question, or breaks a check that refuses.
     """
@@ -65,17 +71,19 @@ def record(
     known = queries.known(assignment, key)
     if known.recorded:
         return Recorded(state=assignment.state)
-    if assignment.state == Assignment.State.SUBMITTED:
+    is_submitted = assignment.state == Assignment.State.SUBMITTED
+    if is_submitted and not reopen:
         raise NotNow(_("“%(row)s” is submitted; take it back first to change it.") % {"row": assignment.row.name})
     if not late:
         refuse_withdrawn(assignment)
     refuse_closed(assignment)
 
     recorded = write(assignment, answers, key, by=by, exposed=known.exposed, has_skips=known.has_skips)
-    if assignment.state == Assignment.State.OPEN and recorded.changed:
+    if recorded.changed and (is_submitted or assignment.state == Assignment.State.OPEN):
         assignment.state = Assignment.State.STARTED
         assignment.started_at = assignment.started_at or timezone.now()
-        assignment.save(update_fields=["state", "started_at"])
+        assignment.submitted_at = None
+        assignment.save(update_fields=["state", "started_at", "submitted_at"])
     recorded.state = assignment.state
     return recorded
 

@@ -32,6 +32,7 @@ class ChangeForm(forms.Form):
 
     key = forms.UUIDField()
     restore = forms.BooleanField(required=False)  # an undo or a redo: all of it or nothing
+    reopen = forms.BooleanField(required=False)  # a correction: a submitted row is opened for it
     changes = ScriptField()
 
     MOST = 20_000

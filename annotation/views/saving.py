@@ -29,7 +29,9 @@ def record_cells(request: AppRequest, pk: int) -> HttpResponse:
     if not form.is_valid():
         return refusal(form.refusal, held=form.not_mine)
     answers, key = form.cleaned_data["answers"], form.cleaned_data["key"]
-    changed = actions.change(answers=answers, key=key, whole=form.cleaned_data["restore"])
+    changed = actions.change(
+        answers=answers, key=key, whole=form.cleaned_data["restore"], reopen=form.cleaned_data["reopen"]
+    )
     wanted = {
         (assignment.pk, answer.column.pk, answer.question.pk): answer.code
         for assignment, of_one in answers.items()

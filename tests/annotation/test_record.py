@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation import actions, queries
-from annotation.actions import Answer, Refused
+from annotation.actions import Answer, NotNow, Refused
 from annotation.models import Assignment, Label, LabelEvent, Question
 from tests import builders
 from tests.builders import COMPLETE, Leases, label, standing
@@ -263,6 +264,36 @@ def test_record_refuses_a_submitted_row(leases: Leases) -> None:
 
     with pytest.raises(Refused, match="“Clause 1” is submitted; take it back first"):
         label(leases.annas[0], {RENT: "absent"})
+
+
+def corrected(assignment: Assignment, option: str) -> str:
+    """The assignment's state after a change of one cell that may open it again."""
+    given = replace(builders.answer(assignment.row.sheet, *RENT, option), seen=standing(assignment)[RENT])
+    return actions.record(assignment=assignment, answers=[given], key=uuid.uuid4(), reopen=True).state
+
+
+def test_a_correction_opens_a_submitted_row_with_the_change_itself(leases: Leases) -> None:
+    assignment = leases.annas[0]
+    label(assignment)
+    actions.submit(assignment=assignment)
+
+    assert corrected(assignment, standing(assignment)[RENT]) == "submitted"  # nothing changed
+    assert corrected(assignment, "absent") == "started"
+    assignment.refresh_from_db()
+    assert (assignment.state, assignment.submitted_at) == ("started", None)
+    assert standing(assignment)[RENT] == "absent"
+
+
+def test_a_correction_that_is_refused_leaves_the_row_submitted(leases: Leases) -> None:
+    assignment = leases.annas[0]
+    label(assignment)
+    actions.submit(assignment=assignment)
+    actions.close_sheet(sheet=leases.sheet, by=leases.manager)
+
+    with pytest.raises(NotNow):
+        corrected(assignment, "absent")
+    assignment.refresh_from_db()
+    assert assignment.state == "submitted"
 
 
 def test_record_writes_all_or_nothing(leases: Leases) -> None:

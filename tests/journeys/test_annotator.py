@@ -72,9 +72,33 @@ def test_from_login_to_submission_and_back_without_a_mouse(slaw: Coleslaw, brows
     expect(page.locator("#n-submitted")).to_have_text("1")
     assert grid.where() == "Google 2 › Presence › white cabbage"  # on to the next document with open cells
     grid.go("Google 1", "carrots")
-    expect(page.locator("#choices")).to_have_text("Submitted. Take it back to change it.")
+    assert "submitted: a change opens it again" in grid.where()
+    # A correction takes the key of its answer, and closes behind whoever goes on.
     grid.keys("3")
-    assert grid.sign("Google 1", "carrots") == "F"
+    grid.expect_refusal("“Google 1” is open again. It is submitted again as soon as you leave it, or with s.")
+    expect(page.locator("#n-submitted")).to_have_text("0")
+    grid.settle()
+    assert slaw.assignment("anna", "Google 1").state == "started"
+    grid.keys("n")
+    grid.expect_refusal("“Google 1” is submitted again.")
+    expect(page.locator("#n-submitted")).to_have_text("1")
+    assert grid.where().startswith("Google 2")
+    assert slaw.assignment("anna", "Google 1").state == "submitted"
+    assert slaw.standing("anna")["Google 1", "carrots", "presence"] == "not-found"
+    grid.go("Google 1", "carrots")
+    grid.keys("1", "s")
+    expect(page.locator("#n-submitted")).to_have_text("1")
+    # An answer that stands there already opens nothing; cleared, it stays open: it is not complete.
+    grid.go("Google 1", "carrots")
+    grid.keys("1")
+    expect(page.locator("#n-submitted")).to_have_text("1")
+    grid.go("Google 1", "carrots")
+    grid.keys("Delete", "n")
+    grid.settle()
+    expect(page.locator("#n-submitted")).to_have_text("0")
+    grid.go("Google 1", "carrots")
+    grid.keys("1", "s")
+    expect(page.locator("#n-submitted")).to_have_text("1")
 
     page.goto("/")
     expect(line).to_contain_text("1 of 3 documents")

@@ -14,6 +14,7 @@ import { newKey } from "./uuid.js";
  * @property {Change[]} changes
  * @property {boolean} restore it takes a step back, or does it again
  * @property {string | null} step the key of the step that it restores
+ * @property {boolean} [reopen] it corrects a submitted document, which is opened for it
  */
 /** @typedef {NewEdit & {key: string, at: number, held?: boolean}} Edit */
 /** @typedef {"saved" | "saving" | "retrying" | "held"} QueueState */

@@ -77,7 +77,10 @@ export class Cells {
     /** @type {Map<string, string>} */
     this.names = new Map(); // assignment -> name of its document
     /** @type {Set<string>} */
-    this.locked = new Set(); // assignments that are submitted
+    this.locked = new Set(); // assignments that are submitted, withdrawn, or of a closed sheet
+    /** @type {Set<string>} */
+    this.submitted = new Set(); // of these: what a correction opens again, unless the sheet is closed
+    this.isClosed = false; // the sheet
     /** @type {Map<string, number>} */
     this.left = new Map(); // assignment -> cells that are asked and open
     /** @type {((touched: Cell[]) => void)[]} */
@@ -285,6 +288,14 @@ export class Cells {
   /** @param {Cell} cell */
   isLocked(cell) {
     return this.locked.has(cell.assignment);
+  }
+
+  /**
+   * It takes an answer: its document is open, or a correction opens it again.
+   * @param {Cell} cell
+   */
+  takesAnswers(cell) {
+    return !this.isLocked(cell) || (this.submitted.has(cell.assignment) && !this.isClosed);
   }
 
   /** @param {Cell} cell */

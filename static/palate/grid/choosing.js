@@ -78,7 +78,7 @@ export class Choosing {
    */
   decide(code) {
     const { cell } = this.focus;
-    if (this.cells.isLocked(cell)) return;
+    if (!this.cells.takesAnswers(cell)) return;
     const { refused } = this.editing.change([[cell, code]]);
     if (refused.length) this.describe();
     else this.focus.go(this.focus.onward(cell) || cell);
@@ -91,7 +91,7 @@ export class Choosing {
       return;
     }
     const { cell } = this.focus;
-    if (cell.off || this.cells.isLocked(cell)) {
+    if (cell.off || !this.cells.takesAnswers(cell)) {
       this.describe();
       return;
     }
@@ -157,7 +157,7 @@ export class Choosing {
     const title = this.cells.title(cell);
     this.where.textContent = title.length > LONGEST_TITLE ? `${title.slice(0, LONGEST_TITLE - 1)}…` : title;
     const mine = this.mine(cell);
-    if (this.cells.isLocked(cell)) return this.say(this.words.locked);
+    if (!this.cells.takesAnswers(cell)) return this.say(this.words.locked);
     if (cell.off && mine === undefined) return this.say(this.words.notAsked);
     if (mine !== undefined && this.cells.takesValues(cell)) return this.showBoth(cell, mine);
     if (this.drawn !== cell.question) {
@@ -172,6 +172,7 @@ export class Choosing {
     const doubts = this.doubts(cell);
     if (doubts.length) this.where.append(" ", make("span", { className: "doubts", textContent: doubts.join(" ") }));
     if (mine !== undefined) this.where.append(" ", this.bothAnswers(cell, mine));
+    else if (this.cells.isLocked(cell)) this.where.append(` · ${this.words.corrects}`);
     else if (!this.cells.left.get(cell.assignment))
       this.where.append(` · ${this.cells.takesValues(cell) ? this.words.completeTyped : this.words.complete}`);
   }

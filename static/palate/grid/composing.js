@@ -131,7 +131,7 @@ export class Composing {
   start() {
     const left = this.store.names(this.prefix).flatMap((name) => this.cells.get(name.slice(this.prefix.length)) ?? []);
     for (const { td } of left) td.dataset.typed = "";
-    const cell = left.find((one) => this.takes(one) && !one.off && !this.cells.isLocked(one));
+    const cell = left.find((one) => this.takes(one) && !one.off && this.cells.takesAnswers(one));
     if (!cell || !this.kept(cell)) return;
     this.focus.go(cell);
     this.open(cell);
@@ -262,7 +262,7 @@ export class Composing {
   take(step = 1) {
     const { cell } = this;
     if (!cell) return;
-    if (this.cells.isLocked(cell)) {
+    if (!this.cells.takesAnswers(cell)) {
       this.say(this.words.locked);
       return;
     }

@@ -32,10 +32,13 @@ export class Editing {
     this.steps = steps;
     this.words = words;
     this.refuse = refuse;
+    /** @type {(assignment: string) => void} */
+    this.reopened = () => {}; // a correction has opened a submitted document
   }
 
   /**
-   * Change cells as one step, line by line. "" clears; undefined stands where no answer fits.
+   * Change cells as one step, line by line. "" clears; undefined stands where no answer fits. A change of a single cell opens a
+   * submitted document again; one of many leaves out what is submitted.
    * @param {[cell: Cell, code: string | undefined][]} wanted
    * @param {string} [word]
    */
@@ -46,8 +49,9 @@ export class Editing {
     let possible = [];
     /** @type {Cell[]} */
     const same = [];
+    const corrected = wanted.length === 1 && this.cells.isLocked(wanted[0][0]) && this.cells.takesAnswers(wanted[0][0]);
     for (const [cell, code] of wanted) {
-      if (this.cells.isLocked(cell)) left.locked.push(cell);
+      if (this.cells.isLocked(cell) && !corrected) left.locked.push(cell);
       else if (code === undefined) left.foreign.push(cell);
       else if (cell.code === code) same.push(cell);
       else possible.push([cell, code]);
@@ -60,7 +64,8 @@ export class Editing {
     const { diff, unasked } = this.cells.apply(possible);
     left.off = possible.map(([cell]) => cell).filter((cell) => unasked.has(cell));
     const done = possible.filter(([cell]) => !unasked.has(cell));
-    if (!done.length && !same.length) return left;
+    if (!done.length && (!same.length || corrected)) return left;
+    if (corrected) this.reopened(done[0][0].assignment);
     left.changed = done.map(([cell]) => cell);
     /**
      * @param {Cell} cell
@@ -70,10 +75,13 @@ export class Editing {
      */
     const sent = ({ id }, code, before) => [id, code, before];
     // A choice of what stands there already is sent too: somewhere else it may have been changed since.
-    const key = this.saving.add([
-      ...done.map(([cell, code]) => sent(cell, code, seen.get(cell) ?? "")),
-      ...same.map((cell) => sent(cell, cell.code, answerOf(cell.code))),
-    ]);
+    const key = this.saving.add(
+      [
+        ...done.map(([cell, code]) => sent(cell, code, seen.get(cell) ?? "")),
+        ...same.map((cell) => sent(cell, cell.code, answerOf(cell.code))),
+      ],
+      { reopen: corrected },
+    );
     this.steps.push({ key, cells: diff });
     return left;
   }

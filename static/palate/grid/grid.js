@@ -143,9 +143,11 @@ saving.acknowledged.push((edit, answer) => {
   checking.look(others.flatMap(({ changes }) => changes.flatMap(([id]) => cells.get(id) ?? [])));
 });
 new Confirming({ cells, focus, range, editing, choosing, keys });
+cells.isClosed = "closed" in byId("evidence").dataset;
 const submitting = new Submitting({
   cells,
   focus,
+  editing,
   saving,
   stillOpen,
   config,

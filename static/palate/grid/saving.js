@@ -94,14 +94,14 @@ export class Saving {
   /**
    * Gives the key of the edit.
    * @param {Change[]} changes of cells that are here
-   * @param {{restore?: boolean, step?: string | null}} [how]
+   * @param {{restore?: boolean, step?: string | null, reopen?: boolean}} [how] reopen: a submitted document is opened for it
    */
-  add(changes, { restore = false, step = null } = {}) {
+  add(changes, { restore = false, step = null, reopen = false } = {}) {
     for (const [id] of changes) {
       this.decide(id);
       this.mark(id, "saving");
     }
-    return this.queue.add({ changes, restore, step });
+    return this.queue.add({ changes, restore, step, ...(reopen ? { reopen } : {}) });
   }
 
   /**
@@ -134,6 +134,7 @@ export class Saving {
     const body = new URLSearchParams({
       key: edit.key,
       restore: edit.restore ? "1" : "",
+      reopen: edit.reopen ? "1" : "",
       changes: JSON.stringify(this.wire(edit)),
     });
     const request = { method: "POST", body, headers: this.headers(), signal: AbortSignal.timeout(PATIENCE) };
@@ -190,6 +191,7 @@ export class Saving {
     const { locked: said, documents: touched } = this.closed ?? { locked: this.words.locked, documents: open };
     this.closed = closed ? { locked: said, documents: touched } : null;
     this.words.locked = closed ? this.words.closed : said;
+    this.cells.isClosed = closed;
     for (const assignment of touched) this.cells.lock(assignment, closed);
   }
 

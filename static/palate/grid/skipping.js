@@ -57,7 +57,7 @@ export class Skipping {
 
   open() {
     const { cell } = this.focus;
-    if (cell.off || this.cells.isLocked(cell)) return this.choosing.describe();
+    if (cell.off || !this.cells.takesAnswers(cell)) return this.choosing.describe();
     const { isRange } = this.range;
     this.here = isRange ? this.range.get().filter((other) => this.cells.isOpen(other)) : [cell];
     this.rest = this.cells.order.filter((other) => other.assignment === cell.assignment && this.cells.isOpen(other));

@@ -8,6 +8,7 @@ import { isJson, isLoggedOut, PATIENCE } from "../page/requests.js";
 /** @typedef {import("../core/sentences.js").Sentences} Sentences */
 /** @typedef {import("../sheet/keys.js").Keys} Keys */
 /** @typedef {import("./cells.js").Cells} Cells */
+/** @typedef {import("./editing.js").Editing} Editing */
 /** @typedef {import("./focus.js").Focus} Focus */
 /** @typedef {import("./saving.js").Saving} Saving */
 /** @typedef {import("./still_open.js").StillOpen} StillOpen */
@@ -16,6 +17,7 @@ import { isJson, isLoggedOut, PATIENCE } from "../page/requests.js";
  * @typedef {object} Parts
  * @property {Cells} cells
  * @property {Focus} focus
+ * @property {Editing} editing
  * @property {Saving} saving
  * @property {StillOpen} stillOpen
  * @property {DOMStringMap} config
@@ -28,7 +30,7 @@ const REST = 1000; // ms after a submission in which `s` does nothing
 
 export class Submitting {
   /** @param {Parts} parts */
-  constructor({ cells, focus, saving, stillOpen, config, words, refuse, panel }) {
+  constructor({ cells, focus, editing, saving, stillOpen, config, words, refuse, panel }) {
     this.cells = cells;
     this.focus = focus;
     this.saving = saving;
@@ -44,7 +46,12 @@ export class Submitting {
       const mark = this.marks.get(assignment) ?? { state, shown: "", elements: [] };
       mark.elements.push(element);
       this.marks.set(assignment, mark);
+      if (state === "submitted") cells.submitted.add(assignment);
     }
+    /** @type {Set<string>} */
+    this.corrected = new Set(); // opened again by a correction: submitted again as soon as they are left
+    editing.reopened = (assignment) => this.reopened(assignment);
+    focus.listeners.push(() => this.closeCorrected());
     this.busy = false;
     this.next = ""; // the assignment to submit as soon as its last choices are saved
     this.counting = 0;
@@ -59,6 +66,9 @@ export class Submitting {
         refuse(words.waiting);
         this.next = "";
       } else if (state !== "saving") this.turn(this.next);
+    });
+    saving.changed.push((state) => {
+      if (state === "saved") this.closeCorrected();
     });
     panel.addEventListener("click", (event) => {
       if (event.detail < 2 && placeOf(event).closest("[data-submit], [data-reopen]")) this.turn(focus.cell.assignment);
@@ -91,25 +101,53 @@ export class Submitting {
     const mark = this.marks.get(assignment);
     if (!mark || mark.state === state) return;
     mark.state = state;
+    if (state === "submitted") this.cells.submitted.add(assignment);
+    else this.cells.submitted.delete(assignment);
+    if (state === "submitted" || state === "withdrawn") this.corrected.delete(assignment);
     this.cells.lock(assignment, ["submitted", "withdrawn"].includes(state));
     this.count();
   }
 
   /**
-   * Submit a document, or take it back when it is submitted.
+   * A correction opens a submitted document: the server does so with the change itself.
    * @param {string} assignment
    */
-  async turn(assignment) {
+  reopened(assignment) {
+    this.set(assignment, "started");
+    this.corrected.add(assignment);
+    this.refuse(fill(this.words.corrected, { row: this.cells.nameOf(assignment) }));
+  }
+
+  // What was opened by a correction, is complete, saved and left by now is submitted again.
+  closeCorrected() {
+    if (!this.corrected.size || this.busy || this.saving.queue.edits.length) return;
+    const here = this.focus.cell.assignment;
+    const left = [...this.corrected].find((one) => one !== here && !this.cells.left.get(one) && !this.isContested(one));
+    if (!left) return;
+    this.corrected.delete(left);
+    this.turn(left, true).then(() => this.closeCorrected());
+  }
+
+  /** @param {string} assignment */
+  isContested(assignment) {
+    return [...this.saving.conflicts.keys()].some((id) => this.cells.get(id)?.assignment === assignment);
+  }
+
+  /**
+   * Submit a document, or take it back when it is submitted.
+   * @param {string} assignment
+   * @param {boolean} [stay] the focus stays where it is
+   */
+  async turn(assignment, stay = false) {
     this.next = "";
-    const { queue, conflicts } = this.saving;
+    const { queue } = this.saving;
     queue.adopt(); // what another tab has not got through belongs to the document too
     if (queue.waiting.length) {
       if (queue.state === "retrying") this.refuse(this.words.waiting);
       else this.next = assignment;
       return;
     }
-    if ([...conflicts.keys()].some((id) => this.cells.get(id)?.assignment === assignment))
-      return this.refuse(this.words.decideFirst);
+    if (this.isContested(assignment)) return this.refuse(this.words.decideFirst);
     if (this.stateOf(assignment) === "withdrawn") return this.refuse(this.words.withdrawn);
     if (this.busy) return;
     this.busy = true;
@@ -131,10 +169,10 @@ export class Submitting {
       if (answer.open) this.stillOpen.show(assignment, answer.open);
       return this.refuse(answer.message);
     }
-    this.refuse("");
+    this.refuse(stay ? fill(this.words.submittedAgain, { row: this.cells.nameOf(assignment) }) : "");
+    if (stay) return this.told(assignment, answer.state);
     this.rests = performance.now() + REST;
-    this.set(assignment, answer.state);
-    this.saving.others?.postMessage({ columns: [], states: { [assignment]: answer.state } });
+    this.told(assignment, answer.state);
     if (taken) {
       queue.release((edit) => edit.changes.some(([id]) => this.cells.get(id)?.assignment === assignment));
       return this.focus.back();
@@ -142,6 +180,16 @@ export class Submitting {
     const { documents } = this.cells;
     const next = documents.slice(documents.indexOf(assignment) + 1).find((one) => this.stateOf(one) !== "submitted");
     this.focus.go(next ? this.focus.firstOf(next) : this.focus.cell);
+  }
+
+  /**
+   * The server has said what a document is by now; other tabs hear of it.
+   * @param {string} assignment
+   * @param {string} state
+   */
+  told(assignment, state) {
+    this.set(assignment, state);
+    this.saving.others?.postMessage({ columns: [], states: { [assignment]: state } });
   }
 
   /**

@@ -94,7 +94,7 @@ export class Typing {
 
   /** @param {Cell} cell */
   isOpenTo(cell) {
-    return this.cells.takesValues(cell) && !cell.off && !this.cells.isLocked(cell);
+    return this.cells.takesValues(cell) && !cell.off && this.cells.takesAnswers(cell);
   }
 
   // What an earlier visit left half typed is put before its person again.
