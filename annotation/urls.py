@@ -53,6 +53,7 @@ urlpatterns = [
     path("studies/", desk.studies, name="studies"),
     path("studies/new/", desk.new_study, name="new-study"),
     path("studies/<slug:slug>/", desk.study, name="study"),
+    path("studies/<slug:slug>/settings/", desk.settings, name="settings"),
     path("studies/<slug:slug>/derive/", deriving.derive, name="derive"),
     path("studies/<slug:slug>/lineage/", deriving.lineage, name="lineage"),
     path("studies/<slug:slug>/board/", board.page, name="board"),

@@ -30,7 +30,7 @@ from annotation.actions.plan import (
 )
 from annotation.actions.restoring import restore
 from annotation.actions.sheets import close_sheet, open_sheet, set_pay
-from annotation.actions.studies import add_column, add_row, add_sheet, create_study, store_scheme
+from annotation.actions.studies import add_column, add_row, add_sheet, change_study, create_study, store_scheme
 from annotation.actions.time import beat
 from annotation.labels.answer import Answer
 from annotation.labels.writer import Recorded
@@ -59,6 +59,7 @@ __all__ = [
     "assign",
     "beat",
     "change",
+    "change_study",
     "close_sheet",
     "confirm",
     "create_study",

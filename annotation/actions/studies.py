@@ -87,6 +87,22 @@ def create_study(*, slug: str, title: str, scheme: Scheme, guideline: str = "", 
 
 
 @transaction.atomic
+def change_study(*, study: Study, slug: str, title: str, guideline: str, submit_complete: bool) -> Study:
+    """Change what a study is called, where it is found, and how it is worked on.
+
+    Raises:
+        Refused: its address is that of another study, or of the page which makes studies.
+    """
+    if slug == "new":
+        raise Refused(_("“new” is the address of this page. Choose another."))
+    if Study.objects.filter(slug=slug).exclude(pk=study.pk).exists():
+        raise Refused(_("Another study has the address “%(slug)s”.") % {"slug": slug})
+    study.slug, study.title, study.guideline, study.submit_complete = slug, title, guideline, submit_complete
+    study.save(update_fields=["slug", "title", "guideline", "submit_complete"])
+    return study
+
+
+@transaction.atomic
 def add_sheet(*, study: Study, title: str, columns: Mapping[str, Sequence[Mapping[str, str]]]) -> Sheet:
     """Add a sheet with its columns: {section key: [facets, …]}.
 

@@ -23,6 +23,25 @@ class ScriptField(forms.JSONField):
             raise forms.ValidationError(self.error_messages["invalid"], code="invalid") from error
 
 
+NO_CHANGES = _("This is no list of changes. Nothing was saved; reload the page.")
+
+
+class EditsForm(forms.Form):
+    """Several changes that travel together; each of them is read by `ChangeForm`."""
+
+    edits = ScriptField()
+
+    MOST = 200
+
+    def clean_edits(self) -> list[dict[str, Any]]:
+        edits = self.cleaned_data["edits"]
+        if not (
+            isinstance(edits, list) and 0 < len(edits) <= self.MOST and all(isinstance(one, dict) for one in edits)
+        ):
+            raise forms.ValidationError(NO_CHANGES)
+        return edits
+
+
 class ChangeForm(forms.Form):
     """Answers of one person to cells of one sheet, as the grid's script sends them: one choice, or a whole range.
 
@@ -48,7 +67,7 @@ class ChangeForm(forms.Form):
         """Checks the form alone; what the numbers stand for is looked up by `answers`."""
         changes = self.cleaned_data["changes"]
         if not (isinstance(changes, list) and 0 < len(changes) <= self.MOST and all(map(_is_change, changes))):
-            raise forms.ValidationError(_("This is no list of changes. Nothing was saved; reload the page."))
+            raise forms.ValidationError(NO_CHANGES)
         return [tuple(change) for change in changes]
 
     def clean(self) -> dict[str, Any]:
@@ -179,6 +198,27 @@ class SchemeFileField(forms.FileField):
             raise forms.ValidationError(_("“%(name)s” is not UTF-8 text.") % {"name": file.name}) from error
         except SchemeError as error:
             raise forms.ValidationError([f"{file.name}, {problem}" for problem in error.problems]) from error
+
+
+class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
+    """What can be changed of a study at any time."""
+
+    class Meta:
+        model = Study
+        fields = ["title", "slug", "guideline", "submit_complete"]
+        labels = {
+            "title": _("Title"),
+            "slug": _("Address"),
+            "guideline": _("Guideline"),
+            "submit_complete": _("A person's last answer submits"),
+        }
+        help_texts = {
+            "slug": _(
+                "Small letters, digits and hyphens. Links with the old address lead nowhere."
+            ),
+            "submit_complete": _("Saves a key for each document; whoever wants to look again corrects afterwards."),
+        }
+        widgets = {"guideline": forms.Textarea(attrs={"rows": 8})}
 
 
 class StudyForm(forms.ModelForm):  # type: ignore[type-arg]

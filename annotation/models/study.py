@@ -36,6 +36,9 @@ class Study(models.Model):
         max_digits=9, decimal_places=2, null=True, blank=True, help_text=_("What an hour of active work is paid.")
     )
     currency = models.CharField(max_length=8, blank=True)
+    submit_complete = models.BooleanField(
+        default=False, help_text=_("The last answer of a person's row submits it; a correction opens it again.")
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     derived_from = models.ForeignKey(
         "self", models.SET_NULL, null=True, blank=True, related_name="derived", help_text=_("The study it was made of.")

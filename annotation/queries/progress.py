@@ -219,7 +219,7 @@ def active_time(study: Study) -> ActiveTime:
 
 
 def sheets_with_counts(study: Study) -> QuerySet[Sheet]:
-    """Sheets with `n_rows`, `n_columns` and `n_people` (raters assigned). One query."""
+    """Sheets with `n_rows`, `n_columns`, `n_people` (assigned) and `n_unsubmitted` (their work). One query."""
 
     def counted(queryset: QuerySet[Row] | QuerySet[Column]) -> Coalesce:
         of_sheet = queryset.filter(sheet=OuterRef("pk")).order_by().values("sheet").annotate(n=Count("pk"))
@@ -231,8 +231,16 @@ def sheets_with_counts(study: Study) -> QuerySet[Sheet]:
         filter=Q(rows__assignments__rater__kind=Rater.Kind.PERSON)
         & ~Q(rows__assignments__state=Assignment.State.WITHDRAWN),
     )
+    unsubmitted = Count(
+        "rows__assignments",
+        distinct=True,
+        filter=Q(
+            rows__assignments__rater__kind=Rater.Kind.PERSON,
+            rows__assignments__state__in=[Assignment.State.OPEN, Assignment.State.STARTED],
+        ),
+    )
     return (
-        study.sheets.annotate(n_people=people)
+        study.sheets.annotate(n_people=people, n_unsubmitted=unsubmitted)
         .annotate(n_rows=counted(Row.objects.all()), n_columns=counted(Column.objects.all()))
         .order_by("position")
     )

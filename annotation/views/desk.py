@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from django.contrib import messages
 from django.contrib.auth.decorators import permission_required
 from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation import actions, queries
 from annotation.deriving import queries as deriving
-from annotation.forms.labelling import StudyForm
+from annotation.forms.labelling import StudyForm, StudySettingsForm
 from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles
 
@@ -40,6 +42,21 @@ def new_study(request: AppRequest) -> HttpResponse:
         else:
             return redirect("annotation:study", study.slug)
     return render(request, "annotation/new_study.html", {"form": form})
+
+
+@require_http_methods(["GET", "POST"])
+@for_roles(Role.MANAGER)
+def settings(request: AppRequest, study: Study) -> HttpResponse:
+    form = StudySettingsForm(request.POST or None, instance=Study.objects.get(pk=study.pk))
+    if request.method == "POST" and form.is_valid():
+        try:
+            study = actions.change_study(study=study, **form.cleaned_data)
+        except actions.Refused as refusal:
+            form.add_error("slug", str(refusal))
+        else:
+            messages.success(request, _("The settings of “%(study)s” are saved.") % {"study": study.title})
+            return redirect("annotation:study", study.slug)
+    return render(request, "annotation/settings.html", {"study": study, "form": form})
 
 
 @require_GET

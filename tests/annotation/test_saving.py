@@ -41,6 +41,51 @@ def anna(leases: Leases, client_of: ClientOf) -> Client:
     return client_of(leases.anna)
 
 
+# --- changes that travel together -----------------------------------------------------------------------------------
+
+
+def together(client: Client, sheet: Sheet, *edits: dict[str, Any]) -> Any:
+    wire = [{**edit, "restore": bool(edit["restore"]), "changes": json.loads(edit["changes"])} for edit in edits]
+    return save(client, sheet, {"edits": json.dumps(wire)})
+
+
+def test_changes_that_travel_together_are_taken_in_their_order_each_by_itself(leases: Leases, anna: Client) -> None:
+    mine = leases.annas[0]
+    edits = [
+        change((mine, RENT, "stated", "")),
+        change((mine, RENT, "absent", "stated")),
+        change((mine, RENT, "nonsense", "absent")),
+        change((mine, INSURE, "stated", "")),
+    ]
+
+    response = together(anna, leases.sheet, *edits)
+
+    assert response.status_code == 200
+    answers = response.json()["answers"]
+    assert [answer["key"] for answer in answers] == [edit["key"] for edit in edits]
+    assert [answer.get("message", "") != "" for answer in answers] == [False, False, True, False]
+    assert standing(mine) == {RENT: "absent", INSURE: "stated"}
+    # Sent again, since the answer was lost on its way: nothing is done twice.
+    again = together(anna, leases.sheet, *edits).json()["answers"]
+    assert [answer["key"] for answer in again] == [edit["key"] for edit in edits]
+    assert mine.events.count() == 3
+
+
+@pytest.mark.parametrize("edits", ["", "no JSON", "{}", "[]", "[1]", json.dumps([{}] * 201)])
+def test_what_is_no_list_of_edits_is_refused(leases: Leases, anna: Client, edits: str) -> None:
+    response = save(anna, leases.sheet, {"edits": edits})
+    assert response.status_code == 409
+    assert response.json()["message"] == "This is no list of changes. Nothing was saved; reload the page."
+
+
+def test_an_edit_without_key_or_changes_is_refused_and_its_neighbour_is_taken(leases: Leases, anna: Client) -> None:
+    good = change((leases.annas[0], RENT, "stated", ""))
+    wire = [{"key": 7}, {**good, "changes": json.loads(good["changes"])}, {"key": good["key"], "changes": {"a": []}}]
+    answers = save(anna, leases.sheet, {"edits": json.dumps(wire)}).json()["answers"]
+    assert ["message" in answer for answer in answers] == [True, False, True]
+    assert standing(leases.annas[0]) == {RENT: "stated"}
+
+
 # --- one cell -------------------------------------------------------------------------------------------------------
 
 

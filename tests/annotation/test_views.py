@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 
+import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -180,3 +181,50 @@ def test_the_scripts_of_a_page_come_as_one_that_a_browser_may_keep(client: Clien
     # A page of an older version gets them as they are now, and keeps them no longer than itself.
     assert client.get(reverse("annotation:script", args=["grid", "older"]))["Cache-Control"] == "no-store"
     assert client.get(reverse("annotation:script", args=["other", digest])).status_code == 404
+
+
+# --- settings of a study ----------------------------------------------------------------------------------------------
+
+
+def test_a_manager_changes_what_a_study_is_called_and_where_it_is(leases: Leases, client_of: ClientOf) -> None:
+    mara = client_of(leases.manager)
+    url = reverse("annotation:settings", args=[leases.study.slug])
+    assert leases.study.title in mara.get(url).content.decode()
+    data = {"title": "Leases, second round", "slug": "leases-2", "guideline": "Read twice.", "submit_complete": "on"}
+
+    response = mara.post(url, data)
+
+    assert response.status_code == 302
+    assert response["Location"] == reverse("annotation:study", args=["leases-2"])
+    leases.study.refresh_from_db()
+    now = leases.study
+    assert (now.title, now.slug, now.guideline, now.submit_complete) == (
+        "Leases, second round",
+        "leases-2",
+        "Read twice.",
+        True,
+    )
+    assert (
+        "data-submits"
+        in client_of(leases.anna).get(reverse("annotation:sheet", args=[leases.sheet.pk])).content.decode()
+    )
+
+
+@pytest.mark.parametrize("slug", ["new", "other", "no address", ""])
+def test_an_address_that_cannot_be_is_refused_and_nothing_is_changed(
+    leases: Leases, client_of: ClientOf, slug: str
+) -> None:
+    builders.study(slug="other", by=leases.manager)
+    response = client_of(leases.manager).post(
+        reverse("annotation:settings", args=[leases.study.slug]), {"title": "Renamed", "slug": slug}
+    )
+    assert response.status_code == 200
+    assert "errorlist" in response.content.decode()
+    title = leases.study.title
+    leases.study.refresh_from_db()
+    assert leases.study.title == title
+
+
+def test_closing_a_sheet_says_first_what_is_not_submitted(leases: Leases, client_of: ClientOf) -> None:
+    page = client_of(leases.manager).get(reverse("annotation:study", args=[leases.study.slug])).content.decode()
+    assert "4 assignments are not submitted; what was labelled in them is kept." in page

@@ -281,7 +281,25 @@ def test_the_answer_to_a_choice_tells_nothing_of_others(slaw: Coleslaw, browsing
     with page.expect_response("**/record/") as caught:
         grid.keys("1")
     # The column's three cells: her own choice, the tool that fills itself, and the open one.
-    answer = caught.value.json()
+    [answer] = caught.value.json()["answers"]
     [[_, _, values]] = answer["columns"]
     assert sorted(values.values()) == ["=no-tool-involved", "task-found"]
     assert list(answer["states"]) == [str(slaw.assignment("anna", "Google 1").pk)]
+
+
+def test_where_the_study_wants_it_the_last_answer_submits(slaw: Coleslaw, browsing: Browsing) -> None:
+    study = slaw.study
+    actions.change_study(study=study, slug=study.slug, title=study.title, guideline="", submit_complete=True)
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    for n in (1, 2, 3):
+        grid.keys(*"1" * 10)
+        expect(page.locator("#n-submitted")).to_have_text(str(n))
+    grid.settle()
+    assert {slaw.assignment("anna", name).state for name in ("Google 1", "Google 2", "Bing 1")} == {"submitted"}
+    # A correction opens the document and stays open under the hand that corrects.
+    grid.go("Google 1", "carrots")
+    grid.keys("3")
+    expect(page.locator("#n-submitted")).to_have_text("2")
+    grid.keys("n")
+    expect(page.locator("#n-submitted")).to_have_text("3")

@@ -36,9 +36,14 @@ function queueOn(store, ...outcomes) {
   const queue = new EditQueue({
     store,
     name: "edits",
-    send: async ({ changes }) => {
-      sent.push(changes[0][1]);
-      return outcomes.shift() ?? "done";
+    send: async (edits, arrived) => {
+      await null;
+      for (const edit of edits) {
+        sent.push(edit.changes[0][1]);
+        const outcome = outcomes.shift() ?? "done";
+        if (outcome === "later") return;
+        arrived(edit, outcome);
+      }
     },
     changed: (state) => states.push(state),
     adopted: (edits) => adopted.push(...edits.map(({ changes }) => changes[0][1])),
@@ -56,6 +61,34 @@ test("edits are sent one after the other and leave the store once they are ackno
   assert.deepEqual(sent, ["found", "absent"]);
   assert.deepEqual(keptIn(store), []);
   assert.deepEqual([states[0], states.at(-1)], ["saving", "saved"]);
+});
+
+test("edits that are made while one is on its way travel together after it, in their order", async () => {
+  const travelled = [];
+  const arrivals = [];
+  const queue = new EditQueue({
+    store: shelf(),
+    name: "edits",
+    send: async (edits, arrived) => {
+      travelled.push(edits.map(({ changes }) => changes[0][1]));
+      await new Promise((arrive) => arrivals.push(arrive));
+      for (const edit of edits) arrived(edit, "done");
+    },
+    changed: () => {},
+    adopted: () => {},
+  });
+  for (const code of ["a", "b", "c"]) queue.add(change(code));
+  arrivals.shift()();
+  await settle();
+  queue.add(change("d"));
+  assert.deepEqual(travelled, [["a"], ["b", "c"]]);
+  arrivals.shift()();
+  await settle();
+  assert.deepEqual(travelled, [["a"], ["b", "c"], ["d"]]);
+  for (let n = 0; n < 120; n += 1) queue.add(change(String(n)));
+  arrivals.shift()();
+  await settle();
+  assert.equal(travelled.at(-1).length, EditQueue.TOGETHER);
 });
 
 test("each edit has a key of its own, and is later than the one before", () => {

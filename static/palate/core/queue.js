@@ -1,4 +1,4 @@
-// Edits on their way to the server. Each has a key of its own and an entry of its own in the browser's store, in which it
+// Edits on their way to the server: those made while one is on its way travel together after it. Each has a key of its own and an entry of its own in the browser's store, in which it
 // stays until the server has acknowledged it: a closed tab, a dropped network or a restarted server loses nothing, a resend
 // does no harm, and two tabs on one sheet do not overwrite each other's. What another tab has put there and does not get
 // through, or has left there when it was closed, is sent by this one too.
@@ -18,6 +18,7 @@ import { newKey } from "./uuid.js";
  */
 /** @typedef {NewEdit & {key: string, at: number, held?: boolean}} Edit */
 /** @typedef {"saved" | "saving" | "retrying" | "held"} QueueState */
+/** @typedef {(edit: Edit, outcome: "done" | "held") => void} Arrived */
 /**
  * A place that keeps texts by name, and may be full or forbidden: then it keeps nothing.
  * @typedef {object} Store
@@ -29,12 +30,13 @@ import { newKey } from "./uuid.js";
 
 export class EditQueue {
   static PATIENCE = 4000; // ms until the edit of another tab is taken for one that does not get through
+  static TOGETHER = 50; // edits that travel together at most
 
   /**
    * @param {object} options
    * @param {Store} options.store
    * @param {string} options.name of the entries in the store
-   * @param {(edit: Edit) => Promise<"done" | "held" | "later">} options.send
+   * @param {(edits: Edit[], arrived: Arrived) => Promise<void>} options.send tells of each that has arrived, in their order
    * @param {(state: QueueState) => void} options.changed called whenever the queue or its state changes
    * @param {(edits: Edit[]) => void} options.adopted when edits of another tab have come into it
    */
@@ -132,26 +134,36 @@ export class EditQueue {
     this.busy = true;
     clearTimeout(this.timer);
     this.timer = undefined;
-    for (let edit = this.waiting[0]; edit; edit = this.waiting[0]) {
+    while (!this.timer && this.waiting.length) {
       if (this.state !== "retrying") this.set("saving");
-      const outcome = await this.send(edit);
-      if (outcome === "later") {
-        this.delay = Math.min(Math.max(this.delay * 2, 1000), 15000);
-        this.timer = setTimeout(() => this.run(), this.delay);
-        this.set("retrying");
-        break;
-      }
-      this.delay = 0;
-      if (outcome === "held") {
-        edit.held = true;
-        this.keep(edit);
-      } else {
-        this.edits.splice(this.edits.indexOf(edit), 1);
-        this.store.remove(this.prefix + edit.key);
-      }
-      this.set(this.waiting.length ? "saving" : this.edits.length ? "held" : "saved");
+      const edits = this.waiting.slice(0, EditQueue.TOGETHER);
+      let n = 0;
+      await this.send(edits, (edit, outcome) => {
+        n += 1;
+        this.settle(edit, outcome);
+      });
+      if (n === edits.length) continue;
+      this.delay = Math.min(Math.max(this.delay * 2, 1000), 15000);
+      this.timer = setTimeout(() => this.run(), this.delay);
+      this.set("retrying");
     }
     this.busy = false;
+  }
+
+  /**
+   * @param {Edit} edit that has arrived
+   * @param {"done" | "held"} outcome
+   */
+  settle(edit, outcome) {
+    this.delay = 0;
+    if (outcome === "held") {
+      edit.held = true;
+      this.keep(edit);
+    } else {
+      this.edits.splice(this.edits.indexOf(edit), 1);
+      this.store.remove(this.prefix + edit.key);
+    }
+    this.set(this.waiting.length ? "saving" : this.edits.length ? "held" : "saved");
   }
 
   /** @param {QueueState} state */

@@ -33,6 +33,7 @@ import { browserStore } from "../page/store.js";
  * @property {boolean} [closed] the sheet is
  */
 /** @typedef {Told & Outcome} Answer */
+/** @typedef {{key: string, message: string, held: (string | number)[]}} NotUnderstood an edit of which nothing was taken */
 /** @typedef {{cells: Cells, config: DOMStringMap, words: Sentences, refuse: (sentence: string) => void, shown: HTMLElement, discard: HTMLElement}} Parts */
 
 export class Saving {
@@ -59,7 +60,7 @@ export class Saving {
     this.queue = new EditQueue({
       store: browserStore,
       name: `palate:edit:${config.store}`,
-      send: (edit) => this.send(edit),
+      send: (edits, arrived) => this.send(edits, arrived),
       changed: (state) => this.show(state),
       adopted: (edits) => {
         for (const edit of edits) this.again(edit);
@@ -127,43 +128,56 @@ export class Saving {
     for (const [cell] of known) this.cells.mark(cell, failed ? "failed" : "saving");
   }
 
-  // --- one edit -------------------------------------------------------------------------------------------------------
+  // --- edits on their way ---------------------------------------------------------------------------------------------
 
-  /** @param {Edit} edit */
-  async send(edit) {
-    const body = new URLSearchParams({
-      key: edit.key,
-      restore: edit.restore ? "1" : "",
-      reopen: edit.reopen ? "1" : "",
-      changes: JSON.stringify(this.wire(edit)),
+  /**
+   * @param {Edit[]} edits
+   * @param {import("../core/queue.js").Arrived} arrived
+   */
+  async send(edits, arrived) {
+    const wire = edits.map((edit) => {
+      const { key, restore, reopen = false } = edit;
+      return { key, restore, reopen, changes: this.wire(edit) };
     });
+    const body = new URLSearchParams({ edits: JSON.stringify(wire) });
     const request = { method: "POST", body, headers: this.headers(), signal: AbortSignal.timeout(PATIENCE) };
     /** @type {Response} */
     let response;
-    let answer;
+    /** @type {(Answer | NotUnderstood)[] | undefined} */
+    let answers;
     try {
       response = await fetch(/** @type {string} */ (this.config.record), request);
-      if (isJson(response)) answer = await response.json();
+      if (isJson(response)) answers = (await response.json()).answers;
     } catch {
-      return "later"; // no network, no server, or too slow
+      return; // no network, no server, or too slow
     }
-    if (response.ok && answer?.key === edit.key) {
-      // What other parts have said stays: how many cells of a range were left out, say.
-      if (answer.refused.length) this.refuse(answer.refused.join(" "));
-      else if (this.loggedOut) this.refuse("");
+    if (response.ok && answers?.every((answer, n) => answer.key === edits[n].key)) {
+      if (this.loggedOut) this.refuse("");
       this.loggedOut = false;
-      this.others?.postMessage(answer);
-      return this.hold(edit, answer);
-    }
-    if (response.status === 409 && answer) {
-      this.refuse(answer.message);
-      // What is not understood: the cells say again what they said before.
-      const { message, held = [] } = answer;
-      return this.hold(edit, { columns: [], states: {}, conflicts: [], refused: [message], held, key: edit.key });
+      answers.forEach((answer, n) => {
+        arrived(edits[n], this.answered(edits[n], answer));
+      });
+      return;
     }
     this.loggedOut = isLoggedOut(response, this.config.login ?? "");
     if (this.loggedOut) this.refuse(this.words.loggedOut);
-    return "later";
+  }
+
+  /**
+   * @param {Edit} edit
+   * @param {Answer | NotUnderstood} answer
+   */
+  answered(edit, answer) {
+    if ("message" in answer) {
+      this.refuse(answer.message);
+      // The cells say again what they said before.
+      const { key, message, held } = answer;
+      return this.hold(edit, { key, columns: [], states: {}, conflicts: [], refused: [message], held });
+    }
+    // What other parts have said stays: how many cells of a range were left out, say.
+    if (answer.refused.length) this.refuse(answer.refused.join(" "));
+    this.others?.postMessage(answer);
+    return this.hold(edit, answer);
   }
 
   /**

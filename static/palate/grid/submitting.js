@@ -56,8 +56,9 @@ export class Submitting {
     this.next = ""; // the assignment to submit as soon as its last choices are saved
     this.counting = 0;
     this.rests = 0; // until when `s` does nothing, in milliseconds since the page was opened
-    saving.acknowledged.push((_edit, { states }) => {
+    saving.acknowledged.push((edit, { states }) => {
       for (const [assignment, state] of Object.entries(states)) this.set(assignment, state);
+      if (edit && !edit.restore && "submits" in config) this.submitComplete(Object.keys(states));
     });
     saving.changed.push((state) => {
       this.count();
@@ -126,6 +127,17 @@ export class Submitting {
     if (!left) return;
     this.corrected.delete(left);
     this.turn(left, true).then(() => this.closeCorrected());
+  }
+
+  /**
+   * Where the study wants it: the last answer of the document that has the focus submits it.
+   * @param {string[]} answered
+   */
+  submitComplete(answered) {
+    const { assignment } = this.focus.cell;
+    const isDone = !this.cells.left.get(assignment) && !this.focus.onward(this.focus.cell);
+    if (!answered.includes(assignment) || !isDone || this.corrected.has(assignment)) return;
+    if (this.stateOf(assignment) === "started") this.next = assignment; // as soon as nothing is on its way
   }
 
   /** @param {string} assignment */
