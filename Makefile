@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 LOCKS := $(wildcard requirements/*.txt)
 INSTALL := $(BIN)/python -m pip install --quiet --require-hashes --no-deps --no-build-isolation
 PORT ?= 8000
-# Of what runs in the tests' own processes: a worker or server that a test starts is not counted. COVERAGE= leaves it out.
+# Of what runs in the tests' own processes, but for those that drive a browser or a model; COVERAGE= leaves it out.
 COVERAGE ?= --cov --cov-report=term
 NOT_OURS := --ignore $(VENV) --ignore var --ignore tests --ignore benchmarks --ignore "recipes/*/demo/*"
 
