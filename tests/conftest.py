@@ -32,11 +32,10 @@ REDIS_DATABASE = 12 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removepre
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what the database can make a difference to, so that it alone is run again on another one.
 
-    What drives a browser or a model is not counted in the branch coverage: there the count costs a third of the time, and
-    what these tests reach is reached by quicker ones.
+    What runs a model is not counted in the branch coverage: it is slow enough, and quicker tests reach the same lines.
     """
     for item in items:
-        if item.get_closest_marker("browser") or item.get_closest_marker("model"):
+        if item.get_closest_marker("model"):
             item.add_marker(pytest.mark.no_cover)
         if item.get_closest_marker("once"):
             continue

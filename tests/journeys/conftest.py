@@ -46,6 +46,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.no_cover)  # as in `tests.conftest`
             if item.config.pluginmanager.hasplugin("xdist"):
                 item.add_marker(pytest.mark.xdist_group("browser"))
             item.add_marker(pytest.mark.django_db(transaction=True))
