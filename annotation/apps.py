@@ -14,6 +14,7 @@ class AnnotationConfig(AppConfig):
         from annotation.deriving.making import Deriver
         from annotation.exchange import background
         from annotation.models import Role
+        from annotation.queries import setup
         from base import sentences
         from work import kinds
 
@@ -37,4 +38,35 @@ class AnnotationConfig(AppConfig):
                 asks=selecting.asks,
             )
         )
+        for step in (
+            doors.SetupStep(
+                position=10,
+                label=_("Import"),
+                words=_("Bring in the %(sheets)s: what is looked at, the %(rows)s, and what is looked for in them."),
+                url_name="annotation:import",
+                is_done=setup.has_rows,
+            ),
+            doors.SetupStep(
+                position=20,
+                label=_("People"),
+                words=_("Invite who labels, by a link."),
+                url_name="annotation:people",
+                is_done=setup.has_annotators,
+            ),
+            doors.SetupStep(
+                position=30,
+                label=_("Plan"),
+                words=_("Draw who labels what, and what is labelled twice, so that agreement can be measured."),
+                url_name="annotation:plan",
+                is_done=setup.has_work,
+            ),
+            doors.SetupStep(
+                position=50,
+                label=_("Board"),
+                words=_("Follow the first %(rows)s that are submitted; then this list goes."),
+                url_name="annotation:board",
+                is_done=setup.has_labelled_rows,
+            ),
+        ):
+            doors.register_setup_step(step)
         doors.register_panel(position=5, title=_("Time and pay"), url_name="annotation:time")

@@ -41,6 +41,22 @@ class Panel:
 
 
 @dataclass(frozen=True)
+class SetupStep:
+    """What a manager does before labels come in, as the study's first page lists it.
+
+    `words` may name `%(sheets)s` and `%(rows)s` as the scheme calls them. `is_done` asks one query at most. `optional`:
+    a study may do without it.
+    """
+
+    position: int
+    label: Promise | str
+    words: Promise | str
+    url_name: str
+    is_done: Callable[[Study], bool]
+    optional: bool = False
+
+
+@dataclass(frozen=True)
 class Demo:
     """A study to try. `build` makes it where it is missing; `logins`: what each of its users may do, by name."""
 
@@ -71,6 +87,7 @@ register_words = know_words
 
 _tabs: list[Tab] = []
 _panels: list[Panel] = []
+_setup_steps: list[SetupStep] = []
 _judge_names: list[JudgeNames] = []
 _page_finders: list[PageFinder] = []
 _sheet_pages: list[SheetPage] = []
@@ -108,6 +125,15 @@ def register_panel(*, position: int, title: Promise | str, url_name: str) -> Non
 
 def panels() -> list[Panel]:
     return list(_panels)
+
+
+def register_setup_step(step: SetupStep) -> None:
+    _setup_steps.append(step)
+    _setup_steps.sort(key=lambda one: one.position)
+
+
+def setup_steps() -> list[SetupStep]:
+    return list(_setup_steps)
 
 
 def register_judges(names: JudgeNames) -> None:

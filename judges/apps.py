@@ -30,6 +30,16 @@ class JudgesConfig(AppConfig):
         doors.register_tab(
             position=50, label=_("Judges"), url_name="judges:runs", roles={Role.MANAGER, Role.RESEARCHER}
         )
+        doors.register_setup_step(
+            doors.SetupStep(
+                position=40,
+                label=_("Judges"),
+                words=_("Let a judge label the same %(rows)s, to be held against people."),
+                url_name="judges:runs",
+                is_done=queries.has_run,
+                optional=True,
+            )
+        )
         doors.register_panel(position=20, title=_("Judges"), url_name="judges:board")
 
         def names(study: Study) -> list[str]:

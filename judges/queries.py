@@ -121,6 +121,10 @@ def judges_for(study: Study) -> list[Judge]:
     return [judge for judge in Judge.objects.select_related("model", "prompt", "evidence") if _fits(judge, study)]
 
 
+def has_run(study: Study) -> bool:
+    return Run.objects.filter(study=study).exists()
+
+
 def _fits(judge: Judge, study: Study) -> bool:
     try:
         prompting.check_against(judge.prompt_spec, study.scheme.parsed, judge.method, normalisation=judge.normalisation)

@@ -213,9 +213,7 @@ class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
             "submit_complete": _("A person's last answer submits"),
         }
         help_texts = {
-            "slug": _(
-                "Small letters, digits and hyphens. Links with the old address lead nowhere."
-            ),
+            "slug": _("Small letters, digits and hyphens. Links with the old address lead nowhere."),
             "submit_complete": _("Saves a key for each document; whoever wants to look again corrects afterwards."),
         }
         widgets = {"guideline": forms.Textarea(attrs={"rows": 8})}

@@ -15,6 +15,7 @@ from annotation.deriving import queries as deriving
 from annotation.forms.labelling import StudyForm, StudySettingsForm
 from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles
+from annotation.queries import setup
 
 
 @require_GET
@@ -70,6 +71,7 @@ def study(request: AppRequest, study: Study) -> HttpResponse:
         "may_derive": Role.MANAGER in study.roles and request.user.has_perm("annotation.add_study"),
         "sheets": queries.sheets_with_counts(study),
         "may_close": Role.MANAGER in study.roles,
+        "setup": setup.steps(study) if Role.MANAGER in study.roles else [],
         "raters": queries.rater_progress(study) if study.roles & {Role.MANAGER, Role.RESEARCHER} else None,
     }
     return render(request, "annotation/study.html", context)

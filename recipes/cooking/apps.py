@@ -13,6 +13,7 @@ class Cooking(packs.Pack):
     def register(self) -> None:
         from annotation import doors
         from annotation.models import Role
+        from annotation.queries import setup
         from recipes.cooking import actions, extracting, vocabulary
         from recipes.cooking.queries import stored_page
         from reports import doors as report_doors
@@ -23,6 +24,16 @@ class Cooking(packs.Pack):
         )
         doors.register_tab(
             position=22, label=_("Search"), url_name="recipes:searches", roles={Role.MANAGER, Role.RESEARCHER}
+        )
+        doors.register_setup_step(
+            doors.SetupStep(
+                position=5,
+                label=_("Documents"),
+                words=_("Add a recipe with its ingredients and tasks, and the web pages that it is looked for in."),
+                url_name="recipes:documents",
+                is_done=setup.has_rows,
+                optional=True,
+            )
         )
         report_doors.register_item_action(
             label=_("Search for these again"), url_name="recipes:search-items", roles={Role.MANAGER}

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from annotation import actions, scripts
 from annotation.evidence.blocks import Block
-from annotation.models import Assignment, Label, Option
+from annotation.models import Assignment, Label, Option, Study
 from tests import builders
 from tests.annotation.test_saving import change, save
 from tests.builders import ClientOf, Leases, label
@@ -228,3 +228,31 @@ def test_an_address_that_cannot_be_is_refused_and_nothing_is_changed(
 def test_closing_a_sheet_says_first_what_is_not_submitted(leases: Leases, client_of: ClientOf) -> None:
     page = client_of(leases.manager).get(reverse("annotation:study", args=[leases.study.slug])).content.decode()
     assert "4 assignments are not submitted; what was labelled in them is kept." in page
+
+
+# --- what is to be done before labels come in -------------------------------------------------------------------------
+
+
+def test_a_new_study_says_what_to_do_next_until_it_is_done(leases: Leases, client_of: ClientOf) -> None:
+    def listed(study: Study) -> list[tuple[str, bool, bool]]:
+        found = client_of(leases.manager).get(reverse("annotation:study", args=[study.slug])).context["setup"]
+        return [
+            (str(one.step.label), one.done, one.next) for one in found if one.step.url_name.startswith("annotation:")
+        ]
+
+    new = builders.study("new-leases", of=leases.study.scheme, by=leases.manager)
+    assert listed(new) == [
+        ("Import", False, True),
+        ("People", False, False),
+        ("Plan", False, False),
+        ("Board", False, False),
+    ]
+    # The other study has its rows, people and work; the list goes with its first submission.
+    assert [done for _label, done, _next in listed(leases.study)] == [True, True, True, False]
+    label(leases.annas[0])
+    actions.submit(assignment=leases.annas[0])
+    assert listed(leases.study) == []
+    page = client_of(leases.manager).get(reverse("annotation:study", args=["new-leases"])).content.decode()
+    assert f'href="{reverse("annotation:import", args=["new-leases"])}"' in page
+    # Who labels is shown no such list.
+    assert client_of(leases.anna).get(reverse("annotation:study", args=[leases.study.slug])).context["setup"] == []
