@@ -131,7 +131,7 @@ def read_tree(root: etree._Element) -> Extract:
     """The recipe of a changed page: its text is what the tree now holds."""
     text = lxml_html.tostring(root, encoding="unicode")
     found = reading.read_recipe(text, root, Head(text), structured.json_nodes(root), urls=[])
-    return Extract(parser=found) if isinstance(found, str) else found
+    return Extract(parser=found) if isinstance(found, str) else found.extract
 
 
 def degraded(name: str, pages: Sequence[Expected]) -> Callable[[Expected], Extract]:

@@ -19,7 +19,9 @@ _BUILD = _items(
     "Add the glue and press the parts together for 10 minutes.",
     tag="ol",
 )
-_MENU = "".join(f"<div class='dish'><h3>Dish {n}</h3><p>beef, 2 eggs, onions</p><span>{n},50 €</span></div>" for n in range(8, 20))
+_MENU = "".join(
+    f"<div class='dish'><h3>Dish {n}</h3><p>beef, 2 eggs, onions</p><span>{n},50 €</span></div>" for n in range(8, 20)
+)
 _CARDS = "".join(
     f"<article class='recipe-card'><a href='/{n}'><h3>Soup {n}</h3></a><p>{n} carrots, {n}00 g leeks</p></article>"
     for n in range(1, 20)

@@ -100,7 +100,9 @@ def twice(made: Made) -> str:
 def among_teasers(made: Made) -> str:
     """Lines around the recipe: time and servings in the list, a button, an advertisement, other recipes below."""
     listed = _list([made.servings, made.time, *_all(made.lines)])
-    others = "".join(f"<article><a href='/{n}'><h3>{made.more} {n}</h3><p>{n * 5} min</p></a></article>" for n in range(1, 7))
+    others = "".join(
+        f"<article><a href='/{n}'><h3>{made.more} {n}</h3><p>{n * 5} min</p></a></article>" for n in range(1, 7)
+    )
     return (
         f"<div class='meta'>{made.time}</div><h2>{made.headings[0]}</h2>{listed}<button>Print</button><div>Advertisement</div>"
         f"<h2>{made.headings[1]}</h2>{_list(_all(made.steps), 'ol')}{_tips(made)}<h2>{made.more}</h2>{others}"
@@ -124,12 +126,14 @@ def check_boxes(made: Made) -> str:
 
 
 def after_a_story(made: Made) -> str:
-    story = "".join(f"<h2>{made.dish} {n}</h2><p>{made.hint[1]} {made.steps[0][0]}</p>{_list([made.hint[1]] * 3)}" for n in (1, 2))
+    story = "".join(
+        f"<h2>{made.dish} {n}</h2><p>{made.hint[1]} {made.steps[0][0]}</p>{_list([made.hint[1]] * 3)}" for n in (1, 2)
+    )
     return f"{story}{parts_under_headings(made)}<div id='comments'>{_each([made.hint[1]] * 5, '<p>{}</p>')}</div>"
 
 
 def as_definitions(made: Made) -> str:
-    terms = "".join(f"<dt>{b}</dt><dd>{a}</dd>" if a else f"<dt>{b}</dt><dd></dd>" for a, b in map(_split, _all(made.lines)))
+    terms = "".join(f"<dt>{a}</dt><dd>{b}</dd>" for a, b in map(_split, _all(made.lines)))
     return f"<h2>{made.headings[0]}</h2><dl>{terms}</dl><h2>{made.headings[1]}</h2>{_list(_all(made.steps), 'ol')}"
 
 
@@ -177,7 +181,9 @@ def names_alone(made: Made) -> str:
 
 
 def first_part_alone(made: Made) -> str:
-    return _node(made, recipeIngredient=list(made.lines[0]), recipeInstructions=[{"text": step} for step in made.steps[0]])
+    return _node(
+        made, recipeIngredient=list(made.lines[0]), recipeInstructions=[{"text": step} for step in made.steps[0]]
+    )
 
 
 def run_together(made: Made) -> str:
@@ -215,7 +221,9 @@ def routes(made: Made) -> str:
 
 def soft_hyphens(made: Made) -> str:
     def broken(lines: Sequence[str]) -> list[str]:
-        return ["\ufeff" + " ".join(w[:4] + "\xad" + w[4:] if len(w) > 7 else w for w in line.split()) for line in lines]
+        return [
+            "\ufeff" + " ".join(w[:4] + "\xad" + w[4:] if len(w) > 7 else w for w in line.split()) for line in lines
+        ]
 
     return _node(made, recipeIngredient=broken(_all(made.lines)), recipeInstructions=broken(_all(made.steps)))
 

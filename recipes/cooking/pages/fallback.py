@@ -8,9 +8,10 @@ lines read, and the pair that stands together best wins.
 from __future__ import annotations
 
 import math
-from collections import Counter
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from re import Pattern
 
 from recipes.cooking.pages import words
@@ -18,6 +19,7 @@ from recipes.cooking.pages.outline import Line, Outline, names_of
 from recipes.cooking.pages.structured import Extract
 
 _MAX_LINES = 120
+_NUMBERED = re.compile(r"\W{0,2}(\d{1,2})(?:\s*[.):–-]\s*|\s+)(?=[^\W\d])")
 _MAX_GROUPS = 200  # of each sign; bounds the work on a page made to be slow
 
 _LATE = 3.0  # score that the last line of a page costs against the first
@@ -57,11 +59,12 @@ def find(outline: Outline) -> Extract:
     first, second, _ = max(
         pairs, key=lambda pair: pair[0].score + (pair[1].score if pair[1] else 0.0) + pair[2] - late * pair[0].lines[0]
     )
-    steps_shown = _texts(outline, second.lines) if second else ()
+    steps_shown = _texts(outline, _without_names(outline, second.lines)) if second else ()
     return Extract(
         ingredients=_texts(outline, first.lines),
         steps=tuple(_numbered_off([words.without_step_label(text) for text in steps_shown])),
         parser="text",
+        signs=(first.sign, second.sign if second else 0),
     )
 
 
@@ -127,6 +130,11 @@ def _ingredient_candidates(outline: Outline) -> list[Candidate]:
 
 def _amounts(outline: Outline, lines: Iterable[int]) -> int:
     return sum(words.has_quantity(outline.lines[i].text) and not outline.lines[i].linked for i in lines)
+
+
+def amounts_in(lines: Iterable[str]) -> int:
+    """How many lines begin with an amount or hold one with its unit."""
+    return sum(map(words.has_quantity, lines))
 
 
 def _has_amounts(outline: Outline, lines: tuple[int, ...]) -> bool:
@@ -341,11 +349,32 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(word for word in text.casefold().split() if len(word) > 3 and word.isalpha())
 
 
+def _without_names(outline: Outline, lines: tuple[int, ...]) -> list[int]:
+    """Without the names of steps: headings that each stand over one paragraph; titles of parts stand over more."""
+    named = [i for i in lines if _is_name(outline.lines[i])]
+    told = [i for i in lines if i not in set(named)]
+    if len(named) < 2 or len(told) < 2:
+        return list(lines)
+    single = sum(here in told and (before in named) for before, here in pairwise(lines))
+    return told if single >= 0.7 * len(told) else list(lines)
+
+
+def _is_name(line: Line) -> bool:
+    return (line.level > 0 or line.strong) and words.count(line.text) <= 8 and line.text[-1:] not in ".。"
+
+
 def _numbered_off(steps: list[str]) -> list[str]:
-    """Steps without their bare numbers ("1 Whisk …"), which stood in boxes of their own."""
-    bare = [step.removeprefix(f"{number} ") for number, step in enumerate(steps, start=1)]
-    changed = Counter(new != old for new, old in zip(bare, steps, strict=True))
-    return bare if len(steps) > 1 and changed[True] > changed[False] else steps
+    """Steps without their numbers ("1 Whisk …", "2. Fold …"), counted anew in each part."""
+    bare, last, changed = [], 0, 0
+    for step in steps:
+        match = _NUMBERED.match(step)
+        if match and int(match[1]) in {1, last + 1}:
+            last, changed = int(match[1]), changed + 1
+            bare.append(step[match.end() :])
+        else:
+            bare.append(step)
+    told = sum(words.count(step) > 4 for step in steps)
+    return bare if changed > 1 and 2 * changed > min(told, len(steps)) else steps
 
 
 # --- how a line reads
