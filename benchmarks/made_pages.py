@@ -77,7 +77,7 @@ def boxes(made: Made) -> str:
 
 def table_and_paragraphs(made: Made) -> str:
     rows = "".join(f"<tr><td>{a}</td><td>{b}</td></tr>" for a, b in map(_split, _all(made.lines)))
-    ordered = _each(_all(made.steps), "<p><b>{n}.</b> {0}</p>")
+    ordered = _each(_all(made.steps), "<p><b>{n}</b> {0}</p>")
     return f"<h3>{made.headings[0]}</h3><table>{rows}</table><h3>{made.headings[1]}</h3>{ordered}<h3>{made.hint[0]}</h3><p>{made.hint[1]}</p>"
 
 
@@ -118,10 +118,7 @@ def check_boxes(made: Made) -> str:
         f"<div><input type='checkbox' id='c{n}'><label for='c{n}'>{line}</label></div>"
         for n, line in enumerate(_all(made.lines))
     )
-    ordered = "".join(
-        f"<div class='h'>{part}</div>" + _each(steps, "<div class='s'><i>{n}</i><div>{0}</div></div>")
-        for part, steps in zip(made.parts, made.steps, strict=True)
-    )
+    ordered = _each(_all(made.steps), "<div class='s'><i>{n}</i><div>{0}</div></div>")
     return f"<div><h2>{made.headings[0]}</h2>{boxes}</div><div><h2>{made.headings[1]}</h2>{ordered}</div>{_tips(made)}"
 
 
