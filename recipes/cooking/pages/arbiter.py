@@ -1,8 +1,9 @@
 """The arbiter: what a page states for programs and what it shows to people are two readings, and each list is weighed.
 
-Rules, in their order, for a list that both have: one line that holds all lines of the other loses; words of programs lose;
-a list without amounts loses against the same names with amounts; a list that ends early loses against one that goes on.
-Otherwise the stated list stands, as sites and libraries cite it. Copies, and titles among ingredients, are left out first.
+Rules, in their order, for a list that both have: one line that holds all lines of the other loses; words of programs
+lose; a list without amounts loses against the same names with amounts; a list that ends early loses against one that
+goes on. Otherwise the stated list stands, as sites and libraries cite it. Copies, and titles among ingredients, go
+first.
 """
 
 from __future__ import annotations
@@ -51,11 +52,8 @@ def weigh(stated: Extract, shown: Extract, outline: Outline) -> Judgement:
         unlike = mine and len(other) > 1 and max(covered(mine, other), covered(other, mine)) < 0.4
         if unlike and sign >= _SURE and not (taken is other and is_poor(name, mine)):
             marks.append(f"disagreeing-{name}")
-    used = [
-        extract.parser
-        for extract, lists in ((stated, (ingredients, steps)), (shown, (shown.ingredients, shown.steps)))
-        if any(mine and mine == taken for mine, taken in zip(lists, (first, second), strict=True))
-    ]
+    used = [stated.parser] if (first and first == ingredients) or (second and second == steps) else []
+    used += [shown.parser] if first != ingredients or second != steps else []
     title, parser = stated.title or shown.title, " + ".join(dict.fromkeys(used))
     return Judgement(replace(stated, ingredients=first, steps=second, title=title, parser=parser), tuple(marks))
 

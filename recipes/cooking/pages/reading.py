@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 import io
 import json
 import lzma
@@ -17,7 +16,7 @@ from typing import BinaryIO
 
 from base.sentences import gettext as _
 from base.sentences import gettext_noop
-from recipes.cooking.pages import library, outline, structured
+from recipes.cooking.pages import library, outline, packed, structured
 from recipes.cooking.pages.finding import read_recipe
 from recipes.cooking.pages.head import Head
 
@@ -49,11 +48,8 @@ _SIGNATURES = (
     (b"PK\x03\x04", gettext_noop("a ZIP archive or an office document")),
     (b"7z\xbc\xaf", gettext_noop("an archive")),
     (b"\xd0\xcf\x11\xe0", gettext_noop("an office document")),
-    (b"BZh", gettext_noop("packed data")),
-    (b"\xfd7zXZ", gettext_noop("packed data")),
     (b"\x28\xb5\x2f\xfd", gettext_noop("packed data")),
 )
-# Brotli, which servers send and some programs save as it came, begins with nothing of its own.
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
 # What browsers read where a page declares the key: the larger encoding that its letters stand for.
 _ENCODINGS = {
@@ -144,7 +140,7 @@ def read_page(name: str, data: bytes, *, url: str = "", max_bytes: int = MAX_PAG
 
     Args:
         name: the file's name, for the refusal and `Page.source`.
-        data: the page, gzipped or not.
+        data: the page, packed (gzip, bzip2, xz, Brotli) or not.
         url: where it came from, if known; else the page's own statement counts.
         max_bytes: limit after unpacking, in bytes.
     Raises:
@@ -237,12 +233,10 @@ def _is_page_name(name: str) -> bool:
 
 
 def _unpacked(name: str, data: bytes, max_bytes: int) -> bytes:
-    if data.startswith(b"\x1f\x8b"):
-        try:
-            with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-                data = file.read(max_bytes + 1)
-        except (OSError, EOFError, zlib.error):
-            raise PageRefused(name, _("is a damaged gzip file; nothing in it could be read.")) from None
+    try:
+        data = packed.unpacked(data, max_bytes)
+    except packed.Damaged as damaged:
+        raise PageRefused(name, str(damaged)) from None
     if len(data) > max_bytes:
         raise PageRefused(name, _("is larger than %(size)s, the limit for one page.") % {"size": _megabytes(max_bytes)})
     return data
