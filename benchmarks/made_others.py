@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (markup is easier to read in one line)
 """Pages that are no recipe and have something of one, for `benchmarks.documents --made`: to be refused, or marked."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (markup is easier to read in one line)
 """Pages written for `benchmarks.documents --made`: recipes of many languages in many layouts, and pages of no recipe.
 
 Each recipe of `made_recipes` is laid out in each way of `LAYOUTS`, and states for machines what each of `STATED` makes

@@ -1,7 +1,8 @@
+# ruff: noqa: E501  (each line of a recipe stays one line)
 """Recipes written for `benchmarks.made_pages`, in the words that sites of each language use around them.
 
 Each: dish; heading of the ingredients, of the steps; servings; titles of two parts; lines of the first part and of the
-second; steps of the first and of the second; heading and sentence of a hint; a label of time; a teaser of other recipes.
+second; steps of the first and of the second; heading and sentence of a hint; a label of time; a teaser of others.
 """
 
 from __future__ import annotations

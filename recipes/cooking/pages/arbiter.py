@@ -124,7 +124,8 @@ def once(lines: Lines) -> Lines:
         if all(bare(a) == bare(b) for a, b in zip(lines[::2], lines[1::2], strict=True)):
             return lines[::2]
     if half >= 4 and len(lines) % 2 == 0:
-        alike = [names(a) == names(b) != frozenset() for a, b in zip(lines[:half], lines[half:], strict=True)]
+        pairs = [sorted((names(a), names(b)), key=len) for a, b in zip(lines[:half], lines[half:], strict=True)]
+        alike = [bool(fewer) and fewer <= more for fewer, more in pairs]
         if all(alike) and all(words.begins_with_quantity(line) for line in lines[:2]):
             return lines[:half]
     return lines

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 # Languages whose commonest foods stand below; a recipe in them has one of these words, or is strange.
 COVERED = frozenset(
@@ -111,13 +112,14 @@ _AMBIGUOUS = frozenset(
 _NOT_SAFE = frozenset(re.findall(r"\w+", "un et ou med bal hal sol vis voi bab room time mere"))
 _WHOLE = frozenset(word for word in _FOODS.split() if len(word) <= 3 or word in _AMBIGUOUS) - _NOT_SAFE
 _BEGINNINGS = frozenset(_FOODS.split()) - _WHOLE - _NOT_SAFE
-_LONGEST_FIRST = sorted(_BEGINNINGS, key=len, reverse=True)
-_FOOD = re.compile(rf"(?<!\w)(?:(?:{'|'.join(_LONGEST_FIRST)})|(?:{'|'.join(sorted(_WHOLE))})(?:s|en|er)?(?!\w))")
-# Compounds of Germanic languages and of Hungarian end in the food: "Gemüsebrühe", "kalvfärs".
-_ENDINGS = re.compile(
-    r"(?:mehl|zucker|butter|milch|sahne|käse|öl|brühe|fleisch|kartoffeln?|zwiebeln?|mjöl|socker|grädde|mjölk|ost|färs|lök|"
-    r"sukker|mel|fløde|kød|olie|mælk|suiker|boter|olie|bloem|melk|kaas|vlees|lappen|ui|sokeri|jauho[aj]?|kermaa?|maitoa?|juusto\w?|"
-    r"liha\w?|file(?:t|e)\w*|liszt|cukor|hagyma|szár)(?!\w)"
+# Compounds of Germanic languages, of Finnish and of Hungarian end in the food: "Gemüsebrühe", "kalvfärs".
+_ENDINGS = frozenset(
+    re.findall(
+        r"\w+",
+        "mehl zucker butter milch sahne käse öl brühe fleisch kartoffel kartoffeln zwiebel zwiebeln mjöl socker grädde "
+        "mjölk färs lök sukker mel fløde kød olie mælk suiker boter bloem melk kaas vlees lappen sokeri jauho jauhoja "
+        "kerma kermaa maitoa juusto liha filé filet filee fileetä liszt cukor hagyma szár",
+    )
 )
 _UNSPACED = re.compile(r"[\u0590-\u08ff\u0900-\u0fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 # Measures of kitchens alone; grams and litres are those of machines and materials too.
@@ -125,15 +127,22 @@ _MEASURE = re.compile(
     r"(?:\d|[¼-¾⅐-⅞])\s*(?:cups?|tbsp?s?|tbs|tablespoons?|tsps?|teaspoons?|oz|ounces?|cloves?|pinch|el|tl|esslöffel|teelöffel|"
     r"prisen?|zehen?|cs|cc|càs|càc|cuill\w+|gousses?|pincée|cucharad\w+|cdas?|cdtas?|dientes|pizca|cucchiai\w*|spicchi\w*|"
     r"colher\w*|xícaras?|eetlepels?|theelepels?|snufje|teentjes?|lžic\w*|lžičk\w*|stroužk\w*|lyžic\w*|lyžičk\w*|strúčik\w*|"
-    r"łyż\w*|szklank\w*|msk|tsk|krm|spsk|rkl|evőkanál|teáskanál|gerezd|linguri\w*|žlic\w*|стакан\w*|ст\.? ?л|ч\.? ?л|κ\.?σ|"
-    r"κ\.?γ|"
+    r"łyż\w*|szklank\w*|msk|tsk|krm|spsk|rkl|evőkanál|teáskanál|gerezd|linguri\w*|žlic\w*|стакан\w*|ст\.? ?л|ч\.? ?л|"
+    r"κ\.?σ|κ\.?γ|"
     r"yemek kaşığı|çay kaşığı|su bardağı|大さじ|小さじ)(?!\w)"
 )
 
 
 def count(lines: Iterable[str]) -> int:
     """How many of the lines name a food that is known here."""
-    return sum(bool(_FOOD.search(text) or _ENDINGS.search(text)) for text in map(str.casefold, lines))
+    return sum(any(map(_is_food, re.findall(r"[^\W\d_]+", text.casefold()))) for text in lines)
+
+
+@lru_cache(maxsize=8192)
+def _is_food(word: str) -> bool:
+    if word in _WHOLE or any(word.endswith(end) and word.removesuffix(end) in _WHOLE for end in ("s", "en", "er")):
+        return True
+    return any(word[:length] in _BEGINNINGS or word[-length:] in _ENDINGS for length in range(2, len(word) + 1))
 
 
 def measured(lines: Iterable[str]) -> bool:

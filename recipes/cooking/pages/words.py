@@ -70,7 +70,8 @@ _OTHER += (
     r"también te puede|recetas relacionadas|te recomendamos|ti potrebbe|note|varianti|receitas relacionadas|"
     r"variatie(?:tip)?s?|notities|lekker met|meer recepten|näring|fler recept|gode råd|noter|næring\w*|"
     r"flere oppskrifter|flere opskrifter|andre læste|huom(?:io)?|tipy?|rady|další recepty|ďalšie recepty|mohlo by|"
-    r"poznámk\w+|uwagi|zobacz (?:też|także)|további receptek|jó tanács|alte rețete|napomen\w+|savjet\w*|nasvet\w*|ipuçları|"
+    r"poznámk\w+|uwagi|zobacz (?:też|także)|további receptek|jó tanács|alte rețete|napomen\w+|savjet\w*|nasvet\w*|"
+    r"ipuçları|"
     r"другие рецепты|совет|вам может|συμβουλή|περισσότερ\w+"
 )
 # Words of an article or of another section may stand before and after: "For the Brownie Ingredients (serves 4)".
