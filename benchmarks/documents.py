@@ -8,8 +8,8 @@ white space and HTML entities; line F1 also folds case and compatibility forms (
 per page, then takes the mean over pages. Exits with 1 when a target is missed. `--degrade` adds the same figures with
 the host hidden and one kind of sign taken from every page, so that one sees what carries the result.
 
-`--made` reads the pages of `benchmarks.made_pages` and `made_others`, written for this project in 15 languages: how well
-each language, layout and way of stating is read, what share of all is refused, marked, or wrong (a list of a line
+`--made` reads the pages of `benchmarks.made_pages` and `made_others`, written for this project in 15 languages: how
+well each language, layout and way of stating is read, what share of all is refused, marked, or wrong (a list of a line
 F1 below ½) without a mark, and the seconds a page.
 """
 
