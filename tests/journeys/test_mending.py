@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
@@ -40,8 +38,6 @@ def test_lines_are_split_joined_moved_and_dropped_by_keys(browsing: Browsing) ->
     texts = tab.get_by_role("textbox", name="Text of the line")
     expect(texts).to_have_count(7)
     expect(tab.frame_locator("iframe").get_by_text("Our best cakes")).to_be_visible()
-    if folder := os.environ.get("PALATE_PICTURES"):
-        tab.screenshot(path=f"{folder}/mend.png")
     texts.nth(2).focus()
     tab.keyboard.press("Alt+Delete")
     expect(texts).to_have_count(6)
@@ -62,8 +58,6 @@ def test_lines_are_split_joined_moved_and_dropped_by_keys(browsing: Browsing) ->
     row.refresh_from_db()
     assert [block.text for block in row.blocks if block.kind == "step"] == list(STEPS)
     assert [block.text for block in row.blocks if block.kind == "ingredient"] == [LINES[0], "eggs", "salt"]
-    if folder := os.environ.get("PALATE_PICTURES"):
-        tab.screenshot(path=f"{folder}/mended.png", full_page=True)
     entry = Mending.objects.get()
     assert (entry.n_added, entry.n_dropped, entry.n_moved, entry.n_changed) == (1, 1, 0, 2)
     expect(tab.get_by_text("“Our best cakes”")).to_be_visible()
