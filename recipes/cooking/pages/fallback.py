@@ -8,19 +8,15 @@ lines read, and the pair that stands together best wins.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from re import Pattern
 
-from recipes.cooking.pages import words
+from recipes.cooking.pages import numbering, words
 from recipes.cooking.pages.outline import Line, Outline, names_of
 from recipes.cooking.pages.structured import Extract
 
 _MAX_LINES = 120
-_NUMBERED = re.compile(r"(\d{1,2})\s+(?=[^\W\d])")
-_NUMBER_ALONE = re.compile(r"\s*\d{1,2}\s*")
 _MAX_GROUPS = 200  # of each sign; bounds the work on a page made to be slow
 
 _LATE = 3.0  # score that the last line of a page costs against the first
@@ -60,10 +56,14 @@ def find(outline: Outline) -> Extract:
     first, second, _ = max(
         pairs, key=lambda pair: pair[0].score + (pair[1].score if pair[1] else 0.0) + pair[2] - late * pair[0].lines[0]
     )
-    told = [outline.lines[i] for i in _without_names(outline, second.lines)] if second else []
+    told = [outline.lines[i] for i in numbering.without_names(outline, second.lines)] if second else []
     return Extract(
         ingredients=_texts(outline, first.lines),
-        steps=tuple(_numbered_off([(words.without_step_label(line.text), _has_number_box(line)) for line in told])),
+        steps=tuple(
+            numbering.numbered_off(
+                [(words.without_step_label(line.text), numbering.has_number_box(line)) for line in told]
+            )
+        ),
         parser="text",
         signs=(first.sign, second.sign if second else 0),
     )
@@ -348,46 +348,6 @@ def _without_copy(outline: Outline, lines: list[int]) -> list[int]:
 def _names(text: str) -> frozenset[str]:
     """The longer words of a line, which stay the same from one system of units to another."""
     return frozenset(word for word in text.casefold().split() if len(word) > 3 and word.isalpha())
-
-
-def _without_names(outline: Outline, lines: tuple[int, ...]) -> list[int]:
-    """Without the names of steps: headings that each stand over one paragraph; titles of parts stand over more."""
-    named = {i for i in lines if _is_name(outline.lines[i])}
-    told = [i for i in lines if i not in named]
-    if len(named) < 2 or len(told) < 2:
-        return list(lines)
-    single = sum(here not in named and before in named for before, here in pairwise(lines))
-    return told if single >= 0.7 * len(told) else list(lines)
-
-
-def _is_name(line: Line) -> bool:
-    return (line.level > 0 or line.strong) and words.count(line.text) <= 8 and line.text[-1:] not in ".。"
-
-
-def _has_number_box(line: Line) -> bool:
-    """Whether the number of a step stands in an element of its own: what an author types stays ("1. Whisk …")."""
-    first = next((text for text in line.element.itertext() if text.strip()), "")
-    return bool(_NUMBER_ALONE.fullmatch(first))
-
-
-def _numbered_off(steps: list[tuple[str, bool]]) -> list[str]:
-    """Steps without the numbers that stood in boxes of their own ("1 Whisk …"), counted anew in each part.
-
-    `steps`: the texts, and whether each one's element begins with a number in a box.
-    """
-    bare, last, changed, sure = [], 0, 0, False
-    for step, boxed in steps:
-        match = _NUMBERED.match(step)
-        if match and int(match[1]) in {1, last + 1}:
-            last, changed, sure = int(match[1]), changed + 1, sure or boxed
-            bare.append(step[match.end() :])
-        else:
-            # One whose number stands in a line by itself counts too; a title does not.
-            last += words.count(step) > 4
-            bare.append(step)
-    texts = [step for step, _ in steps]
-    told = sum(words.count(step) > 4 for step in texts)
-    return bare if sure or (changed > 1 and 2 * changed > min(told, len(texts))) else texts
 
 
 # --- how a line reads
