@@ -212,23 +212,22 @@ def test_foods_are_known_in_each_language_and_in_no_tool() -> None:
 # --- packed pages
 
 
-@pytest.mark.parametrize("pack", [bz2.compress, lzma.compress, brotli.compress], ids=["bzip2", "xz", "Brotli"])
-def test_packed_pages_are_unpacked(pack: object) -> None:
-    assert read_page("a.html", pack(plain(SHOWN))).ingredients == LINES  # type: ignore[operator]
+@pytest.mark.parametrize("body", [SHOWN, SHOWN * 40], ids=["short", "long"])
+def test_pages_in_brotli_are_unpacked(body: str) -> None:
+    assert read_page("a.html", brotli.compress(plain(body))).ingredients == LINES
 
 
-@pytest.mark.parametrize("pack", [bz2.compress, lzma.compress, brotli.compress], ids=["bzip2", "xz", "Brotli"])
-def test_packed_data_is_never_unpacked_past_the_limit(pack: object) -> None:
-    bomb = pack(b"\xe9" * 2**24)  # type: ignore[operator]
+def test_packed_data_is_never_unpacked_past_the_limit() -> None:
+    bomb = brotli.compress(b"\xe9" * 2**24)
     assert len(packed.unpacked(bomb, 1000)) == 1001
     with pytest.raises(PageRefused, match="is larger than 1000 bytes"):
         read_page("a.html", bomb, max_bytes=1000)
 
 
-@pytest.mark.parametrize(("start", "kind"), [(b"BZh9", "bzip2"), (b"\xfd7zXZ\x00", "xz"), (b"\x1f\x8b", "gzip")])
-def test_damaged_packed_data_says_so(start: bytes, kind: str) -> None:
-    with pytest.raises(PageRefused, match=f"is a damaged {kind} file"):
-        read_page("a.html", start + bytes(range(200)))
+@pytest.mark.parametrize("pack", [bz2.compress, lzma.compress], ids=["bzip2", "xz"])
+def test_what_no_server_sends_is_called_packed_data(pack: object) -> None:
+    with pytest.raises(PageRefused, match="it looks like packed data"):
+        read_page("a.html", pack(plain(SHOWN)))  # type: ignore[operator]
 
 
 def every_made_page() -> Iterator[MadePage]:

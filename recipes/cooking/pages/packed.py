@@ -1,24 +1,14 @@
-"""Pages that were saved as they travelled: gzip, bzip2, xz and Brotli are unpacked, never past a limit."""
+"""Pages that were saved as they travelled: gzip and Brotli are unpacked, never past a limit."""
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import io
-import lzma
 import zlib
 
 import brotli
 
 from base.sentences import gettext as _
-from base.sentences import gettext_noop
-
-_XZ_MEMORY = 2**26
-_KINDS = (
-    (b"\x1f\x8b", gettext_noop("gzip")),
-    (b"BZh", gettext_noop("bzip2")),
-    (b"\xfd7zXZ\x00", gettext_noop("xz")),
-)
 
 
 class Damaged(Exception):
@@ -29,25 +19,15 @@ def unpacked(data: bytes, limit: int) -> bytes:
     """`data` as it was before it was packed, or itself; cut one byte behind `limit`.
 
     Raises:
-        Damaged: it begins as packed data and is none.
+        Damaged: it begins as gzip does and is none.
     """
-    for signature, kind in _KINDS:
-        if data.startswith(signature):
-            try:
-                return _out_of(signature, data, limit + 1)
-            except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError):
-                name = _(kind)
-                raise Damaged(_("is a damaged %(kind)s file; nothing in it could be read.") % {"kind": name}) from None
-    return _out_of_brotli(data, limit + 1) or data
-
-
-def _out_of(signature: bytes, data: bytes, most: int) -> bytes:
-    if signature == b"BZh":
-        return bz2.BZ2Decompressor().decompress(data, most)
-    if signature != b"\x1f\x8b":
-        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY).decompress(data, most)
-    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-        return file.read(most)
+    if not data.startswith(b"\x1f\x8b"):
+        return _out_of_brotli(data, limit + 1) or data
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            return file.read(limit + 1)
+    except (OSError, EOFError, zlib.error):
+        raise Damaged(_("is a damaged gzip file; nothing in it could be read.")) from None
 
 
 def _out_of_brotli(data: bytes, most: int) -> bytes:

@@ -48,6 +48,8 @@ _SIGNATURES = (
     (b"PK\x03\x04", gettext_noop("a ZIP archive or an office document")),
     (b"7z\xbc\xaf", gettext_noop("an archive")),
     (b"\xd0\xcf\x11\xe0", gettext_noop("an office document")),
+    (b"BZh", gettext_noop("packed data")),
+    (b"\xfd7zXZ", gettext_noop("packed data")),
     (b"\x28\xb5\x2f\xfd", gettext_noop("packed data")),
 )
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
@@ -140,7 +142,7 @@ def read_page(name: str, data: bytes, *, url: str = "", max_bytes: int = MAX_PAG
 
     Args:
         name: the file's name, for the refusal and `Page.source`.
-        data: the page, packed (gzip, bzip2, xz, Brotli) or not.
+        data: the page, packed (gzip, Brotli) or not.
         url: where it came from, if known; else the page's own statement counts.
         max_bytes: limit after unpacking, in bytes.
     Raises:
