@@ -27,10 +27,14 @@ _NAME_WORDS = 6
 
 @dataclass(frozen=True)
 class Judgement:
-    """The recipe that stands, and why it may be wrong (keys of `doubts.SENTENCES`)."""
+    """The recipe that stands, and why it may be wrong (keys of `doubts.SENTENCES`).
+
+    `routes`: by what the ingredients were found, and the steps.
+    """
 
     extract: Extract
     doubts: Lines = field(default=())
+    routes: tuple[str, str] = ("", "")
 
 
 def weigh(stated: Extract, shown: Extract, outline: Outline) -> Judgement:
@@ -52,10 +56,13 @@ def weigh(stated: Extract, shown: Extract, outline: Outline) -> Judgement:
         unlike = mine and len(other) > 1 and max(covered(mine, other), covered(other, mine)) < 0.4
         if unlike and sign >= _SURE and not (taken is other and is_poor(name, mine)):
             marks.append(f"disagreeing-{name}")
-    used = [stated.parser] if (first and first == ingredients) or (second and second == steps) else []
-    used += [shown.parser] if first != ingredients or second != steps else []
+    routes = (
+        stated.parser if first and first == ingredients else shown.parser,
+        stated.parser if second and second == steps else shown.parser,
+    )
+    used = [route for route, lines in zip(routes, (first, second), strict=True) if lines and route]
     title, parser = stated.title or shown.title, " + ".join(dict.fromkeys(used))
-    return Judgement(replace(stated, ingredients=first, steps=second, title=title, parser=parser), tuple(marks))
+    return Judgement(replace(stated, ingredients=first, steps=second, title=title, parser=parser), tuple(marks), routes)
 
 
 def _list(stated: Lines, shown: Lines, sign: int, loses: Callable[[Lines, Lines, int], bool]) -> Lines:

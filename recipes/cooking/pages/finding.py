@@ -42,7 +42,8 @@ def read_recipe(
     if isinstance(general, str):
         return _doubted(Judgement(known), language)
     found = general.extract
-    extract = _combined(known, found, known.ingredients or found.ingredients, known.steps or found.steps)
+    filled = replace(found, parser=general.routes[bool(known.ingredients)])
+    extract = _combined(known, filled, known.ingredients or found.ingredients, known.steps or found.steps)
     return _doubted(Judgement(extract, general.doubts), language)
 
 
@@ -74,15 +75,15 @@ def _read_general(
     found, marks = judged.extract, [*judged.doubts, *(["several"] if several else [])]
     if not found.ingredients or not found.steps:
         scripts = main_recipe(list(filter(is_recipe, state.find(root))), heading) or Extract()
-        whole = arbiter.weigh(found, scripts, lines).extract if scripts.ingredients else found
-        if whole != found and not found.ingredients:
-            marks.append("scripts")
-        found = whole
+        if scripts.ingredients:
+            whole = arbiter.weigh(found, scripts, lines)
+            marks += ["scripts"] if not found.ingredients else []
+            found, judged = whole.extract, whole
     if why := _refused(found, language or found.language, stated=bool(given.ingredients)):
         return why
     if found.parser == "text" and not any(shown.signs):
         marks.append("unnamed")
-    return Judgement(found, tuple(marks))
+    return Judgement(found, tuple(marks), judged.routes)
 
 
 def _refused(found: Extract, language: str, *, stated: bool) -> str:
