@@ -34,7 +34,7 @@ from recipe_scrapers import scrape_html
 
 from benchmarks import degrade, made_others, made_pages
 from benchmarks.made_pages import MadePage
-from recipes.cooking.pages import Page, PageRefused, outline, read_page, reading, structured
+from recipes.cooking.pages import Page, PageRefused, finding, outline, read_page, structured
 from recipes.cooking.pages.head import Head
 from recipes.cooking.pages.structured import Extract
 
@@ -136,7 +136,7 @@ def tree_of(page: Expected) -> etree._Element:
 def read_tree(root: etree._Element) -> Extract:
     """The recipe of a changed page: its text is what the tree now holds."""
     text = lxml_html.tostring(root, encoding="unicode")
-    found = reading.read_recipe(text, root, Head(text), structured.json_nodes(root), urls=[])
+    found = finding.read_recipe(text, root, Head(text), structured.json_nodes(root), urls=[])
     return Extract(parser=found) if isinstance(found, str) else found.extract
 
 

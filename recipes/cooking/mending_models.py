@@ -36,7 +36,7 @@ class Mending(models.Model):
         return f"{self.row}: +{self.n_added} −{self.n_dropped}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        if self.pk is not None:
+        if not self._state.adding:
             raise TypeError("Entries of the history of mendings are not changed.")
         super().save(*args, **kwargs)
 
