@@ -39,7 +39,9 @@ from judges import actions as judging
 from judges.generating import actions as generating
 from judges.models import ExtractionRun, GenerationRun, Judge, Run
 from recipes.cooking import actions as retrieving
-from recipes.cooking.models import Document, Retrieval
+from recipes.cooking import mending_queries
+from recipes.cooking.models import Document, Mending, Retrieval
+from recipes.cooking.pages.mending import Line
 from recipes.cooking.retrieval_queries import Asked
 from recipes.cooking.web.engines import Result
 from recipes.cooking.web.recorded import Recorded
@@ -145,6 +147,12 @@ def a_stored_page(world: World) -> Sequence[object]:
         row=world.mine.row, defaults={"html_gz": gzip.compress(b"<p>Stir.</p>"), "source": "a.html", "sha256": "0"}
     )
     return (world.mine.row_id,)
+
+
+def a_mending(world: World) -> Mending:
+    row = world.mine.row
+    lines = [Line(block, i) for i, block in enumerate(row.blocks)]
+    return retrieving.mend(row=row, lines=lines, seen=mending_queries.digest_of(row), by=world.leases.manager)
 
 
 def a_retrieval(world: World) -> Retrieval:
@@ -334,6 +342,8 @@ TABLE = {
     "recipes:stored-page": Url(MEMBERS, args=a_stored_page),
     "recipes:documents": Url(READERS, args=slug),
     "recipes:document": Url(READERS, args=lambda world: (world.leases.study.slug, world.mine.row_id)),
+    "recipes:mend": Url(MANAGERS, MANAGERS_IN_VAIN, args=lambda world: (world.leases.study.slug, world.mine.row_id)),
+    "recipes:put-back": Posted(MANAGERS, args=lambda world: (world.leases.study.slug, a_mending(world).pk)),
     "recipes:add-recipe": Posted(MANAGERS, args=slug),
     "recipes:import-documents": Posted(MANAGERS, args=slug),
     "memorization:names": Url(READERS, args=slug),
@@ -457,6 +467,9 @@ TABLE = {
     "api:generated-texts": Url(READERS, args=generation),
     "api:write-again": Posted(MANAGERS_IN_VAIN, args=a_generation),
     "api:hits": Url(READERS, args=slug),
+    "api:documents": Url(READERS, args=slug),
+    "api:mendings": Url(READERS, args=slug),
+    "api:mend-document": Posted(MANAGERS, args=lambda world: (world.leases.study.slug, world.mine.row_id)),
     "api:decide-hit": Posted(MANAGERS_IN_VAIN, args=hit, data=lambda world: {"is_document": True}),
     "api:start-retrieval": Posted(MANAGERS, args=slug),
     "api:retrievals": Url(READERS, args=slug),

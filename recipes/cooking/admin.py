@@ -5,7 +5,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from annotation.admin import MadeByActions, pretty, through
-from recipes.cooking.models import Document, Recipe, Retrieval, Search, Site
+from recipes.cooking.models import Document, Mending, Recipe, Retrieval, Search, Site
 
 
 @admin.register(Recipe)
@@ -30,8 +30,17 @@ class DocumentAdmin(MadeByActions):
     list_select_related = ["row__sheet"]
     search_fields = ["source", "host", "row__name"]
     deferred = ["html_gz", "row__evidence"]
-    fields = ["row", "source", "host", "parser", "sha256", "imported_at"]
+    fields = ["row", "source", "host", "parser", "reader", "doubts", "sha256", "imported_at"]
     sheet = through("row__sheet")
+
+
+@admin.register(Mending)
+class MendingAdmin(MadeByActions):
+    list_display = ["row", "by", "at", "n_added", "n_dropped", "n_moved", "n_changed"]
+    list_filter = ["row__sheet__study"]
+    list_select_related = ["row", "by"]
+    search_fields = ["row__name"]
+    fields = ["row", "by", "at", "n_added", "n_dropped", "n_moved", "n_changed"]
 
 
 @admin.register(Search)

@@ -2,9 +2,12 @@ from __future__ import annotations
 
 from django.urls import path
 
-from recipes.cooking import api
+from recipes.cooking import api, api_documents
 
 urlpatterns = [
+    path("studies/<slug:slug>/documents/", api_documents.documents, name="documents"),
+    path("studies/<slug:slug>/documents/mendings/", api_documents.mendings, name="mendings"),
+    path("studies/<slug:slug>/documents/<int:pk>/mend/", api_documents.mend, name="mend-document"),
     path("studies/<slug:slug>/hits/", api.hits, name="hits"),
     path("studies/<slug:slug>/hits/<int:pk>/decide/", api.decide, name="decide-hit"),
     path("studies/<slug:slug>/retrievals/start/", api.start, name="start-retrieval"),

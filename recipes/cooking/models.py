@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Row, Sheet
+from recipes.cooking.mending_models import Mending
 from recipes.cooking.retrieval_models import Fetched, Hit, Retrieval, Search, Site, Visit
 
-__all__ = ["Document", "Fetched", "Hit", "Recipe", "Retrieval", "Search", "Site", "Visit"]
+__all__ = ["Document", "Fetched", "Hit", "Mending", "Recipe", "Retrieval", "Search", "Site", "Visit"]
 
 
 class Recipe(models.Model):
@@ -33,6 +35,9 @@ class Document(models.Model):
     source = models.CharField(max_length=500)
     host = models.CharField(max_length=255, blank=True)
     parser = models.CharField(max_length=100)
+    # Which version of the reader it was: how often people mend its lines is counted for each.
+    reader = models.CharField(max_length=10, default="1")
+    doubts = models.JSONField(default=list, help_text=_("Why the reading may be wrong: keys of pages.doubts."))
     html_gz = models.BinaryField()
     sha256 = models.CharField(max_length=64)
     imported_at = models.DateTimeField(auto_now_add=True)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from recipes.cooking.views import documents, retrieval
+from recipes.cooking.views import documents, mending, retrieval
 
 app_name = "recipes"
 
@@ -12,6 +12,8 @@ urlpatterns = [
     path("studies/<slug:slug>/documents/add-recipe/", documents.add_recipe, name="add-recipe"),
     path("studies/<slug:slug>/documents/import/", documents.import_documents, name="import-documents"),
     path("studies/<slug:slug>/documents/<int:pk>/", documents.document, name="document"),
+    path("studies/<slug:slug>/documents/<int:pk>/mend/", mending.mend, name="mend"),
+    path("studies/<slug:slug>/documents/mendings/<int:pk>/put-back/", mending.put_back, name="put-back"),
     path("studies/<slug:slug>/search/", retrieval.searches, name="searches"),
     path("studies/<slug:slug>/search/new/", retrieval.new_search, name="new-search"),
     path("studies/<slug:slug>/search/items/", retrieval.search_items, name="search-items"),

@@ -107,13 +107,13 @@ def test_every_site_of_the_library_is_known_by_its_address():
 
 
 def test_known_site_keeps_the_librarys_lines_and_fills_a_missing_list():
-    # A soft hyphen and a title among the ingredients stay; the steps come from what the page shows.
+    # A title among the ingredients stays, a soft hyphen goes; the steps come from what the page shows.
     lines = ["For the cake:", "250 g flo\u00adur", "3 eggs &amp;  milk"]
     head = '<link rel="canonical" href="https://www.allrecipes.com/recipe/1/">' + script(
         recipe(recipeIngredient=lines, recipeInstructions=[])
     )
     found = read(SHOWN, head=head)
-    assert found.ingredients == ("For the cake:", "250 g flo\u00adur", "3 eggs & milk")
+    assert found.ingredients == ("For the cake:", "250 g flour", "3 eggs & milk")
     assert (found.steps, found.parser) == (STEPS, "recipe-scrapers:allrecipes.com + text")
 
 

@@ -63,7 +63,10 @@ def test_stated_lines_are_the_librarys(pages: list[Expected]):
         wild = benchmark.library(page)
         found = benchmark.hidden(page)
         if len(wild.ingredients) > 1 and len(wild.steps) > 1:
-            assert (found.ingredients, found.steps) == structured.tidied(wild), page.name
+            ingredients, steps = structured.tidied(wild)
+            names = structured.names_of_steps(structured.json_nodes(benchmark.tree_of(page)))
+            assert found.ingredients == ingredients, page.name
+            assert found.steps == tuple(step for step in steps if step not in names), page.name
             compared += 1
     assert compared > 20
 

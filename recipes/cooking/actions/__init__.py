@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from recipes.cooking.actions.documents import Import, add_recipe, evidence_of, import_documents
+from recipes.cooking.actions.mending import mend, put_back
 from recipes.cooking.actions.retrieving import (
     MAX_DOCUMENTS,
     Given,
@@ -27,6 +28,8 @@ __all__ = [
     "decide",
     "evidence_of",
     "import_documents",
+    "mend",
+    "put_back",
     "record_results",
     "resume_retrieval",
     "search_for_items",

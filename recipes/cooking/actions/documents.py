@@ -19,7 +19,7 @@ from annotation.evidence.kinds import HEADING
 from annotation.models import Row, Sheet, Study
 from base.text import storable
 from recipes.cooking.models import Document, Recipe
-from recipes.cooking.pages import Page, PageRefused
+from recipes.cooking.pages import READER, Page, PageRefused
 from recipes.cooking.pages.outline import visible
 from recipes.cooking.parsing import ParsedRecipe
 from recipes.cooking.vocabulary import INGREDIENT, STEP
@@ -134,6 +134,8 @@ def add_document(
         source=page.source[:500],
         host=page.host[:255],
         parser=page.parser[:100],
+        reader=READER,
+        doubts=list(page.doubts),
         html_gz=gzip.compress(page.html),
         sha256=digest,
     )

@@ -8,12 +8,11 @@ lines read, and the pair that stands together best wins.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from re import Pattern
 
-from recipes.cooking.pages import words
+from recipes.cooking.pages import numbering, words
 from recipes.cooking.pages.outline import Line, Outline, names_of
 from recipes.cooking.pages.structured import Extract
 
@@ -57,11 +56,16 @@ def find(outline: Outline) -> Extract:
     first, second, _ = max(
         pairs, key=lambda pair: pair[0].score + (pair[1].score if pair[1] else 0.0) + pair[2] - late * pair[0].lines[0]
     )
-    steps_shown = _texts(outline, second.lines) if second else ()
+    told = [outline.lines[i] for i in numbering.without_names(outline, second.lines)] if second else []
     return Extract(
         ingredients=_texts(outline, first.lines),
-        steps=tuple(_numbered_off([words.without_step_label(text) for text in steps_shown])),
+        steps=tuple(
+            numbering.numbered_off(
+                [(words.without_step_label(line.text), numbering.has_number_box(line)) for line in told]
+            )
+        ),
         parser="text",
+        signs=(first.sign, second.sign if second else 0),
     )
 
 
@@ -127,6 +131,11 @@ def _ingredient_candidates(outline: Outline) -> list[Candidate]:
 
 def _amounts(outline: Outline, lines: Iterable[int]) -> int:
     return sum(words.has_quantity(outline.lines[i].text) and not outline.lines[i].linked for i in lines)
+
+
+def amounts_in(lines: Iterable[str]) -> int:
+    """How many lines begin with an amount or hold one with its unit."""
+    return sum(map(words.has_quantity, lines))
 
 
 def _has_amounts(outline: Outline, lines: tuple[int, ...]) -> bool:
@@ -339,13 +348,6 @@ def _without_copy(outline: Outline, lines: list[int]) -> list[int]:
 def _names(text: str) -> frozenset[str]:
     """The longer words of a line, which stay the same from one system of units to another."""
     return frozenset(word for word in text.casefold().split() if len(word) > 3 and word.isalpha())
-
-
-def _numbered_off(steps: list[str]) -> list[str]:
-    """Steps without their bare numbers ("1 Whisk …"), which stood in boxes of their own."""
-    bare = [step.removeprefix(f"{number} ") for number, step in enumerate(steps, start=1)]
-    changed = Counter(new != old for new, old in zip(bare, steps, strict=True))
-    return bare if len(steps) > 1 and changed[True] > changed[False] else steps
 
 
 # --- how a line reads

@@ -1,6 +1,7 @@
 """What recipe-scrapers finds in a page: by the scraper of the page's site, or by its reader of schema.org data.
 
-Its lines stand as they are, only white space and HTML entities folded: they are what people cite as the page's recipe.
+Its lines stand as they are, but for white space, HTML entities and signs that nobody sees: they are what people cite as
+the page's recipe.
 Nothing is fetched: the scrapers get the page's own text.
 """
 
@@ -108,6 +109,6 @@ def _lines(value: Any) -> tuple[str, ...]:
     A scraper that gives nothing (None) comes out of the library as the text "None".
     """
     items = value.split("\n") if isinstance(value, str) else value if isinstance(value, list | tuple) else []
-    folded = (" ".join(outline.unescaped(item).split()) for item in items if isinstance(item, str))
+    folded = (outline.fold(item) for item in items if isinstance(item, str))
     lines = tuple(line for line in folded if line)
     return () if lines == ("None",) else lines

@@ -35,7 +35,7 @@ _BOLD = {"b", "strong"}
 # Between inline elements without white space: a space if letters or digits would run together (CSS sets them apart).
 _JOINT = "\x00"
 _JOINT_TAGS = {"span", "div", "data", "td", "th", "p", "dt", "dd", "h4", "h5"}
-_INVISIBLE = re.compile("[\u200b\u2060\ufeff\xad]")
+_INVISIBLE = re.compile("[\u200b\u200e\u200f\u2060\u2061-\u2064\ufeff\xad\u180e]")
 _BULLET = re.compile(r"^[\s▢☐□◻▪■●○•·∙‣⁃✓✔☑\-–—*►▸+]+(?=\S)")
 
 

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 import io
 import json
 import lzma
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from lxml import etree
-
 from base.sentences import gettext as _
 from base.sentences import gettext_noop
-from recipes.cooking.pages import fallback, library, outline, state, structured
+from recipes.cooking.pages import library, outline, packed, structured
+from recipes.cooking.pages.finding import read_recipe
 from recipes.cooking.pages.head import Head
-from recipes.cooking.pages.structured import Extract
 
 MAX_PAGE_BYTES = 8 * 2**20
 MAX_MEMBERS = 10_000
@@ -55,7 +52,6 @@ _SIGNATURES = (
     (b"\xfd7zXZ", gettext_noop("packed data")),
     (b"\x28\xb5\x2f\xfd", gettext_noop("packed data")),
 )
-# Brotli, which servers send and some programs save as it came, begins with nothing of its own.
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
 # What browsers read where a page declares the key: the larger encoding that its letters stand for.
 _ENCODINGS = {
@@ -76,8 +72,6 @@ _OLD_ENCODINGS = {
     "zh": "gb18030",
     "ko": "cp949",
 }
-# A page of this many different complete recipes is a collection, whichever of them a reader would pick.
-_COLLECTION = 4
 
 
 class PageRefused(Exception):
@@ -95,7 +89,7 @@ class Page:
 
     `source`: the file's name in its folder or ZIP; `url`: what the page states, else ""; `language`: a tag such as
     "en-GB" or ""; `parser`: the routes that found the lines ("recipe-scrapers:<host>", "schema.org", "text"); `html`:
-    the unpacked page.
+    the unpacked page; `doubts`: why the reading may be wrong, keys of `doubts.SENTENCES`.
     """
 
     source: str
@@ -107,6 +101,7 @@ class Page:
     steps: tuple[str, ...]
     parser: str
     html: bytes
+    doubts: tuple[str, ...] = ()
 
 
 def read_folder(path: Path, *, max_bytes: int = MAX_PAGE_BYTES) -> Iterator[Page | PageRefused]:
@@ -147,7 +142,7 @@ def read_page(name: str, data: bytes, *, url: str = "", max_bytes: int = MAX_PAG
 
     Args:
         name: the file's name, for the refusal and `Page.source`.
-        data: the page, gzipped or not.
+        data: the page, packed (gzip, Brotli) or not.
         url: where it came from, if known; else the page's own statement counts.
         max_bytes: limit after unpacking, in bytes.
     Raises:
@@ -160,9 +155,10 @@ def read_page(name: str, data: bytes, *, url: str = "", max_bytes: int = MAX_PAG
         raise PageRefused(name, _("is not HTML: nothing in it could be read as markup."))
     head, nodes = Head(text), structured.json_nodes(root)
     urls = [url] * bool(url) + structured.addresses(text, root, head, nodes)
-    extract = read_recipe(text, root, head, nodes, urls=urls)
-    if isinstance(extract, str):
-        raise PageRefused(name, extract)
+    judged = read_recipe(text, root, head, nodes, urls=urls)
+    if isinstance(judged, str):
+        raise PageRefused(name, judged)
+    extract = judged.extract
     stated = urls[0] if urls else ""
     return Page(
         source=name,
@@ -174,120 +170,8 @@ def read_page(name: str, data: bytes, *, url: str = "", max_bytes: int = MAX_PAG
         steps=extract.steps,
         parser=extract.parser,
         html=data,
+        doubts=judged.doubts,
     )
-
-
-def read_recipe(
-    text: str, root: etree._Element, head: Head, nodes: Sequence[structured.Node], *, urls: Iterable[str]
-) -> Extract | str:
-    """The recipe of a page by the best route that finds one, or why there is none (the end of a sentence).
-
-    The routes, each asked only for what those before it left open: the scraper of the page's site, what the page states
-    for machines, what it shows to people, what its scripts would show.
-
-    Args:
-        text: the page as text.
-        root: the same page as a tree.
-        head: what it states about itself.
-        nodes: the objects of its JSON-LD.
-        urls: addresses of the page, the most trustworthy first; none hides its host.
-    """
-    known = library.by_host(text, urls)
-    if known.ingredients and known.steps:
-        return known
-    general = _read_general(text, root, head, nodes)
-    if not known.ingredients and not known.steps:
-        return general
-    return (
-        known
-        if isinstance(general, str)
-        else _combined(known, general, known.ingredients or general.ingredients, known.steps or general.steps)
-    )
-
-
-def _read_general(text: str, root: etree._Element, head: Head, nodes: Sequence[structured.Node]) -> Extract | str:
-    """The recipe of a page whose site is not known, as `read_recipe` gives it."""
-    lines = outline.read(root)
-    heading = structured.heading_of(root, head)
-    stated = structured.find(root, lines, nodes)
-    main = main_recipe(stated, heading)
-    if main is None:
-        return f"holds {len(stated)} recipes; save the page of each recipe and import those."
-    found = _as_the_library(text, main, several=len(stated) > 1)
-    if _is_sound(found):
-        return found
-    if not found.ingredients and (count := fallback.count_recipes(lines)) >= _COLLECTION:
-        return _("holds %(count)s recipes; save the page of each recipe and import those.") % {"count": count}
-    found = _completed(found, fallback.find(lines))
-    if not found.ingredients or not found.steps:
-        found = _completed(found, main_recipe(state.find(root), heading) or Extract())
-    if not found.ingredients and not found.steps:
-        return _("holds no recipe: no ingredient list was found in it. Is it the page of one recipe?")
-    return found
-
-
-def _as_the_library(text: str, main: Extract, *, several: bool) -> Extract:
-    """What the page states, in the library's lines where it understands the data.
-
-    Its lists of one line are none: it runs together what stands in one string with markup, and takes the markup out.
-    """
-    read = library.by_schema(text)
-    if several and read.title.casefold() != main.title.casefold():
-        return main
-    ingredients, steps = structured.tidied(read)
-    return _combined(
-        main,
-        read,
-        ingredients if len(ingredients) > 1 else main.ingredients or ingredients,
-        steps if len(steps) > 1 else main.steps or steps,
-    )
-
-
-def main_recipe(stated: list[Extract], heading: str) -> Extract | None:
-    """The recipe that a page is about among those it states, None if it is a collection of them."""
-    full = [extract for extract in stated if extract.ingredients]
-    if len(full) <= 1:
-        return full[0] if full else next(iter(stated), Extract())
-    names = {extract.title.casefold(): extract for extract in reversed(full) if extract.title}
-    folded = heading.casefold()
-    for name, extract in names.items():
-        if name in folded or (folded and folded in name):
-            return extract
-    return None if len(full) >= _COLLECTION else full[0]
-
-
-def _is_sound(extract: Extract) -> bool:
-    """Whether nothing is left to ask: both lists are there, and neither is one line that may hold them all."""
-    return len(extract.ingredients) > 1 and len(extract.steps) > 1
-
-
-def _completed(first: Extract, second: Extract) -> Extract:
-    """`first` with what it lacks from `second`, or has run together in one line and `second` shows line by line."""
-    return _combined(first, second, _better(first.ingredients, second.ingredients), _better(first.steps, second.steps))
-
-
-def _combined(first: Extract, second: Extract, ingredients: tuple[str, ...], steps: tuple[str, ...]) -> Extract:
-    used = [
-        extract.parser
-        for extract in (first, second)
-        if extract.parser and {extract.ingredients, extract.steps} & {ingredients, steps} - {()}
-    ]
-    return Extract(
-        ingredients=ingredients,
-        steps=steps,
-        title=first.title or second.title,
-        language=first.language or second.language,
-        parser=" + ".join(dict.fromkeys(used)),
-    )
-
-
-def _better(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    if len(first) == 1 < len(second):
-        whole = "".join(first[0].split()).casefold()
-        parts = ["".join(line.split()).casefold() for line in second]
-        if sum(part in whole for part in parts) >= 0.6 * len(parts):
-            return second
-    return first or second
 
 
 # --- files
@@ -351,12 +235,10 @@ def _is_page_name(name: str) -> bool:
 
 
 def _unpacked(name: str, data: bytes, max_bytes: int) -> bytes:
-    if data.startswith(b"\x1f\x8b"):
-        try:
-            with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-                data = file.read(max_bytes + 1)
-        except (OSError, EOFError, zlib.error):
-            raise PageRefused(name, _("is a damaged gzip file; nothing in it could be read.")) from None
+    try:
+        data = packed.unpacked(data, max_bytes)
+    except packed.Damaged as damaged:
+        raise PageRefused(name, str(damaged)) from None
     if len(data) > max_bytes:
         raise PageRefused(name, _("is larger than %(size)s, the limit for one page.") % {"size": _megabytes(max_bytes)})
     return data

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from recipes.cooking.pages import outline, structured
+from recipes.cooking.pages.finding import main_recipe
 from recipes.cooking.pages.head import Head
-from recipes.cooking.pages.reading import decoded, main_recipe
+from recipes.cooking.pages.reading import decoded
 from recipes.cooking.pages.structured import Extract
 
 

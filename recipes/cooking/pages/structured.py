@@ -26,6 +26,7 @@ _STEP_KEYS = ("recipeInstructions", "instructions", "RecipeInstructions", "recip
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>")
 _LINES = ["li", "p", "div", "ol", "ul", "h1", "h2", "h3", "h4", "h5", "h6", "br"]
 _MAX_DEPTH = 30
+_NAME_WORDS = 4
 
 Node = dict[str, Any]
 """An object of a page's JSON-LD."""
@@ -40,6 +41,7 @@ class Extract:
     title: str = ""
     language: str = ""
     parser: str = ""
+    signs: tuple[int, int] = (0, 0)  # of a shown reading: what spoke for each list, see `fallback.Candidate`
 
 
 def find(root: etree._Element, lines: outline.Outline, nodes: Iterable[Node]) -> list[Extract]:
@@ -65,6 +67,18 @@ def tidied(extract: Extract) -> tuple[tuple[str, ...], tuple[str, ...]]:
         line for line in extract.ingredients if not line.endswith((":", "：")) or words.has_quantity(line)
     )
     return ingredients or extract.ingredients, tuple(step for step in extract.steps if not words.is_step_label(step))
+
+
+def names_of_steps(nodes: Iterable[Node]) -> frozenset[str]:
+    """Short names that a page's data give each of the steps beside its text ("Mix", "Bake"): no lines of their own."""
+    told = [node for node in nodes if _is_a(node, "howtostep") and _plain(node.get("text"))]
+    named = [
+        name
+        for node in told
+        if (name := _plain(node.get("name"))) and not _plain(node["text"]).startswith(name.rstrip(".…"))
+    ]
+    each = len(named) >= max(2, 0.8 * len(told)) and all(words.count(name) <= _NAME_WORDS for name in named)
+    return frozenset(named) if each else frozenset()
 
 
 def addresses(text: str, root: etree._Element, head: Head, nodes: Sequence[Node]) -> list[str]:

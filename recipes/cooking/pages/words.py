@@ -6,6 +6,7 @@ Only what decides a line's part in a page lives here; nothing translates. Patter
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 Section = Literal["ingredients", "steps", "other"]
@@ -63,6 +64,15 @@ _OTHER = (
     r"besin değerleri|yorumlar|püf noktaları?|comentarii|sfaturi|savjeti|komentari|συμβουλέσ|σχόλια|"
     r"советы|примечания|комментарии|отзывы|пищевая ценность|инвентарь|поради|коментарі|коментари|"
     r"コツ(?:・ポイント)?|ポイント|小贴士|小技巧|贴士|팁|댓글|טיפים|הערות|نصائح|ملاحظات"
+)
+_OTHER += (
+    r"|anmerkung(?:en)?|tipps? und tricks|das könnte (?:dir|ihnen) auch|variante[ns]?|remarques?|à savoir|variation|"
+    r"también te puede|recetas relacionadas|te recomendamos|ti potrebbe|note|varianti|receitas relacionadas|"
+    r"variatie(?:tip)?s?|notities|lekker met|meer recepten|näring|fler recept|gode råd|noter|næring\w*|"
+    r"flere oppskrifter|flere opskrifter|andre læste|huom(?:io)?|tipy?|rady|další recepty|ďalšie recepty|mohlo by|"
+    r"poznámk\w+|uwagi|zobacz (?:też|także)|további receptek|jó tanács|alte rețete|napomen\w+|savjet\w*|nasvet\w*|"
+    r"ipuçları|"
+    r"другие рецепты|совет|вам может|συμβουλή|περισσότερ\w+"
 )
 # Words of an article or of another section may stand before and after: "For the Brownie Ingredients (serves 4)".
 _INGREDIENTS_HEADING = re.compile(rf"(?<!\w)(?:{_INGREDIENTS})(?!\w)")
@@ -124,6 +134,22 @@ _META = re.compile(
     r"\b(?:from|out of) \d+ (?:votes?|reviews?|ratings?)|^\W*\d{1,2}[./ -](?:\d{1,2}|"
     r"\w{3,9})[./, -]+\d{2,4}\W*$|^[×x\d\s./½]+$"
 )
+_SERVINGS = (
+    r"(?:portion\w*|porzion[ei]|person\w*|pessoas?|porç(?:ão|ões)|porcion\w*|raciones|porc\w+|porsjon\w*|porties|osob\w*|osôb|"
+    r"adag(?:hoz)?|fő(?:re)?|annosta|hlö|henkilö\w*|bitar|servings?|people|commensa(?:is|les)|kişi(?:lik)?|порц\w+|персон\w*|"
+    r"μερίδες|άτομα|oseb\w*|人分|人份|인분)"
+)
+_SERVES = re.compile(
+    rf"^\W*(?:(?:für|for|pour|per|para|voor|til|till|na|pro|dla|za|ca|circa|cca|około|serves|makes|ergibt|(?:ingr|zut)\w+)\W+){{0,3}}"
+    rf"\d+(?:\s*(?:[-–/x]|bis|à|a|do|to)\s*\d+)?\s*{_SERVINGS}\W*$|^\W*{_SERVINGS}\W+\d+\W*$"
+)
+# A label that names a time, and a time: never an ingredient, hardly a step.
+_TIME = re.compile(
+    r"^\W*(?:[^\W\d]+\W+){0,3}(?:\w*zeit|temps|durée|tiempo|tempo|\w*tijd|\w*tid|czas|doba|čas|\w*aika|idő|\w*time|время|час|"
+    r"χρόνος|süre\w*|vrijeme|timp|cottura|cuisson|repos)(?:\W+[^\W\d]+){0,3}\W*\d[\d\s.,:/–-]*"
+    r"(?:m|min\w*|perc|std|stund\w*|h|hod\w*|tim\w*|t|or[ae]|heures?|horas?|uur|godz\w*|мин\w*|λεπτά|dakika|sek\w*)?\W*$"
+)
+_LABELLED_OTHER = re.compile(rf"^\W*(?:{_OTHER})\s*[:：]\s*\S")
 _NOISE = re.compile(
     r"^\W*(?:cook(?:ing)? mode.*|.*support cook(?:ing)? mode.*|prevent your screen|keep (?:your |"
     r"the )?screen|advertisements?|ad|sponsored|image|photos?(?: (?:by|credit).*)?|"
@@ -187,11 +213,14 @@ NOT_CONTENT = re.compile(
 )
 
 
+@lru_cache(maxsize=8192)  # asked for each line of a page several times
 def section_of(text: str, *, heading: bool) -> Section | None:
     """Which part of a recipe `text` announces, if it reads like a heading.
 
     In a heading the word may stand anywhere ("Brownie ingredients"); elsewhere it has to be nearly all of the text.
     """
+    if not heading and _LABELLED_OTHER.match(text.casefold()):
+        return "other"
     words = re.sub(r"^\W+|\W+$", "", text.casefold())
     if not words or len(words) > 90:
         return None
@@ -224,6 +253,7 @@ def names_a_part(text: str) -> bool:
     return len(text.split()) <= 7 and bool(_PART.match(text.casefold())) and not has_quantity(text)
 
 
+@lru_cache(maxsize=8192)
 def has_quantity(text: str) -> bool:
     """Whether `text` begins with an amount or holds one with its unit."""
     folded = text.casefold()
@@ -268,7 +298,8 @@ def is_noise(text: str) -> bool:
 
 def is_meta(text: str) -> bool:
     """Times, yields, nutrition and ratings: short labelled numbers that are no ingredients."""
-    return len(text) < 80 and bool(_META.search(text.casefold()))
+    folded = text.casefold()
+    return len(text) < 80 and bool(_META.search(folded) or _SERVES.match(folded) or _TIME.match(folded))
 
 
 def is_step_label(text: str) -> bool:

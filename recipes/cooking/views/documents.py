@@ -21,7 +21,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.actions import Refused
 from annotation.models import Assignment, Rater, Role, Row, Sheet, Study
 from annotation.people.access import AppRequest, check_role, for_roles
-from recipes.cooking import actions, retrieval_queries
+from recipes.cooking import actions, mending_queries, retrieval_queries
 from recipes.cooking.forms import DocumentsForm, RecipeForm
 from recipes.cooking.models import Document
 from recipes.cooking.pages import Page, PageRefused, read_files, readable
@@ -87,7 +87,17 @@ def document(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     """What was taken out of a page: the text that people are shown and judges are prompted with."""
     row = get_object_or_404(Row.objects.select_related("sheet", "document"), sheet__study=study, pk=pk)
     hit = retrieval_queries.hits(study).filter(document__row=row).first()
-    return render(request, "recipes/document.html", {"study": study, "row": row, "blocks": row.blocks, "hit": hit})
+    context = {
+        "study": study,
+        "row": row,
+        "blocks": row.blocks,
+        "hit": hit,
+        "may_write": Role.MANAGER in study.roles,
+        "state": mending_queries.states(study).get(row.pk),
+        "history": mending_queries.history(row),
+        "seen": mending_queries.digest_of(row),
+    }
+    return render(request, "recipes/document.html", context)
 
 
 # Nothing runs and nothing is loaded in a stored page, even when its address is opened by itself.
@@ -133,10 +143,18 @@ def _page(
     for row in Row.objects.filter(sheet__study=study).select_related("document").defer("evidence", "document__html_gz"):
         rows.setdefault(row.sheet_id, []).append(row)
     sheets = list(study.sheets.order_by("position"))
+    states = mending_queries.states(study)
+    for row in (row for of_sheet in rows.values() for row in of_sheet):
+        row.reading = states.get(row.pk)  # type: ignore[attr-defined]  # for the template
+    readers, hosts = mending_queries.shares(study)
     context = {
         "study": study,
         "may_write": Role.MANAGER in study.roles,
         "sheets": [{"sheet": sheet, "rows": rows.get(sheet.pk, [])} for sheet in sheets],
+        "n_doubtful": sum(bool(state.doubts) and not state.looked_at for state in states.values()),
+        "n_looked_at": sum(state.looked_at for state in states.values()),
+        "readers": readers,
+        "hosts": hosts,
         "recipe_form": recipe_form or RecipeForm(),
         "documents_form": documents_form or DocumentsForm(study=study),
     }

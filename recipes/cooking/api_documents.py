@@ -1,0 +1,111 @@
+"""Documents over HTTP for programs: how each was read, why a reading is doubtful, and what people mended in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext_lazy as _
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.decorators import api_view
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.core import study_of, user_of
+from annotation.api.serializers import RefusalSerializer
+from annotation.evidence.blocks import Block
+from annotation.models import Role, Row
+from recipes.cooking import actions
+from recipes.cooking import mending_queries as queries
+from recipes.cooking.models import Document, Mending
+from recipes.cooking.pages import doubts
+from recipes.cooking.pages.mending import Line
+
+
+class DocumentSerializer(serializers.Serializer[Any]):
+    row = serializers.IntegerField(source="row_id")
+    name = serializers.CharField(source="row.name")
+    sheet = serializers.IntegerField(source="row.sheet_id")
+    title = serializers.CharField(source="row.title")
+    url = serializers.CharField(source="row.url")
+    source = serializers.CharField()
+    host = serializers.CharField()
+    parser = serializers.CharField()
+    reader = serializers.CharField(help_text=_("The version of the page reader."))
+    doubts = serializers.ListField(child=serializers.CharField(), help_text=_("Why the reading may be wrong."))
+    sentences = serializers.SerializerMethodField(help_text=_("The doubts in words."))
+    mendings = serializers.IntegerField(help_text=_("How often somebody went through its lines."))
+    digest = serializers.SerializerMethodField(help_text=_("Of its lines; it is sent along when they are mended."))
+    sha256 = serializers.CharField()
+
+    def get_sentences(self, document: Document) -> list[str]:
+        return doubts.sentences(document.doubts)
+
+    def get_digest(self, document: Document) -> str:
+        return queries.digest_of(document.row)
+
+
+class ChangeSerializer(serializers.Serializer[Any]):
+    what = serializers.ChoiceField(["added", "dropped", "moved", "changed"])
+    kind = serializers.CharField()
+    text = serializers.CharField()
+    was = serializers.CharField(allow_blank=True)
+
+
+class MendingSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    row = serializers.IntegerField(source="row_id")
+    by = serializers.CharField(source="by.username", default=None, allow_null=True)
+    at = serializers.DateTimeField()
+    changes = ChangeSerializer(many=True, help_text=_("Empty where somebody found the lines right."))
+
+
+class LineSerializer(serializers.Serializer[Any]):
+    kind = serializers.CharField()
+    text = serializers.CharField(allow_blank=True)
+    origin = serializers.IntegerField(
+        required=False, allow_null=True, help_text=_("Which line it was until now, from 0.")
+    )
+
+
+class MendRequestSerializer(serializers.Serializer[Any]):
+    digest = serializers.CharField(help_text=_("Of the lines that were looked at."))
+    lines = LineSerializer(many=True)
+
+
+@extend_schema(responses=DocumentSerializer(many=True))
+@api_view(["GET"])
+def documents(request: Request, slug: str) -> Response:
+    """The documents of a study: by what each was read, and why the reading may be wrong."""
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+    pages = LimitOffsetPagination()
+    page = pages.paginate_queryset(queries.documents(study), request) or []
+    return pages.get_paginated_response(DocumentSerializer(page, many=True).data)
+
+
+@extend_schema(responses=MendingSerializer(many=True))
+@api_view(["GET"])
+def mendings(request: Request, slug: str) -> Response:
+    """What people did to the lines of a study's documents, in the order in which they did it."""
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+    pages = LimitOffsetPagination()
+    entries = Mending.objects.filter(row__sheet__study=study).select_related("by").order_by("pk")
+    page = pages.paginate_queryset(entries, request) or []
+    return pages.get_paginated_response(MendingSerializer(page, many=True).data)
+
+
+@extend_schema(
+    request=MendRequestSerializer, responses={201: MendingSerializer, 400: RefusalSerializer, 409: RefusalSerializer}
+)
+@api_view(["POST"])
+def mend(request: Request, slug: str, pk: int) -> Response:
+    """Put other lines in the place of a document's; the same lines once more say that they are right."""
+    study = study_of(request, slug, Role.MANAGER)
+    row = get_object_or_404(Row.objects.select_related("sheet"), sheet__study=study, pk=pk)
+    sent = MendRequestSerializer(data=request.data)
+    sent.is_valid(raise_exception=True)
+    lines = [Line(Block(line["kind"], line["text"]), line.get("origin")) for line in sent.validated_data["lines"]]
+    entry = actions.mend(row=row, lines=lines, seen=sent.validated_data["digest"], by=user_of(request))
+    return Response(MendingSerializer(entry).data, status=status.HTTP_201_CREATED)
