@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from annotation.evidence.blocks import Block
 from annotation.scheme.values import ItemsSpec
 
 MOST = 12  # stretches of one entry
@@ -56,6 +57,15 @@ def words_at(texts: Sequence[str], places: Sequence[Place]) -> str:
     """
     stretches = (texts[place.block][place.start : place.end] for place in places if place.block < len(texts))
     return " … ".join(words for one in stretches if (words := one.strip()))
+
+
+def placed(own: ItemsSpec, records: Sequence[Mapping[str, Any]], blocks: Sequence[Block]) -> list[dict[str, Any]]:
+    """The records, each with the place where its words are found; as they are where the question has no place."""
+    if own.place is None:
+        return [dict(record) for record in records]
+    bare = [{**record, own.place.key: ""} for record in records]
+    found = found_places(own, bare, [block.text for block in blocks])
+    return [{**record, own.place.key: at} for record, at in zip(bare, found, strict=True)]
 
 
 # --- entries whose words are looked for -------------------------------------------------------------------------------
