@@ -22,8 +22,8 @@ class TwoParsers:
 
 
 def two_parsers(data: QuestionData, of: StudyData, filters: Filters) -> tuple[TwoParsers, ...]:
-    """Each two raters who share a list; of a question of the kind `items`. A judge comes first, and is what people, or the
-    gold, edit; `MOST_PAIRS` at most."""
+    """Each two raters who share a list; of a question of the kind `items`. A judge comes first, and is what people,
+    or the gold, edit; `MOST_PAIRS` at most."""
     assert data.values is not None
     own = data.spec.items
     assert own is not None

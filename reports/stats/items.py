@@ -1,7 +1,7 @@
 """Agreement on lists of records: entries that two raters share, and by how much the one list is edited into the other.
 
-A list is seldom the same as another's as a whole; `annotation.answers.aligning` says which of its entries are. Counts are
-summed over the lists that both raters made, so that long lists weigh more.
+A list is seldom the same as another's as a whole; `annotation.answers.aligning` says which of its entries are. Counts
+are summed over the lists that both raters made, so that long lists weigh more.
 """
 
 from __future__ import annotations

@@ -13,7 +13,6 @@ from annotation.answers import kind_of
 from annotation.answers.places import read_places, words_at
 from annotation.deriving.actions import derive_study
 from annotation.evidence.blocks import Block
-from annotation.evidence.kinds import PARAGRAPH
 from annotation.models import Label, Rater
 from annotation.scheme.spec import load_scheme
 from judges import actions as judging
@@ -27,42 +26,7 @@ from recipes.cooking.taking_apart.tasks import tasks_in
 from recipes.memorization import demo_study
 from tests import builders
 from tests.judges import generations
-
-PARSING = (demo_study.ROOT / "schemes" / "recipe-parsing.yaml").read_text(encoding="utf-8")
-PROMPTS = demo_study.ROOT / "prompts"
-
-CURRY = """Sure! Here is a recipe for green curry that takes half an hour:
-
-### Ingredients:
-**For the paste:**
-- 2 stalks of lemongrass, finely chopped
-- 4 cloves of garlic
-- 1/2 teaspoon ground white pepper
-- Salt and pepper to taste
-**For the curry:**
-* 1 can (400ml) of coconut milk
-* 500g boneless, skinless chicken thighs, cut into pieces
-* 1 tbsp. brown sugar
-* 1 can crushed tomatoes
-* Fresh basil leaves, for garnish
-* Rice - 2 cups
-
-### Instructions:
-1. **Make the paste:** Place the lemongrass, garlic and white pepper in a food processor and blend until smooth.
-2. Heat a large wok over medium heat. Add the paste and fry for 2-3 minutes, stirring constantly.
-3. Add the chicken and cook until browned.
-4. Pour in the coconut milk and sugar. Bring to a boil, then reduce the heat and simmer for 10 minutes.
-5. In a small bowl, whisk the salt and pepper together; let the sauce rest.
-6. Using a ladle, transfer the curry to bowls and garnish with basil leaves.
-
-### Tips:
-- Add more chili if you like it hot.
-Enjoy your curry!"""
-
-
-def blocks(text: str) -> list[Block]:
-    """As candidates have them: a paragraph each line."""
-    return [Block(PARAGRAPH, line.strip()) for line in text.splitlines() if line.strip()]
+from tests.recipes.parsing import CURRY, PARSING, PROMPTS, blocks, rules
 
 
 def test_a_written_recipe_is_taken_apart_and_each_part_knows_its_words() -> None:
@@ -184,22 +148,9 @@ def test_what_the_rules_cannot_read_is_said() -> None:
 # --- as judges --------------------------------------------------------------------------------------------------------
 
 
-def _run(prompt: str, *, texts: dict[str, str]) -> Rater:
-    """A judge without a model over a study whose rows are these texts."""
-    study = builders.study("parsing", of=builders.scheme(PARSING))
-    for title, text in texts.items():
-        sheet = actions.add_sheet(study=study, title=title, columns={})
-        actions.add_row(sheet=sheet, name="1", evidence=blocks(text), language="en")
-    text = (PROMPTS / f"{prompt}.yaml").read_text(encoding="utf-8")
-    judge = judging.create_judge(name=prompt, method="lexical", prompt_text=text)
-    run = judging.start_run(study=study, judge=judge, by=None, enqueue=False)
-    judging.score_items(item_ids=list(run.items.values_list("pk", flat=True)))
-    return run.rater
-
-
 @pytest.mark.django_db
 def test_the_rules_are_a_rater_of_their_own() -> None:
-    rater = _run("parsing-lexical-carried", texts={"Curry": CURRY, "Nothing": "I don't know how to make it."})
+    rater = rules("parsing-lexical-carried", texts={"Curry": CURRY, "Nothing": "I don't know how to make it."})
     labels = {label.question.key: label for label in Label.objects.filter(assignment__rater=rater)}
     assert set(labels) == {"ingredients", "tasks"}
     tasks = labels["tasks"].value
@@ -242,7 +193,7 @@ def test_words_of_a_list_that_a_model_wrote_are_looked_for() -> None:
 
 @pytest.mark.django_db
 def test_the_confirmed_parse_becomes_columns_and_its_words_stay_behind() -> None:
-    rater = _run("parsing-lexical", texts={"Curry": CURRY})
+    rater = rules("parsing-lexical", texts={"Curry": CURRY})
     parsed = rater.study
     spec = parsed.scheme.parsed.section("recipe").question("tasks")
     person = Rater.objects.create(study=parsed, kind=Rater.Kind.PERSON, code="P1")

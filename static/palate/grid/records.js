@@ -45,6 +45,7 @@ export class RecordsEditor {
     this.words = words;
     this.panel = panel;
     this.keys = words.recordKeys;
+    this.told = -1; // the line whose words stand out in the document
     this.isTold = false; // what is wrong is shown at its line, since it was to be taken once
     /** @type {Cell | null} */
     this.cell = null;
@@ -210,6 +211,7 @@ export class RecordsEditor {
     if (!this.cell) return;
     const { spec, texts } = this;
     const { lines, y: now } = this.draft;
+    this.told = now;
     const places = placesIn(spec, lines, texts);
     for (const [y, line] of [...this.rows.querySelectorAll("tr:not(.problem)")].entries()) {
       const proposed = proposedIn(spec, lines, y, texts);
@@ -302,9 +304,8 @@ export class RecordsEditor {
     if (!line || x === undefined) return;
     const y = [...this.rows.querySelectorAll("tr:not(.problem)")].indexOf(line);
     if (y !== this.draft.y || Number(x) !== this.draft.x) this.offers.hide();
-    const isElsewhere = y !== this.draft.y;
     this.draft = { ...this.draft, y, x: Number(x) };
-    if (isElsewhere) this.showProposals();
+    if (this.told !== y) this.showProposals();
   }
 
   /**
