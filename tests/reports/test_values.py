@@ -280,8 +280,7 @@ def test_the_live_report_rounds_as_the_frozen_one(study: Study) -> None:
 
 
 def test_lists_are_held_against_each_other_entry_by_entry(study: Study) -> None:
-    report = report_of(study, Filters(by="document"))
-    made = {table.key: table for table in tables_of(report)}
+    made = {table.key: table for table in tables_of(report(study, by="document"))}
     table = made["steps.parts.entries"]
     heads = [head.key for head in table.heads]
     lines = {
@@ -302,5 +301,5 @@ def test_lists_are_held_against_each_other_entry_by_entry(study: Study) -> None:
     assert set(lines) == {("A1", "A2"), ("J1", "A1"), ("J1", "A2"), ("J1", "G1"), ("A1", "G1"), ("A2", "G1")}
     edits = [row for row in made["steps.parts.edits"].rows if row[:2] == ("A1", "A2")]
     assert edits == [("A1", "A2", "dropped", "mix · flour, water", "", 1), ("A1", "A2", "added", "", "stir", 1)]
-    before = {table.key for table in tables_of(report_of(study, Filters(methods=3)))}
+    before = {table.key for table in tables_of(report(study, methods=3))}
     assert "steps.parts.entries" not in before
