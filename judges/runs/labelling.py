@@ -115,7 +115,6 @@ def label_row(
     assignment: Assignment,
     backend: Backend | None,
     on_progress: OnProgress | None = None,
-    *,
     corrected: bool = False,
 ) -> Labelled:
     """Answer the cells of one row; `corrected`: by extracted lists as people have corrected them.
