@@ -28,7 +28,7 @@ def two_parsers(data: QuestionData, of: StudyData, filters: Filters) -> tuple[Tw
     own = data.spec.items
     assert own is not None
     arguments = filters.intervals.arguments
-    made = []
+    made: list[TwoParsers] = []
     for (a, of_a), (b, of_b) in _pairs(data, of):
         found = items_agreement(
             of_a, of_b, own, data.values.examples, raters=(len(made), len(made)), **(arguments or {})
