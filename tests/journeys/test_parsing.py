@@ -33,7 +33,7 @@ def test_a_draft_of_the_rules_is_corrected_beside_the_text(grid: Grid) -> None:
     page, keyboard = grid.page, grid.page.keyboard
     document = page.locator("#evidence")
     expect(document).to_contain_text("blend until smooth")
-    grid.go("1", "Recipe", "tasks")
+    grid.go("1", "", "tasks")
     grid.keys("F2")
     expect(page.get_by_role("combobox", name="Task, entry 1")).to_have_value("place")
 

@@ -86,13 +86,13 @@ export class EvidencePanel {
       return;
     }
     if (this.wanted !== wanted) return; // the focus has moved on meanwhile
+    this.now = { row, column, about };
     if (this.shown !== page) {
       this.panel.replaceChildren(page.article);
       this.panel.scrollTop = 0;
       this.shown = page;
       this.panel.dispatchEvent(new CustomEvent("shown", { detail: { row } }));
     }
-    this.now = { row, column, about };
     if (!this.isTied) this.mark(page, page.hits[column] || {}, about);
   }
 
