@@ -36,7 +36,7 @@ def correct(*, extraction: Extraction, lines: Sequence[Line], by: User | None) -
     """
     Extraction.objects.select_for_update().get(pk=extraction.pk)
     known = set(fields_of(extraction))
-    items = []
+    kept: list[Line] = []
     for line in lines:
         fields = {name: said for name, text in line.fields.items() if (said := tidy(text))}
         if not fields:
@@ -48,19 +48,19 @@ def correct(*, extraction: Extraction, lines: Sequence[Line], by: User | None) -
             )
         if long := next((text for text in fields.values() if len(text) > LONGEST), ""):
             raise Refused(_("“%(start)s…” is too long for one line.") % {"start": long[:60]})
-        items.append({"fields": fields, "was": line.was})
-    if len(items) > MOST_ITEMS:
+        kept.append(Line(fields, line.was))
+    if len(kept) > MOST_ITEMS:
         raise Refused(_("A list has at most %(n)s lines.") % {"n": MOST_ITEMS})
-    named = [item["was"] for item in items if item["was"] is not None]
+    named = [line.was for line in kept if line.was is not None]
     if len(set(named)) < len(named) or any(not 0 <= was < len(extraction.items) for was in named):
         raise Refused(_("The list was taken out anew meanwhile. Open it again."))
     taken = [item["fields"] for item in extraction.items]
     return Correction.objects.create(
         extraction=extraction,
-        items=items,
-        changed=sum(item["was"] is not None and item["fields"] != _said(taken[item["was"]]) for item in items),
+        items=[{"fields": line.fields, "was": line.was} for line in kept],
+        changed=sum(line.was is not None and line.fields != _said(taken[line.was]) for line in kept),
         dropped=len(taken) - len(named),
-        added=len(items) - len(named),
+        added=len(kept) - len(named),
         by=by,
     )
 
