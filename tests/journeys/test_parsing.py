@@ -35,7 +35,7 @@ def test_a_draft_of_the_rules_is_corrected_beside_the_text(grid: Grid) -> None:
     expect(document).to_contain_text("blend until smooth")
     grid.go("1", "", "tasks")
     grid.keys("F2")
-    expect(page.get_by_role("combobox", name="Task, entry 1")).to_have_value("place")
+    expect(page.get_by_role("combobox", name="Task, entry 1", exact=True)).to_have_value("place")
 
     # The words of the entry that has the focus stand out in the document, and follow it.
     now = document.locator("mark.m-tied.strong")
@@ -44,12 +44,12 @@ def test_a_draft_of_the_rules_is_corrected_beside_the_text(grid: Grid) -> None:
     expect(now).to_have_text("blend until smooth")
 
     # What the task before has is proposed, visibly; one key takes it.
-    tool = page.get_by_role("combobox", name="Tool, entry 2")
+    tool = page.get_by_role("combobox", name="Tool, entry 2", exact=True)
     expect(tool).to_have_attribute("placeholder", "food processor")
     expect(tool).to_have_value("")
     grid.keys("Tab", "ArrowRight")
     expect(tool).to_have_value("food processor")
-    ingredients = page.get_by_role("combobox", name="Ingredients, entry 2")
+    ingredients = page.get_by_role("combobox", name="Ingredients, entry 2", exact=True)
     expect(ingredients).to_have_attribute("placeholder", "mixture")
     grid.keys("Tab", "ArrowRight")
     expect(ingredients).to_have_value("mixture")
@@ -71,15 +71,15 @@ def test_a_draft_of_the_rules_is_corrected_beside_the_text(grid: Grid) -> None:
             element.dispatchEvent(new MouseEvent("mouseup", { bubbles: true }));
         }"""
     )
-    expect(page.get_by_role("combobox", name="Task, entry 3")).to_be_focused()
+    expect(page.get_by_role("combobox", name="Task, entry 3", exact=True)).to_be_focused()
     expect(now).to_have_text("Make the paste")
 
     # It is moved, and its words with it; a reload brings the half-done list back.
     grid.keys("Alt+ArrowUp", "Alt+ArrowUp")
-    expect(page.get_by_role("combobox", name="Task, entry 1")).to_have_value("make the")
+    expect(page.get_by_role("combobox", name="Task, entry 1", exact=True)).to_have_value("make the")
     expect(now).to_have_text("Make the paste")
     page.reload()
-    expect(page.get_by_role("combobox", name="Task, entry 1")).to_have_value("make the")
+    expect(page.get_by_role("combobox", name="Task, entry 1", exact=True)).to_have_value("make the")
     expect(now).to_have_text("Make the paste")
     grid.keys("Control+a")
     keyboard.type("make")
