@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET
 
 from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles
+from judges import extraction_queries
 from work import kinds, queries
 from work.models import Run
 
@@ -19,7 +20,9 @@ from work.models import Run
 def panel(request: AppRequest, study: Study) -> HttpResponse:
     """The last run of each judge and of whatever else works here, with what keeps it from its end."""
     runs = [(run, queries.progress(run)) for run in _last_of_each(study)]
-    return render(request, "judges/_board.html", {"study": study, "runs": runs})
+    return render(
+        request, "judges/_board.html", {"study": study, "runs": runs, "errors": extraction_queries.errors(study)}
+    )
 
 
 def _last_of_each(study: Study) -> Iterator[Run]:

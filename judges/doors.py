@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from django.utils.functional import Promise
 
+from annotation.evidence.blocks import Block
 from annotation.models import Row
+from annotation.scheme.values import ItemsSpec
 from judges.methods import lexicons
 
 
@@ -31,9 +34,20 @@ class Parser:
     read: Callable[[Row], Mapping[str, Sequence[str]]]
 
 
+@dataclass(frozen=True)
+class ItemParser:
+    """Answers a question of the kind `items` by rules. `read`: from the question's settings, the blocks of the evidence
+    and the language (ISO 639-1) to records; it raises `NothingStated` where it cannot read such a text."""
+
+    key: str
+    label: Promise | str
+    read: Callable[[ItemsSpec, Sequence[Block], str], list[dict[str, Any]]]
+
+
 register_lexicon = lexicons.register
 
 _parsers: dict[str, Parser] = {}
+_item_parsers: dict[str, ItemParser] = {}
 _page_readers: list[Callable[[Row], Sequence[str]]] = []
 _html_readers: list[Callable[[Row], Sequence[str]]] = []
 _prompts: list[str] = []
@@ -43,6 +57,19 @@ _wordings: list[tuple[Path, frozenset[str]]] = []
 
 def register_parser(parser: Parser) -> None:
     _parsers[parser.key] = parser
+
+
+def register_item_parser(parser: ItemParser) -> None:
+    """A judge without a model answers by it, where its prompt names it: `lexical: {parser: KEY}`."""
+    _item_parsers[parser.key] = parser
+
+
+def item_parser(key: str) -> ItemParser | None:
+    return _item_parsers.get(key)
+
+
+def item_parsers() -> list[ItemParser]:
+    return list(_item_parsers.values())
 
 
 def register_page_reader(read: Callable[[Row], Sequence[str]]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
@@ -81,6 +82,27 @@ class Extraction(models.Model):
 
     def __str__(self) -> str:
         return f"{self.extractor} · {self.row} · {self.kind}"
+
+
+class Correction(models.Model):
+    """What a person made of an extracted list. None is ever changed: the last one counts, the others are its history.
+
+    A list that was looked at and left as it is has one, too: only lists with a correction count for an error rate.
+    """
+
+    extraction = models.ForeignKey(Extraction, models.CASCADE, related_name="corrections")
+    items = models.JSONField(default=list, help_text=_("Each: its fields, and which item it was, from 0 on, or null."))
+    changed = models.PositiveIntegerField(help_text=_("Items that say something else than was taken out."))
+    dropped = models.PositiveIntegerField()
+    added = models.PositiveIntegerField()
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["extraction", "pk"]
+
+    def __str__(self) -> str:
+        return f"{self.extraction}: +{self.added} −{self.dropped} ±{self.changed}"
 
 
 class ExtractionRun(work.Run):

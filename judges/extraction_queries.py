@@ -9,7 +9,7 @@ from django.db.models import Prefetch, QuerySet
 
 from annotation.models import Row, Study
 from judges import doors
-from judges.models import Extraction, ExtractionItem, ExtractionRun, Extractor
+from judges.models import Correction, Extraction, ExtractionItem, ExtractionRun, Extractor
 from judges.runs import evidence
 from work import queries as work
 
@@ -79,6 +79,56 @@ def given(run: ExtractionRun) -> Yield:
 
 def _taken(run: ExtractionRun) -> QuerySet[Extraction]:
     return Extraction.objects.filter(extractor=run.extractor_id, row__extraction_items__run=run)
+
+
+@dataclass(frozen=True)
+class Errors:
+    """What people made of an extractor's lists, of those that they looked at. `items`: in these lists as taken out."""
+
+    extractor: Extractor
+    lists: int
+    untouched: int
+    items: int
+    changed: int
+    dropped: int
+    added: int
+
+    @property
+    def rate(self) -> float | None:
+        """Items that were changed, dropped or added, of all that were taken out or added."""
+        whole = self.items + self.added
+        return (self.changed + self.dropped + self.added) / whole if whole else None
+
+    @property
+    def share_untouched(self) -> float | None:
+        return self.untouched / self.lists if self.lists else None
+
+
+def errors(study: Study) -> list[Errors]:
+    """Of each extractor with lists that people looked at in this study, by its name. Two queries."""
+    taken = {
+        each.pk: each
+        for each in Extraction.objects.filter(row__sheet__study=study, corrections__isnull=False)
+        .distinct()
+        .select_related("extractor")
+        .defer("raw")
+    }
+    last = evidence.corrections_of(taken.values())
+    of_extractor: dict[Extractor, list[tuple[Extraction, Correction]]] = {}
+    for pk, extraction in taken.items():
+        of_extractor.setdefault(extraction.extractor, []).append((extraction, last[pk]))
+    return [
+        Errors(
+            extractor,
+            lists=len(pairs),
+            untouched=sum(not (of.changed or of.dropped or of.added) for _taken, of in pairs),
+            items=sum(len(each.items) for each, _of in pairs),
+            changed=sum(of.changed for _taken, of in pairs),
+            dropped=sum(of.dropped for _taken, of in pairs),
+            added=sum(of.added for _taken, of in pairs),
+        )
+        for extractor, pairs in sorted(of_extractor.items(), key=lambda each: each[0].name)
+    ]
 
 
 @dataclass

@@ -164,6 +164,7 @@ class StartForm(forms.Form):
     """How often a judge labels each row; once if nothing is said."""
 
     repeats = forms.IntegerField(label=_("Repeats"), required=False)
+    corrected = forms.BooleanField(label=_("Lists as people corrected them"), required=False)
 
     def clean_repeats(self) -> int:
         return self.cleaned_data["repeats"] or 1

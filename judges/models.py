@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Assignment, Column, Question, Rater, Study
-from judges.extraction_models import Extraction, ExtractionItem, ExtractionRun, Extractor
+from judges.extraction_models import Correction, Extraction, ExtractionItem, ExtractionRun, Extractor
 from judges.generating.models import GenerationItem, GenerationRun
 from judges.methods import WRITES
 from judges.methods.answers import Why
@@ -19,6 +19,7 @@ from llm.models import LanguageModel, Prompt
 from work import models as work
 
 __all__ = [
+    "Correction",
     "Extraction",
     "ExtractionItem",
     "ExtractionRun",
@@ -121,6 +122,9 @@ class Run(work.Run):
     judge = models.ForeignKey(Judge, models.PROTECT, related_name="runs")
     rater = models.ForeignKey(Rater, models.CASCADE, related_name="runs")
     repeats = models.PositiveSmallIntegerField(default=1, help_text=_("How often each row is labelled in all."))
+    corrected = models.BooleanField(
+        default=False, help_text=_("Extracted lists are read as people have corrected them, where they have.")
+    )
 
     class Meta:
         ordering = ["-started_at"]

@@ -22,6 +22,11 @@ urlpatterns = [
         resume="resume-extraction",
     ),
     path("studies/<slug:slug>/judges/extractions/<int:pk>/<int:row>/", views.document, name="extracted"),
+    path(
+        "studies/<slug:slug>/judges/extractions/<int:pk>/<int:row>/<slug:kind>/",
+        views.correct,
+        name="correct-extracted",
+    ),
     path("studies/<slug:slug>/texts/", generating.runs, name="generations"),
     path("studies/<slug:slug>/texts/new/", generating.new, name="new-generation"),
     path("studies/<slug:slug>/texts/estimate/", generating.estimate, name="estimate-generation"),

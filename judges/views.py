@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import permission_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -18,10 +19,11 @@ from annotation.actions import Refused
 from annotation.models import Role, Row, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.views.runs import RunPages
-from judges import actions, doors, extraction_queries, queries
+from judges import actions, correcting, doors, extraction_queries, queries
 from judges.extraction import extracting
 from judges.forms import ExtractorForm, JudgeForm, StartForm
-from judges.models import ExtractionRun, Extractor, Judge, Run
+from judges.models import Extraction, ExtractionRun, Extractor, Judge, Run
+from judges.runs import evidence
 from work import queries as work
 
 
@@ -87,7 +89,12 @@ def start(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, _("How often a judge labels each row is a whole number. Nothing was started."))
         return redirect("judges:runs", study.slug)
-    begin = partial(actions.start_run, judge=judge, repeats=form.cleaned_data["repeats"])
+    begin = partial(
+        actions.start_run,
+        judge=judge,
+        repeats=form.cleaned_data["repeats"],
+        corrected=judge.evidence_id is not None and form.cleaned_data["corrected"],
+    )
     return _started(request, study, begin)
 
 
@@ -123,6 +130,7 @@ def _of_extractor(run: ExtractionRun) -> dict[str, Any]:
         "tool": run.extractor,
         "progress": work.progress(run),
         "given": extraction_queries.given(run),
+        "errors": [one for one in extraction_queries.errors(run.study) if one.extractor == run.extractor],
         "documents": extraction_queries.documents_of(run),
     }
 
@@ -153,9 +161,40 @@ def document(request: AppRequest, study: Study, pk: int, row: int) -> HttpRespon
     found = get_object_or_404(
         Row.objects.select_related("sheet"), sheet__study=study, extraction_items__run=run, pk=row
     )
+    taken = extraction_queries.lists_of(run.extractor, found)
+    corrections = evidence.corrections_of(taken)
+    edited = request.GET.get("mend", "")
+    may_write = Role.MANAGER in study.roles
     lists = [
-        {"of": one, "repairs": extracting.told(one.repairs)}
-        for one in extraction_queries.lists_of(run.extractor, found)
+        {
+            "of": one,
+            "repairs": extracting.told(one.repairs),
+            "correction": corrections.get(one.pk),
+            "form": correcting.form_of(one, corrections.get(one.pk)) if may_write and edited == one.kind else None,
+        }
+        for one in taken
     ]
-    context = {"study": study, "run": run, "row": found, "blocks": found.blocks, "lists": lists}
+    context = {"study": study, "run": run, "row": found, "blocks": found.blocks, "lists": lists, "may_write": may_write}
     return render(request, "judges/extracted.html", context)
+
+
+@require_POST
+@for_roles(Role.MANAGER)
+def correct(request: AppRequest, study: Study, pk: int, row: int, kind: str) -> HttpResponse:
+    """A person's list in place of an extracted one."""
+    run = get_object_or_404(EXTRACTING.runs(study), pk=pk)
+    found = get_object_or_404(
+        Extraction, extractor=run.extractor, kind=kind, row__sheet__study=study, row__extraction_items__run=run, row=row
+    )
+    page = reverse("judges:extracted", args=[study.slug, pk, row])
+    try:
+        made = actions.correct(extraction=found, lines=correcting.lines_in(found, request.POST), by=request.user)
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect(f"{page}?mend={kind}")
+    messages.success(
+        request,
+        _("Kept: %(added)s added, %(dropped)s dropped, %(changed)s changed.")
+        % {"added": made.added, "dropped": made.dropped, "changed": made.changed},
+    )
+    return redirect(page)

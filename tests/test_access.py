@@ -37,7 +37,7 @@ from annotation import actions
 from annotation.models import Assignment, Invite, Label, LabelEvent, Note, Role, Row, User
 from judges import actions as judging
 from judges.generating import actions as generating
-from judges.models import ExtractionRun, GenerationRun, Judge, Run
+from judges.models import Extraction, ExtractionRun, GenerationRun, Judge, Run
 from recipes.cooking import actions as retrieving
 from recipes.cooking import mending_queries
 from recipes.cooking.models import Document, Mending, Retrieval
@@ -193,6 +193,13 @@ def extractor(world: World) -> Sequence[object]:
 
 def extraction(world: World) -> Sequence[object]:
     return (world.leases.study.slug, world.extraction.pk)
+
+
+def extracted(world: World) -> Sequence[object]:
+    row = world.mine.row_id
+    by = world.extraction.extractor
+    Extraction.objects.get_or_create(extractor=by, row_id=row, kind="paragraph", refused="no list")
+    return (*extraction(world), row, "paragraph")
 
 
 def generation(world: World) -> Sequence[object]:
@@ -385,6 +392,7 @@ TABLE = {
     "judges:cancel-extraction": Posted(MANAGERS, args=extraction),
     "judges:resume-extraction": Posted(MANAGERS, args=extraction),
     "judges:extracted": Url(READERS, args=lambda world: (*extraction(world), world.mine.row_id)),
+    "judges:correct-extracted": Posted(MANAGERS, args=extracted),
     "judges:generations": Url(READERS, args=slug),
     "judges:new-generation": Url(MANAGERS, MANAGERS, args=slug),
     "judges:estimate-generation": Posted(MANAGERS, args=slug),

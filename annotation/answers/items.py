@@ -6,7 +6,8 @@ sign that is meant as itself:
     mix | bowl | flour, water
     bake | oven |
 
-A bar alone is the empty list.
+A bar alone is the empty list. A last field may say where the words stand that an entry comes from
+(`annotation.answers.places`); two answers that differ in nothing else are the same answer.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from annotation.answers.base import (
     unwrapped,
 )
 from annotation.answers.codes import Value, dumps
+from annotation.answers.places import read_places, written_places
 from annotation.scheme.spec import ItemField, ItemsSpec, QuestionSpec
 from base.sentences import gettext_noop
 
@@ -53,7 +55,7 @@ class Items(AnswerKind):
                 question=spec.title,
                 fields=", ".join(field.key for field in own.fields),
             )
-        records = [record for given in raw if any((record := _record(spec, given)).values())]
+        records = [record for given in raw if _says(own, record := _record(spec, given))]
         if not own.fewest <= len(records) <= own.most:
             raise AnswerRefused(
                 gettext_noop("“%(question)s” takes from %(fewest)s to %(most)s entries; these are %(n)s."),
@@ -77,7 +79,7 @@ class Items(AnswerKind):
         return "; ".join(self.entries(spec, value))
 
     def entries(self, spec: QuestionSpec, value: Value) -> list[str]:
-        fields = _own(spec).fields
+        fields = _own(spec).said
         lines = [" · ".join(text for field in fields if (text := _plain(one[field.key]))) for one in _records(value)]
         return lines or ["–"]
 
@@ -110,11 +112,11 @@ class Items(AnswerKind):
         return self.canonical(spec, raw)
 
     def key(self, spec: QuestionSpec, value: Value) -> str:
-        return dumps(value).casefold()
+        return dumps(said(spec, _records(value))).casefold()
 
     def distance(self, spec: QuestionSpec, a: Value, b: Value) -> float:
         """The share of records without a record of the other list that is the same."""
-        return unmatched(_records(a), _records(b))
+        return unmatched(said(spec, _records(a)), said(spec, _records(b)))
 
     def from_judge(self, spec: QuestionSpec, text: str) -> Value:
         """JSON or the text form, which may be a list with signs before its lines, or a table as Markdown has it."""
@@ -135,7 +137,7 @@ _RULE = re.compile(r"(?=.*-)[\s|:-]+")  # below the heads of a table
 
 def _entries(spec: QuestionSpec, text: str) -> str:
     """The text form of what a model wrote: one record a line, without heads, rules and outer bars of a table."""
-    fields = _own(spec).fields
+    fields = _own(spec).said
     heads = ([field.key.casefold() for field in fields], [field.name.casefold() for field in fields])
     lines = []
     for line in unlisted(text):
@@ -156,6 +158,30 @@ def _records(value: Value) -> list[Record]:
     return cast("list[Record]", value)
 
 
+def said(spec: QuestionSpec, records: Sequence[Record]) -> list[Record]:
+    """The records without their places."""
+    own = _own(spec)
+    if own.place is None:
+        return list(records)
+    return [{field.key: record[field.key] for field in own.said} for record in records]
+
+
+def _says(own: ItemsSpec, record: Record) -> bool:
+    return any(record[field.key] for field in own.said)
+
+
+def _place(spec: QuestionSpec, raw: Any, longest: int) -> str:
+    """Places in their one spelling."""
+    text = one_text(spec, raw, max(longest, 400))
+    try:
+        return written_places(read_places(text))
+    except ValueError:
+        raise AnswerRefused(
+            gettext_noop("“%(place)s” is no place in the document, such as 3:10-24: a block, from and to a character."),
+            place=text[:80],
+        ) from None
+
+
 def _record(spec: QuestionSpec, given: Mapping[str, Any]) -> Record:
     own = _own(spec)
     keys = [field.key for field in own.fields]
@@ -167,7 +193,9 @@ def _record(spec: QuestionSpec, given: Mapping[str, Any]) -> Record:
             fields=", ".join(keys),
         )
     return {
-        field.key: texts(spec, given.get(field.key), own.longest)
+        field.key: _place(spec, given.get(field.key), own.longest)
+        if field.place
+        else texts(spec, given.get(field.key), own.longest)
         if field.is_list
         else one_text(spec, given.get(field.key), own.longest)
         for field in own.fields

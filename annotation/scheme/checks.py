@@ -74,7 +74,7 @@ def parts(question: QuestionSpec, value: Any) -> list[str]:
     if question.text:
         return question.text.parts(value)
     if question.items:
-        fields = (record[field.key] for record in value for field in question.items.fields)
+        fields = (record[field.key] for record in value for field in question.items.said)
         return [text for field in fields for text in ([field] if isinstance(field, str) else field) if text]
     if question.transitions:
         return [name for one in value for name in one["to"]]

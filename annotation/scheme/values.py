@@ -87,7 +87,13 @@ class TextSpec(Spec):
 class ItemField(Spec):
     """One field of the records of `items`. `list`: several short texts instead of one.
 
-    `completions` are offered to whoever types, after what was written before.
+    Attributes:
+        completions: offered to whoever types, after what was written before.
+        place: it holds where the words of the document stand that the entry comes from (`annotation.answers.places`);
+            it is no part of what the entry says.
+        carried: what an earlier entry says here is proposed in later ones that say nothing.
+        carried_into: what is proposed only in entries whose first field has one of these words: {oven: [bake, roast]}.
+        sums: words that stand for several texts of earlier entries, where these are carried; the first when in doubt.
     """
 
     model_config = ConfigDict(serialize_by_alias=True)
@@ -97,10 +103,24 @@ class ItemField(Spec):
     is_list: Annotated[bool, Field(alias="list")] = False
     required: bool = False
     completions: Annotated[tuple[Word, ...], Field(max_length=2000)] = ()
+    place: bool = False
+    carried: bool = False
+    carried_into: Annotated[dict[Word, tuple[Word, ...]], Field(max_length=200)] = {}
+    sums: Annotated[tuple[Word, ...], Field(max_length=100)] = ()
 
     @property
     def name(self) -> str:
         return self.title or self.key.replace("_", " ").capitalize()
+
+    @model_validator(mode="after")
+    def _check_uses(self) -> ItemField:
+        if self.place and (self.is_list or self.required or self.completions or self.carried):
+            raise ValueError(_("a place is no list, not required, not carried, and has no completions"))
+        if (self.carried_into or self.sums) and not self.carried:
+            raise ValueError(_("carried_into and sums are of a field that is carried"))
+        if self.sums and not self.is_list:
+            raise ValueError(_("sums are of a list"))
+        return self
 
 
 class ItemsSpec(Spec):
@@ -117,7 +137,21 @@ class ItemsSpec(Spec):
             raise ValueError(_("two fields have the key “%(twice)s”") % {"twice": twice})
         if self.fewest > self.most:
             raise ValueError(_("fewest should not be more than most"))
+        places = [field.key for field in self.fields if field.place]
+        if places and (len(self.fields) == 1 or places != [self.fields[-1].key]):
+            raise ValueError(_("the place is one field, the last, behind others"))
+        if self.fields[0].carried:
+            raise ValueError(_("the first field says what an entry is, and is not carried"))
         return self
+
+    @property
+    def said(self) -> tuple[ItemField, ...]:
+        """The fields that an entry says something in: all but the place."""
+        return tuple(field for field in self.fields if not field.place)
+
+    @property
+    def place(self) -> ItemField | None:
+        return self.fields[-1] if self.fields[-1].place else None
 
 
 class TransitionsSpec(Spec):

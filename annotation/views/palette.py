@@ -46,6 +46,16 @@ def question_for_script(question: QuestionSpec) -> dict[str, Any]:
                 "list": field.is_list,
                 "required": field.required,
                 "completions": list(field.completions),
+                **({"place": True} if field.place else {}),
+                **(
+                    {
+                        "carried": True,
+                        "into": {text: list(verbs) for text, verbs in field.carried_into.items()},
+                        "sums": list(field.sums),
+                    }
+                    if field.carried
+                    else {}
+                ),
             }
             for field in question.items.fields
         ]
@@ -67,6 +77,7 @@ def value_messages() -> dict[str, str]:
         "textTooLong": _("“{question}” takes at most {longest} characters; these are {length}."),
         "itemsCount": _("“{question}” takes from {fewest} to {most} entries; these are {n}."),
         "itemsField": _("Entry {number} of “{question}” has no “{field}”."),
+        "itemsPlace": _("“{place}” is no place in the document, such as 3:10-24: a block, from and to a character."),
         "tooManyFields": _(
             "“{entry}” has more than the {n} fields of “{question}”: a bar (|) separates them, and \\| is a bar in a "
             "text."
@@ -142,6 +153,12 @@ def composing_messages() -> dict[str, str]:
             "Tab: next field · Enter: next entry · Alt+Enter: new entry here · Alt+↑ ↓: move it · Ctrl+Delete: take it "
             "out · Ctrl+Space: offers"
         ),
+        "tieKeys": _("Words that are marked in the document become those of the entry."),
+        "carryKeys": _("→ in an empty field: take what is proposed in grey."),
+        "proposed": _("Proposed: {text}. Arrow right takes it."),
+        "notTied": _("mark its words"),
+        "foundWords": _("Found by its words, and kept so when the list is taken: {words}"),
+        "wordsOf": _("{field} of entry {n}"),
         "entry": _("Entry {n}"),
         "entryField": _("{field}, entry {n}"),
         "removeEntry": _("Take entry {n} out"),
@@ -180,6 +197,7 @@ def evidence_messages() -> dict[str, Any]:
             "synonym": _("synonym"),
             "part": _("part"),
             "near": _("near spelling"),
+            "tied": _("the words of an entry"),
         },
         "noMatch": _("No match found on this page."),
         "evidenceFailed": _("The document could not be loaded. It is tried again when you come back to it."),

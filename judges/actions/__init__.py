@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from judges.actions.corrections import Line, correct
 from judges.actions.creating import create_judge, store_prompt
 from judges.actions.extraction_runs import (
     cancel_extraction,
@@ -18,8 +19,10 @@ __all__ = [
     "EXTRACTING",
     "JUDGING",
     "MAX_REPEATS",
+    "Line",
     "cancel_extraction",
     "cancel_run",
+    "correct",
     "create_extractor",
     "create_judge",
     "resume_extraction",

@@ -29,18 +29,24 @@ def start_run(
     by: User | None,
     sheets: Iterable[Sheet] | None = None,
     repeats: int = 1,
+    corrected: bool = False,
     enqueue: bool = True,
 ) -> Run:
     """Let a judge label what a plan gave it, or else all rows of the study, or of some sheets, not labelled yet.
 
-    `repeats`: how often each row shall be labelled in all; what is there already counts. `enqueue` False leaves the
-    work to the caller (`take_up`); workers take it over if that goes silent.
+    `repeats`: how often each row shall be labelled in all; what is there already counts. `corrected`: extracted
+    lists are read as people have corrected them. `enqueue` False leaves the work to the caller (`take_up`); workers
+    take it over if that goes silent.
 
     Raises:
         Refused: it is at work already, nothing is left for it, its prompt does not fit, its model is missing, or it
             would say the same at each repeat.
     """
     _check_repeats(judge, repeats)
+    if corrected and judge.evidence is None:
+        raise Refused(
+            _("“%(judge)s” reads documents, not extracted lists that people correct.") % {"judge": judge.name}
+        )
     try:
         prompting.check_against(judge.prompt_spec, study.scheme.parsed, judge.method, normalisation=judge.normalisation)
         if judge.model is not None:
@@ -75,6 +81,7 @@ def start_run(
         rater=rater,
         started_by=by,
         repeats=repeats,
+        corrected=corrected,
         provenance={
             "prompt": judge.prompt.text,
             "prompt_sha256": judge.prompt.digest,
@@ -82,6 +89,7 @@ def start_run(
             "normalisation": judge.normalisation,
             "chat_template": judge.chat_template,
             "evidence": evidence.record_of(judge.evidence),
+            **({"corrected": True} if corrected else {}),
             **labelling.offer_of(judge, study.scheme.parsed),
             **_writing(judge),
             "workers": [],

@@ -44,7 +44,7 @@ def label(held: Held[WorkItem]) -> None:
             identity = labelling.lexical_identity()
         held.note_worker(identity)
         try:
-            labelled = labelling.label_row(judge, assignment, backend, held.beat)
+            labelled = labelling.label_row(judge, assignment, backend, held.beat, item.run.corrected)
             with held.finishing(cells=len(labelled.answers), unreadable=len(labelled.unread), tokens=labelled.tokens):
                 # One attempt's labels can be written once only.
                 annotating.record(assignment=assignment, answers=labelled.answers, key=held.key)

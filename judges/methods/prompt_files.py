@@ -8,7 +8,7 @@ from typing import Annotated, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from annotation.evidence import kinds
+from annotation.evidence.kinds import PATTERN
 from base import yaml_reading
 from base.sentences import gettext as _
 from base.yaml_reading import YamlRefused
@@ -38,17 +38,26 @@ class Lexical(_Spec):
 
     Either the verdicts are named: `same`, `part` and `none`. Or the facet is a list ("rent, deposit"), each part of
     which is looked up, and `shares` names the option by the share of the parts that are found: [least share, option],
-    the first that fits.
+    the first that fits. Or the question takes a list, which a `parser` of a pack reads out of all blocks by rules.
     """
 
-    kinds: Annotated[tuple[Annotated[str, Field(pattern=kinds.PATTERN)], ...], Field(alias="in", min_length=1)]
+    kinds: Annotated[
+        Annotated[tuple[Annotated[str, Field(pattern=PATTERN)], ...], Field(min_length=1)] | None, Field(alias="in")
+    ] = None
     same: str = ""
     part: str = ""
-    none: str
+    none: str = ""
     shares: tuple[tuple[float, str], ...] = ()
+    parser: Annotated[str, Field(max_length=60)] = ""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
+        if self.parser:
+            if self.kinds is not None or self.named():
+                raise ValueError(_("a parser reads all of the evidence, and gives no option"))
+            return self
+        if not (self.kinds and self.none):
+            raise ValueError(_("give “in”, the kinds of evidence, and “none”; or a parser"))
         if bool(self.shares) == bool(self.same and self.part):
             raise ValueError(_("give either same and part, or shares"))
         return self
@@ -149,7 +158,7 @@ def kinds_read(spec: PromptSpec, method: str) -> list[str]:
     """The kinds of evidence that a judge of this method reads by name; none where it reads all together."""
     if method == Method.LEXICAL:
         asked = questions_for(spec, method).values()
-        return sorted({kind for of in asked if of.lexical for kind in of.lexical.kinds})
+        return sorted({kind for of in asked if of.lexical for kind in of.lexical.kinds or ()})
     if re.search(r"\$\{?evidence\b", spec.row):
         return []
     return sorted(kinds_named(spec.row))

@@ -22,6 +22,13 @@ The same file serves the lexical judge, which reads only `lexical`: how its verd
       duties.stated:
         lexical: {in: [clause], same: stated, part: implied, none: absent}
 
+Where the question takes a list, it may name a parser that a pack registered (`judges.doors.ItemParser`), which takes
+the list out of the evidence by rules:
+
+    questions:
+      recipe.tasks:
+        lexical: {parser: recipe-tasks}
+
 And a judge that rates, which reads `row` and `rating`: the criterion's name, as the judge shall write it, and what it
 means, with the placeholders of `cell` but $options. Only scales are rated; the numbers are the scheme's.
 
@@ -153,6 +160,8 @@ def check_against(spec: PromptSpec, scheme: SchemeSpec, method: str, *, normalis
     if USES[Method(method)] is not None:
         shown = dict.fromkeys((facet.key for facet in scheme.row.shown), "x")
         _try("row", partial(row_text, spec, title="", blocks=[], facets=shown))
+    if method == Method.LEXICAL:
+        _check_lexical(asked, known)
     if method == Method.RATING:
         _check_ratings(asked, known)
     if method == Method.WRITING:
@@ -189,6 +198,22 @@ def _check_words(spec: PromptSpec, scheme: SchemeSpec, method: str) -> None:
             _("The prompt reads evidence of the kind “%(kind)s”, which nobody declares. There are: %(known)s.")
             % {"kind": unknown[0], "known": ", ".join(known)}
         )
+
+
+def _check_lexical(asked: Mapping[str, QuestionPrompt], known: Mapping[str, tuple[SectionSpec, QuestionSpec]]) -> None:
+    for name, prompt in asked.items():
+        assert prompt.lexical is not None
+        question = known[name][1]
+        if prompt.lexical.parser and question.kind != Kind.ITEMS:
+            raise PromptError(
+                _("“%(question)s” takes no list, which is what the parser “%(parser)s” reads.")
+                % {"question": name, "parser": prompt.lexical.parser}
+            )
+        if not prompt.lexical.parser and not question.options:
+            raise PromptError(
+                _("“%(question)s” has no options; a judge without a model answers it by a parser only.")
+                % {"question": name}
+            )
 
 
 def _check_ratings(asked: Mapping[str, QuestionPrompt], known: Mapping[str, tuple[SectionSpec, QuestionSpec]]) -> None:

@@ -80,8 +80,8 @@ def _text(spec: QuestionSpec) -> str:
 def _items(spec: QuestionSpec) -> str:
     own = spec.items
     assert own is not None
-    fields = " | ".join(f"{field.key} (with commas)" if field.is_list else field.key for field in own.fields)
-    return f"a list, one a line: {fields}" if len(own.fields) > 1 else f"a list, one {own.fields[0].key} a line"
+    fields = " | ".join(f"{field.key} (with commas)" if field.is_list else field.key for field in own.said)
+    return f"a list, one a line: {fields}" if len(own.said) > 1 else f"a list, one {own.said[0].key} a line"
 
 
 def _transitions(spec: QuestionSpec) -> str:

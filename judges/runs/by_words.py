@@ -7,14 +7,19 @@ from collections.abc import Callable, Iterable
 from django.utils.translation import gettext as _
 
 from annotation.actions import Answer
+from annotation.answers import AnswerRefused, kind_of
+from annotation.answers.places import placed
 from annotation.evidence import kinds
 from annotation.evidence.blocks import LANGUAGES
+from judges import doors
+from judges.doors import NothingStated
 from judges.methods import lexicons
+from judges.methods.answers import Why
 from judges.methods.lexical import LexicalJudge, LexicalVerdict
 from judges.methods.lexicons import Lexicon
 from judges.methods.prompting import Lexical
 from judges.models import Judge
-from judges.runs.asking import AtRow, Labelled, RowFailed
+from judges.runs.asking import Asked, AtRow, Labelled, RowFailed, Unread
 
 
 def label(row: AtRow) -> Labelled:
@@ -35,18 +40,42 @@ def label(row: AtRow) -> Labelled:
                 best, where = verdict, of_kind[verdict.line]
         return best, where
 
-    answers = []
+    answers: list[Answer] = []
+    unread: list[Unread] = []
     for cell in row.asked:
         rule = cell.prompt.lexical
         assert rule is not None
+        if rule.parser:
+            match _by_parser(rule.parser, cell, row):
+                case Answer() as parsed:
+                    answers.append(parsed)
+                case missing:
+                    unread.append(missing)
+            continue
         about = cell.column.facets.get(cell.spec.about or "", "")
         if rule.shares:
             key, note = _by_shares(rule, about, look_up)
         else:
-            verdict, note = look_up(about, rule.kinds)
+            verdict, note = look_up(about, rule.kinds or ())
             key = {"same": rule.same, "part": rule.part, "none": rule.none}[verdict.match]
         answers.append(Answer(cell.column, cell.question, cell.options[key], note=note[:500]))
-    return Labelled(answers, tokens=0)
+    return Labelled(answers, tokens=0, unread=unread)
+
+
+def _by_parser(key: str, cell: Asked, row: AtRow) -> Answer | Unread:
+    parser = doors.item_parser(key)
+    if parser is None:
+        raise RowFailed(_("No pack that is installed here has the parser “%(name)s”.") % {"name": key})
+    assert cell.spec.items is not None
+    document = row.assignment.row
+    try:
+        records = parser.read(cell.spec.items, row.blocks, document.language or "en")
+        if row.judge.evidence is not None:  # places are those of the document that people see
+            records = placed(cell.spec.items, records, document.blocks)
+        value = kind_of(cell.spec).canonical(cell.spec, records)
+    except (NothingStated, AnswerRefused) as why:
+        return Unread(cell.column, cell.question, Why.REFUSED, "", str(why))
+    return Answer(cell.column, cell.question, value=value)
 
 
 def _lexicon(judge: Judge) -> Lexicon:
@@ -61,7 +90,7 @@ def _by_shares(
     rule: Lexical, about: str, look_up: Callable[[str, Iterable[str]], tuple[LexicalVerdict, str]]
 ) -> tuple[str, str]:
     parts = [part.strip() for part in about.split(",") if part.strip()] or [about]
-    found = [part for part in parts if look_up(part, rule.kinds)[0].match != "none"]
+    found = [part for part in parts if look_up(part, rule.kinds or ())[0].match != "none"]
     share = len(found) / len(parts)
     key = next((key for least, key in rule.shares if share >= least), rule.none)
     return key, ", ".join(found)

@@ -10,6 +10,8 @@ from itertools import groupby
 
 from annotation.actions import Answer
 from annotation.answers import kind_of
+from annotation.answers.places import placed
+from annotation.evidence.blocks import Block
 from annotation.scheme.spec import Layout
 from base.text import storable
 from judges.methods import prompting, writing
@@ -72,7 +74,7 @@ def _ask(row: AtRow, groups: Sequence[tuple[Sequence[Asked], str]], made: Labell
         for cell, said in zip(group, read, strict=True):
             match said:
                 case Written():
-                    made.answers.append(_answer(cell, said, scores))
+                    made.answers.append(_answer(cell, said, scores, row.assignment.row.blocks))
                 case Unreadable():
                     made.unread.append(Unread(cell.column, cell.question, said.why, raw, said.detail))
 
@@ -81,8 +83,13 @@ def _asking(cell: Asked) -> Asking:
     return prompting.asking(cell.prompt, cell.spec, cell.column.facets, order=cell.section.column.facets)
 
 
-def _answer(cell: Asked, written: Written, scores: Scores) -> Answer:
+def _answer(cell: Asked, written: Written, scores: Scores, blocks: Sequence[Block]) -> Answer:
     note = written.reason
+    own = cell.spec.items
+    if own is not None and isinstance(written.value, list):
+        # A model is not asked where it read something: its words are looked for.
+        records = placed(own, written.value, blocks)
+        return Answer(cell.column, cell.question, value=records, scores=scores, note=note)
     if cell.spec.has_options:
         return Answer(cell.column, cell.question, cell.options[str(written.value)], scores=scores, note=note)
     return Answer(cell.column, cell.question, value=written.value, scores=scores, note=note)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -12,7 +13,7 @@ from judges import doors
 from judges.extraction import prompts
 from judges.methods import prompting
 from judges.methods.prompting import PromptError, PromptSpec
-from judges.models import Extraction, Extractor, Judge
+from judges.models import Correction, Extraction, Extractor, Judge
 
 
 class NotExtracted(Exception):
@@ -42,8 +43,9 @@ def check_evidence(extractor: Extractor, spec: PromptSpec, method: str) -> None:
         )
 
 
-def evidence_of(judge: Judge, row: Row) -> list[Block]:
-    """What a judge reads of a row: the document's own blocks, or the items that its extractor took out. One query.
+def evidence_of(judge: Judge, row: Row, *, corrected: bool = False) -> list[Block]:
+    """What a judge reads of a row: the document's own blocks, or the items that its extractor took out. One query; two
+    where lists are read as people have corrected them.
 
     Raises:
         NotExtracted: its extractor was not here yet, or has nothing of a kind that the judge's prompt reads.
@@ -52,6 +54,7 @@ def evidence_of(judge: Judge, row: Row) -> list[Block]:
         return row.blocks
     wanted = prompting.kinds_read(judge.prompt_spec, judge.method) or kinds_of(judge.evidence)
     found = {each.kind: each for each in Extraction.objects.filter(extractor=judge.evidence, row=row)}
+    by_people = corrections_of(found.values()) if corrected else {}
     names = {"extractor": judge.evidence.name, "study": row.sheet.study.slug}
     for kind in wanted:
         if kind not in found:
@@ -62,16 +65,23 @@ def evidence_of(judge: Judge, row: Row) -> list[Block]:
                 )
                 % names
             )
-        if found[kind].refused:
+        if found[kind].refused and found[kind].pk not in by_people:
             raise NotExtracted(
                 _("“%(extractor)s” took no list of the kind “%(kind)s” out of this document: %(why)s")
                 % {**names, "kind": kind, "why": found[kind].refused}
             )
-    return [block for kind in wanted for block in blocks_of(found[kind])]
+    return [block for kind in wanted for block in blocks_of(found[kind], by_people.get(found[kind].pk))]
 
 
-def blocks_of(taken: Extraction) -> list[Block]:
-    return [Block(taken.kind, prompts.text_of(item["fields"])) for item in taken.items]
+def blocks_of(taken: Extraction, correction: Correction | None = None) -> list[Block]:
+    items = taken.items if correction is None else correction.items
+    return [Block(taken.kind, prompts.text_of(item["fields"])) for item in items]
+
+
+def corrections_of(taken: Iterable[Extraction]) -> dict[int, Correction]:
+    """The last correction of each list that has one, by the list's number. One query."""
+    made = Correction.objects.filter(extraction__in=[each.pk for each in taken]).order_by("pk")
+    return {each.extraction_id: each for each in made}
 
 
 def record_of(extractor: Extractor | None) -> dict[str, Any] | None:

@@ -111,9 +111,13 @@ def cells_asked(judge: Judge, assignment: Assignment) -> list[Asked]:
 
 
 def label_row(
-    judge: Judge, assignment: Assignment, backend: Backend | None, on_progress: OnProgress | None = None
+    judge: Judge,
+    assignment: Assignment,
+    backend: Backend | None,
+    on_progress: OnProgress | None = None,
+    corrected: bool = False,
 ) -> Labelled:
-    """Answer the cells of one row.
+    """Answer the cells of one row; `corrected`: by extracted lists as people have corrected them.
 
     Raises:
         RowFailed: the row has no evidence, or more than the model's context takes.
@@ -124,7 +128,7 @@ def label_row(
     if not asked:
         raise RowFailed(_("The judge's prompt asks none of the questions of this sheet."))
     try:
-        blocks = evidence.evidence_of(judge, assignment.row)
+        blocks = evidence.evidence_of(judge, assignment.row, corrected=corrected)
     except NotExtracted as missing:
         raise RowFailed(str(missing)) from missing
     if not any(block.kind != "heading" for block in blocks):

@@ -16,6 +16,7 @@ class Cooking(packs.Pack):
         from annotation.queries import setup
         from recipes.cooking import actions, extracting, vocabulary
         from recipes.cooking.queries import stored_page
+        from recipes.cooking.taking_apart import parsers
         from reports import doors as report_doors
         from work import kinds
 
@@ -41,4 +42,5 @@ class Cooking(packs.Pack):
         doors.register_page_finder(stored_page)
         kinds.register(actions.VISITING)
         extracting.register()
+        parsers.register()
         vocabulary.register()

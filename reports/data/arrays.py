@@ -39,8 +39,9 @@ LEAVE_OUT, INCLUDE = "leave_out", "include"
 # wider, macro kappa stands beside the one without the bias of small sheets, ties of a majority are counted, a judge is
 # held against people as they are against each other, and three people are the least of the Alternative Annotator Test.
 # 3: coverage counts the exact option alone unless others are named, a document in which a question was not asked counts
-# as one without the item, and any rater's answers can be read.
-METHODS = 3
+# as one without the item, and any rater's answers can be read. 4: lists of two raters are held against each other entry
+# by entry.
+METHODS = 4
 
 # Whose answers selections and coverage are of, beside single raters: anybody's among people, and what most people said.
 PEOPLE, MAJORITY = "people", "majority"
@@ -121,6 +122,11 @@ class Filters:
     def first_coverage(self) -> bool:
         """Coverage as before its third version: of people, by what a merge leaves as found, where it was asked."""
         return self.methods < 3
+
+    @property
+    def before_entries(self) -> bool:
+        """Lists are held against each other as a whole only."""
+        return self.methods < 4
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Filters:

@@ -12,6 +12,7 @@ from reports.data.arrays import Filters, QuestionData, StudyData
 from reports.data.label_table import FloatArray, RaterEntry
 from reports.data.values import ValueWords
 from reports.numbers.groups import Group, groups
+from reports.numbers.items import TwoParsers, two_parsers
 from reports.stats.agreement import MacroAccuracy, macro_accuracy
 from reports.stats.answers import Answers
 from reports.stats.bootstrap import Interval
@@ -84,6 +85,8 @@ class ValueReport:
     golds: tuple[ValueGold, ...]
     # By the facet that the filters name; none without one.
     groups: tuple[Group, ...]
+    # Of a question that takes lists of records: raters' lists held against each other.
+    items: tuple[TwoParsers, ...] = ()
 
     @property
     def spec(self) -> QuestionSpec:
@@ -126,6 +129,7 @@ def value_report(data: QuestionData, of: StudyData, filters: Filters) -> ValueRe
         )
         if filters.group
         else (),
+        items=two_parsers(data, of, filters) if data.spec.items is not None and not filters.before_entries else (),
     )
 
 

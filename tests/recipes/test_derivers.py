@@ -121,7 +121,7 @@ def test_the_scheme_takes_a_recipe_apart_into_what_the_paper_labels() -> None:
     for section in labelling.sections:
         items = parsing.section("recipe").question(section.key).items
         assert items is not None
-        assert {field.key for field in items.fields} == set(section.column.facets)
+        assert {field.key for field in items.said} == set(section.column.facets)
 
 
 def test_schemes_of_packs_are_offered_until_they_are_stored(client_of: builders.ClientOf) -> None:

@@ -277,3 +277,29 @@ def test_the_live_report_rounds_as_the_frozen_one(study: Study) -> None:
         for value in row
         if isinstance(value, float)
     )
+
+
+def test_lists_are_held_against_each_other_entry_by_entry(study: Study) -> None:
+    made = {table.key: table for table in tables_of(report(study, by="document"))}
+    table = made["steps.parts.entries"]
+    heads = [head.key for head in table.heads]
+    lines = {
+        (line["rater_a"], line["rater_b"]): line for line in (dict(zip(heads, row, strict=True)) for row in table.rows)
+    }
+    # Page 2: A1 says mix, A2 says stir; nothing in common. Pages 1 and 3: the same.
+    ours = lines["A1", "A2"]
+    assert (ours["lists"], ours["equal"], ours["same"], ours["changed"], ours["dropped"], ours["added"]) == (
+        3,
+        2,
+        2,
+        0,
+        1,
+        1,
+    )
+    assert ours["edit_rate"] == pytest.approx(2 / 4)
+    assert ours["edit_rate_low"] is None  # of three documents
+    assert set(lines) == {("A1", "A2"), ("J1", "A1"), ("J1", "A2"), ("J1", "G1"), ("A1", "G1"), ("A2", "G1")}
+    edits = [row for row in made["steps.parts.edits"].rows if row[:2] == ("A1", "A2")]
+    assert edits == [("A1", "A2", "dropped", "mix · flour, water", "", 1), ("A1", "A2", "added", "", "stir", 1)]
+    before = {table.key for table in tables_of(report(study, methods=3))}
+    assert "steps.parts.entries" not in before

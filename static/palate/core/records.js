@@ -1,8 +1,10 @@
 // A list of records while somebody edits it: one record a line, one field a column, each text as it is typed.
 
+import { proposals } from "./carrying.js";
 import { swapped, withItem, withoutItem } from "./lists.js";
+import { foundPlaces, readPlaces, wordsAt, writtenPlaces } from "./places.js";
 import { readTabs } from "./tabs.js";
-import { checkedItems, problemOf, readList, tidy, writtenList } from "./values.js";
+import { checkedItems, problemOf, readList, saidFields, saysSomething, tidy, writtenList } from "./values.js";
 
 /** @typedef {import("./sentences.js").Sentences} Sentences */
 /** @typedef {import("./values.js").ItemRecord} ItemRecord */
@@ -145,7 +147,7 @@ const recordIn = (question, line) =>
  */
 export function readLines(question, lines, words) {
   const records = lines.map((line) => recordIn(question, line));
-  const said = records.filter((record) => Object.values(record).some((field) => field.length));
+  const said = records.filter((record) => saysSomething(question, record));
   if (!said.length) return null;
   const [problem] = problemsIn(question, lines, words).values();
   return problem ? { refused: problem.sentence } : checkedItems(question, said, words);
@@ -163,8 +165,9 @@ export function problemsIn(question, lines, words) {
   /** @type {Map<number, {x: number, sentence: string}>} */
   const found = new Map();
   for (const [y, line] of lines.entries()) {
-    if (isBlank(line)) continue;
-    const problem = problemOf(question, recordIn(question, line), y + 1, words);
+    const record = recordIn(question, line);
+    if (!saysSomething(question, record)) continue;
+    const problem = problemOf(question, record, y + 1, words);
     if (problem) found.set(y, { x: keys.indexOf(problem.field), sentence: problem.sentence });
   }
   return found;
@@ -188,4 +191,80 @@ export function offersIn(question, { lines, y, x }, earlier) {
     ...earlier.flat().flatMap((record) => record[field.key] ?? []),
     ...field.completions,
   ].filter(Boolean);
+}
+
+// --- the words that entries come from, and what earlier entries propose ------------------------------------------------------
+
+/** @param {ValueQuestion} question */
+const placeIn = (question) => fieldsOf(question).findIndex(({ place }) => place);
+
+/** @param {ValueQuestion} question */
+export const hasPlaces = (question) => placeIn(question) >= 0;
+
+/**
+ * Of each line where its words stand: as it says so itself, or as they are found; "" for nowhere.
+ * @param {ValueQuestion} question
+ * @param {string[][]} lines
+ * @param {string[]} texts of the document's blocks
+ * @returns {{place: string, isFound: boolean}[]} `isFound`: the line does not say it
+ */
+export function placesIn(question, lines, texts) {
+  const x = placeIn(question);
+  if (x < 0 || !question.items) return lines.map(() => ({ place: "", isFound: false }));
+  const records = lines.map((line) => recordIn(question, line));
+  const found = foundPlaces(question.items, records, texts);
+  return found.map((place, y) => ({ place, isFound: !lines[y][x] && place !== "" }));
+}
+
+/**
+ * With the words of the document that the line of the caret comes from; an empty line says them, too.
+ * @param {ValueQuestion} question
+ * @param {RecordsDraft} draft
+ * @param {import("./places.js").Place[]} places
+ * @param {string[]} texts
+ * @returns {RecordsDraft}
+ */
+export function tiedTo(question, { lines, y, x }, places, texts) {
+  const tied = withItem(lines[y], placeIn(question), writtenPlaces(places));
+  const said = saidFields(question).length;
+  const words = tidy(wordsAt(texts, places));
+  const first = isBlank(lines[y].slice(0, said)) ? withItem(tied, 0, words) : tied;
+  return { lines: withItem(lines, y, first), y, x };
+}
+
+/**
+ * The lines with the places of their words that are found.
+ * @param {ValueQuestion} question
+ * @param {string[][]} lines
+ * @param {string[]} texts
+ */
+export function withPlaces(question, lines, texts) {
+  const x = placeIn(question);
+  if (x < 0) return lines;
+  const places = placesIn(question, lines, texts);
+  return lines.map((line, y) =>
+    places[y].isFound && saysSomething(question, recordIn(question, line)) ? withItem(line, x, places[y].place) : line,
+  );
+}
+
+/**
+ * What earlier lines propose for the empty fields of a line, by the place of the field.
+ * @param {ValueQuestion} question
+ * @param {string[][]} lines
+ * @param {number} y
+ * @param {string[]} texts
+ * @returns {Map<number, string>}
+ */
+export function proposedIn(question, lines, y, texts) {
+  const fields = fieldsOf(question);
+  if (!question.items || !fields.some(({ carried }) => carried)) return new Map();
+  const words = placesIn(question, lines, texts).map(({ place }) => wordsAt(texts, readPlaces(place) ?? []));
+  const records = lines.map((line) => recordIn(question, line));
+  const found = proposals(question.items, records, y, words);
+  return new Map(
+    Object.entries(found).map(([key, text]) => [
+      fields.findIndex((field) => field.key === key),
+      typeof text === "string" ? text : writtenList(text),
+    ]),
+  );
 }

@@ -2,6 +2,7 @@
 // annotation/answers, which has the last word. Both are held to one table of examples, tests/rules/values.json.
 
 import { plainNumber } from "./codes.js";
+import { readPlaces, writtenPlaces } from "./places.js";
 import { fill } from "./sentences.js";
 
 /** @typedef {import("./sentences.js").Sentences} Sentences */
@@ -17,7 +18,19 @@ import { fill } from "./sentences.js";
  * @property {string[]} completions
  * @property {string[]} from questions whose earlier answers are offered
  */
-/** @typedef {{key: string, name: string, list: boolean, required: boolean, completions: string[]}} Field */
+/**
+ * One field of a record; the last three as annotation/scheme/values.py has them.
+ * @typedef {object} Field
+ * @property {string} key
+ * @property {string} name
+ * @property {boolean} list
+ * @property {boolean} required
+ * @property {string[]} completions
+ * @property {boolean} [place] it says where the words stand that the entry comes from
+ * @property {boolean} [carried]
+ * @property {Record<string, string[]>} [into]
+ * @property {string[]} [sums]
+ */
 /** @typedef {{fewest: number, most: number, longest: number, fields: Field[]}} ItemsSpec */
 /** @typedef {{start: string[], longest: number, most: number, completions: string[]}} TransitionsSpec */
 /**
@@ -248,10 +261,22 @@ function readItems(question, typed, words) {
         return [key, list ? readList(piece) : tidy(unescaped(piece))];
       }),
     );
-    if (Object.values(record).some((field) => field.length)) records.push(record);
+    if (saysSomething(question, record)) records.push(record);
   }
   return checkedItems(question, records, words);
 }
+
+/**
+ * The fields that an entry says something in: all but the place of its words.
+ * @param {ValueQuestion} question
+ */
+export const saidFields = ({ items }) => (items?.fields ?? []).filter(({ place }) => !place);
+
+/**
+ * @param {ValueQuestion} question
+ * @param {ItemRecord} record
+ */
+export const saysSomething = (question, record) => saidFields(question).some(({ key }) => record[key].length);
 
 /**
  * Records as a table of them gives them: the same rules as of those that are typed.
@@ -271,7 +296,11 @@ export function checkedItems(question, records, words) {
     const problem = problemOf(question, record, n + 1, words);
     if (problem) return { refused: problem.sentence };
   }
-  return { value: records };
+  const place = own.fields.find((field) => field.place)?.key;
+  if (!place) return { value: records };
+  return {
+    value: records.map((record) => ({ ...record, [place]: writtenPlaces(readPlaces(String(record[place])) ?? []) })),
+  };
 }
 
 /**
@@ -288,7 +317,12 @@ export function problemOf(question, record, number, words) {
   const missing = own.fields.find(({ key, required }) => required && !record[key].length);
   if (missing)
     return { field: missing.key, sentence: fill(words.itemsField, { number, question: title, field: missing.name }) };
-  for (const { key } of own.fields) {
+  for (const { key, place } of own.fields) {
+    if (place) {
+      const text = String(record[key]);
+      if (readPlaces(text)) continue;
+      return { field: key, sentence: fill(words.itemsPlace, { place: text.slice(0, 80) }) };
+    }
     const sentence = tooLong(question, [record[key]].flat(), own.longest, words);
     if (sentence) return { field: key, sentence };
   }
@@ -418,7 +452,7 @@ export function entriesOf(question, value) {
   if (typeof value === "number") return [`${plainNumber(value)} ${question.number?.unit ?? ""}`.trim()];
   if (typeof value === "string") return [value.split("\n").filter(Boolean).join(" / ")];
   if (question.items) {
-    const { fields } = question.items;
+    const fields = saidFields(question);
     /** @param {FieldValue} field */
     const plain = (field) => (typeof field === "string" ? field : field.join(", "));
     const lines = /** @type {ItemRecord[]} */ (value).map((record) =>
@@ -469,7 +503,9 @@ export function partsOf(question, value) {
       .filter(Boolean);
   }
   if (question.items)
-    return /** @type {ItemRecord[]} */ (value).flatMap((one) => Object.values(one).flat()).filter(Boolean);
+    return /** @type {ItemRecord[]} */ (value)
+      .flatMap((one) => saidFields(question).flatMap(({ key }) => one[key]))
+      .filter(Boolean);
   return /** @type {Transition[]} */ (value).flatMap(({ to }) => to);
 }
 

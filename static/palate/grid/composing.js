@@ -26,6 +26,7 @@ import { hasDialog, make, placeOf } from "../page/elements.js";
  * @property {(cell: Cell, draft: unknown) => Read | null} read
  * @property {(cell: Cell, draft: unknown) => void} refused what cannot be taken is shown at its place
  * @property {() => void} focus
+ * @property {() => void} [left] it is closed
  */
 /**
  * @typedef {object} Parts
@@ -337,6 +338,7 @@ export class Composing {
     if (this.cell && !keep) this.store.remove(this.prefix + this.cell.id);
     if (this.cell && keep) this.cell.td.dataset.typed = "";
     else if (this.cell) delete this.cell.td.dataset.typed;
+    if (this.cell) this.editor.left?.();
     this.cell = null;
     this.box.hidden = true;
     this.place.replaceChildren();

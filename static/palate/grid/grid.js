@@ -113,7 +113,8 @@ const composing = new Composing({
   store: browserStore,
   name: `palate:composing:${config.store}`,
 });
-composing.editors.set("items", new RecordsEditor({ composing, cells, words }));
+const panel = new EvidencePanel(byId("evidence"), (pk) => (config.evidence ?? "").replace("/0/", `/${pk}/`), messages);
+composing.editors.set("items", new RecordsEditor({ composing, cells, words, panel }));
 composing.editors.set(
   "transitions",
   new TransitionsEditor({ composing, cells, words, beginnings: dataOf("beginnings-data") }),
@@ -167,7 +168,6 @@ saving.acknowledged.push(() => focus.now && choosing.describe());
 
 // --- the document, the help, the divider ------------------------------------------------------------------------------
 
-const panel = new EvidencePanel(byId("evidence"), (pk) => (config.evidence ?? "").replace("/0/", `/${pk}/`), messages);
 tables.addEventListener("palate:focus-cell", (event) => {
   const { assignment, column, about } = /** @type {CustomEvent<import("./focus.js").FocusDetail>} */ (event).detail;
   panel.show(assignment, column, about);

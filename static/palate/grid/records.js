@@ -1,22 +1,29 @@
 // The editor of a list of records: a small table, one record a line, one field a column, written by keys as a spreadsheet is.
 
 import { completions } from "../core/completing.js";
+import { readPlaces, wordsAt } from "../core/places.js";
 import {
   appended,
   draftOfRecords,
   fieldsOf,
   filledIn,
+  hasPlaces,
   inserted,
   isBlank,
   offersIn,
   pastedLines,
+  placesIn,
   problemsIn,
+  proposedIn,
   readLines,
   shifted,
+  tiedTo,
   without,
+  withPlaces,
   written,
 } from "../core/records.js";
 import { fill } from "../core/sentences.js";
+import { saidFields } from "../core/values.js";
 import { make, placeOf } from "../page/elements.js";
 import { Offers } from "./offers.js";
 
@@ -27,15 +34,18 @@ import { Offers } from "./offers.js";
 /** @typedef {import("./cells.js").Cell} Cell */
 /** @typedef {import("./cells.js").Cells} Cells */
 /** @typedef {import("./composing.js").Composing} Composing */
-/** @typedef {{composing: Composing, cells: Cells, words: Sentences}} Parts */
+/** @typedef {import("../sheet/evidence.js").EvidencePanel} EvidencePanel */
+/** @typedef {{composing: Composing, cells: Cells, words: Sentences, panel: EvidencePanel}} Parts */
 
 export class RecordsEditor {
   /** @param {Parts} parts */
-  constructor({ composing, cells, words }) {
+  constructor({ composing, cells, words, panel }) {
     this.composing = composing;
     this.cells = cells;
     this.words = words;
+    this.panel = panel;
     this.keys = words.recordKeys;
+    this.told = -1; // the line whose words stand out in the document
     this.isTold = false; // what is wrong is shown at its line, since it was to be taken once
     /** @type {Cell | null} */
     this.cell = null;
@@ -61,6 +71,14 @@ export class RecordsEditor {
       if (y >= 0) this.go(without({ ...this.draft, y }));
     });
     this.element.addEventListener("scroll", () => this.offers.hide());
+    // Words that somebody marks in the document become those of the entry, and the keys stay where they were.
+    panel.panel.addEventListener("mouseup", (event) => {
+      if (!this.cell || !this.element.isConnected || !hasPlaces(this.spec)) return;
+      if (placeOf(event).closest("button, a")) return;
+      event.stopPropagation();
+      this.tie();
+    });
+    panel.panel.addEventListener("shown", () => this.element.isConnected && this.showProposals());
   }
 
   // --- what the host asks of an editor --------------------------------------------------------------------------------
@@ -97,7 +115,12 @@ export class RecordsEditor {
     if (this.cell !== cell) this.isTold = false;
     this.cell = cell;
     this.draft = /** @type {RecordsDraft} */ (draft);
-    const spec = this.cells.spec(cell);
+    const { spec } = this;
+    const isCarried = fieldsOf(spec).some(({ carried }) => carried);
+    this.keys = [this.words.recordKeys, isCarried && this.words.carryKeys, hasPlaces(spec) && this.words.tieKeys]
+      .filter(Boolean)
+      .join(" · ");
+    this.composing.keys.textContent = this.keys;
     const names = fieldsOf(spec).map(({ name, list }) => (list ? fill(this.words.listField, { field: name }) : name));
     this.table.ariaLabel = spec.title;
     this.head.replaceChildren(
@@ -108,6 +131,16 @@ export class RecordsEditor {
     this.offers.hide();
     this.rows.replaceChildren(...this.draft.lines.map((line, y) => this.lineOf(line, y, spec)));
     this.showProblems();
+    this.showProposals();
+  }
+
+  get spec() {
+    return this.cells.spec(/** @type {Cell} */ (this.cell));
+  }
+
+  /** The texts of the document's blocks; none while it is not there. */
+  get texts() {
+    return this.cell ? this.panel.textsOf(this.cell.assignment) : [];
   }
 
   /**
@@ -115,7 +148,14 @@ export class RecordsEditor {
    * @param {unknown} draft
    */
   read(cell, draft) {
-    return readLines(this.cells.spec(cell), /** @type {RecordsDraft} */ (draft).lines, this.words);
+    const spec = this.cells.spec(cell);
+    const lines = withPlaces(spec, /** @type {RecordsDraft} */ (draft).lines, this.panel.textsOf(cell.assignment));
+    return readLines(spec, lines, this.words);
+  }
+
+  left() {
+    if (this.cell) this.panel.untie();
+    this.cell = null;
   }
 
   // What is wrong is shown at its line, and the first such field has the keys.
@@ -143,7 +183,7 @@ export class RecordsEditor {
    */
   lineOf(line, y, spec) {
     const n = y + 1;
-    const fields = fieldsOf(spec).map(({ name, required }, x) => {
+    const fields = saidFields(spec).map(({ name, required }, x) => {
       const field = make("textarea", { rows: 1, value: line[x], autocomplete: "off", spellcheck: true });
       field.ariaLabel = fill(this.words.entryField, { field: name, n });
       field.ariaRequired = String(required);
@@ -159,7 +199,47 @@ export class RecordsEditor {
     const remove = make("button", { type: "button", className: "link", tabIndex: -1, textContent: "✕" });
     remove.ariaLabel = remove.title = fill(this.words.removeEntry, { n });
     const number = make("th", { scope: "row", className: "quiet n", textContent: String(n) });
-    return make("tr", {}, number, ...fields, make("td", { className: "remove" }, remove));
+    const place = fieldsOf(spec).find((field) => field.place);
+    const words = make("td", { className: "words quiet" });
+    if (place) words.ariaLabel = fill(this.words.wordsOf, { field: place.name, n });
+    return make("tr", {}, number, ...fields, ...(place ? [words] : []), make("td", { className: "remove" }, remove));
+  }
+
+  // What earlier entries propose stands grey in empty fields, and beside each entry stand the words that it comes from; those
+  // of the entry that has the focus stand out in the document, those of the others are marked faintly.
+  showProposals() {
+    if (!this.cell) return;
+    const { spec, texts } = this;
+    const { lines, y: now } = this.draft;
+    this.told = now;
+    const places = placesIn(spec, lines, texts);
+    for (const [y, line] of [...this.rows.querySelectorAll("tr:not(.problem)")].entries()) {
+      const proposed = proposedIn(spec, lines, y, texts);
+      for (const field of line.querySelectorAll("textarea")) {
+        const text = proposed.get(Number(field.dataset.x)) ?? "";
+        if (field.placeholder === text) continue;
+        field.placeholder = text;
+        if (text) field.setAttribute("aria-description", fill(this.words.proposed, { text }));
+        else field.removeAttribute("aria-description");
+      }
+      const cell = line.querySelector(".words");
+      if (!(cell instanceof HTMLElement)) continue;
+      const words = wordsAt(texts, readPlaces(places[y].place) ?? []);
+      cell.textContent = words || (texts.length && !isBlank(lines[y]) ? this.words.notTied : "");
+      cell.title = places[y].isFound ? fill(this.words.foundWords, { words }) : words;
+      cell.classList.toggle("found", places[y].isFound);
+      cell.classList.toggle("untied", !words);
+    }
+    if (!hasPlaces(spec)) return;
+    const others = places.flatMap(({ place }, y) => (y === now ? [] : (readPlaces(place) ?? [])));
+    this.panel.tie(this.cell.assignment, readPlaces(places[now].place) ?? [], others);
+  }
+
+  // The words that are selected in the document become those of the entry.
+  tie() {
+    const places = this.panel.selected();
+    if (places.length) this.change(tiedTo(this.spec, this.draft, places, this.texts));
+    this.focus();
   }
 
   /**
@@ -202,6 +282,7 @@ export class RecordsEditor {
   change(draft, how) {
     this.draft = draft;
     this.composing.change(draft, how);
+    if (how?.isDrawn) this.showProposals();
   }
 
   /**
@@ -224,6 +305,7 @@ export class RecordsEditor {
     const y = [...this.rows.querySelectorAll("tr:not(.problem)")].indexOf(line);
     if (y !== this.draft.y || Number(x) !== this.draft.x) this.offers.hide();
     this.draft = { ...this.draft, y, x: Number(x) };
+    if (this.told !== y) this.showProposals();
   }
 
   /**
@@ -280,10 +362,26 @@ export class RecordsEditor {
     else if (isArrow) {
       if (lines[y + step]) this.go({ lines, y: y + step, x }, { isSame: true });
     } else if (key === "Enter") this.enter(step);
-    else if (key === "Tab" && !shiftKey && y === lines.length - 1 && x === lines[0].length - 1 && !isBlank(lines[y]))
+    else if (key === "ArrowRight" && !shiftKey && this.proposedAt(y, x)) this.write(this.proposedAt(y, x));
+    else if (key === "Tab" && !shiftKey && y === lines.length - 1 && x === this.lastX && !isBlank(lines[y]))
       this.go(appended(draft));
     else return; // Tab goes from field to field by itself, and out of an empty last line
     event.preventDefault();
+  }
+
+  /** The last field that is written in. */
+  get lastX() {
+    return saidFields(this.spec).length - 1;
+  }
+
+  /**
+   * What is proposed in a field, which is empty then.
+   * @param {number} y
+   * @param {number} x
+   */
+  proposedAt(y, x) {
+    const field = this.fieldAt(y, x);
+    return field && !field.value ? field.placeholder : "";
   }
 
   /**

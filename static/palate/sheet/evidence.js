@@ -1,6 +1,7 @@
 // The document beside the tables: fetched once a row, with the places of every column's words in it. Kinds of match are told
 // apart by their line, not by colour alone; see annotation/evidence/matching.py for what each of them is.
 
+import { charactersOf, unitsOf } from "../core/places.js";
 import { make, placeOf } from "../page/elements.js";
 
 /** @typedef {[block: number, start: number, end: number, kind: string, share: number]} Hit a place of a facet's words in a block */
@@ -14,6 +15,7 @@ import { make, placeOf } from "../page/elements.js";
  * @property {HTMLElement | null} best
  */
 /** @typedef {{start: number, end: number, kind: string, strong: boolean}} Span */
+/** @typedef {import("../core/places.js").Place} Place */
 /** @typedef {{matches: Record<string, string>, noMatch: string, evidenceFailed: string}} Messages matches: kind -> its name */
 
 export class EvidencePanel {
@@ -31,6 +33,9 @@ export class EvidencePanel {
     /** @type {DocumentPage | null} */
     this.shown = null;
     this.wanted = "";
+    this.isTied = false; // what is marked are the words of entries
+    /** @type {{row: string, column: string, about: string | null} | null} */
+    this.now = null;
     panel.addEventListener("click", (event) => {
       const button = placeOf(event).closest("[data-original]");
       if (button && this.shown) this.turnPage(this.shown, /** @type {HTMLElement} */ (button));
@@ -81,14 +86,89 @@ export class EvidencePanel {
       return;
     }
     if (this.wanted !== wanted) return; // the focus has moved on meanwhile
+    this.now = { row, column, about };
     if (this.shown !== page) {
       this.panel.replaceChildren(page.article);
       this.panel.scrollTop = 0;
       this.shown = page;
       this.panel.dispatchEvent(new CustomEvent("shown", { detail: { row } }));
     }
-    this.mark(page, page.hits[column] || {}, about);
+    if (!this.isTied) this.mark(page, page.hits[column] || {}, about);
   }
+
+  // --- the words that the entries of a list come from -------------------------------------------------------------------
+
+  /**
+   * The texts of a row's blocks; none while another document is shown.
+   * @param {string} row
+   * @returns {string[]}
+   */
+  textsOf(row) {
+    return this.shown && this.now?.row === row ? this.shown.blocks.map((block) => block.textContent) : [];
+  }
+
+  /**
+   * Mark the words of an entry, and faintly those of the others, in place of what else is marked.
+   * @param {string} row
+   * @param {Place[]} own
+   * @param {Place[]} others
+   */
+  tie(row, own, others) {
+    const page = this.shown;
+    if (!page || this.now?.row !== row) return;
+    this.isTied = true;
+    for (const block of page.marked) block.replaceChildren(block.textContent);
+    page.marked.clear();
+    page.best?.classList.remove("best");
+    page.best = null;
+    /** @type {Map<number, Span[]>} */
+    const byBlock = new Map();
+    for (const place of [...own, ...others]) {
+      const text = page.blocks[place.block]?.textContent;
+      if (text === undefined) continue;
+      const strong = own.includes(place);
+      const [start, end] = [unitsOf(text, place.start), unitsOf(text, place.end)];
+      byBlock.set(place.block, [...(byBlock.get(place.block) ?? []), { start, end, kind: "tied", strong }]);
+    }
+    for (const [number, spans] of byBlock) {
+      this.wrap(page.blocks[number], apart(spans));
+      page.marked.add(page.blocks[number]);
+    }
+    page.article.querySelector(".matches")?.replaceChildren();
+    if (own.length && page.blocks[own[0].block]) this.scrollTo(page.blocks[own[0].block]);
+  }
+
+  // What is marked are the words of the column again.
+  untie() {
+    if (!this.isTied) return;
+    this.isTied = false;
+    if (this.shown && this.now) this.mark(this.shown, this.shown.hits[this.now.column] || {}, this.now.about);
+  }
+
+  /**
+   * Where the words stand that are selected in the document, without blanks around them; the selection is gone then.
+   * @returns {Place[]}
+   */
+  selected() {
+    const selection = document.getSelection();
+    if (!this.shown || !selection?.rangeCount || selection.isCollapsed) return [];
+    const range = selection.getRangeAt(0);
+    /** @type {Place[]} */
+    const places = [];
+    for (const [block, element] of this.shown.blocks.entries()) {
+      if (!range.intersectsNode(element)) continue;
+      const text = element.textContent;
+      const [from, to] = [offsetIn(element, range, true), offsetIn(element, range, false)];
+      const words = text.slice(from, to);
+      const start = from + (words.length - words.trimStart().length);
+      const end = from + words.trimEnd().length;
+      if (start < end) places.push({ block, start: charactersOf(text, start), end: charactersOf(text, end) });
+    }
+    selection.removeAllRanges();
+    return places;
+  }
+
+  // --- the words of columns ---------------------------------------------------------------------------------------------
 
   /**
    * @param {DocumentPage} page
@@ -198,4 +278,43 @@ export class EvidencePanel {
     button.setAttribute("aria-pressed", String(!frame));
     this.panel.scrollTop = 0;
   }
+}
+
+/**
+ * Spans of which none overlaps: what is strong stays whole, and the others keep what it leaves of them.
+ * @param {Span[]} spans
+ */
+function apart(spans) {
+  const strong = spans.filter((span) => span.strong);
+  const rest = spans
+    .filter((span) => !span.strong)
+    .flatMap((span) => {
+      let left = [span];
+      for (const other of strong)
+        left = left.flatMap((one) =>
+          one.end <= other.start || other.end <= one.start
+            ? [one]
+            : [
+                { ...one, end: other.start },
+                { ...one, start: other.end },
+              ].filter(({ start, end }) => start < end),
+        );
+      return left;
+    });
+  return [...strong, ...rest];
+}
+
+/**
+ * Where in an element's text a range begins, or ends.
+ * @param {HTMLElement} element
+ * @param {Range} range
+ * @param {boolean} isStart
+ */
+function offsetIn(element, range, isStart) {
+  const [node, offset] = isStart ? [range.startContainer, range.startOffset] : [range.endContainer, range.endOffset];
+  const before = document.createRange();
+  before.selectNodeContents(element);
+  if (!element.contains(node)) return isStart ? 0 : before.toString().length;
+  before.setEnd(node, offset);
+  return before.toString().length;
 }

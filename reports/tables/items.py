@@ -1,0 +1,141 @@
+"""Two raters' lists held against each other, entry by entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotation.answers import kind_of
+from reports.numbers.items import TwoParsers
+from reports.numbers.report import StudyReport
+from reports.numbers.values import ValueReport
+from reports.stats.items import Edit
+from reports.tables.base import Head, ReportTable, Value, interval_heads, words_of
+from reports.tables.coefficients import ends, interval_how
+from reports.words import code_of, name_of
+
+
+def item_tables(report: StudyReport, question: ValueReport) -> Iterator[ReportTable]:
+    if question.items:
+        yield _entries(report, question)
+        if any(of.found.edits for of in question.items):
+            yield _edits(question)
+
+
+def _entries(report: StudyReport, question: ValueReport) -> ReportTable:
+    own = question.spec.items
+    assert own is not None
+    intervals = [of.found.intervals for of in question.items]
+    shown = any(intervals)
+    fields = own.said if len(own.said) > 1 else ()
+
+    def line(of: TwoParsers) -> tuple[Value, ...]:
+        found = of.found
+        between = found.intervals
+        return (
+            code_of(of.a),
+            code_of(of.b),
+            found.n_lists,
+            found.n_equal,
+            found.n_a,
+            found.n_b,
+            found.same,
+            found.changed,
+            found.dropped,
+            found.added,
+            found.f_same,
+            *ends(between.get("f_same"), shown=shown),
+            found.f_matched,
+            *ends(between.get("f_matched"), shown=shown),
+            found.edit_rate,
+            *ends(between.get("edit_rate"), shown=shown),
+            *(found.fields if fields else ()),
+        )
+
+    entries, same, matched, rate = _("Entries"), _("Same (F1)"), _("Matched (F1)"), _("Edit rate")
+    alike = _("Of matched entries, the same")
+    return ReportTable(
+        key=f"{question.data.name}.entries",
+        about=name_of(question),
+        title=_("Lists held against each other, entry by entry"),
+        heads=(
+            Head("rater_a", _("One")),
+            Head("rater_b", _("Other")),
+            Head("lists", _("Lists"), "count"),
+            Head("equal", _("Equal lists"), "count"),
+            Head("entries_a", _("of the one"), "count", entries),
+            Head("entries_b", _("of the other"), "count", entries),
+            Head("same", _("Same"), "count", entries),
+            Head("changed", _("Changed"), "count", entries),
+            Head("dropped", _("Dropped"), "count", entries),
+            Head("added", _("Added"), "count", entries),
+            Head("f_same", _("Value") if shown else same, "number", same if shown else ""),
+            *interval_heads(shown, key="f_same_", group=same),
+            Head("f_matched", _("Value") if shown else matched, "number", matched if shown else ""),
+            *interval_heads(shown, key="f_matched_", group=matched),
+            Head("edit_rate", _("Value") if shown else rate, "number", rate if shown else ""),
+            *interval_heads(shown, key="edit_rate_", group=rate),
+            *(Head(f"field_{field.key}", field.name, "number", alike) for field in fields),
+        ),
+        rows=tuple(line(of) for of in question.items),
+        how=" ".join(
+            filter(
+                None,
+                (
+                    _(
+                        "Entries of two lists are paired one to one, the most alike first; a pair has half of what it "
+                        "says in common or more. Same: all fields say the same. Changed: a pair that does not. "
+                        "Dropped: of the one alone. Added: of the other alone. F1 is twice the pairs over the entries "
+                        "of both; the edit rate is what was changed, dropped and added over the entries of both "
+                        "together, a pair once. Order and letter case do not count."
+                    ),
+                    interval_how(next((of["f_same"] for of in intervals if of), None), words_of(report)),
+                ),
+            )
+        ),
+    )
+
+
+def _edits(question: ValueReport) -> ReportTable:
+    """What was changed, dropped and added, the most frequent first."""
+    said = {"changed": _("changed"), "dropped": _("dropped"), "added": _("added")}
+    rows: list[tuple[Value, ...]] = [
+        (
+            code_of(of.a),
+            code_of(of.b),
+            said[_kind(edit)],
+            _told(question, edit.before),
+            _told(question, edit.after),
+            edit.n,
+        )
+        for of in question.items
+        for edit in of.found.edits
+    ]
+    return ReportTable(
+        key=f"{question.data.name}.edits",
+        about=name_of(question),
+        title=_("What was changed, dropped and added"),
+        heads=(
+            Head("rater_a", _("One")),
+            Head("rater_b", _("Other")),
+            Head("edit", _("Edit")),
+            Head("before", _("The one has")),
+            Head("after", _("The other has")),
+            Head("count", _("Count"), "count"),
+        ),
+        rows=tuple(rows),
+        how=_("Of each two raters the most frequent edits of each kind."),
+    )
+
+
+def _kind(edit: Edit) -> str:
+    return "added" if edit.before is None else "dropped" if edit.after is None else "changed"
+
+
+def _told(question: ValueReport, record: Mapping[str, Any] | None) -> str:
+    if record is None:
+        return ""
+    spec = question.spec
+    return kind_of(spec).shown(spec, [{**record}])
