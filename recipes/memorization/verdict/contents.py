@@ -142,7 +142,7 @@ def _about(verdict: VerdictData) -> Iterator[tuple[str, str]]:
     if verdict.sections:
         yield _("Found, as answered by"), heard(verdict.sections[0].voice)
     if verdict.examination:
-        yield _("Nonsense, as said in"), verdict.examination.study.title
+        yield _("Nonsense, as said in"), verdict.examination.title
 
 
 def _groupings(verdict: VerdictData, of: SectionItems, seed: int) -> Iterator[tuple[str, str, list[Group]]]:

@@ -38,10 +38,11 @@ class Examination:
     """What a study that examined the recipes for nonsense says. `said`: (sheet, section, column) -> whether it is
     sensible, and the reason. whole: of the recipe as a whole, by its sheet."""
 
-    study: Study
+    title: str
     said: Mapping[tuple[str, str, str], tuple[bool, str]]
     whole: Mapping[str, tuple[bool, str]]
     n_ties: int
+    study: Study | None = None  # none where it was frozen
 
 
 @dataclass(frozen=True)
@@ -75,13 +76,20 @@ def load(study: Study, filters: Filters, examination: Examination | None) -> Ver
     """Items with what was found of them, by the first voice of the filters. Queries as `reports.queries.label_table`,
     and four for the origins."""
     data = study_data(queries.label_table(study, filters), filters)
+    return of_labels(data, filters, examination, _origins(study, data))
+
+
+def of_labels(
+    data: StudyData, filters: Filters, examination: Examination | None, origins: Sequence[Origin]
+) -> VerdictData:
+    """The same of labels that are at hand; asks nobody."""
     wanted = {f"{section.key}.{question.key}" for section, question in verdict_questions(study)}
     sections = [
         _items(data, question, examination, filters)
         for question in data.questions
         if question.name in wanted and question.voices
     ]
-    return VerdictData(data, sections, examination, _origins(study, data))
+    return VerdictData(data, sections, examination, origins)
 
 
 def _items(data: StudyData, question: QuestionData, examination: Examination | None, filters: Filters) -> SectionItems:
@@ -163,7 +171,7 @@ def examination(study: Study, *, rater: str = "") -> Examination:
                     whole[sheet.title] = (sensible, reasons.get(column, ""))
                 else:
                     said[sheet.title, section, name] = (sensible, reasons.get(column, ""))
-    return Examination(study, said, whole, len(chosen.ties))
+    return Examination(study.title, said, whole, len(chosen.ties), study)
 
 
 # --- where recipes come from ------------------------------------------------------------------------------------------
