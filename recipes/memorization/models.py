@@ -23,8 +23,8 @@ class FrozenVerdictQuerySet(QuerySet["FrozenVerdict"]):
 class FrozenVerdict(models.Model):
     """A verdict as it was on one day, with all that it takes to compute it again. It is never changed.
 
-    `results` is `Contents.content`, `labels` a packed `LabelTable`, `beside` what was said of sense and where recipes are
-    from (`verdict.freezing`): the results are a function of these, the filters and the language alone.
+    `results` is `Contents.content`, `labels` a packed `LabelTable`, `beside` what was said of sense and where recipes
+    are from (`verdict.freezing`): the results are a function of these, the filters and the language alone.
     """
 
     study = models.ForeignKey(Study, models.PROTECT, related_name="frozen_verdicts")

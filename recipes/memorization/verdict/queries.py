@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from annotation.deriving import queries as deriving
 from annotation.models import Lineage, Role, Row, Study, User
 from annotation.queries import roles
-from annotation.scheme.spec import QuestionSpec, SectionSpec, facet_word
+from annotation.scheme.spec import QuestionSpec, SchemeSpec, SectionSpec, facet_word
 from recipes.memorization.verdict.outcomes import Item
 from reports import queries
 from reports.data.arrays import Filters, QuestionData, StudyData, Voice, study_data
@@ -24,11 +24,11 @@ ORIGINS = ("generator", "prompt")
 _GENERATIONS = 8  # of studies that were made of each other
 
 
-def verdict_questions(study: Study) -> list[tuple[SectionSpec, QuestionSpec]]:
+def verdict_questions(scheme: SchemeSpec) -> list[tuple[SectionSpec, QuestionSpec]]:
     """Of each section the question that says whether an item was found, where there is one."""
     return [
         (section, question)
-        for section in study.scheme.parsed.sections
+        for section in scheme.sections
         if (question := next(filter(found_or_not, section.questions), None)) is not None
     ]
 
@@ -83,7 +83,7 @@ def of_labels(
     data: StudyData, filters: Filters, examination: Examination | None, origins: Sequence[Origin]
 ) -> VerdictData:
     """The same of labels that are at hand; asks nobody."""
-    wanted = {f"{section.key}.{question.key}" for section, question in verdict_questions(study)}
+    wanted = {f"{section.key}.{question.key}" for section, question in verdict_questions(data.scheme)}
     sections = [
         _items(data, question, examination, filters)
         for question in data.questions

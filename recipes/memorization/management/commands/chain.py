@@ -50,7 +50,12 @@ class Command(RunCommand):
         add("--plain", action="store_true", help="not in the models' chat form")
         add("--chooser", metavar="JUDGE", help="who says which recipe is the best")
         add("--leave-out", action="store_true", help="dishes of whose recipes none could be compared")
-        add("--parser", metavar="JUDGE", default=RULES, help="who takes recipes apart; by default rules do")
+        add(
+            "--parser",
+            metavar="JUDGE",
+            default=RULES,
+            help="who takes recipes apart; “model”: --model does; by default rules",
+        )
         add("--documents", type=int, default=6, help="of each engine for each dish (%(default)s)")
         add("--engine", action="append", help="by default all that are set up")
         add("--pages", metavar="FOLDER", help="of saved pages, a folder a dish, in place of engines")
@@ -118,7 +123,9 @@ class Command(RunCommand):
             chat_form=not asked["plain"],
             chooser=who(judges.CHOOSES, asked["chooser"]),
             keep_all=not asked["leave_out"],
-            parser=RULES if asked["parser"] == RULES else who(judges.PARSES, asked["parser"]),
+            parser=RULES
+            if asked["parser"] == RULES
+            else who(judges.PARSES, None if asked["parser"] == "model" else asked["parser"]),
             documents=asked["documents"],
             engines=tuple(asked["engine"] or ()),
             folder=_folder(asked["pages"]),
