@@ -67,7 +67,9 @@ class Plan(BaseModel):
     @property
     def used(self) -> set[str]:
         """The models that are loaded; extractors may also be parsers, which need none."""
-        return {*self.extract, *self.ingredients, self.tasks.by, *self.tasks.judges} - {parser.key for parser in judge_doors.parsers()}
+        return {*self.extract, *self.ingredients, self.tasks.by, *self.tasks.judges} - {
+            parser.key for parser in judge_doors.parsers()
+        }
 
 
 class Command(RunCommand):
