@@ -41,6 +41,7 @@ class Memorization(packs.Pack):
         from annotation.models import Role
         from judges import doors as judge_doors
         from recipes.memorization import actions, candidates, demo_study, derivers, verdict
+        from recipes.memorization.chain import queries as chain
         from reports import doors as report_doors
 
         post_migrate.connect(_guard_verdicts, sender=self)
@@ -50,6 +51,13 @@ class Memorization(packs.Pack):
             url_name="memorization:names",
             roles={Role.MANAGER, Role.RESEARCHER},
             fits=lambda study: study.scheme.slug == actions.SCHEME,
+        )
+        doors.register_tab(
+            position=16,
+            label=_("Steps"),
+            url_name="memorization:steps",
+            roles={Role.MANAGER, Role.RESEARCHER},
+            fits=lambda study: study.scheme.slug in chain.SCHEMES,
         )
         judge_doors.register_wordings(
             Path(self.path, "prompts", "generation", "recipes.yaml"), schemes={actions.SCHEME}

@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.urls import path
 
 from recipes.memorization import views
+from recipes.memorization.chain import views as of_chain
 from recipes.memorization.verdict import frozen_views as frozen
 from recipes.memorization.verdict import views as of_verdict
 
@@ -11,6 +12,7 @@ app_name = "memorization"
 urlpatterns = [
     path("studies/<slug:slug>/names/", views.names, name="names"),
     path("studies/<slug:slug>/names/add/", views.add_names, name="add-names"),
+    path("studies/<slug:slug>/steps/", of_chain.steps, name="steps"),
     path("sheets/<int:pk>/candidates/", views.beside, name="beside"),
     path("studies/<slug:slug>/verdict/", of_verdict.verdict, name="verdict"),
     path("studies/<slug:slug>/verdict/items/<int:pk>/", of_verdict.item, name="verdict-item"),
