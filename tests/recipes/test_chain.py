@@ -62,8 +62,7 @@ def told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., str]:
     def of_judge(judge: object) -> object:
         return backend if getattr(judge, "writes", False) else scored(judge)  # type: ignore[arg-type]
 
-    for module in ("judges.actions.work", "judges.runs.labelling"):
-        monkeypatch.setattr(f"{module}.backend_of", of_judge, raising=False)
+    monkeypatch.setattr(labelling, "backend_of", of_judge)
     monkeypatch.setattr("llm.registry.check", lambda *_args, **_options: None)
     names = tmp_path / "names.txt"
     names.write_text("Pancakes; USA\nChili; Mexico\n", encoding="utf-8")
@@ -154,8 +153,7 @@ def test_documents_are_searched_for(
 ) -> None:
     with RecipeWeb(recipe_web.load(recipe_web.DEMO), free_port(), hard=False).running() as web:
         monkeypatch.setenv("SEARXNG_URL", web.searxng)
-        monkeypatch.setenv("PALATE_FETCH_LOOPBACK", "1")
-        settings.PALATE_FETCH_LOOPBACK, settings.PALATE_FETCH_PAUSE = True, 0  # type: ignore[attr-defined]
+        settings.PALATE_FETCH_LOOPBACK, settings.PALATE_FETCH_PAUSE = True, 0.0
         said = told("--pages", "", "--documents", "3", "--until", "label")
 
     assert "6 documents of 2 recipes, 3 of one at least" in said

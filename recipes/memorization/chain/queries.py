@@ -32,8 +32,8 @@ _TITLES: dict[str, Promise] = {
 
 @dataclass(frozen=True)
 class Who:
-    """Somebody's share of a step. `kind`: person, judge, gold, model or search; `drafted`: answers that began as another
-    rater's draft and were confirmed or changed."""
+    """Somebody's share of a step. `kind`: person, judge, gold, model or search; `drafted`: answers that began as
+    drafts and were confirmed or changed."""
 
     kind: str
     name: str
