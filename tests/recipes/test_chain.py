@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.test import Client
+from django.urls import reverse
 
-from annotation.models import Row, Study
+from annotation.models import Row, Study, User
 from benchmarks import recipe_web
 from benchmarks.recipe_web import RecipeWeb
 from judges.models import GenerationRun, Run
@@ -107,6 +109,25 @@ def test_from_names_to_a_frozen_verdict(told: Callable[..., str], tmp_path: Path
     # The way back: from the verdict to who wrote the recipe, and how it was asked for.
     assert '"generator":"writer.gguf' in kept.beside.replace(": ", ":")
     assert '"prompt":"general"' in kept.beside
+
+
+@pytest.mark.django_db
+def test_whose_work_each_step_was(told: Callable[..., str], client: Client) -> None:
+    told()
+    root = User.objects.create_superuser("root", password="root-root-1")
+    client.force_login(root)
+    for slug in ("two", "two-parsing", "two-names"):  # the same from each of them
+        page = client.get(reverse("memorization:steps", args=[slug]))
+        found = [(str(line.title), line.n, line.by, [one.name for one in line.who]) for line in page.context["lines"]]
+        assert [line[0] for line in found] == [
+            "Names", "Recipes written", "The best recipe of each", "Taken apart", "Documents fetched",
+            "Looked for in documents", "Examined for nonsense",
+        ]  # fmt: skip
+        assert found[3] == ("Taken apart", 2, "models", ["rules"])
+        assert found[5] == ("Looked for in documents", 12, "models", ["lexical"])
+    stranger = User.objects.create_user("stranger", password="stranger-1")
+    client.force_login(stranger)
+    assert client.get(reverse("memorization:steps", args=["two"])).status_code == 404
 
 
 @pytest.mark.django_db

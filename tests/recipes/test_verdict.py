@@ -317,6 +317,15 @@ def test_a_sentence_rests_on_all_items(study: Study) -> None:
     assert any("2 together have 25 %" in sentence for sentence in of_ingredients.sentences)
 
 
+def test_the_blank_column_of_a_recipe_without_tasks_is_no_item(study: Study) -> None:
+    sheet = actions.add_sheet(study=study, title="Bread", columns={"ingredients": [{"ingredient": "flour"}]})
+    row = actions.add_row(sheet=sheet, name="Bing 1", evidence=[Block("ingredient", "flour")])
+    say(study.raters.get(code="A1"), row, {("", "task"): "task-not-found", ("flour", "presence"): "found"})
+    made = queries.load(study, Filters(), None)
+
+    assert {of.section.key: len(of.items) for of in made.sections if of.items} == {"ingredients": 5}
+
+
 # --- frozen -----------------------------------------------------------------------------------------------------------
 
 

@@ -114,6 +114,8 @@ def _items(data: StudyData, question: QuestionData, examination: Examination | N
     for sheet, at, n in zip(
         documents.sheet.tolist(), documents.item.tolist(), documents.n_documents.tolist(), strict=True
     ):
+        if not table.columns[at].name:  # of a recipe without such parts, which has one blank column in their place
+            continue
         key = (table.sheets[sheet], question.section.key, table.columns[at].name)
         sensible, reason = examination.said.get(key, (None, "")) if examination else (None, "")
         items.append(
@@ -127,7 +129,7 @@ def _items(data: StudyData, question: QuestionData, examination: Examination | N
                 reason=reason,
             )
         )
-    n_columns = sum(column.section == question.section.key for column in table.columns)
+    n_columns = sum(column.section == question.section.key and bool(column.name) for column in table.columns)
     return SectionItems(question.section, question, voice, items, n_columns - len(items))
 
 
