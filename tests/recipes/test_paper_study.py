@@ -72,8 +72,11 @@ def never_found(report: StudyReport, question: str, *options: str) -> set[tuple[
     [table] = [table for table in tables(report) if table.key == f"{question}.never-found"]
     places = {head.key: at for at, head in enumerate(table.heads)}
     return {
-        (str(row[places["sheet"]]).casefold(), str(row[places["item"]]).split(" · ")[0].casefold())
-        + tuple(int(row[places[f"n.{option}"]] or 0) for option in options)
+        (
+            str(row[places["sheet"]]).casefold(),
+            str(row[places["item"]]).split(" · ")[0].casefold(),
+            *(int(row[places[f"n.{option}"]] or 0) for option in options),
+        )
         for row in table.rows
     }
 
