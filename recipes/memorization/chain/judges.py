@@ -5,6 +5,7 @@ from __future__ import annotations
 from judges import actions as judging
 from judges.models import Judge
 from llm.models import LanguageModel
+from recipes.memorization.chain.settings import RULES
 from recipes.memorization.demo_study import ROOT, shipped_judges
 
 CHOOSES, PARSES, LOOKS, EXAMINES = "chooses", "parses", "looks", "examines"
@@ -50,3 +51,15 @@ def _made(model: LanguageModel, role: str, name: str, file: str, *, chat_form: b
 def lexical() -> Judge:
     """The judge without a model."""
     return next(judge for judge in shipped_judges() if judge.method == Judge.Method.LEXICAL)
+
+
+def rules() -> Judge | None:
+    """The judge that takes recipes apart by rules, where a prompt for it is shipped; else `drafting` does it."""
+    file = ROOT / "prompts" / "parsing-lexical.yaml"
+    if not file.is_file():
+        return None
+    return Judge.objects.filter(name=RULES).first() or judging.create_judge(
+        name=RULES,
+        method=Judge.Method.LEXICAL,
+        prompt=judging.store_prompt(name=file.stem, text=file.read_text(encoding="utf-8")),
+    )

@@ -145,7 +145,7 @@ class Chain:
         n = Row.objects.filter(sheet__study=study).count()
         by_judge = study.lineage.filter(question__isnull=False).values("made_row").distinct().count()
         yield f"{n} recipes: {by_judge} chosen by answers, {n - by_judge} by lot"
-        if parser == RULES:
+        if parser == RULES and RULES not in self.judges:
             yield from _drafted(study)
         else:
             yield from self._judged(study, parser)
