@@ -197,7 +197,7 @@ def tables(study: Study) -> Iterator[tuple[str, str, ReportTable]]:
     for section in report.sections:
         for question in section.questions:
             if isinstance(question, QuestionReport) and question.data.name in _QUESTIONS:
-                for table in model_tables(question):
+                for table in model_tables(question, even_one=True):
                     yield question.data.name, _QUESTIONS[question.data.name], table
 
 
