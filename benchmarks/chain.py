@@ -154,6 +154,7 @@ def main() -> None:
     django.setup()
     from django.core.management import call_command
 
+    from annotation.actions import Refused
     from annotation.models import Study
     from judges.generating import queries as generating
     from judges.models import GenerationRun
@@ -165,9 +166,12 @@ def main() -> None:
     chain, names = chain_of(options, sorted(web.pages)[: options.dishes])
     with web.running():
         began = time.monotonic()
-        for told in chain.go(names, until=chain_last()):
-            figures[f"seconds {told.step}"] = told.seconds
-            print(f"{told.step:<9} {told.seconds:8.1f} s  {'; '.join(told.sentences)}", flush=True)
+        try:
+            for told in chain.go(names, until=chain_last()):
+                figures[f"seconds {told.step}"] = told.seconds
+                print(f"{told.step:<9} {told.seconds:8.1f} s  {'; '.join(told.sentences)}", flush=True)
+        except Refused as refused:
+            raise SystemExit(f"The chain ends here: {refused}") from refused
         figures["seconds"] = time.monotonic() - began
     for run in GenerationRun.objects.all():
         written = generating.written(run)
