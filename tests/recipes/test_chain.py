@@ -130,6 +130,7 @@ def test_whose_work_each_step_was(told: Callable[..., str], client: Client) -> N
     assert client.get(reverse("memorization:steps", args=["two"])).status_code == 404
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_the_same_call_goes_on_where_it_ended(told: Callable[..., str]) -> None:
     for step in Step:
@@ -142,7 +143,7 @@ def test_the_same_call_goes_on_where_it_ended(told: Callable[..., str]) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("at", [1, 3, 6, 12, 20])
+@pytest.mark.parametrize("at", [3, *(pytest.param(at, marks=pytest.mark.slow) for at in (1, 6, 12, 20))])
 def test_it_is_broken_off_anywhere_and_nothing_is_there_twice(
     told: Callable[..., str], monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:
