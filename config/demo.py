@@ -44,6 +44,7 @@ def main() -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):  # a closed terminal ends the demo as Ctrl-C does
         signal.signal(number, stop)
     children: list[subprocess.Popen[bytes]] = []
+    chain: subprocess.Popen[bytes] | None = None
     try:
         web_log, worker_log = (log / "web.log").open("wb"), (log / "worker.log").open("wb")
         web = [PYTHON, "-m", "gunicorn", "-c", "config/gunicorn.py", "--bind", f"127.0.0.1:{port}", "--workers", "1"]
@@ -56,6 +57,13 @@ def main() -> int:
         if not _wait_until_up(f"http://127.0.0.1:{port}/healthz", children[0]):
             print(f"The web server did not start; see {log / 'web.log'}.", file=sys.stderr)
             return 1
+        # From a name to a verdict by the small model alone: it ends by itself, and goes on at the next start.
+        chain = subprocess.Popen(  # noqa: S603
+            [PYTHON, "manage.py", "demo_chain"],
+            stdout=(log / "chain.log").open("wb"),
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
         _greet(port, logins, log)
         while all(child.poll() is None for child in children):
             time.sleep(0.5)
@@ -67,7 +75,7 @@ def main() -> int:
     finally:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not leave a child behind
-        _stop(children)
+        _stop([*children, *([chain] if chain else [])])
 
 
 def _manage(*arguments: str) -> str:
@@ -104,7 +112,8 @@ Palate is at http://127.0.0.1:{port}/
 
 {logins}
 A small language model is labelling the demo's documents now, beside a lexical baseline: log in as manager and look at
-Judges. Logs: {log}.
+Judges. Another dish, “Demo dish”, goes from its name to a verdict by the small model alone: its page Steps says what is
+whose work. Logs: {log}.
 Ctrl-C stops everything.
 """,
         flush=True,

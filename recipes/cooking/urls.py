@@ -22,6 +22,7 @@ urlpatterns = [
     path("studies/<slug:slug>/search/pages.warc.gz", retrieval.pages_warc, name="pages-warc"),
     path("studies/<slug:slug>/search/sheets/<int:pk>/", retrieval.hits, name="hits"),
     path("studies/<slug:slug>/search/hits/<int:pk>/decide/", retrieval.decide, name="decide"),
+    path("studies/<slug:slug>/search/hits/<int:pk>/next/", retrieval.fetch_next, name="fetch-next"),
     *retrieval.RETRIEVING.paths(
         "studies/<slug:slug>/search/runs/<int:pk>/",
         page="retrieval",

@@ -1,16 +1,23 @@
-"""Writes of this pack: names of dishes become rows."""
+"""Writes of this pack: names of dishes become rows, verdicts are frozen."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 
 from django.db import transaction
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from annotation import actions as annotating
 from annotation.actions import Refused
-from annotation.models import Row, Study
+from annotation.models import Row, Study, User
+from recipes.memorization.models import FrozenVerdict
 from recipes.memorization.names import DishName
+from recipes.memorization.verdict import freezing, queries
+from recipes.memorization.verdict.queries import Examination
+from reports.data.arrays import Filters
+from reports.frozen.versions import library_versions
 
 SCHEME = "recipe-names"
 
@@ -45,3 +52,34 @@ def add_names(*, study: Study, sheet: str, names: Sequence[DishName]) -> list[Ro
         )
         for each in new
     ]
+
+
+@transaction.atomic
+def freeze_verdict(
+    *, study: Study, title: str, filters: Filters, examination: Examination | None, by: User | None
+) -> FrozenVerdict:
+    """Keep a verdict as it is now, with the labels behind it, what was said of sense, and where the recipes are from.
+
+    Raises:
+        Refused: no item has an answer.
+    """
+    verdict = queries.load(study, filters, examination)
+    if not any(of.items for of in verdict.sections):
+        raise Refused(_("No item has an answer yet, so there is no verdict to freeze."))
+    table, language = verdict.data.table, get_language() or "en"
+    beside = freezing.beside(verdict)
+    contents = freezing.contents_from(table, beside, filters, language)
+    return FrozenVerdict.objects.create(
+        study=study,
+        title=title,
+        filters=filters.to_json(),
+        language=language,
+        labels=table.packed(),
+        beside=beside,
+        results=contents.content.decode(),
+        data_digest=freezing.digest_of(table, beside),
+        results_digest=hashlib.sha256(contents.content).hexdigest(),
+        code_version=freezing.code_version(),
+        libraries=library_versions(),
+        created_by=by,
+    )

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from django.db.models.signals import post_migrate
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
@@ -20,6 +21,17 @@ def _of_candidates(report: StudyReport, question: QuestionReport) -> Iterable[Re
     return tables.tables(report, question)
 
 
+def _guard_verdicts(using: str, **_signal: Any) -> None:
+    from reports.frozen.guards import guard
+
+    guard(
+        using,
+        table="memorization_frozenverdict",
+        trigger="frozen_verdict_is_frozen",
+        says="A frozen verdict is never changed.",
+    )
+
+
 class Memorization(packs.Pack):
     name = "recipes.memorization"
 
@@ -29,14 +41,23 @@ class Memorization(packs.Pack):
         from annotation.models import Role
         from judges import doors as judge_doors
         from recipes.memorization import actions, candidates, demo_study, derivers, verdict
+        from recipes.memorization.chain import queries as chain
         from reports import doors as report_doors
 
+        post_migrate.connect(_guard_verdicts, sender=self)
         doors.register_tab(
             position=15,
             label=_("Names"),
             url_name="memorization:names",
             roles={Role.MANAGER, Role.RESEARCHER},
             fits=lambda study: study.scheme.slug == actions.SCHEME,
+        )
+        doors.register_tab(
+            position=16,
+            label=_("Steps"),
+            url_name="memorization:steps",
+            roles={Role.MANAGER, Role.RESEARCHER},
+            fits=lambda study: study.scheme.slug in chain.SCHEMES,
         )
         judge_doors.register_wordings(
             Path(self.path, "prompts", "generation", "recipes.yaml"), schemes={actions.SCHEME}
@@ -74,6 +95,7 @@ class Memorization(packs.Pack):
                     "the most correct one, then the one that is liked best."
                 ),
                 make=candidates.best_candidates,
+                asks=candidates.best_candidates_ask,
             )
         )
         doors.register_demo(demo_study.DEMO)

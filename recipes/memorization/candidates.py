@@ -28,6 +28,7 @@ from recipes.memorization.best import Candidate
 SCHEME = "recipe-candidates"
 FACETS = ("region", "generator", "prompt", "generation")
 ALL, SOUND = "all", "sound"
+LEAVE, FIRST = "leave", "first"  # what becomes of a dish of which no candidate can be compared
 FAULTS, CORRECTNESS, PREFERENCE = "candidate.faults", "candidate.correctness", "candidate.preference"
 
 
@@ -111,10 +112,12 @@ def candidates_ask(scheme: SchemeSpec) -> Sequence[Setting]:
 def best_candidates(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterator[MadeSheet]:
     """Of each sheet the best candidate becomes the only row, with its text; of several that tie the first of the sheet.
 
-    A candidate counts where faults, correctness and preference each have a chosen answer.
+    A candidate counts where faults, correctness and preference each have a chosen answer. `settings["unsaid"]`: a sheet
+    without such a candidate is left out, or gives its first one, whose place was drawn by lot.
     """
     known = scheme.row.keys
-    made = [sheet for each in source.sheets if (sheet := _best(each, known)) is not None]
+    first = list(settings.get("unsaid", ())) == [FIRST]
+    made = [sheet for each in source.sheets if (sheet := _best(each, known, first=first)) is not None]
     if not made:
         raise DerivingRefused(
             _(
@@ -125,12 +128,23 @@ def best_candidates(source: Source, scheme: SchemeSpec, settings: Settings) -> I
     yield from made
 
 
-def _best(sheet: SourceSheet, known: Collection[str]) -> MadeSheet | None:
+def best_candidates_ask(scheme: SchemeSpec) -> Sequence[Setting]:
+    return (
+        Setting(
+            "unsaid",
+            _("Dishes without a candidate that has all three answers"),
+            [(LEAVE, _("are left out")), (FIRST, _("give their first candidate, whose place was drawn by lot"))],
+            help=_("A judge whose answers could not be read leaves such dishes."),
+        ),
+    )
+
+
+def _best(sheet: SourceSheet, known: Collection[str], *, first: bool) -> MadeSheet | None:
     rows = {row.number: row for row in sheet.rows}
     choice = best.choose([_candidate(row) for row in sheet.rows])
-    if not choice.best:
+    if not choice.best and not (first and sheet.rows):
         return None
-    row = rows[choice.best[0].key]
+    row = rows[choice.best[0].key] if choice.best else sheet.rows[0]
     asked = (FAULTS, CORRECTNESS, PREFERENCE)
     return MadeSheet(
         sheet.title,

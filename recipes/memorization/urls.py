@@ -3,6 +3,8 @@ from __future__ import annotations
 from django.urls import path
 
 from recipes.memorization import views
+from recipes.memorization.chain import views as of_chain
+from recipes.memorization.verdict import frozen_views as frozen
 from recipes.memorization.verdict import views as of_verdict
 
 app_name = "memorization"
@@ -10,9 +12,22 @@ app_name = "memorization"
 urlpatterns = [
     path("studies/<slug:slug>/names/", views.names, name="names"),
     path("studies/<slug:slug>/names/add/", views.add_names, name="add-names"),
+    path("studies/<slug:slug>/steps/", of_chain.steps, name="steps"),
     path("sheets/<int:pk>/candidates/", views.beside, name="beside"),
     path("studies/<slug:slug>/verdict/", of_verdict.verdict, name="verdict"),
     path("studies/<slug:slug>/verdict/items/<int:pk>/", of_verdict.item, name="verdict-item"),
+    path("studies/<slug:slug>/verdict/freeze/", of_verdict.freeze, name="freeze-verdict"),
+    path("studies/<slug:slug>/verdict/frozen/", frozen.frozen_list, name="frozen-verdicts"),
+    path("studies/<slug:slug>/verdict/frozen/<int:pk>/", frozen.frozen, name="frozen-verdict"),
+    path("studies/<slug:slug>/verdict/frozen/<int:pk>/again/", frozen.recompute, name="recompute-verdict"),
+    path(
+        "studies/<slug:slug>/verdict/frozen/<int:pk>/verdict.<str:ending>", frozen.download, name="frozen-verdict-file"
+    ),
+    path(
+        "studies/<slug:slug>/verdict/frozen/<int:pk>/figures/<str:key>.<str:ending>",
+        frozen.figure,
+        name="frozen-verdict-figure",
+    ),
     path("studies/<slug:slug>/verdict/verdict.<str:ending>", of_verdict.download, name="verdict-file"),
     path("studies/<slug:slug>/verdict/figures/<str:key>.<str:ending>", of_verdict.figure, name="verdict-figure"),
 ]

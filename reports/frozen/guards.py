@@ -9,26 +9,28 @@ from typing import Any
 
 from django.db import connections
 
-_TABLE, _TRIGGER = "reports_report", "report_is_frozen"
-_SAYS = "A frozen report is never changed."
-
 
 def guard_reports(using: str, **_signal: Any) -> None:
+    guard(using, table="reports_report", trigger="report_is_frozen", says="A frozen report is never changed.")
+
+
+def guard(using: str, *, table: str, trigger: str, says: str) -> None:
+    """Have the database refuse each change of a table's rows; where the table is not made yet, nothing happens."""
     connection = connections[using]
     with connection.cursor() as cursor:
-        if _TABLE not in connection.introspection.table_names(cursor):
+        if table not in connection.introspection.table_names(cursor):
             return
         if connection.vendor == "sqlite":
             cursor.execute(
-                f"CREATE TRIGGER IF NOT EXISTS {_TRIGGER} BEFORE UPDATE ON {_TABLE} "
-                f"BEGIN SELECT RAISE(ABORT, '{_SAYS}'); END"
+                f"CREATE TRIGGER IF NOT EXISTS {trigger} BEFORE UPDATE ON {table} "
+                f"BEGIN SELECT RAISE(ABORT, '{says}'); END"
             )
         elif connection.vendor == "postgresql":
             cursor.execute(
-                f"CREATE OR REPLACE FUNCTION {_TRIGGER}() RETURNS trigger LANGUAGE plpgsql AS "
-                f"$$ BEGIN RAISE EXCEPTION '{_SAYS}'; END $$"
+                f"CREATE OR REPLACE FUNCTION {trigger}() RETURNS trigger LANGUAGE plpgsql AS "
+                f"$$ BEGIN RAISE EXCEPTION '{says}'; END $$"
             )
             cursor.execute(
-                f"CREATE OR REPLACE TRIGGER {_TRIGGER} BEFORE UPDATE ON {_TABLE} "
-                f"FOR EACH ROW EXECUTE FUNCTION {_TRIGGER}()"
+                f"CREATE OR REPLACE TRIGGER {trigger} BEFORE UPDATE ON {table} "
+                f"FOR EACH ROW EXECUTE FUNCTION {trigger}()"
             )

@@ -15,12 +15,14 @@ from reports.tables.base import Head, ReportTable, under
 from reports.words import UNDEFINED, code_of, name_of
 
 
-def model_tables(question: QuestionReport) -> Iterator[ReportTable]:
-    """Where judges differ in their models or in what they judge by; none where one place would hold two judges."""
+def model_tables(question: QuestionReport, *, even_one: bool = False) -> Iterator[ReportTable]:
+    """Where judges differ in their models or in what they judge by; none where one place would hold two judges.
+    `even_one`: of a single judge too, of whom a report tells elsewhere."""
     known = [result for result in question.judges if _has_source(result.judge)]
     models = {result.judge.model for result in known}
     sources = {_source(result.judge) for result in known}
-    if (len(models) < 2 and len(sources) < 2) or same_place(question):
+    alone = len(models) < 2 and len(sources) < 2
+    if not known or (alone and not even_one) or same_place(question):
         return
     if len(sources) > 1:
         yield _cross(question, annotation_by_extraction([_score(result) for result in known]))

@@ -266,6 +266,26 @@ def test_a_person_overrules_the_reader_both_ways(
     assert say(dead, "yes").state == "dead"
 
 
+def test_after_its_end_the_next_rank_takes_the_place_of_an_overruled_one(
+    web: RecipeWeb, sheet: Sheet, manager: User, client_of: ClientOf
+) -> None:
+    run = started(sheet, 2)
+    done(run)
+    client = client_of(manager)
+    document = Hit.objects.filter(state="document").order_by("rank").first()
+    assert document is not None
+    page = client.post(reverse("recipes:decide", args=["dishes", document.pk]), {"is_document": "no"}, follow=True)
+    assert "Fetch the next one in its place" in page.content.decode()
+    client.post(reverse("recipes:fetch-next", args=["dishes", document.pk]))
+    again = sheet.study.retrievals.exclude(pk=run.pk).get()
+    done(again)
+    assert again.documents == 2
+    assert sorted(Hit.objects.filter(state="document").values_list("rank", flat=True)) == [2, 3]
+    # All is there: nothing more is brought.
+    refused = client.post(reverse("recipes:fetch-next", args=["dishes", document.pk]), follow=True)
+    assert "has as many documents" in refused.content.decode()
+
+
 # --- the work machine -------------------------------------------------------------------------------------------------
 
 

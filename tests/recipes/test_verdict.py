@@ -9,23 +9,29 @@ import zipfile
 
 import numpy as np
 import pytest
+from django.core.management import call_command
+from django.db import DatabaseError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation import actions
-from annotation.actions import Answer
+from annotation.actions import Answer, Refused
 from annotation.deriving.actions import derive_study
 from annotation.evidence.blocks import Block
 from annotation.models import Column, Option, Rater, Row, Study, User
 from annotation.scheme.spec import load_scheme
 from recipes.memorization import demo_study
-from recipes.memorization.verdict import queries
+from recipes.memorization.actions import freeze_verdict
+from recipes.memorization.models import FrozenVerdict
+from recipes.memorization.verdict import freezing, queries
 from recipes.memorization.verdict.contents import contents_of, told
 from recipes.memorization.verdict.outcomes import OUTCOMES, Item, Outcome, curve, group
 from reports import doors
+from reports.contents import read_contents
 from reports.data.arrays import MAJORITY, Filters
+from reports.models import FrozenError
 from tests import builders
 
 NONSENSE = (demo_study.ROOT / "schemes" / "recipe-nonsense.yaml").read_text(encoding="utf-8")
@@ -243,7 +249,7 @@ def test_the_page_leads_back_to_documents_people_and_lines(study: Study, client:
     assert [label.assignment.rater.code for label in first.answers] == ["A1", "A2", "J1"]
     assert (second.row.name, list(second.lines)) == ("Google 2", [])
 
-    for ending in ("csv", "json", "xlsx", "zip"):
+    for ending in ("csv", "json", "tex", "xlsx", "zip"):
         file = client.get(reverse("memorization:verdict-file", args=[study.slug, ending]))
         assert file.status_code == 200
         if ending == "json":
@@ -299,3 +305,113 @@ sections:
     [origin] = queries.load(study, Filters(), None).origins
 
     assert (origin.row, dict(origin.words)) == (row, facets)
+
+
+def test_a_sentence_rests_on_all_items(study: Study) -> None:
+    """Behind the fewest documents of an item the curve is of other items, and no sentence says so many “together”."""
+    actions.add_row(sheet=study.sheets.get(), name="Bing 1", evidence=[Block("ingredient", "cabbage")])
+    rater = study.raters.get(code="A1")
+    say(rater, Row.objects.get(name="Bing 1"), {("cabbage", "presence"): "not-found"})
+    [of_ingredients] = told(queries.load(study, Filters(), None))
+
+    assert any("2 together have 25 %" in sentence for sentence in of_ingredients.sentences)
+
+
+def test_the_blank_column_of_a_recipe_without_tasks_is_no_item(study: Study) -> None:
+    sheet = actions.add_sheet(study=study, title="Bread", columns={"ingredients": [{"ingredient": "flour"}]})
+    row = actions.add_row(sheet=sheet, name="Bing 1", evidence=[Block("ingredient", "flour")])
+    say(study.raters.get(code="A1"), row, {("", "task"): "task-not-found", ("flour", "presence"): "found"})
+    made = queries.load(study, Filters(), None)
+
+    assert {of.section.key: len(of.items) for of in made.sections if of.items} == {"ingredients": 5}
+
+
+# --- frozen -----------------------------------------------------------------------------------------------------------
+
+
+def frozen(study: Study, **filters: object) -> FrozenVerdict:
+    sense = examined(study, {"mustard": "sensible", "yeast": "nonsensical"})
+    return freeze_verdict(
+        study=study,
+        title="First",
+        filters=Filters(**filters),  # type: ignore[arg-type]
+        examination=queries.examination(sense),
+        by=None,
+    )
+
+
+def test_a_frozen_verdict_computes_again_to_the_same_bytes(study: Study) -> None:
+    kept = frozen(study, seed=3)
+    # Whatever is labelled, examined, renamed or withdrawn from now on.
+    say(
+        study.raters.get(code="J1"),
+        Row.objects.get(sheet__study=study, name="Google 2"),
+        {("yeast", "presence"): "found"},
+    )
+    Column.objects.filter(sheet__study=study, name="mustard").update(name="horseradish")
+    Study.objects.filter(slug="sense").update(title="Other")
+    again = freezing.recompute(FrozenVerdict.objects.get(pk=kept.pk))
+
+    assert (again.equal, again.labels_intact, again.other_code) == (True, True, None)
+    assert again.comparison.n_numbers > 20
+    table = {row[0]: row[1] for row in next(read_contents(kept.results).tables).rows}
+    assert table["creative"] == table["nonsense"] == 1
+
+
+def test_a_frozen_verdict_is_never_changed(study: Study) -> None:
+    kept = frozen(study)
+    kept.title = "Second"
+    with pytest.raises(FrozenError):
+        kept.save()
+    with pytest.raises(FrozenError):
+        FrozenVerdict.objects.update(title="Second")
+    with pytest.raises(DatabaseError, match="never changed"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("UPDATE memorization_frozenverdict SET title = 'Second'")
+
+
+def test_what_was_changed_behind_our_back_is_found_out(study: Study) -> None:
+    kept = frozen(study)
+    kept.beside = kept.beside.replace('"yeast",false', '"yeast",true')
+    again = freezing.recompute(kept)
+
+    assert not again.labels_intact
+    assert {change.row for change in again.comparison.changes} >= {"creative"}
+
+
+def test_nothing_is_frozen_of_nothing(db: None) -> None:
+    empty = builders.study("empty", of=demo_study.paper_scheme())
+    with pytest.raises(Refused, match="No item has an answer"):
+        freeze_verdict(study=empty, title="x", filters=Filters(), examination=None, by=None)
+
+
+def test_a_verdict_is_frozen_read_and_downloaded_in_the_browser(study: Study, client: Client) -> None:
+    user = builders.user("root")
+    examined(study, {"mustard": "sensible", "yeast": "nonsensical"}, by=user)
+    actions.add_member(study=study, user=user, role="researcher")
+    client.force_login(user)
+    page = client.post(
+        reverse("memorization:freeze-verdict", args=[study.slug]) + "?voice=rater.J1", {"title": "By J1"}, follow=True
+    )
+    kept = FrozenVerdict.objects.get()
+    assert kept.filters["voices"] == ["rater.J1"]
+    assert "By J1" in page.content.decode()
+    again = client.post(reverse("memorization:recompute-verdict", args=[study.slug, kept.pk]))
+    assert "Computed again, and equal" in again.content.decode()
+    assert "By J1" in client.get(reverse("memorization:frozen-verdicts", args=[study.slug])).content.decode()
+    for ending in ("csv", "json", "tex", "xlsx", "zip"):
+        first, second = (
+            client.get(reverse("memorization:frozen-verdict-file", args=[study.slug, kept.pk, ending]))
+            for _time in range(2)
+        )
+        assert first.status_code == 200
+        if ending != "xlsx":  # bears the time of its making
+            assert first.content == second.content
+    key = next(read_contents(kept.results).figures).key
+    figure = client.get(reverse("memorization:frozen-verdict-figure", args=[study.slug, kept.pk, key, "svg"]))
+    assert figure["Content-Type"] == "image/svg+xml"
+    out = io.StringIO()
+    call_command("recompute_verdict", str(kept.pk), stdout=out)
+    assert "Equal: all" in out.getvalue()
+    nobody = builders.user("nobody")
+    client.force_login(nobody)
+    assert client.get(kept.get_absolute_url()).status_code == 404

@@ -167,6 +167,24 @@ def resume_retrieval(*, run: Retrieval, enqueue: bool = True) -> None:
         raise Refused(_("Nothing is left to do in this run."))
 
 
+@transaction.atomic
+def fetch_next(*, hit: Hit, by: User | None, enqueue: bool = True) -> Retrieval:
+    """Bring the next rank in the place of a hit that a person overruled after its run had ended: as many documents as
+    that run was to have, given to those whom it gave them to.
+
+    Raises:
+        Refused: as `start_retrieval`; or the hit was fetched by no run.
+    """
+    search = hit.search
+    last = Retrieval.objects.filter(searches=search).order_by("pk").last()
+    if last is None:
+        raise Refused(_("No search has fetched this hit."))
+    raters = {rater.code: rater for rater in last.study.raters.filter(active=True)}
+    given = [Given(raters[one["code"]], tuple(one["sections"])) for one in last.raters if one["code"] in raters]
+    asked = [Asked(search.sheet, search.engine, search.query, search.column)]
+    return start_retrieval(study=last.study, asked=asked, documents=last.documents, by=by, given=given, enqueue=enqueue)
+
+
 # --- results that were recorded elsewhere ---------------------------------------------------------------------------
 
 

@@ -177,6 +177,19 @@ def decide(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     return redirect("recipes:hits", study.slug, hit.search.sheet_id)
 
 
+@require_POST
+@for_roles(Role.MANAGER)
+def fetch_next(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    """The next rank in the place of a hit that was overruled after its run had ended."""
+    found = Hit.objects.select_related("search__sheet", "search__column")
+    hit = get_object_or_404(found, search__sheet__study=study, pk=pk)
+    try:
+        return redirect(actions.fetch_next(hit=hit, by=request.user))
+    except Refused as refused:
+        messages.error(request, str(refused))
+    return redirect("recipes:hits", study.slug, hit.search.sheet_id)
+
+
 # --- downloads --------------------------------------------------------------------------------------------------------
 
 HEADINGS = (

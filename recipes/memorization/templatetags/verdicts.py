@@ -26,6 +26,18 @@ def verdict_figure(context: dict[str, Any], figure: Figure) -> FigureAddresses:
     return FigureAddresses(figure, address("svg", "light"), address("svg", "dark"), address("pdf", "light"))
 
 
+@register.simple_tag(takes_context=True)
+def frozen_verdict_figure(context: dict[str, Any], figure: Figure) -> FigureAddresses:
+    """Where a figure of a frozen verdict is drawn."""
+    frozen = context["frozen"]
+
+    def address(ending: str, theme: str) -> str:
+        args = [context["study"].slug, frozen.pk, figure.key, ending]
+        return f"{reverse('memorization:frozen-verdict-figure', args=args)}?theme={theme}"
+
+    return FigureAddresses(figure, address("svg", "light"), address("svg", "dark"), address("pdf", "light"))
+
+
 @register.filter
 def outcome_name(outcome: str) -> str:
     return str(NAMES[Outcome(outcome)])
@@ -39,8 +51,3 @@ def outcome_meaning(outcome: str) -> str:
 @register.filter
 def per_cent(share: float) -> str:
     return f"{rounded(share, 1, per_cent=True)} %"
-
-
-@register.filter
-def split_words(words: str) -> list[str]:
-    return words.split()

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.scheme.spec import Words
-from recipes.memorization.verdict.outcomes import OUTCOMES, Group, Item, Outcome, curve, group, groups
+from recipes.memorization.verdict.outcomes import OUTCOMES, Curve, Group, Item, Outcome, curve, group, groups
 from recipes.memorization.verdict.queries import ORIGINS, SectionItems, VerdictData
 from reports.contents import Contents, ContentsPart
 from reports.data.arrays import MAJORITY
@@ -90,12 +90,12 @@ def _sentences(of: SectionItems, all_items: Group, words: Words) -> Iterator[str
             said[Outcome.UNEXAMINED],
         ) % {"n": count(said[Outcome.UNEXAMINED])}
     shares = curve(of.items)
-    if shares.n_items.size > 1:
-        first, last = (_per_cent(shares.shares[0, place]) for place in (0, -1))
+    if (end := _end_of(shares)) > 0:
+        first, last = (_per_cent(shares.shares[0, place]) for place in (0, end))
         yield _(
-            "A single %(row)s has %(first)s of them in the same words, all %(n)s together have %(last)s. Who looks at "
+            "A single %(row)s has %(first)s of them in the same words, %(n)s together have %(last)s. Who looks at "
             "more %(rows)s finds more: “in none” means in none of these."
-        ) % {"row": words.row, "rows": words.rows, "first": first, "last": last, "n": count(shares.n_items.size)}
+        ) % {"row": words.row, "rows": words.rows, "first": first, "last": last, "n": count(end + 1)}
     if all_items.n_found_nonsense:
         yield ngettext(
             "%(n)s item was called nonsense although it stands in a document.",
@@ -108,6 +108,12 @@ def _sentences(of: SectionItems, all_items: Group, words: Words) -> Iterator[str
             "%(n)s items have no answer yet and are left out.",
             of.n_open,
         ) % {"n": count(of.n_open)}
+
+
+def _end_of(shares: Curve) -> int:
+    """The last place of a curve that still rests on all items: what has fewer documents drops out behind it, and the
+    shares there are of other items."""
+    return int((shares.n_items == shares.n_items[0]).sum()) - 1 if shares.n_items.size else 0
 
 
 def _per_cent(share: float) -> str:
@@ -142,7 +148,7 @@ def _about(verdict: VerdictData) -> Iterator[tuple[str, str]]:
     if verdict.sections:
         yield _("Found, as answered by"), heard(verdict.sections[0].voice)
     if verdict.examination:
-        yield _("Nonsense, as said in"), verdict.examination.study.title
+        yield _("Nonsense, as said in"), verdict.examination.title
 
 
 def _groupings(verdict: VerdictData, of: SectionItems, seed: int) -> Iterator[tuple[str, str, list[Group]]]:
@@ -343,8 +349,8 @@ def _figures(verdict: VerdictData, of: SectionItems, seed: int) -> Iterator[Figu
             % {
                 "row": words.row,
                 "first": _per_cent(shares.shares[0, 0]),
-                "last": _per_cent(shares.shares[0, -1]),
-                "n": count(shares.n_items.size),
+                "last": _per_cent(shares.shares[0, _end_of(shares)]),
+                "n": count(_end_of(shares) + 1),
             },
         )
     for key, name, found in _groupings(verdict, of, seed):

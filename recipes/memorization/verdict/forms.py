@@ -32,7 +32,7 @@ class VerdictForm(forms.Form):
             ],
             required=False,
         )
-        for section, question in verdict_questions(study):
+        for section, question in verdict_questions(study.scheme.parsed):
             real = [option for option in question.options if not option.blank]
             self.fields[f"found.{section.key}.{question.key}"] = forms.MultipleChoiceField(
                 label=_("Counts as memorised, “%(section)s”") % {"section": section.title},

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from annotation.deriving import queries as deriving
 from annotation.models import Lineage, Role, Row, Study, User
 from annotation.queries import roles
-from annotation.scheme.spec import QuestionSpec, SectionSpec, facet_word
+from annotation.scheme.spec import QuestionSpec, SchemeSpec, SectionSpec, facet_word
 from recipes.memorization.verdict.outcomes import Item
 from reports import queries
 from reports.data.arrays import Filters, QuestionData, StudyData, Voice, study_data
@@ -24,11 +24,11 @@ ORIGINS = ("generator", "prompt")
 _GENERATIONS = 8  # of studies that were made of each other
 
 
-def verdict_questions(study: Study) -> list[tuple[SectionSpec, QuestionSpec]]:
+def verdict_questions(scheme: SchemeSpec) -> list[tuple[SectionSpec, QuestionSpec]]:
     """Of each section the question that says whether an item was found, where there is one."""
     return [
         (section, question)
-        for section in study.scheme.parsed.sections
+        for section in scheme.sections
         if (question := next(filter(found_or_not, section.questions), None)) is not None
     ]
 
@@ -38,10 +38,11 @@ class Examination:
     """What a study that examined the recipes for nonsense says. `said`: (sheet, section, column) -> whether it is
     sensible, and the reason. whole: of the recipe as a whole, by its sheet."""
 
-    study: Study
+    title: str
     said: Mapping[tuple[str, str, str], tuple[bool, str]]
     whole: Mapping[str, tuple[bool, str]]
     n_ties: int
+    study: Study | None = None  # none where it was frozen
 
 
 @dataclass(frozen=True)
@@ -75,13 +76,20 @@ def load(study: Study, filters: Filters, examination: Examination | None) -> Ver
     """Items with what was found of them, by the first voice of the filters. Queries as `reports.queries.label_table`,
     and four for the origins."""
     data = study_data(queries.label_table(study, filters), filters)
-    wanted = {f"{section.key}.{question.key}" for section, question in verdict_questions(study)}
+    return of_labels(data, filters, examination, _origins(study, data))
+
+
+def of_labels(
+    data: StudyData, filters: Filters, examination: Examination | None, origins: Sequence[Origin]
+) -> VerdictData:
+    """The same of labels that are at hand; asks nobody."""
+    wanted = {f"{section.key}.{question.key}" for section, question in verdict_questions(data.scheme)}
     sections = [
         _items(data, question, examination, filters)
         for question in data.questions
         if question.name in wanted and question.voices
     ]
-    return VerdictData(data, sections, examination, _origins(study, data))
+    return VerdictData(data, sections, examination, origins)
 
 
 def _items(data: StudyData, question: QuestionData, examination: Examination | None, filters: Filters) -> SectionItems:
@@ -106,6 +114,8 @@ def _items(data: StudyData, question: QuestionData, examination: Examination | N
     for sheet, at, n in zip(
         documents.sheet.tolist(), documents.item.tolist(), documents.n_documents.tolist(), strict=True
     ):
+        if not table.columns[at].name:  # of a recipe without such parts, which has one blank column in their place
+            continue
         key = (table.sheets[sheet], question.section.key, table.columns[at].name)
         sensible, reason = examination.said.get(key, (None, "")) if examination else (None, "")
         items.append(
@@ -119,7 +129,7 @@ def _items(data: StudyData, question: QuestionData, examination: Examination | N
                 reason=reason,
             )
         )
-    n_columns = sum(column.section == question.section.key for column in table.columns)
+    n_columns = sum(column.section == question.section.key and bool(column.name) for column in table.columns)
     return SectionItems(question.section, question, voice, items, n_columns - len(items))
 
 
@@ -163,7 +173,7 @@ def examination(study: Study, *, rater: str = "") -> Examination:
                     whole[sheet.title] = (sensible, reasons.get(column, ""))
                 else:
                     said[sheet.title, section, name] = (sensible, reasons.get(column, ""))
-    return Examination(study, said, whole, len(chosen.ties))
+    return Examination(study.title, said, whole, len(chosen.ties), study)
 
 
 # --- where recipes come from ------------------------------------------------------------------------------------------

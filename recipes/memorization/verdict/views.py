@@ -2,45 +2,37 @@
 
 from __future__ import annotations
 
-import io
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse, HttpResponseBadRequest
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_POST
 
-from annotation.actions import note_looks
+from annotation.actions import Refused, note_looks
 from annotation.evidence.matching import WordIndex
-from annotation.exchange.exports import label_header
 from annotation.models import Column, Label, Rater, Role, Row, Study
 from annotation.people.access import AppRequest, for_roles
 from base.text import natural
+from recipes.memorization.actions import freeze_verdict
 from recipes.memorization.verdict import contents as says
-from recipes.memorization.verdict import queries
+from recipes.memorization.verdict import files, queries
 from recipes.memorization.verdict.forms import VerdictForm
 from recipes.memorization.verdict.outcomes import Item, Outcome
 from recipes.memorization.verdict.queries import SectionItems, VerdictData
-from reports import doors, exports
+from reports import doors
 from reports.data.arrays import Filters
-from reports.exports.archive import write_archive
 from reports.exports.making import origin_of
-from reports.queries import labels
+from reports.forms import FreezeForm
 from reports.views.pages import figure_response, keep, kept
 
 _LINES = 60  # of the list of items on a page
 _SHOWN_LINES = 3  # of a document, beside the answers to one item
-_TYPES = {
-    "csv": "text/csv; charset=utf-8",
-    "json": "application/json",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "zip": "application/zip",
-}
 
 
 @dataclass(frozen=True)
@@ -103,6 +95,8 @@ def verdict(request: AppRequest, study: Study) -> HttpResponse:
         "examination": made.verdict.examination,
         "page": page,
         "actions": doors.item_actions_for(study.roles),
+        "n_frozen": study.frozen_verdicts.count(),
+        "endings": files.ENDINGS,
         "query": query.urlencode(),
     }
     return render(request, "recipes/verdict.html", context)
@@ -205,6 +199,31 @@ def _lines_of(row: Row, item_name: str, of: SectionItems, made: VerdictData) -> 
     return [blocks[number].text for number in numbers][:_SHOWN_LINES]
 
 
+@require_POST
+@for_roles(Role.RESEARCHER, Role.MANAGER)
+def freeze(request: AppRequest, study: Study) -> HttpResponse:
+    """Freeze what the page shows: what it rests on comes in the query, the title in the form."""
+    made, form = _made(request, study), FreezeForm(request.POST)
+    back = redirect("memorization:verdict", study.slug)
+    back["Location"] += f"?{request.GET.urlencode()}" if request.GET else ""
+    if not form.is_valid() or not made.understood:
+        messages.error(request, _("Nothing is frozen: give the verdict a title, and filters that are understood."))
+        return back
+    try:
+        frozen = freeze_verdict(
+            study=study,
+            title=form.cleaned_data["title"],
+            filters=made.filters,
+            examination=made.verdict.examination,
+            by=request.user,
+        )
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return back
+    messages.success(request, _("Frozen. It stays as it is, whatever is labelled from now on."))
+    return redirect(frozen)
+
+
 @require_GET
 @for_roles(Role.RESEARCHER, Role.MANAGER)
 def figure(request: AppRequest, study: Study, key: str, ending: str) -> HttpResponse:
@@ -220,29 +239,17 @@ def figure(request: AppRequest, study: Study, key: str, ending: str) -> HttpResp
 @require_GET
 @for_roles(Role.RESEARCHER, Role.MANAGER)
 def download(request: AppRequest, study: Study, ending: str) -> HttpResponse:
-    """The verdict as CSV, XLSX, JSON, or everything with LaTeX and figures in a ZIP."""
-    if ending not in _TYPES:
+    """The verdict as CSV, XLSX, JSON, LaTeX, or everything with figures in a ZIP."""
+    if ending not in files.TYPES:
         raise Http404
     made = _made(request, study)
     if not made.understood:
         sentence = _("Nothing is downloaded, since these filters are not understood.")
         return HttpResponseBadRequest(sentence, content_type="text/plain; charset=utf-8")
     contents = says.contents_of(made.verdict, seed=made.filters.seed)
-    content: str | bytes
-    if ending == "csv":
-        content = exports.report_csv(contents)
-    elif ending == "json":
-        content = json.dumps(json.loads(contents.content), ensure_ascii=False, indent=1)
-    elif ending == "xlsx":
-        content = exports.report_xlsx(contents, label_header(study), labels(study, made.filters))
+    table = made.verdict.data.table
+    if ending in ("xlsx", "zip"):
         note_looks(sheets=study.sheets.all(), user=request.user)
-    else:
-        out = io.BytesIO()
-        table = made.verdict.data.table
-        write_archive(out, contents, table, origin_of(None, table, contents, made.filters))
-        content = out.getvalue()
-        note_looks(sheets=study.sheets.all(), user=request.user)
-    response = HttpResponse(content, content_type=_TYPES[ending])
+    content = files.content(ending, contents, table, origin_of(None, table, contents, made.filters))
     day = timezone.localdate().isoformat()
-    response["Content-Disposition"] = f'attachment; filename="{study.slug}-verdict-{day}.{ending}"'
-    return response
+    return files.response(content, ending, f"{study.slug}-verdict-{day}")

@@ -1,0 +1,65 @@
+"""The judges of a chain: one model in all roles, by the prompts that come with Palate."""
+
+from __future__ import annotations
+
+from judges import actions as judging
+from judges.models import Judge
+from llm.models import LanguageModel
+from recipes.memorization.chain.settings import RULES
+from recipes.memorization.demo_study import ROOT, shipped_judges
+
+CHOOSES, PARSES, LOOKS, EXAMINES = "chooses", "parses", "looks", "examines"
+_PROMPTS = {
+    CHOOSES: "candidates-writing",
+    PARSES: "parsing-writing",
+    LOOKS: "memorization-cloze",
+    EXAMINES: "nonsense-writing",
+}
+_LONGEST = {CHOOSES: 300, PARSES: 900, EXAMINES: 60}  # tokens of an answer
+
+
+def of_model(model: LanguageModel, *, chat_form: bool = True) -> dict[str, Judge]:
+    """{role: judge} of one model, each stored once and called `MODEL-ROLE`. They write at temperature 0.
+
+    Raises:
+        annotation.actions.Refused: the model could never do it.
+    """
+    made = {}
+    for role, file in _PROMPTS.items():
+        name = f"{model.name[-50:]}-{role}"
+        made[role] = Judge.objects.filter(name=name).select_related("model", "prompt").first() or _made(
+            model, role, name, file, chat_form=chat_form
+        )
+    return made
+
+
+def _made(model: LanguageModel, role: str, name: str, file: str, *, chat_form: bool) -> Judge:
+    prompt = judging.store_prompt(name=file, text=(ROOT / "prompts" / f"{file}.yaml").read_text(encoding="utf-8"))
+    if role == LOOKS:
+        return judging.create_judge(name=name, method=Judge.Method.CLOZE, model=model, prompt=prompt)
+    return judging.create_judge(
+        name=name,
+        method=Judge.Method.WRITING,
+        model=model,
+        prompt=prompt,
+        chat_template=chat_form,
+        temperature=0,
+        max_new_tokens=_LONGEST[role],
+    )
+
+
+def lexical() -> Judge:
+    """The judge without a model."""
+    return next(judge for judge in shipped_judges() if judge.method == Judge.Method.LEXICAL)
+
+
+def rules() -> Judge | None:
+    """The judge that takes recipes apart by rules, where a prompt for it is shipped; else `drafting` does it."""
+    file = ROOT / "prompts" / "parsing-lexical.yaml"
+    if not file.is_file():
+        return None
+    return Judge.objects.filter(name=RULES).first() or judging.create_judge(
+        name=RULES,
+        method=Judge.Method.LEXICAL,
+        prompt=judging.store_prompt(name=file.stem, text=file.read_text(encoding="utf-8")),
+    )

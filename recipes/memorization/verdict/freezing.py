@@ -1,0 +1,94 @@
+"""What is frozen with a verdict beside its labels, and the verdict computed again from both."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from django.utils import translation
+
+from recipes.memorization.verdict import queries
+from recipes.memorization.verdict.contents import contents_of
+from recipes.memorization.verdict.queries import Examination, Origin, VerdictData
+from reports.contents import Contents, read_contents
+from reports.data.arrays import Filters, study_data
+from reports.data.label_table import LabelTable, canonical_json, unpacked
+from reports.frozen.comparison import compare
+from reports.frozen.recomputing import Recomputed
+from reports.frozen.versions import code_version as report_code_version
+from reports.frozen.versions import library_versions
+
+if TYPE_CHECKING:
+    from recipes.memorization.models import FrozenVerdict
+
+_HERE = Path(__file__).resolve().parent
+_SOURCES = ("contents.py", "freezing.py", "outcomes.py", "queries.py")
+
+
+def beside(verdict: VerdictData) -> str:
+    """The examination and the origins of the recipes, as canonical JSON."""
+    of = verdict.examination
+    told = {
+        "examination": None
+        if of is None
+        else {
+            "title": of.title,
+            "said": sorted([*key, sensible, reason] for key, (sensible, reason) in of.said.items()),
+            "whole": sorted([sheet, sensible, reason] for sheet, (sensible, reason) in of.whole.items()),
+            "n_ties": of.n_ties,
+        },
+        "origins": [dict(origin.words) for origin in verdict.origins],
+    }
+    return canonical_json(told).decode()
+
+
+def verdict_from(table: LabelTable, beside: str, filters: Filters) -> VerdictData:
+    """A verdict from nothing but what is frozen."""
+    told = json.loads(beside)
+    of = told["examination"]
+    examination = of and Examination(
+        of["title"],
+        {(sheet, section, column): (sensible, reason) for sheet, section, column, sensible, reason in of["said"]},
+        {sheet: (sensible, reason) for sheet, sensible, reason in of["whole"]},
+        of["n_ties"],
+    )
+    origins = [Origin(None, words) for words in told["origins"]]
+    return queries.of_labels(study_data(table, filters), filters, examination, origins)
+
+
+def contents_from(table: LabelTable, beside: str, filters: Filters, language: str) -> Contents:
+    with translation.override(language):
+        return contents_of(verdict_from(table, beside, filters), seed=filters.seed)
+
+
+def digest_of(table: LabelTable, beside: str) -> str:
+    return hashlib.sha256(f"{table.digest} {beside}".encode()).hexdigest()
+
+
+def recompute(frozen: FrozenVerdict) -> Recomputed:
+    """As `reports.frozen.recomputing.recompute`. Raises `label_table.UnknownFormat` as that."""
+    table = unpacked(bytes(frozen.labels))
+    contents = contents_from(table, frozen.beside, Filters.from_json(frozen.filters), frozen.language)
+    now = library_versions()
+    return Recomputed(
+        equal=contents.content == frozen.results.encode(),
+        labels_intact=digest_of(table, frozen.beside) == frozen.data_digest,
+        digest=contents.digest,
+        comparison=compare(read_contents(frozen.results), read_contents(contents.content.decode())),
+        other_code=None if frozen.code_version == code_version() else (frozen.code_version, code_version()),
+        other_libraries=tuple(
+            (name, then, now.get(name, "")) for name, then in frozen.libraries.items() if now.get(name) != then
+        ),
+    )
+
+
+@cache
+def code_version() -> str:
+    """That of reports, and a digest of the files that a verdict's numbers and words come from."""
+    digest = hashlib.sha256()
+    for name in _SOURCES:
+        digest.update(name.encode() + b"\0" + (_HERE / name).read_bytes() + b"\0")
+    return f"{report_code_version()}.{digest.hexdigest()[:12]}"
