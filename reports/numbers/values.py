@@ -12,6 +12,7 @@ from reports.data.arrays import Filters, QuestionData, StudyData
 from reports.data.label_table import FloatArray, RaterEntry
 from reports.data.values import ValueWords
 from reports.numbers.groups import Group, groups
+from reports.numbers.texts import TextReport, text_report
 from reports.stats.agreement import MacroAccuracy, macro_accuracy
 from reports.stats.answers import Answers
 from reports.stats.bootstrap import Interval
@@ -84,6 +85,8 @@ class ValueReport:
     golds: tuple[ValueGold, ...]
     # By the facet that the filters name; none without one.
     groups: tuple[Group, ...]
+    # Of texts and lists, since methods 4.
+    texts: TextReport | None = None
 
     @property
     def spec(self) -> QuestionSpec:
@@ -126,6 +129,7 @@ def value_report(data: QuestionData, of: StudyData, filters: Filters) -> ValueRe
         )
         if filters.group
         else (),
+        texts=text_report(data, of, filters),
     )
 
 

@@ -277,3 +277,20 @@ def test_the_live_report_rounds_as_the_frozen_one(study: Study) -> None:
         for value in row
         if isinstance(value, float)
     )
+
+
+# --- texts ---
+
+
+def test_texts_are_measured_against_gold(study: Study) -> None:
+    tables = made(study)
+    rows = rows_of(tables["steps.input.texts"])
+
+    # A1 wrote "flour; water", "salt" and "NA" where gold has "flour; water", "salt" and "oil".
+    exact, sets, rouge, _bleu, _meteor, cells, left_out = rows["A1"]
+    assert (exact, sets, cells, left_out) == (pytest.approx(2 / 3), pytest.approx(2 / 3), 3, 0)
+    assert rouge == pytest.approx(2 / 3)
+    # A2's "Water; flour" is the same list and another text.
+    assert rows["A2"][:2] == (0, pytest.approx(1 / 3))
+    assert rows["J1"][5] == 4
+    assert "G1" not in rows
