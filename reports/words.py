@@ -26,6 +26,7 @@ from reports.stats import estimates as estimate_stats
 from reports.stats import judge as judge_stats
 from reports.stats import numeric as numeric_stats
 from reports.stats import spa as spa_stats
+from reports.stats import systems as system_stats
 from reports.stats import thresholds as threshold_stats
 from reports.stats.coverage import Verdict
 from reports.stats.summary import Empty
@@ -123,6 +124,12 @@ VERDICTS: dict[str, Promise] = {
 }
 
 
+# Why a metric is not held against people's judgement.
+SYSTEMS: dict[str, Promise | str] = {
+    "": "",
+    system_stats.TOO_FEW: gettext_lazy("too few judged outputs, or too few sheets they come from"),
+    system_stats.NEVER_APART: gettext_lazy("the metric, or what people said, is the same everywhere"),
+}
 # Text metrics: as a column is headed, and which variant it is.
 METRICS: dict[str, tuple[Promise | str, Promise]] = {
     "exact": (gettext_lazy("Exact match"), gettext_lazy("the same text, letter by letter")),
