@@ -162,10 +162,6 @@ METRICS: dict[str, tuple[Promise | str, Promise]] = {
             "of the corpus, by the Java program that pycocoevalcap brings; needs both, and half a minute the first time"
         ),
     ),
-    "bertscore": (
-        "BERTScore F1",
-        gettext_lazy("tokens matched greedily by a language encoder, without idf and rescaling"),
-    ),
 }
 
 

@@ -85,8 +85,7 @@ class Filters:
     `by`, `n_draws`, `seed`: how intervals are made, see `Intervals`. `methods`: see `METHODS`.
     `metrics`: keys of `reports.stats.text.metrics`, where they are not the default ones. `references`: codes of the
     raters whose texts others' are held against, where they are not gold's, or people's where there is no gold.
-    `unanswered`: whether cells in which a judge was asked and has no text count as empty texts. `encoder`: the model of
-    BERTScore.
+    `unanswered`: whether cells in which a judge was asked and has no text count as empty texts.
     """
 
     people: tuple[str, ...] = ()
@@ -108,7 +107,6 @@ class Filters:
     metrics: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     unanswered: bool = False
-    encoder: str = ""
 
     @property
     def intervals(self) -> Intervals:

@@ -80,7 +80,6 @@ class TextReport:
     among: tuple[Score, ...]
     by_line: bool
     several: bool  # some cell has several references
-    encoder: str = ""
 
 
 @dataclass(frozen=True, eq=False)

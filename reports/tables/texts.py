@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -11,7 +11,6 @@ from annotation.scheme.spec import Words
 from reports.numbers.report import StudyReport
 from reports.numbers.texts import MOST_TESTED, Part, Score, TextReport
 from reports.numbers.values import ValueReport
-from reports.stats.bootstrap import Interval
 from reports.tables.base import Head, ReportTable, Value, words_of
 from reports.tables.coefficients import ends, interval_how
 from reports.words import METRICS, UNDEFINED, cap, code_of, count, name_of
@@ -40,14 +39,16 @@ def short(metric: str) -> str:
 def _against(question: ValueReport, texts: TextReport, words: Words) -> ReportTable:
     shown = any(score.intervals for score in texts.scores)
     empty = any(score.n_empty for score in texts.scores)
-    rows: list[tuple[Value, ...]] = [
-        (
-            code_of(score.rater) if score.rater else "",
-            *_figures(texts, score, shown=shown),
-            score.n_cells,
-            score.n_empty if empty else score.n_left_out,
-        )
+    rows = [
+        line
         for score in texts.scores
+        for line in _written_out(
+            texts,
+            score,
+            code_of(score.rater) if score.rater else "",
+            (score.n_cells, score.n_empty if empty else score.n_left_out),
+            shown=shown,
+        )
     ]
     interval = next((of for score in texts.scores for of in score.intervals.values()), None)
     return ReportTable(
@@ -105,25 +106,34 @@ def _missing_how(texts: TextReport) -> Iterator[str]:
             "metric": short(metric),
             "reason": UNDEFINED.get(reason, reason),
         }
-    if texts.encoder:
-        yield _("BERTScore is of the encoder %(encoder)s.") % {"encoder": texts.encoder}
 
 
-def _heads(metrics: Sequence[str], *, shown: bool) -> Iterator[Head]:
+def _heads(metrics: Sequence[str], *, shown: bool = False) -> Iterator[Head]:
+    """A column a metric; with intervals there is a line a metric instead, which fits on a page."""
+    if shown:
+        interval = _("95 % interval")
+        yield Head("metric", _("Metric"))
+        yield Head("value", _("Value"), "number")
+        yield Head("low", _("from"), "number", interval)
+        yield Head("high", _("to"), "number", interval)
+        return
     for metric in metrics:
-        if shown:
-            yield Head(metric, _("Value"), "number", short(metric))
-            yield Head(f"{metric}_low", _("from"), "number", short(metric))
-            yield Head(f"{metric}_high", _("to"), "number", short(metric))
-        else:
-            yield Head(metric, short(metric), "number")
+        yield Head(metric, short(metric), "number")
 
 
-def _figures(texts: TextReport, score: Score | Part, *, shown: bool) -> Iterator[Value]:
-    intervals: Mapping[str, Interval] = score.intervals if isinstance(score, Score) else {}
+def _written_out(
+    texts: TextReport, score: Score, name: str, counts: tuple[Value, ...], *, shown: bool
+) -> Iterator[tuple[Value, ...]]:
+    if not shown:
+        yield (name, *_figures(texts, score), *counts)
+        return
+    for metric in texts.metrics:
+        yield (name, short(metric), score.figures[metric], *ends(score.intervals.get(metric), shown=True), *counts)
+
+
+def _figures(texts: TextReport, score: Score | Part) -> Iterator[Value]:
     for metric in texts.metrics:
         yield score.figures[metric]
-        yield from ends(intervals.get(metric), shown=shown)
 
 
 def _among(question: ValueReport, texts: TextReport, words: Words) -> ReportTable:
@@ -131,7 +141,7 @@ def _among(question: ValueReport, texts: TextReport, words: Words) -> ReportTabl
 
     def name(score: Score) -> str:
         if score.rater is not None:
-            return _("%(judge)s, held against one person at a time") % {"judge": code_of(score.rater)}
+            return _("%(judge)s – people") % {"judge": code_of(score.rater)}
         return f"    {' – '.join(score.names)}" if score.names else _("people against each other")
 
     interval = next((of for score in texts.among for of in score.intervals.values()), None)
@@ -146,7 +156,9 @@ def _among(question: ValueReport, texts: TextReport, words: Words) -> ReportTabl
             Head("pairs", _("Pairs of texts"), "count"),
         ),
         rows=tuple(
-            (name(score), *_figures(texts, score, shown=shown), score.n_cells, score.n_pairs) for score in texts.among
+            line
+            for score in texts.among
+            for line in _written_out(texts, score, name(score), (score.n_cells, score.n_pairs), shown=shown)
         ),
         how=" ".join(
             filter(
@@ -224,15 +236,15 @@ def _tests(question: ValueReport, texts: TextReport, words: Words) -> ReportTabl
 
 
 def _heads_of_parts(texts: TextReport) -> tuple[Head, ...]:
-    return (Head("rater", _("Whose texts")), *_heads(texts.metrics, shown=False), Head("cells", _("Cells"), "count"))
+    return (Head("rater", _("Whose texts")), *_heads(texts.metrics), Head("cells", _("Cells"), "count"))
 
 
 def _lines(question: ValueReport, texts: TextReport) -> ReportTable:
     rows: list[tuple[Value, ...]] = []
     for score in texts.scores:
-        rows.append((code_of(score.rater) if score.rater else "", *_figures(texts, score, shown=False), score.n_cells))
+        rows.append((code_of(score.rater) if score.rater else "", *_figures(texts, score), score.n_cells))
         rows += [
-            (f"    {_('line %(n)s') % {'n': part.number + 1}}", *_figures(texts, part, shown=False), part.n_cells)
+            (f"    {_('line %(n)s') % {'n': part.number + 1}}", *_figures(texts, part), part.n_cells)
             for part in score.lines
         ]
     return ReportTable(
@@ -241,7 +253,7 @@ def _lines(question: ValueReport, texts: TextReport) -> ReportTable:
         title=_("Text metrics by line of the table"),
         heads=(
             Head("rater", _("Whose texts")),
-            *_heads(texts.metrics, shown=False),
+            *_heads(texts.metrics),
             Head("cells", _("Cells"), "count"),
         ),
         rows=tuple(rows),
@@ -253,10 +265,9 @@ def _lines(question: ValueReport, texts: TextReport) -> ReportTable:
 def _sheets(report: StudyReport, question: ValueReport, texts: TextReport) -> ReportTable:
     words, rows = words_of(report), []
     for score in texts.scores:
-        rows.append((code_of(score.rater) if score.rater else "", *_figures(texts, score, shown=False), score.n_cells))
+        rows.append((code_of(score.rater) if score.rater else "", *_figures(texts, score), score.n_cells))
         rows += [
-            (f"    {report.data.sheets[part.number]}", *_figures(texts, part, shown=False), part.n_cells)
-            for part in score.sheets
+            (f"    {report.data.sheets[part.number]}", *_figures(texts, part), part.n_cells) for part in score.sheets
         ]
     n = max(len(score.sheets) for score in texts.scores)
     return ReportTable(
@@ -265,7 +276,7 @@ def _sheets(report: StudyReport, question: ValueReport, texts: TextReport) -> Re
         title=_("Text metrics by %(sheet)s") % {"sheet": words.sheet},
         heads=(
             Head("rater", _("Whose texts")),
-            *_heads(texts.metrics, shown=False),
+            *_heads(texts.metrics),
             Head("cells", _("Cells"), "count"),
         ),
         rows=tuple(rows),
