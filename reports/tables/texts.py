@@ -263,7 +263,8 @@ def _lines(question: ValueReport, texts: TextReport) -> ReportTable:
 
 
 def _sheets(report: StudyReport, question: ValueReport, texts: TextReport) -> ReportTable:
-    words, rows = words_of(report), []
+    words = words_of(report)
+    rows: list[tuple[Value, ...]] = []
     for score in texts.scores:
         rows.append((code_of(score.rater) if score.rater else "", *_figures(texts, score), score.n_cells))
         rows += [
