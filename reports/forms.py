@@ -1,20 +1,24 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Rater, Row, Study
-from annotation.scheme.spec import Kind, facet_word
+from annotation.scheme.spec import Kind, QuestionSpec, SectionSpec, facet_word
 from base.text import natural
 from judges.models import Judge
 from reports.data.arrays import INCLUDE, LEAVE_OUT, MAJORITY, PEOPLE, TOLD_APART, Filters, voice_of
+from reports.data.texts import separator_of
 from reports.models import Export, Report
 from reports.numbers.report import found_or_not
+from reports.numbers.texts import KINDS as TEXT_KINDS
 from reports.queries import scored_judges
 from reports.stats.bootstrap import N_DRAWS
-from reports.words import cap, code_of
+from reports.stats.text.metrics import DEFAULT, OF_LISTS, VARIANTS
+from reports.words import METRICS, cap, code_of
 
 _NO_WORD = "-"  # in a query, where a facet has no word
 _BOXES = 30  # at most as many boxes to tick; a list to choose from beyond
@@ -90,6 +94,7 @@ class FiltersForm(forms.Form):
                         help_text=_("Nothing ticked: “%(option)s” alone.") % {"option": real[0].label},
                         required=False,
                     )
+        self._add_texts(study, asked)
         for code in scored_judges(study):
             self.fields[f"normalisation.{code}"] = forms.ChoiceField(
                 label=_("Normalisation of %(judge)s") % {"judge": code},
@@ -144,6 +149,34 @@ class FiltersForm(forms.Form):
             required=False,
         )
 
+    def _add_texts(self, study: Study, asked: Sequence[tuple[SectionSpec, QuestionSpec]]) -> None:
+        """Where a question is answered by texts or lists: which metrics, and whose texts are the references."""
+        of_texts = [question for _section, question in asked if question.kind in TEXT_KINDS]
+        if not of_texts:
+            return
+        lists = any(separator_of(question) for question in of_texts)
+        known = [key for key in VARIANTS if lists or key not in OF_LISTS]
+        self.fields["metric"] = forms.MultipleChoiceField(
+            label=_("Text metrics"),
+            choices=[(key, METRICS[key][0]) for key in known],
+            widget=forms.CheckboxSelectMultiple,
+            help_text=_("Nothing ticked: %(metrics)s.")
+            % {"metrics": ", ".join(str(METRICS[key][0]) for key in DEFAULT if key in known)},
+            required=False,
+        )
+        raters = sorted(study.raters.all(), key=lambda rater: natural(rater.code))
+        if raters:
+            self.fields["reference"] = forms.MultipleChoiceField(
+                label=_("References of text metrics"),
+                choices=[(rater.code, code_of(rater)) for rater in raters],
+                widget=forms.CheckboxSelectMultiple if len(raters) <= _BOXES else forms.SelectMultiple,
+                help_text=_("Nobody ticked: gold; without gold, what people wrote."),
+                required=False,
+            )
+        self.fields["unanswered"] = forms.BooleanField(
+            label=_("Judges' unreadable and failed cells count as empty texts"), required=False
+        )
+
     def filters(self) -> Filters:
         data = self.cleaned_data
 
@@ -169,6 +202,9 @@ class FiltersForm(forms.Form):
             by=data["by"],
             n_draws=data["draws"] or N_DRAWS,
             seed=data["seed"] or 0,
+            metrics=tuple(key for key in VARIANTS if key in data.get("metric", ())),
+            references=tuple(data.get("reference", ())),
+            unanswered=data.get("unanswered", False),
         )
 
 

@@ -26,9 +26,12 @@ from reports.stats import estimates as estimate_stats
 from reports.stats import judge as judge_stats
 from reports.stats import numeric as numeric_stats
 from reports.stats import spa as spa_stats
+from reports.stats import systems as system_stats
 from reports.stats import thresholds as threshold_stats
 from reports.stats.coverage import Verdict
 from reports.stats.summary import Empty
+from reports.stats.text import meteor as meteor_stats
+from reports.stats.text import meteor_java as meteor_java_stats
 
 # Why a cell is empty.
 EMPTY: dict[int, Promise] = {
@@ -71,6 +74,10 @@ UNDEFINED: dict[str, Promise | str] = {
     numeric_stats.TOO_FEW_SHARED: gettext_lazy("no two raters share three cells with different numbers"),
     bootstrap_stats.TOO_MANY_COMPARISONS: gettext_lazy("too many pairs of answers: not computed"),
     bootstrap_stats.NOT_DEFINED: gettext_lazy("the value itself is not defined"),
+    meteor_stats.NO_WORDNET: gettext_lazy(
+        "WordNet is not installed: NLTK finds no “wordnet” among its data (NLTK_DATA)"
+    ),
+    meteor_java_stats.NO_JAVA: gettext_lazy("METEOR 1.5 needs Java, and the Python package pycocoevalcap"),
     spa_stats.NO_ASSESSMENT: gettext_lazy("nobody compared both for one input"),
     spa_stats.ONE_INPUT: gettext_lazy("both are compared for one input alone"),
     spa_stats.ALL_THE_SAME: gettext_lazy(
@@ -114,6 +121,47 @@ VERDICTS: dict[str, Promise] = {
     Verdict.FOUND: gettext_lazy("found somewhere"),
     Verdict.INEXACTLY: gettext_lazy("found only inexactly"),
     Verdict.NEVER: gettext_lazy("never found"),
+}
+
+
+# Why a metric is not held against people's judgement.
+SYSTEMS: dict[str, Promise | str] = {
+    "": "",
+    system_stats.TOO_FEW: gettext_lazy("too few judged outputs, or too few sheets they come from"),
+    system_stats.NEVER_APART: gettext_lazy("the metric, or what people said, is the same everywhere"),
+}
+# Text metrics: as a column is headed, and which variant it is.
+METRICS: dict[str, tuple[Promise | str, Promise]] = {
+    "exact": (gettext_lazy("Exact match"), gettext_lazy("the same text, letter by letter")),
+    "exact-sets": (
+        gettext_lazy("Exact match, as sets"),
+        gettext_lazy("the same parts of the list, whatever their order and case"),
+    ),
+    "parts-f1": (
+        gettext_lazy("F1 of parts"),
+        gettext_lazy("parts of the list in common, whatever their order and case"),
+    ),
+    "rouge-l": ("ROUGE-L", gettext_lazy("F with β = 1.2 of the longest common subsequence, as pycocoevalcap has it")),
+    "rouge-l-f1": ("ROUGE-L F1", gettext_lazy("F1 of the longest common subsequence, as rouge-score has it")),
+    "bleu-4": ("BLEU-4", gettext_lazy("of the corpus, without smoothing, as pycocoevalcap has it")),
+    "bleu-1": ("BLEU-1", gettext_lazy("of the corpus, without smoothing, as pycocoevalcap has it")),
+    "bleu-sacre": ("sacreBLEU", gettext_lazy("of the corpus, tokens 13a, smoothing “exp”, as sacrebleu has it")),
+    "meteor-stems": (
+        "METEOR",
+        gettext_lazy(
+            "words and stems, NLTK's formula, without synonyms; a text of n words against itself has 1 − 0.5/n³"
+        ),
+    ),
+    "meteor-wordnet": (
+        "METEOR, WordNet",
+        gettext_lazy("words, stems and WordNet's synonyms, as NLTK has it; needs NLTK's data “wordnet”"),
+    ),
+    "meteor-1.5": (
+        "METEOR 1.5",
+        gettext_lazy(
+            "of the corpus, by the Java program that pycocoevalcap brings; needs both, and half a minute the first time"
+        ),
+    ),
 }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from annotation.scheme.spec import QuestionSpec, SchemeSpec, SectionSpec, facet_word
+from annotation.scheme.spec import Kind, QuestionSpec, SchemeSpec, SectionSpec, facet_word
 from llm.engine.normalisation import normalised
 from reports.data.label_table import (
     CHARACTERS,
@@ -40,7 +40,8 @@ LEAVE_OUT, INCLUDE = "leave_out", "include"
 # held against people as they are against each other, and three people are the least of the Alternative Annotator Test.
 # 3: coverage counts the exact option alone unless others are named, a document in which a question was not asked counts
 # as one without the item, and any rater's answers can be read. 4: lists of two raters are held against each other entry
-# by entry.
+# by entry, texts are measured against references (exact match, ROUGE-L, BLEU, METEOR), and people's judgements of
+# systems are counted.
 METHODS = 4
 
 # Whose answers selections and coverage are of, beside single raters: anybody's among people, and what most people said.
@@ -83,6 +84,9 @@ class Filters:
     `found`: "section.question" -> keys of the options that count as found, where it is not the first one alone.
     `voices`: whose answers selections and coverage are of: `PEOPLE`, `MAJORITY`, or `voice_of` a rater.
     `by`, `n_draws`, `seed`: how intervals are made, see `Intervals`. `methods`: see `METHODS`.
+    `metrics`: keys of `reports.stats.text.metrics`, where they are not the default ones. `references`: codes of the
+    raters whose texts others' are held against, where they are not gold's, or people's where there is no gold.
+    `unanswered`: whether cells in which a judge was asked and has no text count as empty texts.
     """
 
     people: tuple[str, ...] = ()
@@ -101,6 +105,9 @@ class Filters:
     n_draws: int = N_DRAWS
     seed: int = 0
     methods: int = METHODS
+    metrics: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    unanswered: bool = False
 
     @property
     def intervals(self) -> Intervals:
@@ -126,6 +133,11 @@ class Filters:
     @property
     def before_entries(self) -> bool:
         """Lists are held against each other as a whole only."""
+        return self.methods < 4
+
+    @property
+    def without_texts(self) -> bool:
+        """No text is measured, as before methods 4."""
         return self.methods < 4
 
     @classmethod
@@ -193,7 +205,8 @@ class QuestionData:
     several times, all labels, with the number of the repeat in the place of the rater. `no_label`: of each judge.
     `n_exposed`: labels of people and judges given after a look at others'; they are in `selections`, and in `people`
     and `judges` where the filters include them. `values`: what the codes stand for where the question has no options.
-    `voices`: whose answers selections and coverage are of.
+    `voices`: whose answers selections and coverage are of. `written`: of texts and lists what each rater wrote, letter
+    by letter, by code; the codes of these answers are places in `spellings`, canonical JSON.
     """
 
     section: SectionSpec
@@ -208,6 +221,8 @@ class QuestionData:
     n_exposed: int
     values: ValueWords | None = None
     voices: tuple[Voice, ...] = ()
+    written: Mapping[str, Answers] = field(default_factory=dict)
+    spellings: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -323,14 +338,14 @@ class _Cells:
         self.unreadable = [answer for answer in table.unreadable if self.counted[answer.assignment]]
         order = np.argsort(labels[:, 2], kind="stable")
         bounds = np.searchsorted(labels[order, 2], np.arange(len(table.questions) + 1))
-        self._labels = [labels[order[bounds[n] : bounds[n + 1]]][:, [0, 1, 3, 5]] for n in range(len(table.questions))]
+        self._labels = [
+            labels[order[bounds[n] : bounds[n + 1]]][:, [0, 1, 3, 5, 6]] for n in range(len(table.questions))
+        ]
 
     def _answered(self, table: LabelTable) -> IntArray:
         """The labels without drafts that nobody has confirmed, which are no answer yet; a drafted one was given after a
-        look. Of values the code becomes their number in `words`."""
-        labels = table.labels
-        if table.drafts or table.values:
-            labels = labels.copy()
+        look. Of values the code becomes their number in `words`, and the last of the columns keeps it as it was."""
+        labels = np.hstack([table.labels, table.labels[:, 3:4]])
         for number, words in enumerate(self.words):
             if words is not None:
                 mine = labels[:, 2] == number
@@ -346,7 +361,8 @@ class _Cells:
         return len(self.table.questions[question][1].options) if words is None else max(len(words), 1)
 
     def labels(self, question: int) -> IntArray:
-        """Shape (n_labels, 4): places of assignment and column, code of the option, 1 where given after a look."""
+        """Shape (n_labels, 5): places of assignment and column, code of the option, 1 where given after a look, code of
+        a value as it is spelled."""
         return self._labels[question]
 
     def asked(self, section: SectionSpec) -> IntArray:
@@ -447,7 +463,24 @@ def _questions(
             )
             if spec.options
             else (),
+            **_written(cells, number, spec, (*people, *of_judges, *golds), filters),
         )
+
+
+def _written(
+    cells: _Cells, question: int, spec: QuestionSpec, raters: Sequence[RaterEntry], filters: Filters
+) -> dict[str, Any]:
+    """What each rater wrote, of questions that are answered by texts and lists."""
+    if spec.kind not in (Kind.TEXT, Kind.ITEMS) or filters.without_texts:
+        return {}
+    spellings = cells.table.values_of(question)
+    written = {
+        rater.code: _answers(
+            cells, question, [rater], n_options=max(len(spellings), 1), whole=rater.kind == "gold", spelled=True
+        )
+        for rater in raters
+    }
+    return {"written": {code: said for code, said in written.items() if said.cell.size}, "spellings": spellings}
 
 
 def _heard(
@@ -550,9 +583,11 @@ def _answers(
     n_options: int,
     assigned: IntArray | None = None,
     whole: bool = False,
+    spelled: bool = False,
 ) -> Answers:
     """
     Args:
+        spelled: answers that are the same in the question's own sense are told apart.
         whole: with the labels given after a look at others', whatever the filters say: gold is decided by a look.
     """
     labels = cells.labels(question)
@@ -565,7 +600,7 @@ def _answers(
         rater=rater[mine],
         cell=row * cells.n_columns + labels[mine, 1],
         sheet=cells.sheet_of_row[row],
-        code=labels[mine, 2],
+        code=labels[mine, 4 if spelled else 2],
         document=row,
         n_options=n_options,
         assigned=assigned,

@@ -13,6 +13,7 @@ from reports.data.label_table import FloatArray, RaterEntry
 from reports.data.values import ValueWords
 from reports.numbers.groups import Group, groups
 from reports.numbers.items import TwoParsers, two_parsers
+from reports.numbers.texts import TextReport, text_report
 from reports.stats.agreement import MacroAccuracy, macro_accuracy
 from reports.stats.answers import Answers
 from reports.stats.bootstrap import Interval
@@ -87,6 +88,8 @@ class ValueReport:
     groups: tuple[Group, ...]
     # Of a question that takes lists of records: raters' lists held against each other.
     items: tuple[TwoParsers, ...] = ()
+    # Of texts and lists, since methods 4.
+    texts: TextReport | None = None
 
     @property
     def spec(self) -> QuestionSpec:
@@ -130,6 +133,7 @@ def value_report(data: QuestionData, of: StudyData, filters: Filters) -> ValueRe
         if filters.group
         else (),
         items=two_parsers(data, of, filters) if data.spec.items is not None and not filters.before_entries else (),
+        texts=text_report(data, of, filters),
     )
 
 

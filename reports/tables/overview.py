@@ -20,7 +20,7 @@ from reports.tables.base import (
     words_of,
 )
 from reports.tables.groups import facet_name
-from reports.words import UNDEFINED, cap, code_of, count, heard, name_of, pairs_of, undefined
+from reports.words import METRICS, UNDEFINED, cap, code_of, count, heard, name_of, pairs_of, undefined
 
 
 def about(report: StudyReport) -> list[tuple[str, str]]:
@@ -61,6 +61,13 @@ def about(report: StudyReport) -> list[tuple[str, str]]:
     voices = next((question.voices for question in questions_of(report)), ())
     if [of.voice.name for of in voices] not in ([], [PEOPLE]):
         lines.append((_("Selections and coverage of"), ", ".join(heard(of.voice) for of in voices)))
+    if filters.metrics:
+        lines.append((_("Text metrics"), ", ".join(str(METRICS[key][0]) for key in filters.metrics)))
+    if filters.references:
+        named = [rater for rater in (*data.people, *data.judges, *data.golds) if rater.code in filters.references]
+        lines.append((_("References of text metrics"), ", ".join(code_of(rater) for rater in named)))
+    if filters.unanswered:
+        lines.append((_("Judges' unreadable and failed cells"), _("count as empty texts")))
     if filters.submitted_only:
         lines.append((cap(words.rows), _("submitted ones only")))
     n_exposed = sum(question.data.n_exposed for question in all_questions_of(report))

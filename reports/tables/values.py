@@ -17,6 +17,7 @@ from reports.tables.coefficients import ends, interval_how
 from reports.tables.groups import group_table
 from reports.tables.items import item_tables
 from reports.tables.judges import unreadable
+from reports.tables.texts import text_tables
 from reports.words import EMPTY, UNDEFINED, code_of, count, n_pairs, name_of
 
 
@@ -32,6 +33,7 @@ def value_tables(report: StudyReport, question: ValueReport) -> Iterator[ReportT
             yield unreadable(question)
     for gold in question.golds:
         yield _gold(question, gold, words_of(report))
+    yield from text_tables(report, question)
 
 
 def _answers(question: ValueReport) -> ReportTable:

@@ -113,6 +113,79 @@ def label_table(seed: int, n_sheets: int, n_rows: int) -> Any:
     )
 
 
+VALUES = """\
+key: lines
+version: 1
+title: Lines
+words: {sheet: recipe, sheets: recipes, row: table, rows: tables}
+sections:
+  - key: steps
+    title: Steps
+    layout: down
+    column: {title: Instruction, facets: [instruction]}
+    questions:
+      - {key: input, title: Input, kind: text, text: {special: [NA], separator: ";"}}
+      - {key: parts, title: Parts, kind: items, items: {fields: [{key: task}, {key: things, list: true}]}}
+      - {key: weight, title: Weight, kind: number, number: {min: 0, max: 500}}
+"""
+
+
+def value_table(seed: int, n_sheets: int) -> Any:
+    """A study of `VALUES` with two people, two judges and a gold, a table of four lines a sheet."""
+    from annotation.answers.codes import dumps
+    from annotation.scheme.spec import load_scheme
+    from reports.data.label_table import AssignmentEntry, ColumnEntry, LabelTable, RaterEntry, RowEntry
+
+    rng = np.random.default_rng(seed)
+    spec = load_scheme(VALUES)
+    raters = (
+        RaterEntry("A1", "person"),
+        RaterEntry("A2", "person"),
+        RaterEntry("J1", "judge", model="small"),
+        RaterEntry("J2", "judge", model="large"),
+        RaterEntry("G1", "gold"),
+    )
+    names = ("flour", "water", "warm water", "dough", "kneaded dough", "salt")
+    n_lines = 4
+
+    def said(number: int, true: int) -> str:
+        if number == 2:
+            return dumps(float(5 * true))
+        if number == 1:
+            return dumps([{"task": "mix", "things": [names[true], names[(true + 1) % 6]]}][: true % 3])
+        return dumps("NA" if true == 0 else f"{names[true]}; {names[(true + 2) % 6]}" if true % 2 else names[true])
+
+    values = tuple(tuple(sorted({said(number, true) for true in range(6)})) for number in range(3))
+    assignments = tuple(
+        AssignmentEntry(rater, row, 1, "submitted", ()) for row in range(n_sheets) for rater in range(len(raters))
+    )
+    labels = []
+    for place, work in enumerate(assignments):
+        for line in range(n_lines):
+            for number in range(3):
+                true = (7 * work.row + 3 * line + number) % 6
+                if rng.random() < 0.95:
+                    chosen = true if rng.random() < 0.7 else int(rng.integers(6))
+                    code = values[number].index(said(number, chosen))
+                    labels.append((place, work.row * n_lines + line, number, code, 0, int(rng.random() < 0.03)))
+    return LabelTable(
+        slug="lines",
+        title="Lines",
+        spec=spec.model_dump(mode="json"),
+        raters=raters,
+        sheets=tuple(f"Pizza {n}" for n in range(n_sheets)),
+        rows=tuple(RowEntry(n, "table") for n in range(n_sheets)),
+        columns=tuple(
+            ColumnEntry(s, "steps", n, f"{n + 1}", {"instruction": f"step {n + 1}"})
+            for s in range(n_sheets)
+            for n in range(n_lines)
+        ),
+        assignments=assignments,
+        labels=np.array(labels, dtype=np.int64),
+        values=values,
+    )
+
+
 def main() -> None:
     django.setup()
     from reports.contents import contents_from
@@ -121,6 +194,7 @@ def main() -> None:
     file = file_of(METHODS)
     assert not file.exists(), f"{file.name} is of the code of its day"
     tables = {"few": label_table(1, 3, 6), "many": label_table(2, 12, 3), "one": label_table(3, 1, 4)}
+    tables["values"] = value_table(4, 12)
     asked: list[tuple[str, str, dict[str, Any]]] = [
         ("few", "en", {}),
         ("few", "cs", {"by": "document", "n_draws": 200}),
@@ -128,6 +202,8 @@ def main() -> None:
         ("many", "en", {"by": "document", "n_draws": 200, "merges": {"items.presence": "two-classes"}}),
         ("many", "en", {"submitted_only": True, "exposure": "include", "questions": ("items.presence", "tasks.level")}),
         ("one", "en", {"by": "document", "n_draws": 100}),
+        ("values", "en", {}),
+        ("values", "cs", {"by": "sheet", "n_draws": 200}),
     ]
     frozen = [
         {

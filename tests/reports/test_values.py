@@ -303,3 +303,18 @@ def test_lists_are_held_against_each_other_entry_by_entry(study: Study) -> None:
     assert edits == [("A1", "A2", "dropped", "mix · flour, water", "", 1), ("A1", "A2", "added", "", "stir", 1)]
     before = {table.key for table in tables_of(report(study, methods=3))}
     assert "steps.parts.entries" not in before
+# --- texts ---
+
+
+def test_texts_are_measured_against_gold(study: Study) -> None:
+    tables = made(study)
+    rows = rows_of(tables["steps.input.texts"])
+
+    # A1 wrote "flour; water", "salt" and "NA" where gold has "flour; water", "salt" and "oil".
+    exact, sets, rouge, _bleu, _meteor, cells, left_out = rows["A1"]
+    assert (exact, sets, cells, left_out) == (pytest.approx(2 / 3), pytest.approx(2 / 3), 3, 0)
+    assert rouge == pytest.approx(2 / 3)
+    # A2's "Water; flour" is the same list and another text.
+    assert rows["A2"][:2] == (0, pytest.approx(1 / 3))
+    assert rows["J1"][5] == 4
+    assert "G1" not in rows

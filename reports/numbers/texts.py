@@ -1,0 +1,346 @@
+"""What a report says of texts: each rater's held against references by several metrics, and against each other."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from annotation.scheme.spec import Kind, Layout
+from reports.data.arrays import Filters, QuestionData, StudyData
+from reports.data.label_table import FloatArray, RaterEntry
+from reports.data.texts import Written, written
+from reports.stats.answers import IntArray
+from reports.stats.bootstrap import By, Interval, resampling_of
+from reports.stats.paired import Difference, difference
+from reports.stats.text.meteor import DataMissing
+from reports.stats.text.metrics import DEFAULT, OF_LISTS, VARIANTS, Metric, metric_of
+from reports.stats.text.pairs import Pairs
+
+KINDS = (Kind.TEXT, Kind.ITEMS)
+# Raters beyond which only judges are tested against each other, two by two.
+MOST_TESTED = 8
+
+
+@dataclass(frozen=True)
+class Part:
+    """The cells of one line, or of one sheet: its number, its cells, and the figures by metric, None not defined."""
+
+    number: int
+    n_cells: int
+    figures: Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
+class Score:
+    """Texts held against references. `names`: whose texts; two for people against each other, none for all of them.
+
+    figures, intervals: by metric; intervals are empty where none were asked for. n_left_out: cells with a reference, of
+    which it is known that a judge was asked and has no text; n_empty: of them, those counted as empty texts.
+    """
+
+    names: tuple[str, ...]
+    rater: RaterEntry | None
+    figures: Mapping[str, float | None]
+    intervals: Mapping[str, Interval]
+    n_cells: int
+    n_pairs: int
+    n_left_out: int = 0
+    n_empty: int = 0
+    lines: tuple[Part, ...] = ()
+    sheets: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True)
+class Test:
+    """Two raters on the cells that both wrote, by metric."""
+
+    first: RaterEntry
+    second: RaterEntry
+    n_cells: int
+    differences: Mapping[str, Difference]
+
+
+@dataclass(frozen=True)
+class TextReport:
+    """`metrics`: those that were computed; `missing`: why others were not. `references`: whose texts others are held
+    against; `of_gold`, where they are gold's, by default or choice. `among`: people against each other, all first, then
+    each judge held against one person at a time. `by_line`: whether lines of a table are told apart.
+    """
+
+    metrics: tuple[str, ...]
+    missing: Mapping[str, str]
+    references: tuple[RaterEntry, ...]
+    of_gold: bool
+    scores: tuple[Score, ...]
+    tests: tuple[Test, ...]
+    among: tuple[Score, ...]
+    by_line: bool
+    several: bool  # some cell has several references
+
+
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """Texts against references, pair by pair: cell, sheet, row and line, shape (n_pairs,), and what metrics sum."""
+
+    cell: IntArray
+    sheet: IntArray
+    document: IntArray
+    line: IntArray
+    sums: Mapping[str, FloatArray]
+
+    def where(self, chosen: IntArray) -> _Held:
+        sums = {key: of[chosen] for key, of in self.sums.items()}
+        return _Held(self.cell[chosen], self.sheet[chosen], self.document[chosen], self.line[chosen], sums)
+
+    def clusters(self, filters: Filters) -> IntArray:
+        return self.document if filters.by == "document" else self.sheet
+
+
+def text_report(data: QuestionData, of: StudyData, filters: Filters) -> TextReport | None:
+    """None where no text is measured: another kind of question, earlier methods, or nobody wrote anything."""
+    if data.spec.kind not in KINDS or filters.without_texts or not data.written:
+        return None
+    return _Measured(data, of, filters).report()
+
+
+class _Measured:
+    def __init__(self, data: QuestionData, of: StudyData, filters: Filters) -> None:
+        self.data, self.of, self.filters = data, of, filters
+        self.said: Written = written(data)
+        self.raters = [rater for rater in (*of.people, *of.judges, *of.golds) if rater.code in data.written]
+        self.references = self._references()
+        self.position = np.array([column.position for column in of.table.columns] or [0], dtype=np.int64)
+        self.sheet_of_row = np.array([row.sheet for row in of.table.rows], dtype=np.int64)
+        # Of each rater the text of each cell.
+        self.text = {
+            code: dict(zip(answers.cell.tolist(), answers.code.tolist(), strict=True))
+            for code, answers in data.written.items()
+        }
+        self.metrics: dict[str, Metric] = {}
+        self.missing: dict[str, str] = {}
+
+    def _references(self) -> list[RaterEntry]:
+        chosen = [rater for rater in self.raters if rater.code in self.filters.references]
+        gold = [rater for rater in self.raters if rater.kind == "gold"]
+        return chosen or gold or [rater for rater in self.raters if rater.kind == "person"]
+
+    def report(self) -> TextReport:
+        of_gold = bool(self.references) and all(rater.kind == "gold" for rater in self.references)
+        candidates = [rater for rater in self.raters if rater not in self.references or len(self.references) > 1]
+        if of_gold:
+            candidates = [rater for rater in candidates if rater.kind != "gold"]
+        against = {rater.code: self._against(rater) for rater in candidates}
+        people = [rater for rater in self.raters if rater.kind == "person"]
+        judges = [rater for rater in self.raters if rater.kind == "judge"]
+        each_other = {
+            (one.code, other.code): [*self._one_by_one(one, other), *self._one_by_one(other, one)]
+            for one, other in itertools.combinations(people, 2)
+        }
+        each_other = {names: pairs for names, pairs in each_other.items() if pairs}
+        of_judges = {
+            judge.code: [pair for person in people for pair in self._one_by_one(judge, person)] for judge in judges
+        }
+        lists = [
+            *(pairs for pairs, _empty in against.values()),
+            *each_other.values(),
+            *(of_judges.values() if each_other else ()),
+        ]
+        held = iter(self._measure(lists))
+        of_raters = {code: next(held) for code in against}
+        of_people = {names: next(held) for names in each_other}
+        beside = {code: next(held) for code in of_judges} if each_other else {}
+        scores = [
+            self._score((rater.code,), rater, of_raters[rater.code], empty=against[rater.code][1], parts=True)
+            for rater in candidates
+            if of_raters[rater.code].cell.size
+        ]
+        return TextReport(
+            metrics=tuple(self.metrics),
+            missing=self.missing,
+            references=tuple(self.references),
+            of_gold=of_gold,
+            scores=tuple(scores),
+            tests=self._tests(candidates, of_raters),
+            among=self._among(of_people, beside, judges),
+            by_line=self.data.section.layout == Layout.DOWN,
+            several=any(len(references) > 1 for pairs, _empty in against.values() for _c, _text, references in pairs),
+        )
+
+    # --- pairs ---
+
+    def _against(self, rater: RaterEntry) -> tuple[list[tuple[int, str, list[str]]], int]:
+        """Cell, text and references, cells ascending; and how many of the texts are empty since there is none."""
+        others = [self.text[of.code] for of in self.references if of.code != rater.code]
+        mine, texts = self.text[rater.code], self.said.texts
+        cells = sorted(set(mine) & set().union(*others)) if others else []
+        lost = self._lost(rater, others) if self.filters.unanswered else []
+        pairs = [
+            (cell, texts[mine[cell]] if cell in mine else "", [texts[of[cell]] for of in others if cell in of])
+            for cell in sorted([*cells, *lost])
+        ]
+        return pairs, len(lost)
+
+    def _lost(self, rater: RaterEntry, others: Sequence[Mapping[int, int]]) -> list[int]:
+        """Cells with a reference in which a judge was asked and has no text."""
+        none = self.data.no_label.get(rater.code)
+        if none is None:
+            return []
+        asked = {*none.unreadable.tolist(), *none.failed.tolist()} - set(self.text[rater.code])
+        return sorted(cell for cell in asked if any(cell in of for of in others))
+
+    def _one_by_one(self, one: RaterEntry, other: RaterEntry) -> list[tuple[int, str, list[str]]]:
+        mine, theirs, texts = self.text[one.code], self.text[other.code], self.said.texts
+        return [(cell, texts[mine[cell]], [texts[theirs[cell]]]) for cell in sorted(mine.keys() & theirs.keys())]
+
+    def _measure(self, lists: Sequence[Sequence[tuple[int, str, list[str]]]]) -> list[_Held]:
+        """All lists at once: a pair of texts that occurs often is measured once."""
+        every = [pair for pairs in lists for pair in pairs]
+        pairs = Pairs.of([text for _cell, text, _of in every], [of for _cell, _text, of in every])
+        separator = self.said.separator
+        sums: dict[str, FloatArray] = {}
+        for key in self._asked():
+            try:
+                metric = metric_of(key, separator=separator)
+                sums[key] = metric.of(pairs)
+                self.metrics[key] = metric
+            except DataMissing as missing:
+                self.missing[key] = missing.reason
+        cell = np.array([cell for cell, _text, _of in every], dtype=np.int64)
+        row = cell // self.of.n_columns
+        whole = _Held(cell, self.sheet_of_row[row], row, self.position[cell % self.of.n_columns], sums)
+        ends = np.concatenate([[0], np.cumsum([len(of) for of in lists])]).astype(np.int64).tolist()
+        return [whole.where(np.arange(start, end)) for start, end in itertools.pairwise(ends)]
+
+    def _asked(self) -> list[str]:
+        asked = [key for key in VARIANTS if key in (self.filters.metrics or DEFAULT)]
+        return [key for key in asked if self.said.separator or key not in OF_LISTS]
+
+    # --- figures ---
+
+    def _score(
+        self,
+        names: tuple[str, ...],
+        rater: RaterEntry | None,
+        held: _Held,
+        *,
+        empty: int = 0,
+        parts: bool = False,
+    ) -> Score:
+        others = [self.text[of.code] for of in self.references if rater is None or of.code != rater.code]
+        left_out = len(self._lost(rater, others)) if rater is not None and parts and not empty else 0
+        return Score(
+            names=names,
+            rater=rater,
+            figures=self._figures(held),
+            intervals=self._intervals(held),
+            n_cells=int(np.unique(held.cell).size),
+            n_pairs=held.cell.size,
+            n_left_out=left_out,
+            n_empty=empty,
+            lines=self._parts(held, held.line) if parts and self.data.section.layout == Layout.DOWN else (),
+            sheets=self._parts(held, held.sheet) if parts else (),
+        )
+
+    def _figures(self, held: _Held) -> dict[str, float | None]:
+        return {
+            key: _defined(metric.figure(held.sums[key].sum(axis=0)[np.newaxis])[0])
+            for key, metric in self.metrics.items()
+        }
+
+    def _parts(self, held: _Held, of: IntArray) -> tuple[Part, ...]:
+        numbers, index = np.unique(of, return_inverse=True)
+        n_cells = np.bincount(index, minlength=numbers.size)
+        figures = {
+            key: metric.figure(_summed(held.sums[key], index, numbers.size)) for key, metric in self.metrics.items()
+        }
+        return tuple(
+            Part(number, int(n_cells[at]), {key: _defined(found[at]) for key, found in figures.items()})
+            for at, number in enumerate(numbers.tolist())
+        )
+
+    def _intervals(self, held: _Held) -> dict[str, Interval]:
+        how = self.filters.intervals
+        if not how.by or not held.cell.size:
+            return {}
+        clusters, index = np.unique(held.clusters(self.filters), return_inverse=True)
+        draws = resampling_of(clusters, self._by, n_draws=how.n_draws, seed=how.seed, group_many=True)
+        return {
+            key: draws.bootstrap(_summed(held.sums[key], index, clusters.size), metric.figure)
+            for key, metric in self.metrics.items()
+        }
+
+    @property
+    def _by(self) -> By:
+        return "document" if self.filters.by == "document" else "sheet"
+
+    def _tests(self, raters: Sequence[RaterEntry], held: Mapping[str, _Held]) -> tuple[Test, ...]:
+        how = self.filters.intervals
+        tested = [rater for rater in raters if held[rater.code].cell.size]
+        if len(tested) > MOST_TESTED:
+            tested = [rater for rater in tested if rater.kind == "judge"]
+        if not how.by:
+            return ()
+        found = []
+        for one, other in itertools.combinations(tested, 2):
+            cells, first, second = np.intersect1d(
+                held[one.code].cell, held[other.code].cell, assume_unique=True, return_indices=True
+            )
+            if not cells.size:
+                continue
+            ours, theirs = held[one.code].where(first), held[other.code].where(second)
+            clusters, index = np.unique(ours.clusters(self.filters), return_inverse=True)
+            draws = resampling_of(clusters, self._by, n_draws=how.n_draws, seed=how.seed, group_many=False)
+            found.append(
+                Test(
+                    first=one,
+                    second=other,
+                    n_cells=cells.size,
+                    differences={
+                        key: difference(
+                            _summed(ours.sums[key], index, clusters.size),
+                            _summed(theirs.sums[key], index, clusters.size),
+                            metric.figure,
+                            draws,
+                        )
+                        for key, metric in self.metrics.items()
+                    },
+                )
+            )
+        return tuple(found)
+
+    def _among(
+        self, of_people: Mapping[tuple[str, str], _Held], beside: Mapping[str, _Held], judges: Iterable[RaterEntry]
+    ) -> tuple[Score, ...]:
+        if not of_people:
+            return ()
+        found = [self._score((), None, _joined(of_people.values()))]
+        if len(of_people) > 1:
+            found += [self._score(names, None, held) for names, held in of_people.items()]
+        known = {judge.code: judge for judge in judges}
+        return (
+            *(replace(score, n_pairs=score.n_pairs // 2) for score in found),
+            *(self._score((code,), known[code], held) for code, held in beside.items() if held.cell.size),
+        )
+
+
+def _joined(held: Iterable[_Held]) -> _Held:
+    every = list(held)
+    sums: dict[str, list[FloatArray]] = defaultdict(list)
+    for one in every:
+        for key, of in one.sums.items():
+            sums[key].append(of)
+    columns = [np.concatenate([getattr(one, name) for one in every]) for name in ("cell", "sheet", "document", "line")]
+    return _Held(*columns, sums={key: np.concatenate(of) for key, of in sums.items()})
+
+
+def _summed(sums: FloatArray, index: IntArray, n: int) -> FloatArray:
+    """Shape (n, n_features): the sums of the pairs of each index."""
+    return np.stack([np.bincount(index, column, minlength=n) for column in sums.T], axis=-1)
+
+
+def _defined(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

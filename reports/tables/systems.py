@@ -1,0 +1,332 @@
+"""People judge systems: rates by system, who is preferred to whom, and which metric goes with people's judgement.
+
+A pack says by `Judged` how its scheme names systems and texts, and registers `system_tables` at `reports.doors`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from django.utils.translation import gettext as _
+
+from reports.data.arrays import QuestionData
+from reports.numbers.report import QuestionReport, StudyReport
+from reports.stats import spa
+from reports.stats.answers import Answers
+from reports.stats.pairs import FloatArray
+from reports.stats.systems import Correlation, correlation, rate
+from reports.stats.text.metrics import DEFAULT, OF_LISTS, metric_of
+from reports.stats.text.pairs import Pairs
+from reports.tables.base import Head, ReportTable, Value, words_of
+from reports.tables.texts import short
+from reports.words import SYSTEMS, UNDEFINED, cap, code_of, name_of
+
+Facets = Mapping[str, str]
+# What an output says, by what it is called: the text that is judged, and its references.
+Texts = Mapping[str, tuple[str, tuple[str, ...]]]
+
+
+def _nothing(row: Facets, column: Facets) -> Texts:
+    return {}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Of a scheme in which people judge outputs of systems, one output or two side by side a row.
+
+    flags: by question the option that counts as 1. beside: by question what each option says of the left one: 1 it is
+    better, 0 the right one is, 0.5 a tie. system: whose output a cell is about, by the facets of its row and column; ""
+    where nobody's. sides: the systems left and right, of a row's facets. texts, left, right: the texts of a cell's
+    output, and of the two sides of a row. separator: between the parts of such a text.
+    """
+
+    flags: Mapping[str, str] = field(default_factory=dict)
+    beside: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    system: Callable[[Facets, Facets], str] = lambda row, column: row.get("system", "")
+    sides: Callable[[Facets], tuple[str, str]] = lambda row: (row.get("first", ""), row.get("second", ""))
+    texts: Callable[[Facets, Facets], Texts] = _nothing
+    left: Callable[[Facets], Texts] = lambda row: {}
+    right: Callable[[Facets], Texts] = lambda row: {}
+    separator: str = ""
+
+
+def system_tables(report: StudyReport, question: QuestionReport, judged: Judged) -> Iterator[ReportTable]:
+    """After the first of the flags the rates of all of them; after a comparison who is preferred; after each, which
+    metric goes with it, where the texts are known. None in reports of methods before 4."""
+    if report.filters.without_texts:
+        return
+    name = question.data.name
+    if name in judged.flags:
+        if name == next((of.data.name for of in _flags(report, judged)), ""):
+            yield _rates(report, judged)
+        yield from _predictors(report, question, _flagged(report, question.data, judged), judged)
+    if name in judged.beside:
+        yield _preferred(report, question, judged)
+        yield from _predictors(report, question, _compared(report, question.data, judged), judged)
+
+
+def _flags(report: StudyReport, judged: Judged) -> list[QuestionReport]:
+    return [of for section in report.sections for of in section.questions if of.data.name in judged.flags]
+
+
+def _sides_of(data: QuestionData) -> Iterator[tuple[str, Answers]]:
+    """People together, then each judge."""
+    yield _("People"), data.people
+    yield from data.judges.items()
+
+
+class _Places:
+    """Facets of a cell's row and column."""
+
+    def __init__(self, report: StudyReport) -> None:
+        self.table, self.n_columns = report.data.table, report.data.n_columns
+
+    def row(self, cell: int) -> Facets:
+        return self.table.rows[cell // self.n_columns].facets
+
+    def column(self, cell: int) -> Facets:
+        return self.table.columns[cell % self.n_columns].facets
+
+
+# --- rates ------------------------------------------------------------------------------------------------------------
+
+
+def _rates(report: StudyReport, judged: Judged) -> ReportTable:
+    places, questions = _Places(report), _flags(report, judged)
+    systems: dict[str, None] = {}
+    found: dict[tuple[str, str], dict[str, tuple[Value, ...]]] = defaultdict(dict)
+    for question in questions:
+        yes = [option.key for option in question.spec.options].index(judged.flags[question.data.name])
+        for by, answers in _sides_of(question.data):
+            cells = answers.cell.tolist()
+            of = np.array([judged.system(places.row(cell), places.column(cell)) for cell in cells], dtype=object)
+            for system in sorted(set(of.tolist()) - {""}):
+                mine = of == system
+                known = rate((answers.code[mine] == yes).astype(np.float64), answers.sheet[mine])
+                systems.setdefault(system)
+                found[system, by][question.data.name] = (known.value, known.low, known.high, known.n)
+    raters = [_("People"), *(code_of(judge) for judge in report.data.judges)]
+    codes = [_("People"), *(judge.code for judge in report.data.judges)]
+    none: tuple[Value, ...] = (None, None, None, 0)
+    rows = [
+        (
+            system,
+            shown,
+            *(number for of in questions for number in found[system, by].get(of.data.name, none)),
+        )
+        for system in sorted(systems)
+        for by, shown in zip(codes, raters, strict=True)
+        if (system, by) in found
+    ]
+    return ReportTable(
+        key=f"{questions[0].data.name}.systems",
+        about=questions[0].data.section.title,
+        title=_("Systems as they were judged"),
+        heads=(
+            Head("system", _("System")),
+            Head("by", _("By")),
+            *(
+                head
+                for of in questions
+                for head in (
+                    Head(of.data.name, _("Share"), "number", of.spec.title),
+                    Head(f"{of.data.name}_low", _("from"), "number", of.spec.title),
+                    Head(f"{of.data.name}_high", _("to"), "number", of.spec.title),
+                    Head(f"{of.data.name}_n", _("Judgements"), "count", of.spec.title),
+                )
+            ),
+        ),
+        rows=tuple(rows),
+        how=_(
+            "The share of judgements that say so, each judgement alike. Judgements of one %(sheet)s belong together: "
+            "the 95 %% intervals are cluster-robust (Student's t); where all say the same, Wilson's, each %(sheet)s "
+            "counting once."
+        )
+        % {"sheet": words_of(report).sheet},
+    )
+
+
+# --- side by side -----------------------------------------------------------------------------------------------------
+
+
+def _preferred(report: StudyReport, question: QuestionReport, judged: Judged) -> ReportTable:
+    """Of each two systems; and of left and right, whoever stood there."""
+    data, places = question.data, _Places(report)
+    left_better = _left_better(data, judged)
+    rows: list[tuple[Value, ...]] = []
+    said: dict[str, tuple[Answers, list[tuple[str, str]]]] = {}
+    pairs: set[tuple[str, str]] = set()
+    for by, answers in _sides_of(data):
+        sides = [judged.sides(places.row(cell)) for cell in answers.cell.tolist()]
+        said[by] = answers, sides
+        pairs |= {(min(both), max(both)) for both in sides if all(both) and both[0] != both[1]}
+    for first, second in sorted(pairs):
+        for by, (answers, sides) in said.items():
+            chosen = np.array([set(both) == {first, second} for both in sides], dtype=bool)
+            turned = np.array([both[0] == second for both in sides], dtype=bool)[chosen]
+            value = left_better[answers.code[chosen]]
+            value = np.where(turned, 1 - value, value)
+            rows.append((first, second, by, *_line(value, answers.where(chosen))))
+    for by, (answers, _sides) in said.items():
+        if answers.cell.size:
+            rows.append((_("left"), _("right"), by, *_line(left_better[answers.code], answers)))
+    interval, sheet = _("95 % interval"), words_of(report).sheet
+    return ReportTable(
+        key=f"{data.name}.systems",
+        about=name_of(question),
+        title=_("Systems side by side"),
+        heads=(
+            Head("first", _("First")),
+            Head("second", _("Second")),
+            Head("by", _("By")),
+            Head("wins", _("First wins"), "share"),
+            Head("ties", _("Ties"), "share"),
+            Head("loses", _("First loses"), "share"),
+            Head("probability", _("First is preferred"), "number"),
+            Head("low", _("from"), "number", interval),
+            Head("high", _("to"), "number", interval),
+            Head("p", "p", "number"),
+            Head("n", _("Judgements"), "count"),
+            Head("sheets", cap(words_of(report).sheets), "count"),
+            Head("because", _("Not defined because"), "note"),
+        ),
+        rows=tuple(rows),
+        how=_(
+            "Who wrote which and the order of the two were hidden; a tie counts half. 0.5 means that neither is "
+            "preferred, and p is that of 0.5 (two-sided, not corrected for the number of comparisons). The interval "
+            "takes the judgements of one %(sheet)s together (cluster-robust, Student's t). The last lines say whether "
+            "the place alone was preferred."
+        )
+        % {"sheet": sheet},
+    )
+
+
+def _left_better(data: QuestionData, judged: Judged) -> FloatArray:
+    means = judged.beside[data.name]
+    return np.array([means.get(option.key, 0.5) for option in data.spec.options], dtype=np.float64)
+
+
+def _line(value: FloatArray, answers: Answers) -> tuple[Value, ...]:
+    found = spa.spa(spa.Assessments(value, answers.sheet, answers.rater))
+    n = max(value.size, 1)
+    shares = [float((value > 0.5).sum() / n), float((value == 0.5).sum() / n), float((value < 0.5).sum() / n)]
+    bounds = found.clustered
+    return (
+        *(shares if value.size else [None, None, None]),
+        found.probability,
+        bounds.low if bounds else None,
+        bounds.high if bounds else None,
+        bounds.p_value if bounds else None,
+        found.n,
+        found.n_inputs,
+        str(UNDEFINED.get(found.reason, found.reason)),
+    )
+
+
+# --- which metric goes with people ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Output:
+    """One judged output: people's mean score of it, its sheet, its texts, and those it stands against, if it does."""
+
+    score: float
+    sheet: int
+    texts: Texts
+    other: Texts | None = None
+
+
+def _flagged(report: StudyReport, data: QuestionData, judged: Judged) -> list[_Output]:
+    yes = [option.key for option in data.spec.options].index(judged.flags[data.name])
+    places = _Places(report)
+    return [
+        _Output(score, sheet, judged.texts(places.row(cell), places.column(cell)))
+        for cell, sheet, score in _mean_of_cells(data.people, (data.people.code == yes).astype(np.float64))
+    ]
+
+
+def _compared(report: StudyReport, data: QuestionData, judged: Judged) -> list[_Output]:
+    places = _Places(report)
+    return [
+        _Output(score, sheet, judged.left(places.row(cell)), judged.right(places.row(cell)))
+        for cell, sheet, score in _mean_of_cells(data.people, _left_better(data, judged)[data.people.code])
+    ]
+
+
+def _mean_of_cells(answers: Answers, value: FloatArray) -> Iterator[tuple[int, int, float]]:
+    cells = answers.by_cell
+    means = np.bincount(cells.index, value, minlength=cells.size) / np.bincount(cells.index, minlength=cells.size)
+    yield from zip(cells.cell.tolist(), answers.sheet[cells.first].tolist(), means.tolist(), strict=True)
+
+
+def _predictors(
+    report: StudyReport, question: QuestionReport, outputs: Sequence[_Output], judged: Judged
+) -> Iterator[ReportTable]:
+    named = list(dict.fromkeys(name for output in outputs for name in output.texts))
+    if not named:
+        return
+    asked = [key for key in (report.filters.metrics or DEFAULT) if judged.separator or key not in OF_LISTS]
+    found: list[tuple[str, str, Correlation]] = []
+    for name in named:
+        known = [of for of in outputs if name in of.texts and (of.other is None or name in of.other)]
+        cluster = np.array([of.sheet for of in known], dtype=np.int64)
+        human = np.array([of.score for of in known])
+        for key in asked:
+            score = _scores(key, [of.texts[name] for of in known], judged.separator)
+            others = [of.other[name] for of in known if of.other is not None]
+            if others:
+                score = score - _scores(key, others, judged.separator)
+            found.append((name, key, correlation(score, human, cluster)))
+    found.sort(key=lambda line: -2.0 if line[2].kendall is None else line[2].kendall, reverse=True)
+    beside = question.data.name in judged.beside
+    kendall, spearman = _("Kendall's τ_b"), _("Spearman's ρ")
+    yield ReportTable(
+        key=f"{question.data.name}.metrics",
+        about=name_of(question),
+        title=_("Which metric goes with people's judgement"),
+        heads=(
+            Head("metric", _("Metric")),
+            Head("text", _("Of")),
+            Head("kendall", _("Value"), "number", kendall),
+            Head("kendall_low", _("from"), "number", kendall),
+            Head("kendall_high", _("to"), "number", kendall),
+            Head("spearman", _("Value"), "number", spearman),
+            Head("spearman_low", _("from"), "number", spearman),
+            Head("spearman_high", _("to"), "number", spearman),
+            Head("n", _("Comparisons") if beside else _("Outputs"), "count"),
+            Head("sheets", cap(words_of(report).sheets), "count"),
+            Head("because", _("Not defined because"), "note"),
+        ),
+        rows=tuple(
+            (
+                short(key),
+                name,
+                *(of.kendall, of.kendall_low, of.kendall_high, of.spearman, of.spearman_low, of.spearman_high),
+                *(of.n, of.n_clusters, str(SYSTEMS.get(of.reason, ""))),
+            )
+            for name, key, of in found
+        ),
+        how=(
+            _(
+                "The metric of the left text less that of the right one, each against the reference, beside how far "
+                "people preferred the left one."
+            )
+            if beside
+            else _("The metric of each output against its reference, beside the share of people who said so of it.")
+        )
+        + " "
+        + _(
+            "The best comes first. 95 %% intervals by leaving out each %(sheet)s in turn (jackknife on Fisher's scale)."
+        )
+        % {"sheet": words_of(report).sheet},
+    )
+
+
+def _scores(key: str, texts: Iterable[tuple[str, tuple[str, ...]]], separator: str) -> FloatArray:
+    listed = list(texts)
+    metric = metric_of(key, separator=separator)
+    pairs = Pairs.of([text for text, _references in listed], [references for _text, references in listed])
+    return np.nan_to_num(metric.each(metric.of(pairs)))
