@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from annotation.scheme.spec import QuestionSpec, SchemeSpec, SectionSpec, facet_word
+from annotation.scheme.spec import Kind, QuestionSpec, SchemeSpec, SectionSpec, facet_word
+from llm.encoders import FALLBACK
 from llm.engine.normalisation import normalised
+from reports.data.graphs import GraphData, graphs
 from reports.data.label_table import (
     CHARACTERS,
     LOGPROB,
@@ -25,6 +27,7 @@ from reports.data.label_table import (
 from reports.data.values import ValueWords, value_words
 from reports.stats.answers import Answers, IntArray
 from reports.stats.bootstrap import N_DRAWS
+from reports.stats.graph.agreement import THRESHOLDS
 from reports.stats.summary import Empty
 
 BoolArray = npt.NDArray[np.bool_]
@@ -39,8 +42,8 @@ LEAVE_OUT, INCLUDE = "leave_out", "include"
 # wider, macro kappa stands beside the one without the bias of small sheets, ties of a majority are counted, a judge is
 # held against people as they are against each other, and three people are the least of the Alternative Annotator Test.
 # 3: coverage counts the exact option alone unless others are named, a document in which a question was not asked counts
-# as one without the item, and any rater's answers can be read.
-METHODS = 3
+# as one without the item, and any rater's answers can be read. 4: answers that are transitions are compared as graphs.
+METHODS = 4
 
 # Whose answers selections and coverage are of, beside single raters: anybody's among people, and what most people said.
 PEOPLE, MAJORITY = "people", "majority"
@@ -81,6 +84,7 @@ class Filters:
     figures are also told apart.
     `found`: "section.question" -> keys of the options that count as found, where it is not the first one alone.
     `voices`: whose answers selections and coverage are of: `PEOPLE`, `MAJORITY`, or `voice_of` a rater.
+    `encoder`: by which names of things are compared, see `llm.encoders`; `thresholds`: how alike two have to be.
     `by`, `n_draws`, `seed`: how intervals are made, see `Intervals`. `methods`: see `METHODS`.
     """
 
@@ -96,6 +100,8 @@ class Filters:
     group: str = ""
     found: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     voices: tuple[str, ...] = ()
+    encoder: str = FALLBACK
+    thresholds: tuple[float, ...] = THRESHOLDS
     by: str = ""
     n_draws: int = N_DRAWS
     seed: int = 0
@@ -121,6 +127,11 @@ class Filters:
     def first_coverage(self) -> bool:
         """Coverage as before its third version: of people, by what a merge leaves as found, where it was asked."""
         return self.methods < 3
+
+    @property
+    def before_graphs(self) -> bool:
+        """Answers that are transitions are told apart as any values are, and no graph is made of them."""
+        return self.methods < 4
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Filters:
@@ -187,7 +198,8 @@ class QuestionData:
     several times, all labels, with the number of the repeat in the place of the rater. `no_label`: of each judge.
     `n_exposed`: labels of people and judges given after a look at others'; they are in `selections`, and in `people`
     and `judges` where the filters include them. `values`: what the codes stand for where the question has no options.
-    `voices`: whose answers selections and coverage are of.
+    `voices`: whose answers selections and coverage are of. `graphs`: what transitions draw, of everybody whose answers
+    are compared.
     """
 
     section: SectionSpec
@@ -202,6 +214,7 @@ class QuestionData:
     n_exposed: int
     values: ValueWords | None = None
     voices: tuple[Voice, ...] = ()
+    graphs: GraphData | None = None
 
     @property
     def name(self) -> str:
@@ -441,7 +454,20 @@ def _questions(
             )
             if spec.options
             else (),
+            graphs=_graphs(cells, number, section, golds)
+            if spec.kind == Kind.TRANSITIONS and not filters.before_graphs
+            else None,
         )
+
+
+def _graphs(cells: _Cells, question: int, section: SectionSpec, golds: Sequence[RaterEntry]) -> GraphData:
+    """Of all raters, without labels given after a look at others' where these are left out; gold is decided by one."""
+    labels, words = cells.labels(question), cells.words[question]
+    assert words is not None
+    whole = cells.with_exposed | np.isin(cells.rater[labels[:, 0]], [cells.rater_place[of.code] for of in golds])
+    kept = labels[whole | (labels[:, 3] == 0)]
+    columns = {sheet: of for (sheet, key), of in cells.columns_of.items() if key == section.key}
+    return graphs(cells.table, cells.table.questions[question][1], columns, kept[:, :3], words)
 
 
 def _heard(

@@ -11,6 +11,7 @@ from annotation.scheme.spec import QuestionSpec
 from reports.data.arrays import Filters, QuestionData, StudyData
 from reports.data.label_table import FloatArray, RaterEntry
 from reports.data.values import ValueWords
+from reports.numbers.graphs import GraphReport, graph_report
 from reports.numbers.groups import Group, groups
 from reports.stats.agreement import MacroAccuracy, macro_accuracy
 from reports.stats.answers import Answers
@@ -84,6 +85,8 @@ class ValueReport:
     golds: tuple[ValueGold, ...]
     # By the facet that the filters name; none without one.
     groups: tuple[Group, ...]
+    # Of transitions.
+    graphs: GraphReport | None = None
 
     @property
     def spec(self) -> QuestionSpec:
@@ -126,6 +129,7 @@ def value_report(data: QuestionData, of: StudyData, filters: Filters) -> ValueRe
         )
         if filters.group
         else (),
+        graphs=None if data.graphs is None else graph_report(data.graphs, of, filters),
     )
 
 

@@ -14,6 +14,7 @@ from reports.stats.bootstrap import Interval
 from reports.stats.judge import JudgeAccuracy
 from reports.tables.base import Head, ReportTable, Value, exposed_how, interval_heads, statistic_heads, words_of
 from reports.tables.coefficients import ends, interval_how
+from reports.tables.graphs import graph_tables
 from reports.tables.groups import group_table
 from reports.tables.judges import unreadable
 from reports.words import EMPTY, UNDEFINED, code_of, count, n_pairs, name_of
@@ -22,6 +23,8 @@ from reports.words import EMPTY, UNDEFINED, code_of, count, n_pairs, name_of
 def value_tables(report: StudyReport, question: ValueReport) -> Iterator[ReportTable]:
     yield _answers(question)
     yield _agreement(report, question)
+    if question.graphs is not None:
+        yield from graph_tables(report, question, question.graphs)
     if question.groups:
         yield group_table(report, question, question.groups)
     if question.judges:
