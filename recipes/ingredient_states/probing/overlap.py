@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 # Words of amounts and of grammar, which two names may share without sharing anything.
 _NO_NAMES = frozenset(
@@ -25,20 +26,20 @@ def overlaps(name: str, other: str) -> bool:
     >>> overlaps("玉ねぎ 1個", "刻んだ玉ねぎ"), overlaps("強力粉 200g", "こねた生地")
     (True, False)
     """
-    if _words(name) & _words(other):
+    if not _words(name).isdisjoint(_words(other)):
         return True
+    if not _RUN.search(other):
+        return False
     bare = _AMOUNT.sub("", name.strip())
     if _RUN.fullmatch(bare) and bare in other:
         return True
     return bool(set(_WRITTEN_OUT.findall(bare)) & set(_WRITTEN_OUT.findall(other)))
 
 
-def _words(name: str) -> set[str]:
-    found = set()
-    for word in _WORD.findall(name.casefold()):
-        if len(word) > 1 and word not in _NO_NAMES:
-            found.add(_one(word))
-    return found
+@lru_cache(maxsize=100_000)
+def _words(name: str) -> frozenset[str]:
+    words = _WORD.findall(name.casefold())
+    return frozenset(_one(word) for word in words if len(word) > 1 and word not in _NO_NAMES)
 
 
 def _one(word: str) -> str:

@@ -12,15 +12,17 @@ from __future__ import annotations
 import hashlib
 import json
 import string
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeVar
 
 from annotation.answers.states import State, StateGraph
 from base.step_references import all_references, masked
 from recipes.ingredient_states.probing.overlap import overlaps
 
 MASK = "[masked]"  # a sign that no chat template knows
+T = TypeVar("T")
 LETTERS = string.ascii_lowercase
 
 
@@ -119,7 +121,7 @@ def in_part(key: str, part: Part, *, seed: int, training_share: float = 0.6) -> 
 def jsonl(made: Iterable[Instance]) -> Iterator[str]:
     """A line of JSON each, the same bytes for the same instances."""
     for one in made:
-        yield json.dumps(asdict(one), ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n"
+        yield json.dumps(vars(one), ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n"
 
 
 def _references(recipe: Recipe, seed: int) -> Iterator[Instance]:
@@ -173,13 +175,13 @@ def _tracings(recipe: Recipe, seed: int) -> Iterator[Instance]:
         first = graph.first_use(state.id)
         if first is None:
             continue
-        hard = [step for step in range(first, graph.steps + 1) if not is_trivial(graph, state.id, state.name, step)]
-        if not hard:
+        tracing = Tracing.of(graph, state)
+        steps = _shuffled(range(first, graph.steps + 1), seed, "tracing", recipe.key, state.id)
+        step = next((step for step in steps if not tracing.is_trivial(step)), None)
+        if step is None:
             continue
-        step = _one_of(hard, seed, "tracing", recipe.key, state.id)
         world = _shuffled(graph.world(step), seed, "letters", recipe.key, state.id)
-        holding = {one.id for one in graph.holding(state.id, step)}
-        letters = [letter for letter, one in zip(LETTERS, world, strict=False) if one.id in holding]
+        letters = [letter for letter, one in zip(LETTERS, world, strict=False) if one.id in tracing.descendants]
         yield _instance(
             recipe,
             Task.TRACING,
@@ -192,14 +194,27 @@ def _tracings(recipe: Recipe, seed: int) -> Iterator[Instance]:
         )
 
 
-def is_trivial(graph: StateGraph, of: str, name: str, step: int) -> bool:
-    """Whether nothing has to be known to trace an ingredient here: there is one thing only, none that contains it, or
-    those that contain it are just those whose names have a word of its own. And where there are more than letters."""
-    world = graph.world(step)
-    holding = {one.id for one in graph.holding(of, step)}
-    if not 1 < len(world) <= len(LETTERS) or not holding:
-        return True
-    return holding == {one.id for one in world if overlaps(name, one.name)}
+@dataclass(frozen=True)
+class Tracing:
+    """Where an ingredient went: the ids of what contains it, of all times, and the names of all states."""
+
+    graph: StateGraph
+    name: str
+    descendants: frozenset[str]
+    names: Mapping[str, str]
+
+    @classmethod
+    def of(cls, graph: StateGraph, state: State) -> Tracing:
+        return cls(graph, state.name, graph.descendants(state.id), {one.id: one.name for one in graph.states})
+
+    def is_trivial(self, step: int) -> bool:
+        """Whether nothing has to be known to trace it here: there is one thing only, none that contains it, or those
+        that contain it are just those whose names have a word of its own. And where there are more than letters."""
+        world = self.graph.worlds[step]
+        holding = [one in self.descendants for one in world]
+        if not 1 < len(world) <= len(LETTERS) or not any(holding):
+            return True
+        return all(holds == overlaps(self.name, self.names[one]) for one, holds in zip(world, holding, strict=True))
 
 
 def _instance(
@@ -243,6 +258,6 @@ def _one_of(among: Sequence[int], seed: int, *about: object) -> int:
     return among[int(_drawn(seed, "one", *about) * len(among))]
 
 
-def _shuffled(among: Sequence[State], seed: int, *about: object) -> list[State]:
-    numbers = {place: _drawn(seed, *about, place) for place in range(len(among))}
-    return [among[place] for place in sorted(numbers, key=numbers.__getitem__)]
+def _shuffled(among: Sequence[T], seed: int, *about: object) -> list[T]:
+    digest = hashlib.shake_128("\x1f".join(map(str, (seed, *about))).encode()).digest(8 * len(among))
+    return [among[place] for place in sorted(range(len(among)), key=lambda place: digest[8 * place : 8 * place + 8])]
