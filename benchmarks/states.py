@@ -26,10 +26,9 @@ from reports.stats.graph.agreement import THRESHOLDS, compare, mean_agreement
 RECIPES, TASKS = 300, 25_000
 LIMITS = {"graphs": 1.0, "tasks": 60.0}
 STEPS, INGREDIENTS = 8, 10
-_FOODS = (
-    "flour butter sugar egg milk lemon cream onion leek carrot potato rice bean tomato pepper salt oil stock"
-).split()  # noqa: SIM905
-_DOINGS = "chopped fried boiled mixed whisked baked peeled grated soaked drained".split()  # noqa: SIM905
+_WORDS = """flour butter sugar egg milk lemon cream onion leek carrot potato rice bean tomato pepper salt oil stock
+chopped fried boiled mixed whisked baked peeled grated soaked drained"""
+_FOODS, _DOINGS = (line.split() for line in _WORDS.splitlines())
 
 
 def main() -> int:
