@@ -141,7 +141,7 @@ def tune(
         losses.append(loss)
         on_step(step + 1, loss)
     folder.mkdir(parents=True, exist_ok=True)
-    trained.save_pretrained(folder, safe_serialization=True)
+    trained.save_pretrained(folder, safe_serialization=True, save_embedding_layers=False)
     adapters.write_base(folder, adapters.Base(base.location, base.revision, base.gguf_file))
     told = {"settings": asdict(tuning), "losses": losses, "examples": len(short), "too_long": len(encoded) - len(short)}
     (folder / "palate_tuning.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
