@@ -49,19 +49,27 @@ def _people(report: StudyReport, question: ValueReport, graphs: GraphReport, peo
     shown = bool(report.filters.by)
     rows: list[tuple[Value, ...]] = []
     for threshold in graphs.thresholds:
-        rows.append((_at(threshold), *_values(people, threshold, shown), people.n_recipes))
-        if len(graphs.pairs) > 1:
-            rows += [
-                (f"    {_named(pair)}", *_values(pair.agreement, threshold, shown), pair.agreement.n_recipes)
-                for pair in graphs.pairs
-            ]
+        rows.append((_at(threshold), *_values(people, threshold, shown, pooled=True), people.n_recipes))
+        for pair in graphs.pairs if len(graphs.pairs) > 1 else ():
+            values = _values(pair.agreement, threshold, shown, pooled=True)
+            rows.append((f"    {_named(pair)}", *values, pair.agreement.n_recipes))
     return ReportTable(
         key=f"{question.data.name}.graphs",
         about=name_of(question),
         title=_("How far people agree on graphs"),
-        heads=(Head("threshold", _("Threshold")), *_heads(shown), Head("recipes", _("Compared"), "count")),
+        heads=(Head("threshold", _("Threshold")), *_heads(shown, pooled=True), Head("recipes", _("Compared"), "count")),
         rows=tuple(rows),
-        how=" ".join(filter(None, [_how(report, graphs), _undefined(people), _interval(report, people)])),
+        how=" ".join(
+            filter(
+                None,
+                [
+                    _how(report, graphs),
+                    _("Pooled, the counts of all are put together."),
+                    _undefined(people),
+                    _interval(report, people),
+                ],
+            )
+        ),
     )
 
 
@@ -176,7 +184,7 @@ def _named(pair: Pair) -> str:
     return f"{code_of(pair.first)} · {code_of(pair.second)}" if pair.second is not None else code_of(pair.first)
 
 
-def _heads(shown: bool) -> list[Head]:
+def _heads(shown: bool, *, pooled: bool = False) -> list[Head]:
     titles = {
         "nodes": ("node_f1", _("Node F1")),
         "matched": ("edge_f1_matched", _("Edge F1 (matched)")),
@@ -188,20 +196,19 @@ def _heads(shown: bool) -> list[Head]:
         heads += [
             Head(key, _("Mean"), "number", title),
             *interval_heads(shown, key=f"{key}_", group=title),
-            Head(f"{key}_pooled", _("pooled"), "number", title),
         ]
+        if pooled:
+            heads.append(Head(f"{key}_pooled", _("pooled"), "number", title))
     return heads
 
 
-def _values(of: GraphAgreement, threshold: float, shown: bool) -> list[Value]:
+def _values(of: GraphAgreement, threshold: float, shown: bool, *, pooled: bool = False) -> list[Value]:
     line: list[Value] = []
     for measure in MEASURES:
         mean = of.means.get((threshold, measure))
-        line += [
-            mean.value if mean else None,
-            *ends(mean.interval if mean else None, shown=shown),
-            mean.pooled if mean else None,
-        ]
+        line += [mean.value if mean else None, *ends(mean.interval if mean else None, shown=shown)]
+        if pooled:
+            line.append(mean.pooled if mean else None)
     return line
 
 
@@ -210,10 +217,11 @@ def _how(report: StudyReport, graphs: GraphReport) -> str:
     said = [
         _(
             "Nodes are what steps made, matched step by step: as many as possible of those whose names have a cosine "
-            "of at least the threshold. The mean is over %(rows)s; pooled, all counts are put together."
+            "of at least the threshold. The mean is over %(rows)s."
         )
         % {"rows": words.rows},
-        _("Encoder: %(encoder)s.") % {"encoder": ", ".join(f"{key} {value}" for key, value in _told(graphs).items())},
+        _("Encoder: %(encoder)s.")
+        % {"encoder": ", ".join(f"{key} {value}".strip() for key, value in _told(graphs).items())},
     ]
     if graphs.is_fallback:
         said.append(
@@ -240,13 +248,14 @@ def _how(report: StudyReport, graphs: GraphReport) -> str:
     return " ".join(said)
 
 
-def _told(graphs: GraphReport) -> dict[str, str]:
-    """Digests by their first digits, which is enough to tell two files apart."""
-    return {
-        key.removeprefix("encoder") or "": value[:16] if key.endswith("sha256") else value
+def _told(graphs: GraphReport) -> list[str]:
+    """What the encoder says of itself; digests by their first digits, which is enough to tell two files apart."""
+    named = {"encoder": "", "weights_sha256": "SHA-256"}
+    return [
+        f"{named.get(key, key)} {value[:16] if key.endswith('sha256') else value.strip(' :')}".strip()
         for key, value in graphs.encoder.items()
         if value
-    }
+    ]
 
 
 def _undefined(of: GraphAgreement) -> str:
