@@ -220,8 +220,7 @@ def _how(report: StudyReport, graphs: GraphReport) -> str:
             "of at least the threshold. The mean is over %(rows)s."
         )
         % {"rows": words.rows},
-        _("Encoder: %(encoder)s.")
-        % {"encoder": ", ".join(f"{key} {value}".strip() for key, value in _told(graphs).items())},
+        _("Encoder: %(encoder)s.") % {"encoder": ", ".join(_told(graphs))},
     ]
     if graphs.is_fallback:
         said.append(
