@@ -88,6 +88,8 @@ try:
     PALATE_FETCH_LOOPBACK = env.bool("PALATE_FETCH_LOOPBACK", False)
     # Backends of this installation's own, beside those of `llm.registry`: name=dotted.path.of.its.Class, with commas.
     PALATE_BACKENDS: dict[str, str] = env.dict("PALATE_BACKENDS", {})
+    # Encoders of sentences by name, beside those of Palate: "mine=lab.Encoder"; see llm/encoders.py.
+    PALATE_ENCODERS: dict[str, str] = env.dict("PALATE_ENCODERS", {})
 except EnvError as error:
     raise ImproperlyConfigured(str(error)) from error
 

@@ -8,8 +8,10 @@ class LlmConfig(AppConfig):
     verbose_name = "Language models"
 
     def ready(self) -> None:
+        from django.conf import settings
         from django.core import checks
 
-        from llm import registry
+        from llm import encoders, registry
 
+        encoders.register(settings.PALATE_ENCODERS)
         checks.register(registry.problems)

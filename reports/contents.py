@@ -105,6 +105,8 @@ def _tables(report: StudyReport, question: QuestionReport | ValueReport) -> Iter
     yield from question_tables(report, question)
     if isinstance(question, QuestionReport):
         yield from doors.tables_of(report, question)
+    else:
+        yield from doors.value_tables_of(report, question)
 
 
 def _figures(report: StudyReport, question: QuestionReport | ValueReport) -> Iterator[Figure]:

@@ -18,8 +18,10 @@ from annotation.models import Role
 if TYPE_CHECKING:
     from reports.figures.base import Figure
     from reports.numbers.report import QuestionReport, StudyReport
+    from reports.numbers.values import ValueReport
     from reports.tables.base import ReportTable
 
+    ValueTables = Callable[[StudyReport, ValueReport], Iterable[ReportTable]]
     Tables = Callable[[StudyReport, QuestionReport], Iterable[ReportTable]]
     Figures = Callable[[StudyReport, QuestionReport], Iterable[Figure]]
 
@@ -30,6 +32,11 @@ class _Part:
     since: int
     tables: Tables
     figures: Figures
+    values: ValueTables
+
+
+def _no_values(report: StudyReport, question: ValueReport) -> tuple[()]:
+    return ()
 
 
 def _none(report: StudyReport, question: QuestionReport) -> tuple[()]:
@@ -40,19 +47,29 @@ _parts: list[_Part] = []
 
 
 def register_part(
-    *, schemes: Collection[str], since: int = 1, tables: Tables = _none, figures: Figures = _none
+    *,
+    schemes: Collection[str],
+    since: int = 1,
+    tables: Tables = _none,
+    figures: Figures = _none,
+    values: ValueTables = _no_values,
 ) -> None:
     """
     Args:
         schemes: keys of the schemes in whose reports they stand.
         since: the first version of these schemes.
         tables, figures: of one question; a figure is of a kind that `reports.figures.svg` draws.
+        values: tables of a question that is answered by values.
     """
-    _parts.append(_Part(frozenset(schemes), since, tables, figures))
+    _parts.append(_Part(frozenset(schemes), since, tables, figures, values))
 
 
 def tables_of(report: StudyReport, question: QuestionReport) -> Iterator[ReportTable]:
     return (table for part in _for(report) for table in part.tables(report, question))
+
+
+def value_tables_of(report: StudyReport, question: ValueReport) -> Iterator[ReportTable]:
+    return (table for part in _for(report) for table in part.values(report, question))
 
 
 def figures_of(report: StudyReport, question: QuestionReport) -> Iterator[Figure]:

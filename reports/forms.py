@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Rater, Row, Study
 from annotation.scheme.spec import Kind, QuestionSpec, SectionSpec, facet_word
 from base.text import natural
 from judges.models import Judge
+from llm import encoders
 from reports.data.arrays import INCLUDE, LEAVE_OUT, MAJORITY, PEOPLE, TOLD_APART, Filters, voice_of
 from reports.data.texts import separator_of
 from reports.models import Export, Report
@@ -17,10 +19,12 @@ from reports.numbers.report import found_or_not
 from reports.numbers.texts import KINDS as TEXT_KINDS
 from reports.queries import scored_judges
 from reports.stats.bootstrap import N_DRAWS
+from reports.stats.graph.agreement import THRESHOLDS
 from reports.stats.text.metrics import DEFAULT, OF_LISTS, VARIANTS
 from reports.words import METRICS, cap, code_of
 
 _NO_WORD = "-"  # in a query, where a facet has no word
+_THRESHOLDS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 _BOXES = 30  # at most as many boxes to tick; a list to choose from beyond
 
 
@@ -99,6 +103,22 @@ class FiltersForm(forms.Form):
             self.fields[f"normalisation.{code}"] = forms.ChoiceField(
                 label=_("Normalisation of %(judge)s") % {"judge": code},
                 choices=[("", _("as it labelled")), *Judge.Normalisation.choices],
+                required=False,
+            )
+        if any(question.kind == Kind.TRANSITIONS for _section, question in asked):
+            here = [name for name in encoders.names() if encoders.encoder(name).is_here()]
+            self.fields["encoder"] = forms.ChoiceField(
+                label=_("Names of things compared by"),
+                choices=[
+                    ("", _("the first that is here: %(encoder)s") % {"encoder": encoders.best()}),
+                    *((name, gettext(encoders.encoder(name).label)) for name in here),
+                ],
+                required=False,
+            )
+            self.fields["threshold"] = forms.MultipleChoiceField(
+                label=_("Alike from a cosine of"),
+                choices=[(str(value), f"{value:.2f}") for value in _THRESHOLDS],
+                widget=forms.CheckboxSelectMultiple,
                 required=False,
             )
         self.fields["by"] = forms.ChoiceField(
@@ -199,6 +219,9 @@ class FiltersForm(forms.Form):
             group=data.get("group", ""),
             found={name: tuple(options) for name, options in chosen("found.").items()},
             voices=tuple(data.get("voice", ())),
+            # What is frozen names the encoder: another may be the best one tomorrow.
+            encoder=(data["encoder"] or encoders.best()) if "encoder" in data else encoders.FALLBACK,
+            thresholds=tuple(map(float, data.get("threshold", ()))) or THRESHOLDS,
             by=data["by"],
             n_draws=data["draws"] or N_DRAWS,
             seed=data["seed"] or 0,

@@ -89,6 +89,8 @@ class QuestionPrompt(_Spec):
     options: dict[str, str] = {}
     # Keys of the options that are offered, where that is a part of the question's.
     offer: Annotated[tuple[str, ...], Field(min_length=2), AfterValidator(_each_once)] | None = None
+    # A facet of the row that says which of them are offered there, by their keys.
+    offer_in: str = ""
     lexical: Lexical | None = None
     rating: Rating | None = None
     writing: Writing | None = None

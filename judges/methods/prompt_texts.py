@@ -5,9 +5,11 @@ from __future__ import annotations
 import string
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import cast
 
 from annotation.evidence.blocks import Block
 from annotation.scheme.spec import OptionSpec, QuestionSpec, SectionSpec
+from base.sentences import gettext as _
 from judges.methods import rating, writing
 from judges.methods.prompt_files import PromptSpec, QuestionPrompt, kinds_named
 from llm import neutralising
@@ -90,6 +92,26 @@ def offered(prompt: QuestionPrompt, question: QuestionSpec) -> list[OptionSpec]:
         for option in question.options
         if not option.blank and (prompt.offer is None or option.key in prompt.offer)
     ]
+
+
+def offered_at(prompt: QuestionPrompt, question: QuestionSpec, facets: Mapping[str, object]) -> QuestionPrompt:
+    """The prompt as it is at a row: where a facet of the row says which options are offered there, it offers these.
+
+    Raises:
+        ValueError: they are not two or more of those that are offered.
+    """
+    if not prompt.offer_in:
+        return prompt
+    said = facets.get(prompt.offer_in, ())
+    named = [str(one).strip() for one in (said.split(";") if isinstance(said, str) else cast("Sequence[object]", said))]
+    known = [option.key for option in offered(prompt, question)]
+    keys = tuple(dict.fromkeys(key for key in named if key))
+    if len(keys) < 2 or not set(keys) <= set(known):
+        raise ValueError(
+            _("The facet “%(facet)s” of this row names no two or more of the options: %(said)s")
+            % {"facet": prompt.offer_in, "said": ", ".join(keys) or "–"}
+        )
+    return prompt.model_copy(update={"offer": keys})
 
 
 def is_asked(section: SectionSpec, question: QuestionSpec, facets: Mapping[str, str]) -> bool:

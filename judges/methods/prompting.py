@@ -51,6 +51,12 @@ writes, one answer may hold several questions of a section: `together` names the
         offer: [stated, absent]
     together:
       - [acts.party, acts.strictness]
+
+Where each row has options of its own, `offer_in` names the facet of rows that says their keys:
+
+    questions:
+      task.answer:
+        offer_in: candidates
 """
 
 from __future__ import annotations
@@ -75,7 +81,16 @@ from judges.methods.prompt_files import (
     questions_for,
     read_as,
 )
-from judges.methods.prompt_texts import asking, cell_prompt, criterion, is_asked, lines_above, offered, row_text
+from judges.methods.prompt_texts import (
+    asking,
+    cell_prompt,
+    criterion,
+    is_asked,
+    lines_above,
+    offered,
+    offered_at,
+    row_text,
+)
 from llm.prompts import digest, with_plain_ends
 
 __all__ = [
@@ -96,6 +111,7 @@ __all__ = [
     "lines_above",
     "load_prompt",
     "offered",
+    "offered_at",
     "parts_offered",
     "questions_for",
     "read_as",
@@ -145,6 +161,11 @@ def check_against(spec: PromptSpec, scheme: SchemeSpec, method: str, *, normalis
             raise PromptError(
                 _("The prompt of “%(question)s” names “%(option)s”, which is no option of that question.")
                 % {"question": name, "option": unknown[0]}
+            )
+        if prompt.offer_in and prompt.offer_in not in {facet.key for facet in scheme.row.shown}:
+            raise PromptError(
+                _("The prompt of “%(question)s” offers what the facet “%(facet)s” says, which rows have not.")
+                % {"question": name, "facet": prompt.offer_in}
             )
         if given := [option.key for option in question.options if option.blank and option.key in (prompt.offer or ())]:
             raise PromptError(

@@ -140,6 +140,12 @@ def label_row(
             _("Its evidence is of other kinds than the prompt reads, which are: %(kinds)s.")
             % {"kinds": ", ".join(kinds)}
         )
+    try:
+        asked = [
+            replace(cell, prompt=prompting.offered_at(cell.prompt, cell.spec, assignment.row.facets)) for cell in asked
+        ]
+    except ValueError as error:
+        raise RowFailed(str(error)) from error
     labelled = _METHODS[method](AtRow(judge, assignment, blocks, asked, backend, on_progress))
     answers, unread = settled(labelled.answers, labelled.unread, facets=assignment.row.facets)
     answers = [replace(answer, scores=shapes.stored(method, answer.scores)) for answer in answers]

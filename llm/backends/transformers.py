@@ -15,12 +15,13 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from base.sentences import gettext as _
 from base.sentences import gettext_noop
+from llm.backends import adapters
 from llm.backends.base import Backend, BackendError, Chat, Installation, Needs, Place, Use
 from llm.engine.prompt import Generated, OnProgress, PromptTooLong, RowPrompt, RowScores, Sampling
 
@@ -41,8 +42,8 @@ class TransformersBackend(Backend):
     """A model by its location, loaded on first use and kept: one model a process, the last one used.
 
     Args:
-        location: a folder; a `.gguf` file; `package:NAME`, the GGUF file inside an installed Python package; or a
-            model's name on the Hugging Face hub.
+        location: a folder, with a model or an adapter (see `adapters`); a `.gguf` file; `package:NAME`, the GGUF file
+            inside an installed Python package; or a model's name on the Hugging Face hub.
         revision: branch, tag or commit on the hub; pin a commit for a study.
         gguf_file: which GGUF file of a folder, package or hub repository, where it holds several.
         dtype: `auto` is float32 on a CPU and bfloat16 on a GPU.
@@ -167,6 +168,16 @@ class TransformersBackend(Backend):
         path = Path(self.location).expanduser()
         if path.suffix == ".gguf":
             return _gguf(path.parent, path.name, self.location)
+        if path.is_dir() and adapters.is_adapter(path):
+            base = adapters.base_of(path)
+            if base.location == self.location or adapters.is_adapter(Path(base.location).expanduser()):
+                raise BackendError(
+                    _("The adapter in %(folder)s was trained on another adapter, which is not read.")
+                    % {"folder": self.location},
+                    permanent=True,
+                )
+            of_base = replace(self, location=base.location, revision=base.revision, gguf_file=base.gguf_file)
+            return replace(of_base.locate(), adapter=path)
         if path.is_dir():
             return _files(path, self.gguf_file, self.location)
         if path.is_file():
@@ -185,11 +196,13 @@ class TransformersBackend(Backend):
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """A model on this machine: its folder, its weight files, and the GGUF file's name if it is one."""
+    """A model on this machine: its folder, its weight files, the GGUF file's name if it is one, and the folder of an
+    adapter that changes them."""
 
     folder: Path
     weights: tuple[Path, ...]
     gguf_file: str | None
+    adapter: Path | None = None
 
     def digest(self) -> str:
         """SHA-256 of the weights: of the file, or, of several, of the lines that `sha256sum` prints for them."""
@@ -221,6 +234,46 @@ def _load(backend: TransformersBackend) -> _Loaded:
         return _loaded
 
 
+def _weights(files: ModelFiles, dtype: Any) -> tuple[Any, Any]:
+    """The model, an adapter's weights in its own, and its tokeniser."""
+    source = {"gguf_file": files.gguf_file} if files.gguf_file else {}
+    with _no_progress_bars():
+        transformers: Any = importlib.import_module("transformers")  # Any: its annotations refuse a device's name
+        # Where some kernels are installed, weights would stay quantised, and score otherwise than elsewhere.
+        how = (
+            {"quantization_config": transformers.GgufConfig(dequantize=True)}
+            if files.gguf_file
+            else {"use_safetensors": True}
+        )
+        tokenizer = transformers.AutoTokenizer.from_pretrained(files.folder, local_files_only=True, **source)
+        model = transformers.AutoModelForCausalLM.from_pretrained(
+            files.folder, local_files_only=True, dtype=dtype, **source, **how
+        )
+        return (model if files.adapter is None else adapters.applied(model, files.adapter)), tokenizer
+
+
+def loaded_alone(backend: TransformersBackend) -> tuple[Any, Any, str]:
+    """Model, tokeniser and device of a backend for whoever changes the model; no judge gets this copy.
+
+    Raises:
+        BackendError: it cannot be had.
+    """
+    import torch
+
+    files = backend.locate()
+    device = backend.device if backend.device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
+    dtype = backend.dtype if backend.dtype != "auto" else "float32" if device == "cpu" else "bfloat16"
+    try:
+        model, tokenizer = _weights(files, getattr(torch, dtype))
+        return model.to(device), tokenizer, device
+    except BackendError:
+        raise
+    except Exception as error:  # each file format and model family fails in its own way
+        raise BackendError(
+            _("%(model)s could not be loaded: %(error)s") % {"model": backend.location, "error": error}, permanent=True
+        ) from error
+
+
 def _read(backend: TransformersBackend) -> _Loaded:
     files = backend.locate()
     import torch
@@ -235,20 +288,8 @@ def _read(backend: TransformersBackend) -> _Loaded:
     kind = device.partition(":")[0]
     dtype = backend.dtype if backend.dtype != "auto" else "float32" if kind == "cpu" else "bfloat16"
     token_budget = backend.token_budget or TOKEN_BUDGETS.get(kind, TOKEN_BUDGETS["cuda"])
-    source = {"gguf_file": files.gguf_file} if files.gguf_file else {}
     try:
-        with _no_progress_bars():
-            transformers: Any = importlib.import_module("transformers")  # Any: its annotations refuse a device's name
-            # Where some kernels are installed, weights would stay quantised, and score otherwise than elsewhere.
-            how = (
-                {"quantization_config": transformers.GgufConfig(dequantize=True)}
-                if files.gguf_file
-                else {"use_safetensors": True}
-            )
-            tokenizer = transformers.AutoTokenizer.from_pretrained(files.folder, local_files_only=True, **source)
-            model = transformers.AutoModelForCausalLM.from_pretrained(
-                files.folder, local_files_only=True, dtype=getattr(torch, dtype), **source, **how
-            )
+        model, tokenizer = _weights(files, getattr(torch, dtype))
         model = model.to(device).eval()
         products = "oneDNN" if use_onednn(model) else "torch"
         scorer = ClozeScorer(
@@ -261,6 +302,8 @@ def _read(backend: TransformersBackend) -> _Loaded:
         generator = AnswerGenerator(
             model, scorer.encoder, token_budget=token_budget, cache_budget=CACHE_BUDGET * token_budget
         )
+    except BackendError:
+        raise
     except torch.OutOfMemoryError as error:
         raise BackendError(
             _("%(model)s does not fit the GPU's memory.") % {"model": backend.location}, permanent=True
@@ -281,6 +324,12 @@ def _read(backend: TransformersBackend) -> _Loaded:
         "terminator": scorer.encoder.terminator,
         "chat_template": _digest(tokenizer.chat_template) if backend.chat_template else "",
     }
+    if files.adapter is not None:
+        identity |= {
+            "base": adapters.base_of(files.adapter).location,
+            "adapter_sha256": adapters.digest(files.adapter),
+            "peft": importlib.metadata.version("peft"),
+        }
     for library in ("torch", "transformers", "tokenizers", "gguf"):
         identity[library] = importlib.metadata.version(library)
     return _Loaded(backend=backend, scorer=scorer, generator=generator, identity=identity)

@@ -128,6 +128,14 @@ filter_parameters = [
         many=True,
         description=_("A word of that facet of rows, - for none; several: repeat it. Hidden facets too."),
     ),
+    OpenApiParameter(
+        "encoder",
+        OpenApiTypes.STR,
+        description=_("By which names of things in graphs are compared; without it the first that is here."),
+    ),
+    OpenApiParameter(
+        "threshold", OpenApiTypes.FLOAT, many=True, description=_("How alike two names have to be; several: repeat it.")
+    ),
     OpenApiParameter("group", OpenApiTypes.STR, description=_("The facet of rows by which figures are told apart.")),
     OpenApiParameter(
         "found.{section}.{question}",

@@ -12,7 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from annotation.scheme.spec import Kind, QuestionSpec, SchemeSpec, SectionSpec, facet_word
+from llm.encoders import FALLBACK
 from llm.engine.normalisation import normalised
+from reports.data.graphs import GraphData, graphs
 from reports.data.label_table import (
     CHARACTERS,
     LOGPROB,
@@ -25,6 +27,7 @@ from reports.data.label_table import (
 from reports.data.values import ValueWords, value_words
 from reports.stats.answers import Answers, IntArray
 from reports.stats.bootstrap import N_DRAWS
+from reports.stats.graph.agreement import THRESHOLDS
 from reports.stats.summary import Empty
 
 BoolArray = npt.NDArray[np.bool_]
@@ -41,7 +44,7 @@ LEAVE_OUT, INCLUDE = "leave_out", "include"
 # 3: coverage counts the exact option alone unless others are named, a document in which a question was not asked counts
 # as one without the item, and any rater's answers can be read. 4: lists of two raters are held against each other entry
 # by entry, texts are measured against references (exact match, ROUGE-L, BLEU, METEOR), and people's judgements of
-# systems are counted.
+# systems are counted; answers that are transitions are compared as graphs.
 METHODS = 4
 
 # Whose answers selections and coverage are of, beside single raters: anybody's among people, and what most people said.
@@ -83,6 +86,7 @@ class Filters:
     figures are also told apart.
     `found`: "section.question" -> keys of the options that count as found, where it is not the first one alone.
     `voices`: whose answers selections and coverage are of: `PEOPLE`, `MAJORITY`, or `voice_of` a rater.
+    `encoder`: by which names of things are compared, see `llm.encoders`; `thresholds`: how alike two have to be.
     `by`, `n_draws`, `seed`: how intervals are made, see `Intervals`. `methods`: see `METHODS`.
     `metrics`: keys of `reports.stats.text.metrics`, where they are not the default ones. `references`: codes of the
     raters whose texts others' are held against, where they are not gold's, or people's where there is no gold.
@@ -101,6 +105,8 @@ class Filters:
     group: str = ""
     found: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     voices: tuple[str, ...] = ()
+    encoder: str = FALLBACK
+    thresholds: tuple[float, ...] = THRESHOLDS
     by: str = ""
     n_draws: int = N_DRAWS
     seed: int = 0
@@ -138,6 +144,11 @@ class Filters:
     @property
     def without_texts(self) -> bool:
         """No text is measured, as before methods 4."""
+        return self.methods < 4
+
+    @property
+    def before_graphs(self) -> bool:
+        """Answers that are transitions are told apart as any values are, and no graph is made of them."""
         return self.methods < 4
 
     @classmethod
@@ -206,7 +217,8 @@ class QuestionData:
     `n_exposed`: labels of people and judges given after a look at others'; they are in `selections`, and in `people`
     and `judges` where the filters include them. `values`: what the codes stand for where the question has no options.
     `voices`: whose answers selections and coverage are of. `written`: of texts and lists what each rater wrote, letter
-    by letter, by code; the codes of these answers are places in `spellings`, canonical JSON.
+    by letter, by code; the codes of these answers are places in `spellings`, canonical JSON. `graphs`: what transitions
+    draw, of everybody whose answers are compared.
     """
 
     section: SectionSpec
@@ -223,6 +235,7 @@ class QuestionData:
     voices: tuple[Voice, ...] = ()
     written: Mapping[str, Answers] = field(default_factory=dict)
     spellings: tuple[str, ...] = ()
+    graphs: GraphData | None = None
 
     @property
     def name(self) -> str:
@@ -481,6 +494,23 @@ def _written(
         for rater in raters
     }
     return {"written": {code: said for code, said in written.items() if said.cell.size}, "spellings": spellings}
+        return self.methods < 4
+
+    @property
+            graphs=_graphs(cells, number, section, golds)
+            if spec.kind == Kind.TRANSITIONS and not filters.before_graphs
+            else None,
+        )
+
+
+def _graphs(cells: _Cells, question: int, section: SectionSpec, golds: Sequence[RaterEntry]) -> GraphData:
+    """Of all raters, without labels given after a look at others' where these are left out; gold is decided by one."""
+    labels, words = cells.labels(question), cells.words[question]
+    assert words is not None
+    whole = cells.with_exposed | np.isin(cells.rater[labels[:, 0]], [cells.rater_place[of.code] for of in golds])
+    kept = labels[whole | (labels[:, 3] == 0)]
+    columns = {sheet: of for (sheet, key), of in cells.columns_of.items() if key == section.key}
+    return graphs(cells.table, cells.table.questions[question][1], columns, kept[:, :3], words)
 
 
 def _heard(

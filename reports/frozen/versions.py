@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 # What numbers come from; others only draw or carry them.
 LIBRARIES = ("numpy", "scipy", "krippendorff", "matplotlib", "django")
-_SOURCES = ("reports", "annotation/answers", "annotation/scheme", "llm/engine/normalisation.py")
+_SOURCES = ("reports", "annotation/answers", "annotation/scheme", "llm/encoders.py", "llm/engine/normalisation.py")
 
 
 @cache

@@ -11,6 +11,7 @@ from annotation.scheme.spec import QuestionSpec
 from reports.data.arrays import Filters, QuestionData, StudyData
 from reports.data.label_table import FloatArray, RaterEntry
 from reports.data.values import ValueWords
+from reports.numbers.graphs import GraphReport, graph_report
 from reports.numbers.groups import Group, groups
 from reports.numbers.items import TwoParsers, two_parsers
 from reports.numbers.texts import TextReport, text_report
@@ -90,6 +91,8 @@ class ValueReport:
     items: tuple[TwoParsers, ...] = ()
     # Of texts and lists, since methods 4.
     texts: TextReport | None = None
+    # Of transitions.
+    graphs: GraphReport | None = None
 
     @property
     def spec(self) -> QuestionSpec:
@@ -134,6 +137,7 @@ def value_report(data: QuestionData, of: StudyData, filters: Filters) -> ValueRe
         else (),
         items=two_parsers(data, of, filters) if data.spec.items is not None and not filters.before_entries else (),
         texts=text_report(data, of, filters),
+        graphs=None if data.graphs is None else graph_report(data.graphs, of, filters),
     )
 
 

@@ -82,6 +82,17 @@ def mcnemar(table: npt.ArrayLike) -> McNemar:
     )
 
 
+def one_sided_mcnemar(only_first: int, only_second: int) -> float | None:
+    """The exact p of as many or more cells that only the second gets right, were the two equally good; None where they
+    are right and wrong in the same cells. The alternative is that the second is better: after training, say.
+
+    >>> one_sided_mcnemar(2, 8)
+    0.0546875
+    """
+    n = only_first + only_second
+    return float(stats.binom.sf(only_second - 1, n, 0.5)) if n else None
+
+
 @dataclass(frozen=True)
 class JudgeComparison:
     """Two judges on the cells that people and both of them answered, right where one of the people chose the same.

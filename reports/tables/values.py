@@ -14,6 +14,7 @@ from reports.stats.bootstrap import Interval
 from reports.stats.judge import JudgeAccuracy
 from reports.tables.base import Head, ReportTable, Value, exposed_how, interval_heads, statistic_heads, words_of
 from reports.tables.coefficients import ends, interval_how
+from reports.tables.graphs import graph_tables
 from reports.tables.groups import group_table
 from reports.tables.items import item_tables
 from reports.tables.judges import unreadable
@@ -25,6 +26,8 @@ def value_tables(report: StudyReport, question: ValueReport) -> Iterator[ReportT
     yield _answers(question)
     yield _agreement(report, question)
     yield from item_tables(report, question)
+    if question.graphs is not None:
+        yield from graph_tables(report, question, question.graphs)
     if question.groups:
         yield group_table(report, question, question.groups)
     if question.judges:

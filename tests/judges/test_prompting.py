@@ -46,10 +46,15 @@ def test_the_shipped_prompts_fit_the_shipped_schemes(path: Path) -> None:
         "names": "recipe-names",
         "candidates": "recipe-candidates",
     }
-    file = path.parents[1] / "schemes" / f"{scheme_of[path.stem.split('-')[0]]}.yaml"
+    prompt = load_prompt(path.read_text(encoding="utf-8"))
+    file = path.parents[1] / "schemes" / path.name  # a prompt of a scheme's own name is that scheme's
+    if not file.exists():
+        file = file.with_stem(scheme_of[path.stem.split("-")[0]])
     scheme = load_scheme(file.read_text(encoding="utf-8"))
     method = next((method for method in ("lexical", "rating", "writing") if method in path.stem), "cloze")
-    prompting.check_against(load_prompt(path.read_text(encoding="utf-8")), scheme, method, normalisation="pmi")
+    if method == "cloze" and not prompting.questions_for(prompt, method):
+        method = "writing"
+    prompting.check_against(prompt, scheme, method, normalisation="pmi")
 
 
 @pytest.mark.parametrize(
@@ -249,3 +254,28 @@ def test_a_scheme_without_the_questions_takes_no_judge() -> None:
     )
     with pytest.raises(PromptError, match="no question of the scheme “k”"):
         prompting.check_against(load_prompt(CLOZE), other, "cloze")
+
+
+# --- options of a row's own -------------------------------------------------------------------------------------------
+
+
+def offering(**said: object) -> tuple[str, ...] | None:
+    prompt = QuestionPrompt(cell="Which?", offer_in="offered")
+    question = SCHEME.section("duties").question("stated")
+    return prompting.offered_at(prompt, question, said).offer
+
+
+def test_a_row_says_which_options_it_has() -> None:
+    keys = [option.key for option in SCHEME.section("duties").question("stated").options]
+    assert offering(offered=[keys[1], keys[0]]) == (keys[1], keys[0])
+    assert offering(offered=f"{keys[0]}; {keys[1]}") == (keys[0], keys[1])
+    for said in ({}, {"offered": [keys[0]]}, {"offered": [keys[0], "other"]}):
+        with pytest.raises(ValueError, match="no two or more"):
+            offering(**said)
+
+
+def test_the_facet_has_to_be_one_that_rows_have() -> None:
+    spec = prompting.PromptSpec.model_validate(
+        {"questions": {"duties.stated": {"cell": "Which? $about", "offer_in": "nowhere"}}}
+    )
+    assert "“nowhere”" in refusal(spec)

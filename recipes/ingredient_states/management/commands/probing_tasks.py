@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from recipes.ingredient_states.management import reading
+from recipes.ingredient_states.probing.tasks import Part, Task, chance_of, instances, jsonl
+
+
+class Command(BaseCommand):
+    help = "Write the instances of a probing task of a study's recipes; the same seed gives the same bytes."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        reading.add_arguments(parser, part=Part.ALL)
+        parser.add_argument("--task", choices=list(Task), required=True)
+
+    def handle(self, *, study: str, out: Path, seed: int, part: str, rater: str, task: str, **options: Any) -> None:
+        made = list(instances(reading.recipes(study, rater), Task(task), seed=seed, part=Part(part)))
+        self.stdout.write(reading.write(out, list(jsonl(made)), "instances"))
+        chance = chance_of([one.candidates for one in made])
+        assert chance is not None
+        self.stdout.write(
+            f"By chance {chance.of_each:.4f} are right (mean of 1 / candidates); "
+            f"1 / mean number of candidates is {chance.of_mean:.4f}."
+        )

