@@ -50,6 +50,7 @@ from annotation.queries.progress import (
 from annotation.queries.replanning import DrawnReplan, Move, ReplanRequest, Vacancies, draw_replan, vacancies
 from annotation.queries.saving import columns_to_change, known, labels_of_columns, locked, mine_to_change
 from annotation.queries.schemes import whole_scheme, whole_sections
+from annotation.queries.states import RaterGraph, TableOfStates, has_states, state_graphs, tables_of_states
 from annotation.queries.warnings import Warned, can_warn, warned
 
 __all__ = [

@@ -183,6 +183,7 @@ def evidence_messages() -> dict[str, Any]:
         },
         "noMatch": _("No match found on this page."),
         "evidenceFailed": _("The document could not be loaded. It is tried again when you come back to it."),
+        "statesFailed": _("The drawing could not be loaded. It is tried again with the next answer."),
     }
 
 
