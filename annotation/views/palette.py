@@ -11,6 +11,7 @@ from annotation import queries
 from annotation.answers import kind_of
 from annotation.exchange.spreadsheet.layout import skipped
 from annotation.scheme import checks
+from annotation.scheme.rule_specs import OF_STATES
 from annotation.scheme.spec import QuestionSpec
 from annotation.templatetags.palate import NOTE_WORDS
 
@@ -98,6 +99,9 @@ def checks_for_script(grid: queries.Grid) -> dict[str, dict[str, Any]]:
         in_rows, in_columns = (
             {name for check in checks for name in check.facets_of(place)} for place in ("row", "column")
         )
+        for check in checks:
+            if (own := table.spec.question(check.question).transitions) and check.rule in OF_STATES:
+                in_rows |= set(own.start)
         told[table.section.key] = {
             "checks": [check.model_dump(mode="json", by_alias=True) for check in checks],
             "rows": {a.pk: _only(a.row.facets, in_rows) for a in grid.assignments if a.asks(table.section)},

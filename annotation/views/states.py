@@ -57,9 +57,7 @@ def _others(one: RaterGraph, graphs: Sequence[RaterGraph]) -> list[StateGraph]:
     ]
 
 
-def picture(
-    one: RaterGraph, *, width: int, others: Iterable[StateGraph] = (), of_row: bool = False
-) -> dict[str, Any]:
+def picture(one: RaterGraph, *, width: int, others: Iterable[StateGraph] = (), of_row: bool = False) -> dict[str, Any]:
     """What the template draws: the drawing, its twin in a table, and what cannot be, in words.
 
     Args:
