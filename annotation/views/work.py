@@ -109,6 +109,7 @@ def evidence_of(row: Row, *, hidden: bool = False) -> dict[str, Any]:
         "declared": scheme.block_kinds,
         "hits": hits,
         "original": doors.stored_page(row),
+        "picture": doors.picture_of(row),
     }
 
 

@@ -122,6 +122,20 @@ def tell_apart(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def untaken(title: str, taken: set[str]) -> str:
+    """A title with a number behind it where it is taken; pages of one dish often have one name.
+
+    >>> untaken("Pancakes", {"Pancakes"})
+    'Pancakes (2)'
+    """
+    number, found = 1, title
+    while found in taken:
+        number += 1
+        found = f"{title[:190]} ({number})"
+    taken.add(found)
+    return found
+
+
 def _texts(told: Any, title: str, key: str) -> tuple[str, ...]:
     found = [" ".join(str(one).split()) for one in told if isinstance(one, str)] if isinstance(told, list) else []
     if not (found := [text for text in found if text]):
