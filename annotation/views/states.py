@@ -69,18 +69,7 @@ def picture(one: RaterGraph, *, width: int, others: Iterable[StateGraph] = (), o
     names = graph.by_id
     whose = one.assignment.row_id if of_row else one.assignment.pk
     cells = [f"c-{whose}-{column.pk}-{question.pk}" for column in columns]
-    made_elsewhere = [{(state.step, state.name.casefold()) for state in other.states} for other in others]
-    edges_elsewhere = [_edges(other) for other in others]
-    differing = {
-        state.id
-        for state in graph.states
-        if state.step and any((state.step, state.name.casefold()) not in made for made in made_elsewhere)
-    }
-    own = _edges(graph)
-    for state in graph.states:
-        pairs = {pair for pair in own if pair[1] == (state.step, state.name.casefold())}
-        if state.step and any(not pairs <= other for other in edges_elsewhere):
-            differing.add(state.id)
+    differing = _differing(graph, others)
     steps = []
     for number, (column, answer) in enumerate(zip(columns, one.answers, strict=True), start=1):
         changes = [edge for edge in graph.edges if edge.step == number]
@@ -120,6 +109,23 @@ def picture(one: RaterGraph, *, width: int, others: Iterable[StateGraph] = (), o
         "title": _("States of %(row)s by %(rater)s")
         % {"row": one.assignment.row.title or one.assignment.row.name, "rater": one.assignment.rater.code},
     }
+
+
+def _differing(graph: StateGraph, others: Iterable[StateGraph]) -> set[str]:
+    """The ids of the states that another graph has not, or makes of something else. Steps not answered there are left
+    out."""
+    own = _edges(graph)
+    found = set()
+    for other in others:
+        there = {(state.step, state.name.casefold()) for state in other.states}
+        edges = _edges(other)
+        for state in graph.states:
+            named = (state.step, state.name.casefold())
+            if not state.step or state.step in other.unanswered:
+                continue
+            if named not in there or not {pair for pair in own if pair[1] == named} <= edges:
+                found.add(state.id)
+    return found
 
 
 def sentence(problem: Problem) -> str:

@@ -68,7 +68,16 @@ from judges.methods.prompt_files import (
     questions_for,
     read_as,
 )
-from judges.methods.prompt_texts import asking, cell_prompt, criterion, is_asked, lines_above, offered, row_text
+from judges.methods.prompt_texts import (
+    asking,
+    cell_prompt,
+    criterion,
+    is_asked,
+    lines_above,
+    offered,
+    row_text,
+    things_there,
+)
 from llm.prompts import digest, with_plain_ends
 
 __all__ = [
@@ -93,6 +102,7 @@ __all__ = [
     "questions_for",
     "read_as",
     "row_text",
+    "things_there",
     "with_plain_ends",
 ]
 

@@ -15,7 +15,8 @@ export const searched = (text) =>
     .trim()
     .replace(/\s+/g, " ");
 
-const SPACELESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
+const SPACELESS =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
 
 /**
  * Whether a word of a text begins so; where a script has no spaces, any place in the text may be the beginning of a word.

@@ -44,7 +44,9 @@ export const thereBefore = (start, above) => above.reduce(after, start);
  * @param {string | string[]} facet
  */
 export const namesIn = (facet) =>
-  (Array.isArray(facet) ? facet : facet.split(facet.includes(";") ? ";" : ",")).map((name) => tidy(name)).filter(Boolean);
+  (Array.isArray(facet) ? facet : facet.split(facet.includes(";") ? ";" : ","))
+    .map((name) => tidy(name))
+    .filter(Boolean);
 
 /** @typedef {{rule: "exists" | "distinct" | "reached", step: number, name: string}} StateFault `step`: counted from 0 */
 

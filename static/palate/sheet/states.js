@@ -5,7 +5,7 @@ import { make, placeOf } from "../page/elements.js";
 
 /** @typedef {{urlOf: (row: string) => string, go: (cell: string) => void, failed: string}} StatesParts `go`: to a cell by its id */
 
-const PAUSE = 120; // ms in which several answers that are saved one after another ask once
+const GATHERED_MS = 120; // in which several answers that are saved one after another ask once
 
 export class StatesPanel {
   /**
@@ -52,7 +52,7 @@ export class StatesPanel {
   /** Something was saved. */
   refresh() {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.load(), PAUSE);
+    this.timer = setTimeout(() => this.load(), GATHERED_MS);
   }
 
   async load() {
