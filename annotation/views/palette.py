@@ -152,8 +152,8 @@ def composing_messages() -> dict[str, str]:
         "listField": _("{field}, commas between"),
         "notPasted": _("Left out of what was pasted, there is no field for it: {n}."),
         "stepKeys": _(
-            "Letters or ↑ ↓, Enter: pick · once more: a part stays · Enter again: what it becomes · –: thrown away · "
-            "Backspace: change the last one"
+            "Letters or ↑ ↓, Enter: pick · once more: a part stays · Enter again: what it becomes (-peel: made and "
+            "thrown away) · –: thrown away · Backspace: change the last one"
         ),
         "there": _("What is there"),
         "nothingThere": _("Nothing is there yet. Tab: write what comes about."),

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 
 from annotation import queries
 from annotation.answers.states import Fault, Problem, StateGraph
-from annotation.answers.states_drawing import drawn
+from annotation.answers.states_drawing import Line, drawn
 from annotation.models import Assignment, Rater, Row
 from annotation.people.access import AppRequest, sheet_for
 from annotation.queries.states import RaterGraph
@@ -99,7 +99,7 @@ def picture(one: RaterGraph, *, width: int, others: Iterable[StateGraph] = (), o
                 "differs": place.id in differing,
                 "says": _says(graph, place.id, place.name),
                 "title": columns[place.step - 1].name,
-                "answered": place.step not in graph.unanswered,
+                "referred": steps[place.step - 1]["referred"] if place.kind == Line.STEP else (),
             }
             for place in drawing.places
         ],
