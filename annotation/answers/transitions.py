@@ -180,7 +180,14 @@ def after(things: Iterable[str], value: Sequence[Transition]) -> list[str]:
     gone = {name.casefold() for one in value for name in one["from"]}
     left = [name for name in things if name.casefold() not in gone]
     waste = {name.casefold() for one in value if not one["to"] for name in one["from"]} - before
-    made = [name for one in value for name in one["to"] if name.casefold() not in waste]
+    # Of what is not there no part stays either.
+    made = [
+        name
+        for one in value
+        for name in one["to"]
+        if name.casefold() not in waste
+        and (len(one["from"]) != 1 or one["from"][0].casefold() != name.casefold() or name.casefold() in before)
+    ]
     known = {name.casefold() for name in left}
     return left + [name for name in dict.fromkeys(made) if name.casefold() not in known]
 

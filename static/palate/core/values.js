@@ -361,7 +361,11 @@ export function after(things, transitions) {
   // What a step both makes and throws away, as the peel of what it peels, is not there afterwards.
   const thrown = transitions.filter(({ to }) => !to.length).flatMap(({ from }) => from.map(folded));
   for (const name of thrown) if (!before.has(name)) known.add(name);
-  const made = [...new Set(transitions.flatMap(({ to }) => to))].filter((name) => !known.has(folded(name)));
+  // Of what is not there no part stays either.
+  /** @param {Transition} one */
+  const madeBy = ({ from, to }) =>
+    to.filter((name) => from.length !== 1 || folded(from[0]) !== folded(name) || before.has(folded(name)));
+  const made = [...new Set(transitions.flatMap(madeBy))].filter((name) => !known.has(folded(name)));
   return [...left, ...made];
 }
 
