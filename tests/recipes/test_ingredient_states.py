@@ -21,7 +21,10 @@ from tests import builders
 from tests.builders import ApiOf, ClientOf
 
 RECIPES = demo_study.demo_recipes()
-DOT = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+DOT = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5E"
+    "rkJggg=="
+)
 
 
 @pytest.fixture
@@ -169,8 +172,8 @@ def test_the_api_and_the_command(study: Study, api_of: ApiOf, tmp_path: Path) ->
     graphml.write_text(written(RECIPES[:1], "graphml"), encoding="utf-8")
     call_command("graphs", "states", bring=[graphml])
     assert Label.objects.count() == 2 * len(RECIPES[0].steps)
+    (tmp_path / "bad.json").write_text("[", encoding="utf-8")
     with pytest.raises(CommandError, match="Nothing was imported"):
-        (tmp_path / "bad.json").write_text("[", encoding="utf-8")
         call_command("graphs", "other", new="Other", bring=[tmp_path / "bad.json"])
     assert not Study.objects.filter(slug="other").exists()
 
