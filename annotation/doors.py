@@ -78,6 +78,8 @@ class SheetPage:
 JudgeNames = Callable[[Study], Iterable[str]]
 # The address of a row's stored page, or None where there is none.
 PageFinder = Callable[[Row], str | None]
+# The address of a picture of what a row is about, or None where there is none.
+PictureFinder = Callable[[Row], str | None]
 # The texts that were written for the rows of a study, by the rows' numbers in the database.
 TextReader = Callable[[Study], Mapping[int, Sequence[SourceText]]]
 
@@ -90,6 +92,7 @@ _panels: list[Panel] = []
 _setup_steps: list[SetupStep] = []
 _judge_names: list[JudgeNames] = []
 _page_finders: list[PageFinder] = []
+_picture_finders: list[PictureFinder] = []
 _sheet_pages: list[SheetPage] = []
 _text_readers: list[TextReader] = []
 _schemes: dict[str, Path] = {}
@@ -150,6 +153,14 @@ def register_page_finder(find: PageFinder) -> None:
 
 def stored_page(row: Row) -> str | None:
     return next((found for find in _page_finders if (found := find(row))), None)
+
+
+def register_picture_finder(find: PictureFinder) -> None:
+    _picture_finders.append(find)
+
+
+def picture_of(row: Row) -> str | None:
+    return next((found for find in _picture_finders if (found := find(row))), None)
 
 
 def register_sheet_page(page: SheetPage) -> None:

@@ -16,6 +16,7 @@ from annotation.views import (
     saving,
     scripts,
     spreadsheet,
+    states,
     time,
     work,
 )
@@ -40,8 +41,10 @@ urlpatterns = [
     path("sheets/<int:pk>/restore/", history.restore, name="restore"),
     # /rows/<pk>/
     path("rows/<int:pk>/evidence/", lens.evidence, name="row-evidence"),
+    path("rows/<int:pk>/states/", states.of_row, name="row-states"),
     # /assignments/<pk>/
     path("assignments/<int:pk>/evidence/", work.evidence, name="evidence"),
+    path("assignments/<int:pk>/states/", states.of_assignment, name="states"),
     path("assignments/<int:pk>/submit/", work.submit, name="submit"),
     path("assignments/<int:pk>/reopen/", work.reopen, name="reopen"),
     path("assignments/<int:pk>/notes/<int:column>/<int:question>/", notes.of_cell, name="notes-of-cell"),

@@ -42,7 +42,8 @@ _JAPANESE = [
     re.compile(rf"(?<![0-9０-９./．／・〜~\-])(?P<n>{_NUMBER})\s*番"),
     # By itself before a particle, at the beginning or behind what no number continues.
     re.compile(
-        rf"(?<![0-9０-９./．／:：×約大小〜~\-A-Za-z])(?P<n>{_NUMBER})(?=(?:を|に|の(?!字)|と(?!う)|へ|が|は|も|、\s*{_NUMBER}\s*(?:を|に|の|と)))"
+        rf"(?<![0-9０-９./．／:：×約〜~\-A-Za-z])(?<!さじ)(?<!カップ)(?P<n>{_NUMBER})"
+        rf"(?=を|に|で(?!割)|の(?!字)|と(?!う)|へ|が|は|も|、\s*{_NUMBER}\s*[をにのと])"
     ),
 ]
 _HAS_JAPANESE = re.compile(r"[぀-ヿ㐀-䶿一-鿿]")

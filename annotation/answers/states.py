@@ -6,8 +6,8 @@ W(t) = (W(t-1) without what the step used up) and what it made, with W(0) what i
 (Toyooka, Aizawa and Yamakata, section 3.2).
 
 Of a thing a part of which stays as it was, that part is the same state still: no edge leads from it to itself, so that
-the graph has no cycle. What is thrown away ends without an edge. A name means what is called so when the step begins,
-without regard to case; where two things have it, both.
+the graph has no cycle. What is thrown away ends without an edge, also in the step that made it. A name means what is
+called so when the step begins, without regard to case; where two things have it, both.
 """
 
 from __future__ import annotations
@@ -192,6 +192,7 @@ class _Building:
         if parts := tuple(state.id for name in staying for state in before.get(name, ())):
             self.stayed[step] = tuple(sorted(parts, key=_place))
         made: dict[str, State] = {}
+        thrown_here: dict[str, None] = {}  # made and thrown away in one step, as peel is
         for one in answer:
             targets = [name for name in dict.fromkeys(one["to"]) if name.casefold() != _stays(one)]
             for name in targets:
@@ -205,12 +206,19 @@ class _Building:
             ids = tuple(dict.fromkeys(made[name.casefold()].id for name in targets))
             for name in one["from"]:
                 sources = before.get(name.casefold(), [])
-                if not sources:
+                if not sources and not one["to"] and name.casefold() in self.makers[step - 1]:
+                    thrown_here[name.casefold()] = None
+                elif not sources:
                     self._miss(step, name, ids)
                 for source in sources:
                     self.edges.update((Edge(source.id, target, step), None) for target in ids)
                     if not one["to"]:
                         self.thrown[source.id] = step
+        for name in thrown_here:
+            self.alive[name].remove(made[name])
+            self.thrown[made[name].id] = self.gone[name] = step
+            if not self.alive[name]:
+                del self.alive[name]
         self._close()
 
     def _miss(self, step: int, name: str, made: tuple[str, ...]) -> None:

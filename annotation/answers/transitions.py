@@ -70,14 +70,20 @@ class Transitions(AnswerKind):
         return found
 
     def warnings(self, spec: QuestionSpec, value: Value) -> list[str]:
-        """One thing that two transitions use up, or that two make; that a part of it stays is no use of it."""
+        """One thing that two transitions use up, or that two make; that a part of it stays is no use of it.
+
+        Several things of which several are made have a line for each that is made, and that is no doubt either.
+        """
         said = []
         changes = [one for one in _transitions(value) if not is_staying(one)]
+        together = {tuple(sorted(map(str.casefold, one["from"]))): one for one in changes if len(one["from"]) > 1}
+        first = [one for one in changes if len(one["from"]) < 2]
+        first += together.values()
         for side, sentence in (
             ("from", gettext("“%(thing)s” becomes something twice.")),
             ("to", gettext("“%(thing)s” comes about twice.")),
         ):
-            names = [name.casefold() for one in changes for name in one[side]]
+            names = [name.casefold() for one in (first if side == "from" else changes) for name in one[side]]
             twice = dict.fromkeys(name for name in names if names.count(name) > 1)
             said += [sentence % {"thing": name} for name in twice]
         return said
@@ -163,10 +169,25 @@ def after(things: Iterable[str], value: Sequence[Transition]) -> list[str]:
 
     >>> after(["flour", "water", "salt"], [{"from": ["flour", "water"], "to": ["dough"]}])
     ['salt', 'dough']
+
+    What a step both makes and throws away, as the peel of what it peels, is not there afterwards:
+
+    >>> after(["potato"], [{"from": ["potato"], "to": ["peeled potato", "peel"]}, {"from": ["peel"], "to": []}])
+    ['peeled potato']
     """
+    things = list(things)
+    before = {name.casefold() for name in things}
     gone = {name.casefold() for one in value for name in one["from"]}
     left = [name for name in things if name.casefold() not in gone]
-    made = [name for one in value for name in one["to"]]
+    waste = {name.casefold() for one in value if not one["to"] for name in one["from"]} - before
+    # Of what is not there no part stays either.
+    made = [
+        name
+        for one in value
+        for name in one["to"]
+        if name.casefold() not in waste
+        and (len(one["from"]) != 1 or one["from"][0].casefold() != name.casefold() or name.casefold() in before)
+    ]
     known = {name.casefold() for name in left}
     return left + [name for name in dict.fromkeys(made) if name.casefold() not in known]
 

@@ -8,7 +8,8 @@ Pure: no database. Four kinds of match, the better ones first:
     near     a word that is spelled nearly so (zucchini: zuchini)
 
 A word is looked for inside others, and after that in near spellings, only where the page has it in no form of its own.
-Forms are found by stem (Snowball, and a short list of irregular English words), accents do not count.
+In scripts without spaces between words (Japanese, Chinese, Thai) a word is found wherever its letters stand. Forms are
+found by stem (Snowball, and a short list of irregular English words), accents do not count.
 """
 
 from __future__ import annotations
@@ -91,6 +92,11 @@ _IRREGULAR = {
 }
 
 
+# Letters of scripts that have no spaces between words; and words that count or measure, which point at nothing.
+_SPACELESS = re.compile("[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
+_STOP |= frozenset(re.findall(r"\w+", "個 本 枚 袋 片 束 丁 缶 大さじ 小さじ 適量 少々 各 人分 分"))
+
+
 class _Place(NamedTuple):
     block: int
     ordinal: int  # of the word in its block
@@ -120,6 +126,7 @@ class WordIndex:
         self._spellings: dict[str, dict[str, str]] = {}  # first letter -> {word as it is spelled: its stem}
         self._longer: dict[str, set[str]] = {}  # a part -> the stems that it is a part of
         self._found: dict[str, list[Hit]] = {}
+        self._read_blocks: list[int] = []
         for number, block in enumerate(blocks):
             if block.kind in kinds if kinds else block.kind != HEADING:
                 self._read(number, block.text)
@@ -129,6 +136,7 @@ class WordIndex:
         self._synonyms = [[stems for phrase in group if (stems := self._stems(phrase))] for group in synonyms]
 
     def _read(self, number: int, text: str) -> None:
+        self._read_blocks.append(number)
         for ordinal, word in enumerate(_WORD.finditer(text)):
             spelled = _plain(word[0])
             stem = self._stem(spelled)
@@ -160,7 +168,7 @@ class WordIndex:
                 in_block[stem] = max(_WORTH[kind], in_block.get(stem, 0.0))
 
         for stem, word in stems.items():
-            exact = self._places.get(stem, ())
+            exact = self._places.get(stem) or self._standing(word)
             inside = self._inside(stem) if not exact else set()
             for place in exact:
                 add(place, Match.EXACT, [stem])
@@ -180,6 +188,19 @@ class WordIndex:
                     add(place, Match.SYNONYM, covered & stems.keys())
         share = {number: sum(found.values()) / len(stems) for number, found in worth.items()}
         return self._joined(sorted((place, kind) for place, kind in kinds.items()), share)
+
+    def _standing(self, word: str) -> list[_Place]:
+        """Where a word stands in a script that has no spaces between words, whatever stands around it."""
+        if not _SPACELESS.match(word):
+            return []
+        found = []
+        for number in self._read_blocks:
+            text = self._texts[number].casefold()
+            start = text.find(word)
+            while start >= 0:
+                found.append(_Place(number, start, start, start + len(word)))
+                start = text.find(word, start + len(word))
+        return found
 
     def _inside(self, stem: str) -> set[str]:
         """Stems of the page that contain this one, or that it contains."""

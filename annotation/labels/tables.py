@@ -9,6 +9,7 @@ from annotation import queries
 from annotation.answers import kind_of
 from annotation.models import Assignment, Column, Label, Section, Skip
 from annotation.scheme.checks import Finding, findings
+from annotation.scheme.rule_specs import OF_STATES
 from annotation.scheme.spec import Level
 
 CellKey = tuple[int, int]  # column, question
@@ -34,7 +35,10 @@ class TableChecks:
         if unknown := self.columns.keys() - set(known):
             labels = Label.objects.filter(assignment=assignment, column__in=unknown).order_by()
             self.others = self._values((label.column_id, label.question_id, label) for label in labels)
-        names_row = any(source.startswith("row.") for check in self.spec.checks for source in check.in_)
+        names_row = any(
+            check.rule in OF_STATES or any(source.startswith("row.") for source in check.in_)
+            for check in self.spec.checks
+        )
         self.row = assignment.row.facets if names_row else {}
 
     def _values(self, labels: Iterable[tuple[int, int, Label]]) -> dict[CellKey, Any]:

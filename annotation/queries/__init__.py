@@ -50,6 +50,7 @@ from annotation.queries.progress import (
 from annotation.queries.replanning import DrawnReplan, Move, ReplanRequest, Vacancies, draw_replan, vacancies
 from annotation.queries.saving import columns_to_change, known, labels_of_columns, locked, mine_to_change
 from annotation.queries.schemes import whole_scheme, whole_sections
+from annotation.queries.states import RaterGraph, TableOfStates, has_states, state_graphs, tables_of_states
 from annotation.queries.warnings import Warned, can_warn, warned
 
 __all__ = [
@@ -69,12 +70,14 @@ __all__ = [
     "GridTable",
     "Move",
     "OpenCell",
+    "RaterGraph",
     "RaterProgress",
     "RaterTime",
     "ReplanRequest",
     "SheetProgress",
     "SheetToPlan",
     "Startable",
+    "TableOfStates",
     "Unfinished",
     "Vacancies",
     "Warned",
@@ -94,6 +97,7 @@ __all__ = [
     "free_code",
     "free_rows",
     "grid",
+    "has_states",
     "known",
     "labels_of_columns",
     "locked",
@@ -111,6 +115,8 @@ __all__ = [
     "sheets_to_plan",
     "sheets_with_counts",
     "sources",
+    "state_graphs",
+    "tables_of_states",
     "unfinished",
     "unfinished_cells",
     "vacancies",

@@ -12,7 +12,9 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from annotation.scheme.rule_specs import CheckSpec, Rule
+from annotation.answers import transitions
+from annotation.answers.states import Fault, graph_of
+from annotation.scheme.rule_specs import OF_STATES, CheckSpec, Rule
 from annotation.scheme.spec import Level, QuestionSpec, SectionSpec
 from base.sentences import gettext, gettext_noop
 
@@ -23,6 +25,9 @@ SENTENCES = {
     Rule.CARRIED: gettext_noop("This was there before and is not taken along: %(parts)s."),
     Rule.NO_NUMBER: gettext_noop("“%(question)s” should have no number in it."),
     Rule.NOT_EMPTY_IF: gettext_noop("“%(question)s” should say something where “%(other)s” does."),
+    Rule.EXISTS: gettext_noop("This is used, and is not there at this step: %(parts)s."),
+    Rule.DISTINCT: gettext_noop("Something else that is there has this name: %(parts)s."),
+    Rule.REACHED: gettext_noop("No step uses this: %(parts)s."),
 }
 
 Table = Mapping[tuple[int, str], Any]  # (position of the column, question key) -> value; of an option its key
@@ -56,11 +61,16 @@ def findings(
     for position, question in sorted(table):
         lines.setdefault(position, {})[question] = table[position, question]
     found = []
+    faults = _faults(section, table, row or {}, columns or {})
     for number, (position, line) in enumerate(lines.items()):
         above = list(lines.values())[:number]
         for check in section.checks:
             if check.question in line and _holds(section, check, line):
-                told = _broken(section, check, line, above, row or {}, (columns or {}).get(position, {}))
+                if check.rule in OF_STATES:
+                    missing = faults.get((check.question, check.rule, position))
+                    told = {"parts": ", ".join(missing)} if missing else None
+                else:
+                    told = _broken(section, check, line, above, row or {}, (columns or {}).get(position, {}))
                 if told is not None:
                     message = check.message or gettext(SENTENCES[check.rule]) % told
                     found.append(Finding(position, check.question, check.rule, check.level, message))
@@ -128,6 +138,33 @@ def _broken(
         case Rule.NOT_EMPTY_IF:
             return titles if not own and _parts_of(section, other.key, line) else None
     return {"parts": ", ".join(missing)} if missing else None
+
+
+_RULE_OF = {
+    Fault.UNKNOWN: Rule.EXISTS,
+    Fault.EARLY: Rule.EXISTS,
+    Fault.SAME_STEP: Rule.EXISTS,
+    Fault.CONSUMED: Rule.EXISTS,
+    Fault.ALIKE: Rule.DISTINCT,
+    Fault.UNREACHED: Rule.REACHED,
+}
+
+
+def _faults(
+    section: SectionSpec, table: Table, row: Mapping[str, Any], columns: Mapping[int, Mapping[str, str]]
+) -> dict[tuple[str, Rule, int], list[str]]:
+    """{(question, rule, position): the things that break it}, of the rules over what exists."""
+    asked = dict.fromkeys(check.question for check in section.checks if check.rule in OF_STATES)
+    positions = sorted({position for position, _question in table} | columns.keys()) if asked else []
+    found: dict[tuple[str, Rule, int], list[str]] = {}
+    for key in asked:
+        start = transitions.start(section.question(key), row)
+        graph = graph_of(start, [table.get((position, key)) for position in positions])
+        for problem in graph.problems:
+            if (rule := _RULE_OF.get(problem.fault)) is not None:
+                things = found.setdefault((key, rule, positions[max(problem.step, 1) - 1]), [])
+                things += [problem.name] if problem.name not in things else []
+    return found
 
 
 def _parts_of(section: SectionSpec, key: str, line: Mapping[str, Any]) -> list[str]:

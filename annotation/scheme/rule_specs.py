@@ -18,6 +18,13 @@ class Rule(StrEnum):
     CARRIED = "carried"
     NO_NUMBER = "no-number"
     NOT_EMPTY_IF = "not-empty-if"
+    EXISTS = "exists"
+    DISTINCT = "distinct"
+    REACHED = "reached"
+
+
+# Rules over what exists at the steps of a table of transitions.
+OF_STATES = (Rule.EXISTS, Rule.DISTINCT, Rule.REACHED)
 
 
 Source = Annotated[str, Field(pattern=r"^(above|row|column|line)\.[a-z0-9][a-z0-9_-]*$")]

@@ -47,7 +47,7 @@ from annotation.evidence.kinds import BlockKind
 from annotation.scheme.basis import Facet, Key, Level, Spec, Text, Word, first_repeated
 from annotation.scheme.block_specs import BlockSpec
 from annotation.scheme.problems import Problem, SchemeError, bad_keys, told
-from annotation.scheme.rule_specs import CheckSpec, Rule
+from annotation.scheme.rule_specs import OF_STATES, CheckSpec, Rule
 from annotation.scheme.values import ItemField, ItemsSpec, NumberSpec, TextPattern, TextSpec, TransitionsSpec
 from base import yaml_reading
 from base.sentences import gettext as _
@@ -422,6 +422,11 @@ class SectionSpec(Spec):
                     % {"where": where, "key": key}
                 )
         for check in self.checks:
+            if check.rule in OF_STATES and not self.question(check.question).transitions:
+                raise ValueError(
+                    _("“%(where)s” is a rule over transitions, and “%(key)s” takes none")
+                    % {"where": check.rule, "key": check.question}
+                )
             for source in check.in_:
                 of, _dot, facet = source.partition(".")
                 if of == "column" and facet not in self.column.facets:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation import actions
+from annotation import actions, queries
 from annotation.answers import AnswerRefused, Value, entries_of_code, kind_of, shown_code
 from annotation.labels import history
 from annotation.lens import lens
@@ -121,6 +121,7 @@ def page(request: AppRequest, pk: int) -> HttpResponse:
         "counts": whole.counts(),
         "facets": _facets(whole),
         "rows_for_script": _rows_for_script(whole),
+        "has_states": queries.has_states(sheet.study.scheme.parsed),
         "has_values": any(not question.has_options for table in whole.tables for question in table.spec.questions),
         "is_manager": Role.MANAGER in sheet.study.roles,
         "palette": _palette(whole),

@@ -11,6 +11,7 @@ from annotation import queries
 from annotation.answers import kind_of
 from annotation.exchange.spreadsheet.layout import skipped
 from annotation.scheme import checks
+from annotation.scheme.rule_specs import OF_STATES
 from annotation.scheme.spec import QuestionSpec
 from annotation.templatetags.palate import NOTE_WORDS
 
@@ -109,6 +110,9 @@ def checks_for_script(grid: queries.Grid) -> dict[str, dict[str, Any]]:
         in_rows, in_columns = (
             {name for check in checks for name in check.facets_of(place)} for place in ("row", "column")
         )
+        for check in checks:
+            if (own := table.spec.question(check.question).transitions) and check.rule in OF_STATES:
+                in_rows |= set(own.start)
         told[table.section.key] = {
             "checks": [check.model_dump(mode="json", by_alias=True) for check in checks],
             "rows": {a.pk: _only(a.row.facets, in_rows) for a in grid.assignments if a.asks(table.section)},
@@ -165,8 +169,8 @@ def composing_messages() -> dict[str, str]:
         "listField": _("{field}, commas between"),
         "notPasted": _("Left out of what was pasted, there is no field for it: {n}."),
         "stepKeys": _(
-            "Letters or ↑ ↓, Enter: pick · once more: a part stays · Enter again: what it becomes · –: thrown away · "
-            "Backspace: change the last one"
+            "Letters or ↑ ↓, Enter: pick · once more: a part stays · Enter again: what it becomes (-peel: made and "
+            "thrown away) · –: thrown away · Backspace: change the last one"
         ),
         "there": _("What is there"),
         "nothingThere": _("Nothing is there yet. Tab: write what comes about."),
@@ -201,6 +205,7 @@ def evidence_messages() -> dict[str, Any]:
         },
         "noMatch": _("No match found on this page."),
         "evidenceFailed": _("The document could not be loaded. It is tried again when you come back to it."),
+        "statesFailed": _("The drawing could not be loaded. It is tried again with the next answer."),
     }
 
 

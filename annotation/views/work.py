@@ -51,6 +51,7 @@ def sheet(request: AppRequest, pk: int) -> HttpResponse:
         "palette": palette(grid),
         "checks": checks_for_script(grid),
         "beginnings": _beginnings(grid),
+        "has_states": queries.has_states(sheet.study.scheme.parsed),
         "messages_for_script": messages_for_script(closed=sheet.closed_at is not None),
     }
     return render(request, "annotation/sheet.html", context)
@@ -108,6 +109,7 @@ def evidence_of(row: Row, *, hidden: bool = False) -> dict[str, Any]:
         "declared": scheme.block_kinds,
         "hits": hits,
         "original": doors.stored_page(row),
+        "picture": doors.picture_of(row),
     }
 
 

@@ -84,6 +84,12 @@ def lines_above(spec: PromptSpec, lines: Sequence[tuple[str, Sequence[tuple[str,
     )
 
 
+def things_there(spec: PromptSpec, things: Sequence[str]) -> str:
+    """What exists before a step, as `writing.there`; nothing of it can end a line."""
+    inert = _inert_in(spec)
+    return writing.there([inert(name) for name in things])
+
+
 def offered(prompt: QuestionPrompt, question: QuestionSpec) -> list[OptionSpec]:
     """The options that a judge chooses among: those that the prompt offers, all if it does not say; never one that only
     a preset gives."""

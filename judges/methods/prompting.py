@@ -90,6 +90,7 @@ from judges.methods.prompt_texts import (
     offered,
     offered_at,
     row_text,
+    things_there,
 )
 from llm.prompts import digest, with_plain_ends
 
@@ -116,6 +117,7 @@ __all__ = [
     "questions_for",
     "read_as",
     "row_text",
+    "things_there",
     "with_plain_ends",
 ]
 

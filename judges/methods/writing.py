@@ -21,7 +21,19 @@ from annotation.answers import AnswerRefused, Value, kind_of
 from annotation.scheme.spec import Kind, QuestionSpec
 from judges.methods.answers import Scores, Why, without_thoughts
 
-__all__ = ["Asking", "Scores", "Unreadable", "Why", "Written", "above", "form_of", "opening", "read", "request"]
+__all__ = [
+    "Asking",
+    "Scores",
+    "Unreadable",
+    "Why",
+    "Written",
+    "above",
+    "form_of",
+    "opening",
+    "read",
+    "request",
+    "there",
+]
 
 
 @dataclass(frozen=True)
@@ -132,6 +144,12 @@ def above(lines: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> str:
         said.append(f"{number}. {text}")
         said += [f"   {title} – {answer}" for title, answer in answers]
     return "\n".join(said) + "\n\n"
+
+
+def there(things: Sequence[str]) -> str:
+    """What exists before the step that is asked about, where a question asks what a step makes of it."""
+    said = "; ".join(things) if things else "nothing"
+    return f"There is now: {said}\n\n"
 
 
 # --- what is read -----------------------------------------------------------------------------------------------------

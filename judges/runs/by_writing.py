@@ -1,6 +1,7 @@
 """A judge that writes, at one row: questions are asked one by one or together, and read by their kind of answer.
 
-The lines of a table (layout `down`) are asked one after another, each with what the judge itself answered above it.
+The lines of a table (layout `down`) are asked one after another, each with what the judge itself answered above it; a
+question about transitions also with what there is by then.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from annotation.actions import Answer
-from annotation.answers import kind_of
+from annotation.answers import kind_of, transitions
 from annotation.answers.places import placed
 from annotation.evidence.blocks import Block
 from annotation.scheme.spec import Layout
@@ -46,10 +47,23 @@ def _fill_table(row: AtRow, groups: Sequence[Sequence[Asked]], made: Labelled) -
         above = prompting.lines_above(
             row.judge.prompt_spec, [(cell.column.name, _shown(cell, standing)) for cell in lines]
         )
-        _ask(row, [(group, above) for group in line], table)
+        _ask(row, [(group, above + _there(row, group, standing, lines)) for group in line], table)
         lines.append(line[0][0])
     made.answers.extend(table.answers)
     made.unread.extend(table.unread)
+
+
+def _there(row: AtRow, group: Sequence[Asked], standing: Sequence[Answer], lines: Sequence[Asked]) -> str:
+    """What exists before the step of a line, by the judge's own answers above, where that is asked about; else ""."""
+    cell = next((one for one in group if one.spec.transitions), None)
+    if cell is None:
+        return ""
+    things = transitions.start(cell.spec, row.assignment.row.facets)
+    said = {answer.column.pk: answer for answer in standing if answer.question.key == cell.question.key}
+    for line in lines:
+        if (answer := said.get(line.column.pk)) is not None:
+            things = transitions.after(things, kind_of(cell.spec).value(cell.spec, answer.code))  # type: ignore[arg-type]
+    return prompting.things_there(row.judge.prompt_spec, things)
 
 
 def _ask(row: AtRow, groups: Sequence[tuple[Sequence[Asked], str]], made: Labelled) -> None:

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
 from recipes import packs
 
 
@@ -7,6 +10,26 @@ class IngredientStates(packs.Pack):
     name = "recipes.ingredient_states"
 
     def register(self) -> None:
+        from annotation import doors
+        from annotation.models import Role
+        from recipes.ingredient_states import demo_study
+        from recipes.ingredient_states.models import Picture
         from recipes.ingredient_states.probing import registering
+        from recipes.ingredient_states.queries import place_of
 
         registering.register()
+        doors.register_tab(
+            position=24,
+            label=_("Graphs"),
+            url_name="ingredient_states:graphs",
+            roles={Role.MANAGER, Role.RESEARCHER},
+            fits=lambda study: place_of(study.scheme.parsed) is not None,
+        )
+        doors.register_picture_finder(
+            lambda row: (
+                reverse("ingredient_states:picture", args=[row.pk])
+                if Picture.objects.filter(row=row).exists()
+                else None
+            )
+        )
+        doors.register_demo(demo_study.DEMO)

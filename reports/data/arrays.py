@@ -477,6 +477,9 @@ def _questions(
             if spec.options
             else (),
             **_written(cells, number, spec, (*people, *of_judges, *golds), filters),
+            graphs=_graphs(cells, number, section, golds)
+            if spec.kind == Kind.TRANSITIONS and not filters.before_graphs
+            else None,
         )
 
 
@@ -494,13 +497,6 @@ def _written(
         for rater in raters
     }
     return {"written": {code: said for code, said in written.items() if said.cell.size}, "spellings": spellings}
-        return self.methods < 4
-
-    @property
-            graphs=_graphs(cells, number, section, golds)
-            if spec.kind == Kind.TRANSITIONS and not filters.before_graphs
-            else None,
-        )
 
 
 def _graphs(cells: _Cells, question: int, section: SectionSpec, golds: Sequence[RaterEntry]) -> GraphData:

@@ -303,6 +303,8 @@ def test_lists_are_held_against_each_other_entry_by_entry(study: Study) -> None:
     assert edits == [("A1", "A2", "dropped", "mix · flour, water", "", 1), ("A1", "A2", "added", "", "stir", 1)]
     before = {table.key for table in tables_of(report(study, methods=3))}
     assert "steps.parts.entries" not in before
+
+
 # --- texts ---
 
 

@@ -8,6 +8,8 @@ const { words, tables, examples } = JSON.parse(readFileSync(new URL("../rules/ch
 /** The answers of an example, as the grid has them: a line a column, from top to bottom. */
 function linesOf({ answers, columns }) {
   const lines = new Map();
+  for (const place of Object.keys(columns).map(Number))
+    lines.set(place, { place, answers: {}, facets: columns[place] });
   for (const [place, question, value] of answers) {
     const line = lines.get(place) ?? { place, answers: {}, facets: columns[place] };
     line.answers[question] = value;

@@ -91,7 +91,8 @@ test("what is half made is no answer, and nothing at all is none either", () => 
   assert.deepEqual(readStep(change, typed, words), { value: [{ from: ["egg"], to: ["white"] }] });
   assert.equal(concluded(change, emptyStep(), words, true).refused, "Pick first.");
   const several = { ...["egg", "salt"].reduce(pickedIn, emptyStep()), to: "a, b" };
-  assert.ok(readStep(change, several, words).refused.includes("several of several"));
+  const each = ["a", "b"].map((name) => ({ from: ["egg", "salt"], to: [name] }));
+  assert.deepEqual(readStep(change, several, words), { value: each });
 });
 
 test("things are found by their beginning, by a word, by what stands in them", () => {
@@ -103,6 +104,23 @@ test("things are found by their beginning, by a word, by what stands in them", (
     thingsNamed([{ name: "冷たい水", state: "", used: false }], "水").map(({ name }) => name),
     ["冷たい水"],
   );
+});
+
+test("a dash before a name throws away what is made, and an ideographic comma separates as well", () => {
+  const made = make(emptyStep(), ["egg"], "yolk、-shell");
+  assert.deepEqual(made.done, [
+    { from: ["egg"], to: ["yolk", "shell"] },
+    { from: ["shell"], to: [] },
+  ]);
+  assert.deepEqual(thereBefore(["egg", "salt"], [made.done]), ["salt", "yolk"]);
+});
+
+test("Japanese is found without spaces between its words, in either syllabary and any width", () => {
+  const things = ["溶かしたバター", "切った玉ねぎ", "Ｔ骨"].map((name) => ({ name, state: "", used: false }));
+  const names = (typed) => thingsNamed(things, typed).map(({ name }) => name);
+  assert.deepEqual(names("ばた"), ["溶かしたバター"]);
+  assert.deepEqual(names("玉"), ["切った玉ねぎ"]);
+  assert.deepEqual(names("t"), ["Ｔ骨"]);
 });
 
 test("what a step above does not make any more is missing", () => {

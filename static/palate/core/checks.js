@@ -3,6 +3,7 @@
 
 import { fill } from "./sentences.js";
 import { folded, partsOf } from "./values.js";
+import { faultsOf, namesIn } from "./world.js";
 
 /** @typedef {import("./sentences.js").Sentences} Sentences */
 /** @typedef {import("./values.js").Value} Value */
@@ -50,11 +51,33 @@ export function findings(section, lines, row, words) {
     for (const check of section.checks) {
       const { question, rule, level, message } = check;
       if (!(question in answers) || !holds(section, check, answers)) continue;
-      const told = RULES[/** @type {keyof typeof RULES} */ (rule)]({ section, check, answers, above, row, facets });
+      const told = RULE_OF_STATES.has(rule)
+        ? brokenStates(section, check, lines, number, row)
+        : RULES[/** @type {keyof typeof RULES} */ (rule)]({ section, check, answers, above, row, facets });
       if (told) found.push({ place, question, rule, level, message: message || fill(words[`check-${rule}`], told) });
     }
   });
   return found;
+}
+
+const RULE_OF_STATES = new Set(["exists", "distinct", "reached"]);
+
+/**
+ * What breaks a rule over what exists at the steps.
+ * @template Place
+ * @param {CheckedSection} section
+ * @param {Check} check
+ * @param {CheckedLine<Place>[]} lines
+ * @param {number} number of the line
+ * @param {Facets} row
+ * @returns {Told | undefined}
+ */
+function brokenStates({ questions }, { question, rule }, lines, number, row) {
+  const start = (questions[question].transitions?.start ?? []).flatMap((facet) => namesIn(row[facet] ?? ""));
+  const said = lines.map(({ answers }) => answers[question]);
+  const answers = /** @type {(import("./values.js").Transition[] | undefined)[]} */ (said);
+  const here = faultsOf([...new Set(start)], answers).filter((one) => one.rule === rule && one.step === number);
+  return here.length ? { parts: [...new Set(here.map(({ name }) => name))].join(", ") } : undefined;
 }
 
 /** @typedef {{section: CheckedSection, check: Check, answers: LineAnswers, above: LineAnswers[], row: Facets, facets: Facets}} Case */

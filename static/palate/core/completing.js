@@ -1,6 +1,6 @@
 // What is offered to whoever types: what the scheme lists, and what was answered before. Of a list, its last part is completed.
 
-import { folded, tidy } from "./values.js";
+import { beginsWord, searched } from "./finding.js";
 
 const MOST = 8;
 
@@ -15,9 +15,6 @@ function lastPart(typed, separator) {
   return { before: typed.slice(0, at) + (at ? gap || " " : ""), part: typed.slice(at).trim() };
 }
 
-/** @param {string} text */
-const wordIn = (text) => folded(tidy(text));
-
 /**
  * Those of the offers that fit what is typed, each as the whole text that taking it makes: first what begins so, then what has
  * a word that does. Nothing where all of it stands there already, or where nothing is typed and `all` is not asked for.
@@ -28,12 +25,12 @@ const wordIn = (text) => folded(tidy(text));
  */
 export function completions(offers, typed, { separator = "", all = false } = {}) {
   const { before, part } = lastPart(typed, separator);
-  const wanted = wordIn(part);
+  const wanted = searched(part);
   if (!wanted && !all) return [];
-  const taken = new Set(separator ? before.split(separator).map(wordIn) : []);
-  const distinct = [...new Map(offers.map((offer) => [wordIn(offer), offer])).entries()];
+  const taken = new Set(separator ? before.split(separator).map(searched) : []);
+  const distinct = [...new Map(offers.map((offer) => [searched(offer), offer])).entries()];
   const open = distinct.filter(([word]) => word && !taken.has(word) && word !== wanted);
   const starts = open.filter(([word]) => word.startsWith(wanted));
-  const inside = open.filter(([word]) => !word.startsWith(wanted) && word.includes(` ${wanted}`));
+  const inside = open.filter(([word]) => !word.startsWith(wanted) && beginsWord(word, wanted));
   return [...starts, ...inside].slice(0, MOST).map(([, shown]) => ({ text: before + shown, shown }));
 }

@@ -388,10 +388,18 @@ export const isStaying = ({ from, to }) => from.length === 1 && to.length === 1 
  * @param {Transition[]} transitions
  */
 export function after(things, transitions) {
+  const before = new Set(things.map(folded));
   const gone = new Set(transitions.flatMap(({ from }) => from.map(folded)));
   const left = things.filter((name) => !gone.has(folded(name)));
   const known = new Set(left.map(folded));
-  const made = [...new Set(transitions.flatMap(({ to }) => to))].filter((name) => !known.has(folded(name)));
+  // What a step both makes and throws away, as the peel of what it peels, is not there afterwards.
+  const thrown = transitions.filter(({ to }) => !to.length).flatMap(({ from }) => from.map(folded));
+  for (const name of thrown) if (!before.has(name)) known.add(name);
+  // Of what is not there no part stays either.
+  /** @param {Transition} one */
+  const madeBy = ({ from, to }) =>
+    to.filter((name) => from.length !== 1 || folded(from[0]) !== folded(name) || before.has(folded(name)));
+  const made = [...new Set(transitions.flatMap(madeBy))].filter((name) => !known.has(folded(name)));
   return [...left, ...made];
 }
 
@@ -520,12 +528,18 @@ export function warningsOf({ text, transitions }, value, words) {
   if (text && typeof value === "string") return specialOf(text, value) ? [] : broken(text, value, "warn");
   if (!transitions) return [];
   const changes = /** @type {Transition[]} */ (value).filter((one) => !isStaying(one)); // which is no use of a thing
+  // Several things of which several are made have a line for each that is made: they become something once.
+  /** @param {Transition} one */
+  const uses = ({ from }) => from.map(folded).sort().join("\n");
+  const once = changes.filter(
+    (one, n) => one.from.length < 2 || changes.findIndex((other) => uses(other) === uses(one)) === n,
+  );
   /**
    * @param {"from" | "to"} way
    * @param {string} sentence
    */
   const twice = (way, sentence) => {
-    const names = changes.flatMap((one) => one[way].map(folded));
+    const names = (way === "from" ? once : changes).flatMap((one) => one[way].map(folded));
     const repeated = new Set(names.filter((name, n) => names.indexOf(name) !== n));
     return [...repeated].map((thing) => fill(sentence, { thing }));
   };

@@ -1,5 +1,6 @@
 // What exists at a step of a table, and the transitions of a step while somebody picks them.
 
+import { beginsWord, searched } from "./finding.js";
 import { swapped, withoutItem } from "./lists.js";
 import { fill } from "./sentences.js";
 import { after, checkedTransitions, folded, readList, tidy, writtenList } from "./values.js";
@@ -23,6 +24,8 @@ import { after, checkedTransitions, folded, readList, tidy, writtenList } from "
  * @property {boolean} used a transition of this step uses it up
  */
 
+const DASHED = /^[-–—]\s*/;
+
 /**
  * @param {string[]} names
  * @param {string} name
@@ -35,6 +38,64 @@ const has = (names, name) => names.some((one) => folded(one) === folded(name));
  * @param {Transition[][]} above the answers of the steps above, the first one first
  */
 export const thereBefore = (start, above) => above.reduce(after, start);
+
+/**
+ * The things that a facet names: see annotation/answers/transitions.py.
+ * @param {string | string[]} facet
+ */
+export const namesIn = (facet) =>
+  (Array.isArray(facet) ? facet : facet.split(facet.includes(";") ? ";" : ","))
+    .map((name) => tidy(name))
+    .filter(Boolean);
+
+/** @typedef {{rule: "exists" | "distinct" | "reached", step: number, name: string}} StateFault `step`: counted from 0 */
+
+/**
+ * What cannot be: see annotation/answers/states.py, which has the last word.
+ * @param {string[]} start
+ * @param {(Transition[] | undefined)[]} answers of each step; undefined for none
+ * @returns {StateFault[]}
+ */
+export function faultsOf(start, answers) {
+  /** @type {StateFault[]} */
+  const faults = [];
+  const used = new Set();
+  let alive = new Set();
+  for (const name of start) {
+    if (alive.has(folded(name))) faults.push({ rule: "distinct", step: 0, name });
+    alive.add(folded(name));
+  }
+  answers.forEach((answer, step) => {
+    if (!answer) return;
+    const before = alive;
+    const stays = answer.flatMap(({ from, to }) => (from.length === 1 && has(to, from[0]) ? [folded(from[0])] : []));
+    const kept = new Set(stays);
+    /** @type {Set<string>} */
+    const made = new Set();
+    /** @type {Set<string>} */
+    const waste = new Set();
+    const gone = new Set(answer.flatMap(({ from }) => from.map(folded)).filter((name) => !kept.has(name)));
+    alive = new Set([...before].filter((name) => !gone.has(name)));
+    /** @param {Transition} one */
+    const madeBy = ({ from, to }) => to.filter((name) => !(from.length === 1 && folded(from[0]) === folded(name)));
+    for (const one of answer)
+      for (const name of madeBy(one)) {
+        if (!made.has(folded(name)) && alive.has(folded(name))) faults.push({ rule: "distinct", step, name });
+        made.add(folded(name));
+      }
+    for (const one of answer)
+      for (const name of one.from)
+        if (before.has(folded(name))) {
+          if (madeBy(one).length || !one.to.length) used.add(folded(name));
+        } else if (!one.to.length && made.has(folded(name))) waste.add(folded(name));
+        else faults.push({ rule: "exists", step, name });
+    for (const name of made) if (!waste.has(name)) alive.add(name);
+  });
+  const last = answers.length - 1;
+  if (last >= 0 && answers.every(Boolean))
+    for (const name of start) if (!used.has(folded(name))) faults.push({ rule: "reached", step: last, name });
+  return faults;
+}
 
 /** @returns {StepDraft} */
 export const emptyStep = () => ({ done: [], picked: [], staying: [], to: "", nothing: false });
@@ -69,11 +130,11 @@ export function thingsIn(there, { done, picked, staying }) {
  * @param {string} typed
  */
 export function thingsNamed(things, typed) {
-  const wanted = folded(tidy(typed));
+  const wanted = searched(typed);
   /** @param {Thing} thing */
   const worth = ({ name }) => {
-    const text = folded(name);
-    return text.startsWith(wanted) ? 0 : text.includes(` ${wanted}`) ? 1 : text.includes(wanted) ? 2 : 3;
+    const text = searched(name);
+    return text.startsWith(wanted) ? 0 : beginsWord(text, wanted) ? 1 : text.includes(wanted) ? 2 : 3;
   };
   return [0, 1, 2].flatMap((rank) => things.filter((thing) => worth(thing) === rank));
 }
@@ -102,17 +163,30 @@ export function pickedIn(draft, name) {
  */
 export function concluded(question, draft, words, isGone = false) {
   const { done, picked, staying } = draft;
-  const to = isGone ? [] : readList(draft.to);
+  // A dash before a name: it is made, and thrown away at once.
+  const made = isGone ? [] : readList(draft.to.replace(/[、，]/g, ","));
+  const waste = made.filter((name) => DASHED.test(name)).map((name) => tidy(name.replace(DASHED, "")));
+  const to = made.map((name) => tidy(name.replace(DASHED, ""))).filter(Boolean);
   if (!to.length && !isGone) return { refused: fill(words.becomesNothing, { things: picked.join(", ") }) };
   if (!to.length && !picked.length) return { refused: words.pickFirst };
   const alone = picked.length === 1 && staying.length === 1 && to.length > 0;
-  const made = alone
+  const changes = alone
     ? [{ from: picked, to: [...to.filter((name) => !has(staying, name)), ...staying] }]
-    : [{ from: picked, to }, ...staying.map((name) => ({ from: [name], to: [name] }))];
-  const read = checkedTransitions(question, [...done, ...made], words);
+    : [...splitFor(picked, to), ...staying.map((name) => ({ from: [name], to: [name] }))];
+  changes.push(...waste.map((name) => ({ from: [name], to: [] })));
+  const read = checkedTransitions(question, [...done, ...changes], words);
   if ("refused" in read) return read;
-  return { draft: { ...emptyStep(), done: [...done, ...made] } };
+  return { draft: { ...emptyStep(), done: [...done, ...changes] } };
 }
+
+/**
+ * Several things of several have a transition for each that is made.
+ * @param {string[]} from
+ * @param {string[]} to
+ * @returns {Transition[]}
+ */
+const splitFor = (from, to) =>
+  from.length > 1 && to.length > 1 ? to.map((name) => ({ from, to: [name] })) : [{ from, to }];
 
 /**
  * A transition is made anew: what it says is picked and typed again.

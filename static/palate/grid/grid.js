@@ -8,6 +8,7 @@ import { byId, dataOf, elementOf, hasDialog, inside, make, placeOf } from "../pa
 import { browserStore } from "../page/store.js";
 import { EvidencePanel } from "../sheet/evidence.js";
 import { Keys } from "../sheet/keys.js";
+import { StatesPanel } from "../sheet/states.js";
 import { moveDivider } from "../sheet/view.js";
 import { Cells } from "./cells.js";
 import { Checking } from "./checking.js";
@@ -175,6 +176,21 @@ tables.addEventListener("palate:focus-cell", (event) => {
   if (next) panel.fetch(next).catch(() => {});
 });
 
+// What becomes of what is drawn below the document, where the scheme asks for it.
+const statesBox = document.getElementById("states");
+if (statesBox) {
+  const states = new StatesPanel(statesBox, {
+    urlOf: (row) => (config.states ?? "").replace("/0/", `/${row}/`),
+    go: (id) => focus.go(cells.get(id)),
+    failed: messages.statesFailed,
+  });
+  tables.addEventListener("palate:focus-cell", (event) => {
+    const { assignment, id } = /** @type {CustomEvent<import("./focus.js").FocusDetail>} */ (event).detail;
+    states.show(assignment, id);
+  });
+  saving.acknowledged.push(() => states.refresh());
+}
+
 const help = elementOf("help", HTMLDialogElement);
 keys.add("?", () => help.showModal());
 keys.add("o", () => document.getElementById("original")?.click());
@@ -198,11 +214,12 @@ document.addEventListener("click", (event) => {
   if (!event.detail || hasDialog()) return;
   if (placeOf(event).closest(":is(.sheet-bar, .palette, .side) :is(button, a)")) focus.back({ scroll: false });
 });
-byId("evidence").addEventListener("keydown", (event) => {
-  if (event.key !== "Escape") return;
-  event.preventDefault();
-  focus.back();
-});
+for (const beside of [byId("evidence"), statesBox])
+  beside?.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    focus.back();
+  });
 // Whoever comes into the grid from elsewhere on the page.
 tables.addEventListener("focusin", (event) => {
   const element = placeOf(event);

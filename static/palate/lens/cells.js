@@ -80,6 +80,15 @@ export class LensCells {
     return td ? this.byElement.get(td) : undefined;
   }
 
+  /**
+   * @param {string} id of a cell as the server names it: c-row-column-question
+   * @returns {Cell | undefined}
+   */
+  withId(id) {
+    const [, row, column, question] = id.split("-");
+    return this.byKey.get(keyOf(row, column, question));
+  }
+
   // The lines that the filter leaves.
   shownLines() {
     return this.lines.filter((line) => !line.tr.hidden);

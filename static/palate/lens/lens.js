@@ -3,6 +3,7 @@
 import { byId, dataOf, elementOf, placeOf } from "../page/elements.js";
 import { EvidencePanel } from "../sheet/evidence.js";
 import { Keys } from "../sheet/keys.js";
+import { StatesPanel } from "../sheet/states.js";
 import { moveDivider } from "../sheet/view.js";
 import { LensCells } from "./cells.js";
 import { Deciding } from "./deciding.js";
@@ -25,6 +26,14 @@ const panel = new EvidencePanel(
   (row) => (config.evidence ?? "").replace("/0/", `/${row}/`),
   messages,
 );
+const statesBox = document.getElementById("states");
+const states = statesBox
+  ? new StatesPanel(statesBox, {
+      urlOf: (row) => (config.states ?? "").replace("/0/", `/${row}/`),
+      go: (id) => focus.go(cells.withId(id)),
+      failed: messages.statesFailed,
+    })
+  : null;
 const focus = new LensFocus({
   cells,
   panel,
@@ -40,13 +49,15 @@ const deciding = new Deciding({
   words: messages,
   decided(cell, isDecided) {
     const { kind, undecided } = filters.now;
+    states?.refresh();
     filter();
     if ((kind || undecided) && isDecided) step(1);
     else focus.go(cell);
   },
 });
 
-focus.listeners.push(({ question, column, line }) => {
+focus.listeners.push(({ row, question, column, line }) => {
+  states?.show(row, `c-${row}-${column}-${question}`);
   const name = line.doc.querySelector(".name")?.textContent ?? "";
   byId("where").textContent = `${name} › ${palette[question].title} › ${byId(`h-${column}`).title}`;
   filters.showPlace(focus.now);

@@ -1,0 +1,73 @@
+"""Graphs over HTTP for programs: read, and brought in, by the same reads and actions as the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils.translation import gettext_lazy as _
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.decorators import api_view
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.actions import Refused
+from annotation.api.core import study_of
+from annotation.api.serializers import RefusalSerializer
+from annotation.exchange.row_imports import ImportRefused, problems_text
+from annotation.exchange.tables import TableError
+from annotation.models import Role
+from recipes.ingredient_states import actions, exports, queries
+from recipes.ingredient_states.recipe_files import FileRefused, read_json, to_json
+
+
+class GraphsSerializer(serializers.Serializer[Any]):
+    """What docs/states.md calls a file of recipes."""
+
+    recipes = serializers.ListField(child=serializers.JSONField())
+
+
+class BroughtSerializer(serializers.Serializer[Any]):
+    recipes = serializers.IntegerField(help_text=_("That are new."))
+    known = serializers.IntegerField(help_text=_("That were there already."))
+    graphs = serializers.IntegerField()
+    labels = serializers.IntegerField(help_text=_("New or changed answers."))
+
+
+@extend_schema(
+    methods=["GET"],
+    parameters=[
+        OpenApiParameter("rater", str, description="Only this rater's graphs, by the code."),
+        OpenApiParameter("as", str, enum=[*exports.ENDINGS], description="By default JSON."),
+    ],
+    responses=GraphsSerializer,
+)
+@extend_schema(methods=["POST"], request=GraphsSerializer, responses={201: BroughtSerializer, 409: RefusalSerializer})
+@api_view(["GET", "POST"])
+def graphs(request: Request, slug: str) -> Response | HttpResponse:
+    """All recipes of a study with everybody's graphs and the world after each step (GET); more of them (POST)."""
+    if request.method == "GET":
+        return _read(request, slug)
+    study = study_of(request, slug, Role.MANAGER)
+    try:
+        found = read_json(request.body.decode("utf-8-sig"))
+        done = actions.import_recipes(study=study, recipes=found)
+    except ImportRefused as refused:
+        return Response({"detail": problems_text(refused)}, status=status.HTTP_409_CONFLICT)
+    except (Refused, FileRefused, TableError, UnicodeDecodeError) as refused:
+        return Response({"detail": str(refused)}, status=status.HTTP_409_CONFLICT)
+    told = {"recipes": len(done.added), "known": done.known, "graphs": done.graphs, "labels": done.labels}
+    return Response(told, status=status.HTTP_201_CREATED)
+
+
+def _read(request: Request, slug: str) -> Response | HttpResponse:
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+    rater, ending = request.query_params.get("rater", ""), request.query_params.get("as", "json")
+    try:
+        found = queries.recipe_files(study, raters=frozenset({rater} if rater else ()))
+    except Refused as refused:
+        return Response({"detail": str(refused)}, status=status.HTTP_409_CONFLICT)
+    if ending == "json" or ending not in exports.ENDINGS:
+        return Response(to_json(found))
+    return HttpResponse(exports.written(found, ending), content_type=f"{exports.ENDINGS[ending]}; charset=utf-8")

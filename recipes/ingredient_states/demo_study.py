@@ -1,0 +1,93 @@
+"""The demo of this pack: ten recipes written for it, each annotated twice, and one annotator who has still to do so.
+
+Its content lies in `demo/`, a file a recipe; `first` and `second` are what two people say of it, a list of transitions
+in their text form for each step.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+from django.contrib.auth.models import Permission
+from django.db import transaction
+
+from annotation import actions as annotating
+from annotation import doors
+from annotation.answers import kind_of
+from annotation.models import Rater, Role, Row, Study, User
+from annotation.scheme.spec import QuestionSpec, load_scheme
+from recipes.ingredient_states import actions
+from recipes.ingredient_states.recipe_files import Graph, RecipeFile, picture_of
+
+ROOT = Path(__file__).resolve().parent
+SLUG = "states-demo"
+PASSWORD = "palate-demo"  # noqa: S105 (the demo's, printed on the screen)
+ROLES = {"annotator": Role.ANNOTATOR, "manager": Role.MANAGER, "researcher": Role.RESEARCHER}
+RATERS = {"first": "R1", "second": "R2"}
+
+
+def question() -> QuestionSpec:
+    """The question of the shipped scheme that asks what becomes of what."""
+    return load_scheme(_source()).sections[0].questions[0]
+
+
+def demo_recipes() -> list[RecipeFile]:
+    """The ten recipes in the order of their titles, with both annotations."""
+    spec = question()
+    kind = kind_of(spec)
+    found = []
+    for file in sorted((ROOT / "demo").glob("*.yaml")):
+        told = yaml.safe_load(file.read_text(encoding="utf-8"))
+        graphs = []
+        for key, code in RATERS.items():
+            values = [kind.read(spec, "\n".join(lines)) for lines in told[key]]
+            graphs.append(Graph(code, [None if value is None else list(value) for value in values]))  # type: ignore[arg-type]
+        drawn = file.with_suffix(".png")
+        found.append(
+            RecipeFile(
+                told["title"],
+                tuple(told["ingredients"]),
+                tuple(told["steps"]),
+                told["language"],
+                picture=picture_of(drawn.read_bytes()) if drawn.is_file() else None,
+                graphs=tuple(graphs),
+            )
+        )
+    return sorted(found, key=lambda recipe: recipe.title)
+
+
+@transaction.atomic
+def build() -> Study:
+    """Make the demo study, or return it when it is there."""
+    if study := Study.objects.filter(slug=SLUG).first():
+        return study
+    users = {name: _user(name) for name in ROLES}
+    source = _source()
+    scheme = annotating.store_scheme(spec=load_scheme(source), source=source)
+    study = annotating.create_study(slug=SLUG, title="Ingredient states (demo)", scheme=scheme, by=users["manager"])
+    for name, role in ROLES.items():
+        annotating.add_member(study=study, user=users[name], role=role)
+    actions.import_recipes(study=study, recipes=demo_recipes())
+    annotator = Rater.objects.get(study=study, user=users["annotator"])
+    annotating.assign(rater=annotator, rows=Row.objects.filter(sheet__study=study))
+    return study
+
+
+def _source() -> str:
+    return (ROOT / "schemes" / "ingredient-states.yaml").read_text(encoding="utf-8")
+
+
+def _user(name: str) -> User:
+    """The login of the same name in the other demo, made where it is missing."""
+    user, created = User.objects.get_or_create(username=name)
+    if created:
+        user.set_password(PASSWORD)
+        user.save(update_fields=["password"])
+        if ROLES[name] == Role.MANAGER:
+            user.user_permissions.set(Permission.objects.filter(codename__in=["add_study", "add_judge"]))
+    return user
+
+
+# Its logins are those of the demo of recipe memorization, which says what each is for.
+DEMO = doors.Demo(build=build, logins={}, password=PASSWORD)

@@ -1,0 +1,109 @@
+"""The page of the graphs of a study: which recipes there are, whose graphs they have, files in and out; pictures."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation.actions import Refused
+from annotation.exchange.row_imports import ImportRefused, problems_text, translated
+from annotation.exchange.tables import TableError
+from annotation.models import Assignment, Role, Study
+from annotation.people.access import AppRequest, check_role, for_roles
+from recipes.ingredient_states import actions, exports, queries, reading
+from recipes.ingredient_states.forms import BringForm, ChoiceForm
+from recipes.ingredient_states.models import Picture
+
+READERS = (Role.MANAGER, Role.RESEARCHER)
+
+
+@require_GET
+@for_roles(*READERS)
+def graphs(request: AppRequest, study: Study) -> HttpResponse:
+    return _page(request, study, BringForm())
+
+
+@require_POST
+@for_roles(Role.MANAGER)
+def bring(request: AppRequest, study: Study) -> HttpResponse:
+    """Import files: what is none is named, and then nothing is written."""
+    form = BringForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _page(request, study, form)
+    try:
+        found = reading.read(form.cleaned_data["files"], known=queries.recipe_files(study))
+        if found.refused:
+            form.add_error("files", found.refused[:50])
+        else:
+            done = actions.import_recipes(study=study, recipes=found.recipes, replace=form.cleaned_data["replace"])
+            for said in done.sentences():
+                messages.success(request, said)
+            return redirect("ingredient_states:graphs", study.slug)
+    except ImportRefused as refused:
+        form.add_error("files", problems_text(refused))
+    except TableError as error:
+        form.add_error("files", translated(error.sentence))
+    except Refused as error:
+        form.add_error("files", str(error))
+    return _page(request, study, form)
+
+
+def _page(request: AppRequest, study: Study, form: BringForm) -> HttpResponse:
+    if queries.place_of(study.scheme.parsed) is None:
+        raise Http404
+    lines = []
+    for recipe in queries.recipes(study):
+        said = [one for one in recipe.graphs if any(answer is not None for answer in one.answers)]
+        lines.append(
+            {
+                "recipe": recipe,
+                "graphs": [
+                    {
+                        "of": one,
+                        "n_states": sum(state.step > 0 for state in one.graph.states),
+                        "n_edges": len(one.graph.edges),
+                        "n_open": len(one.graph.unanswered),
+                        "n_problems": len(one.graph.problems),
+                    }
+                    for one in said
+                ],
+            }
+        )
+    codes = study.raters.filter(assignments__isnull=False).distinct().order_by("code").values_list("code", flat=True)
+    context = {
+        "study": study,
+        "form": form,
+        "lines": lines,
+        "raters": list(codes),
+        "endings": list(exports.ENDINGS),
+        "may_write": Role.MANAGER in study.roles,
+    }
+    return render(request, "recipes/graphs.html", context)
+
+
+@require_GET
+@for_roles(*READERS)
+def download(request: AppRequest, study: Study, ending: str) -> HttpResponse:
+    form = ChoiceForm(request.GET)
+    if ending not in exports.ENDINGS or not form.is_valid() or queries.place_of(study.scheme.parsed) is None:
+        raise Http404(_("There is no such file."))
+    rater = form.cleaned_data["rater"]
+    text = exports.written(queries.recipe_files(study, raters=frozenset({rater} if rater else ())), ending)
+    response = HttpResponse(text, content_type=f"{exports.ENDINGS[ending]}; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{study.slug}-graphs.{ending}"'
+    return response
+
+
+@require_GET
+def picture(request: AppRequest, pk: int) -> HttpResponse:
+    """The picture of a recipe, for who labels it and for the members of its study."""
+    found = get_object_or_404(Picture.objects.select_related("row__sheet__study"), row=pk)
+    if not Assignment.objects.of_user(request.user).filter(row=pk).exists():
+        check_role(request.user, found.row.sheet.study, *READERS)
+    response = HttpResponse(bytes(found.data), content_type=found.media_type)
+    response["Cache-Control"] = "private, max-age=86400"
+    response["X-Content-Type-Options"] = "nosniff"
+    return response

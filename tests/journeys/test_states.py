@@ -1,0 +1,110 @@
+"""A recipe of twelve steps: its graph of states is drawn by keys alone, changed in the middle, and drawn again."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation import actions as annotating
+from annotation.answers import transitions
+from annotation.models import Label, Rater
+from annotation.queries import state_graphs
+from annotation.scheme.spec import load_scheme
+from recipes.ingredient_states import actions, demo_study
+from tests import builders
+from tests.journeys import pages
+from tests.journeys.conftest import Browsing
+from tests.journeys.pages import Grid
+
+pytestmark = pytest.mark.once
+
+BUNS = next(recipe for recipe in demo_study.demo_recipes() if recipe.title == "Braided milk buns")
+
+
+@pytest.fixture
+def grid(browsing: Browsing) -> Grid:
+    source = (demo_study.ROOT / "schemes" / "ingredient-states.yaml").read_text(encoding="utf-8")
+    scheme = annotating.store_scheme(spec=load_scheme(source), source=source)
+    study = annotating.create_study(slug="states", title="States", scheme=scheme, by=None)
+    actions.import_recipes(study=study, recipes=[BUNS])
+    sheet = study.sheets.get()
+    builders.assignments(builders.rater(study, pages.person("anna")), sheet)
+    return Grid(browsing.person("anna"), sheet).open()
+
+
+def answer(grid: Grid, step: list[dict[str, list[str]]]) -> None:
+    """Answer the focused step in the editor: pick each thing by name, twice where a part stays, write what becomes."""
+    keyboard = grid.page.keyboard
+    staying = {one["from"][0] for one in step if transitions.is_staying(one)}
+    grid.keys("F2")
+    for one in step:
+        if transitions.is_staying(one):
+            continue
+        for name in one["from"]:
+            for _time in range(2 if name in staying or (len(one["from"]) == 1 and name in one["to"]) else 1):
+                keyboard.insert_text(name)
+                grid.keys("Enter")
+        grid.keys("Enter")
+        keyboard.insert_text(", ".join(name for name in one["to"] if name not in one["from"]))
+        grid.keys("Enter")
+    grid.keys("Enter")
+
+
+def test_twelve_steps_are_drawn_by_keys_changed_in_the_middle_and_drawn_again(grid: Grid) -> None:
+    page, keyboard = grid.page, grid.page.keyboard
+    drawing = page.get_by_role("group", name="States of Braided milk buns by A1")
+    expect(drawing.get_by_text("not answered yet")).to_have_count(12)
+    assert len(BUNS.steps) == 12
+
+    # All twelve steps, without a hand on the mouse; the drawing follows what is saved.
+    for step in BUNS.graphs[0].answers:
+        answer(grid, step or [])
+    grid.settle()
+    expect(drawing.get_by_text("not answered yet")).to_have_count(0)
+    expect(drawing.locator("a.state.made")).to_have_count(14)
+    expect(drawing.locator("path.edge")).to_have_count(25)
+    expect(page.locator("#states .problems")).to_have_count(0)
+    said = Label.objects.filter(assignment__rater__user__username="anna").order_by("column__position")
+    assert [label.value for label in said] == BUNS.graphs[0].answers
+    # The step that refers to another one says so.
+    expect(drawing.get_by_text(re.compile("Step 5 ← 1"))).to_have_count(1)
+
+    # Step 4 makes something else: what step 5 used of it is kept, and shown not to be there; nothing below is lost.
+    grid.go("Recipe", BUNS.steps[3], "change")
+    grid.keys("F2", "Backspace", "Control+a")
+    keyboard.insert_text("flour mixture")
+    grid.keys("Control+Enter")
+    grid.settle()
+    expect(drawing.locator("a.state.lost")).to_have_count(1)
+    expect(page.locator("#states .problems li")).to_have_text(
+        [
+            "Step 5 “sweetened flour” is used, and there is no such thing.",
+        ]
+    )
+    fifth = page.locator(f"#{grid.id('Recipe', BUNS.steps[4], 'change')}")
+    expect(fifth).to_have_attribute("data-doubt", "")
+    assert Label.objects.filter(assignment__rater__user__username="anna").count() == 12
+
+    # The drawing leads to the step, which is mended there.
+    grid.go("Recipe", BUNS.steps[11], "change")
+    drawing.locator("a.state.lost").click()
+    assert grid.focused == grid.id("Recipe", BUNS.steps[4], "change")
+    grid.keys("F2")
+    expect(page.locator(".composing .doubt")).to_have_text(["not there at this step: sweetened flour"])
+    grid.keys("F2", "Control+a")
+    keyboard.insert_text("yeast milk, melted butter, whole egg, flour mixture, yolk -> rough dough\nyolk -> yolk")
+    grid.keys("Control+Enter")
+    grid.settle()
+    expect(drawing.locator("a.state.lost")).to_have_count(0)
+    expect(drawing.locator("a.state.made")).to_have_count(14)
+
+    # What it says stands in a table as well.
+    page.locator("#states summary").click()
+    expect(page.locator("#states .twin tbody tr")).to_have_count(13)
+    expect(page.locator("#states .twin tbody tr").last).to_contain_text("baked buns")
+
+    [mine] = state_graphs(grid.sheet, Rater.objects.get(user__username="anna").assignments.select_related("row"))
+    assert not mine.graph.problems
+    assert [state.name for state in mine.graph.world(12)] == ["egg white", "baked buns"]

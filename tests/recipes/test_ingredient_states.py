@@ -1,0 +1,192 @@
+"""Recipes and graphs of states in and out, and who sees them."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+
+from annotation import actions as annotating
+from annotation.models import Label, Role, Sheet, Study
+from annotation.scheme.spec import load_scheme
+from recipes.ingredient_states import actions, demo_study, graph_files, queries, reading
+from recipes.ingredient_states.exports import written
+from recipes.ingredient_states.models import Picture
+from recipes.ingredient_states.recipe_files import FileRefused, RecipeFile, graph_in, read_json, to_json
+from tests import builders
+from tests.builders import ApiOf, ClientOf
+
+RECIPES = demo_study.demo_recipes()
+DOT = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5E"
+    "rkJggg=="
+)
+
+
+@pytest.fixture
+def study(db: None) -> Study:
+    source = (demo_study.ROOT / "schemes" / "ingredient-states.yaml").read_text(encoding="utf-8")
+    scheme = annotating.store_scheme(spec=load_scheme(source), source=source)
+    return annotating.create_study(slug="states", title="States", scheme=scheme, by=builders.user("mara"))
+
+
+def test_the_demo_has_ten_recipes_of_which_three_are_japanese_annotated_twice_and_differently() -> None:
+    assert len(RECIPES) == 10
+    assert sum(recipe.language == "ja" for recipe in RECIPES) == 3
+    for recipe in RECIPES:
+        graphs = [graph_in(recipe, one) for one in recipe.graphs]
+        assert [graph.problems for graph in graphs] == [(), ()]
+        assert {state.name for state in graphs[0].states} != {state.name for state in graphs[1].states}
+    assert any(graph_in(recipe, recipe.graphs[0]).stayed for recipe in RECIPES)
+    assert any(graph_in(recipe, recipe.graphs[0]).thrown for recipe in RECIPES)
+
+
+def test_json_and_graphml_come_back_as_they_went_out() -> None:
+    assert read_json(json.dumps(to_json(RECIPES))) == RECIPES
+    told = to_json(RECIPES)
+    for recipe in told["recipes"]:
+        for graph in recipe["graphs"]:
+            del graph["transitions"]  # so that states and edges count
+    again = read_json(json.dumps(told))
+    graphs = [(r.title, g.rater, g.kind, graph_in(r, g)) for r in RECIPES for g in r.graphs]
+    from_graphml = graph_files.read_graphml(graph_files.to_graphml(graphs))
+    from_states = [graph_in(recipe, one) for recipe in again for one in recipe.graphs]
+    for (*names, graph), (*others, second), third in zip(graphs, from_graphml, from_states, strict=True):
+        assert names == others
+        for other in (second, third):
+            assert _worlds(other) == _worlds(graph)
+            assert len(other.edges) == len(graph.edges)
+            assert sorted(other.thrown.values()) == sorted(graph.thrown.values())
+
+
+def _worlds(graph: Any) -> list[list[str]]:
+    return [sorted(state.name for state in graph.world(step)) for step in range(graph.steps + 1)]
+
+
+@pytest.mark.parametrize(
+    ("states", "edges", "why"),
+    [
+        ([("a", 0), ("b", 1), ("c", 2)], [("a", "b"), ("b", "c"), ("c", "b")], "circle"),
+        ([("a", 0), ("b", 1)], [("a", "x")], "does not lead from one of the states"),
+        ([("a", 0), ("a", 0), ("b", 1)], [("0", "2")], "told apart|from one of the states"),
+        ([("a", 0), ("b", 3)], [], "of no step"),
+        ([], [], "no states"),
+    ],
+)
+def test_what_is_no_graph_is_refused(states: Any, edges: Any, why: str) -> None:
+    nodes = [{"id": name, "name": name, "step": step} for name, step in states]
+    if len({node["id"] for node in nodes}) < len(nodes):
+        nodes = [node | {"id": str(n)} for n, node in enumerate(nodes)]
+    links = [{"source": source, "target": target} for source, target in edges]
+    with pytest.raises(graph_files.GraphRefused, match=why):
+        graph_files.from_states(nodes, links, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", "no JSON"),
+        ("[]", "no recipe"),
+        ('[{"title": "A", "ingredients": ["b"]}]', "“A” has no steps"),
+        ('[{"title": "A", "ingredients": ["b"], "steps": ["c"], "graphs": [{}]}]', "does not say its rater"),
+        ('[{"title": "A", "ingredients": ["b"], "steps": ["c"], "picture": "x"}]', "picture"),
+        (
+            '[{"title": "A", "ingredients": ["b"], "steps": ["c"], "graphs": [{"rater": "R", "transitions": []}]}]',
+            "1 step",
+        ),
+    ],
+)
+def test_what_is_no_recipe_is_refused_with_its_name(text: str, why: str) -> None:
+    with pytest.raises(FileRefused, match=why):
+        read_json(text)
+
+
+def test_recipes_come_in_once_and_bring_their_graphs(study: Study) -> None:
+    done = actions.import_recipes(study=study, recipes=RECIPES[:2])
+    steps = sum(len(recipe.steps) for recipe in RECIPES[:2])
+    assert (len(done.added), done.known, done.graphs, done.labels) == (2, 0, 4, 2 * steps)
+    assert queries.recipe_files(study) == RECIPES[:2]
+
+    again = actions.import_recipes(study=study, recipes=RECIPES[:2])
+    assert (again.added, again.known, again.labels) == ([], 2, 0)
+    other = RecipeFile(RECIPES[0].title, ("egg",), ("Boil it.",))
+    with pytest.raises(annotating.Refused, match="another recipe"):
+        actions.import_recipes(study=study, recipes=[RECIPES[2], other])
+    assert Sheet.objects.count() == 2
+
+
+def test_the_page_brings_files_and_gives_them_back(study: Study, client_of: ClientOf) -> None:
+    client = client_of(study.memberships.get(role=Role.MANAGER).user)
+    told = to_json(RECIPES[:1])
+    told["recipes"][0]["picture"] = DOT
+    page = b"""<html><head><title>Tea</title><script type="application/ld+json">{"@type": "Recipe", "name": "Tea",
+        "recipeIngredient": ["1 l water", "2 tsp tea"], "recipeInstructions": ["Boil the water.", "Add the tea."]}
+        </script></head><body></body></html>"""
+    files = [
+        SimpleUploadedFile("r.json", json.dumps(told).encode()),
+        SimpleUploadedFile("tea.html", page),
+    ]
+    answer = client.post("/studies/states/graphs/import/", {"files": files}, follow=True)
+    assert "2 recipes are new." in answer.content.decode()
+    assert [sheet.title for sheet in study.sheets.all()] == [RECIPES[0].title, "Tea"]
+    row = Picture.objects.get().row_id
+    assert client.get(f"/rows/{row}/picture/")["Content-Type"] == "image/png"
+    assert client_of(builders.user("nobody")).get(f"/rows/{row}/picture/").status_code == 404
+
+    for ending, sign in (("json", '"worlds"'), ("graphml", "<graphml"), ("dot", "digraph")):
+        assert sign in client.get(f"/studies/states/graphs/graphs.{ending}").content.decode()
+    assert client.get("/studies/states/graphs/graphs.exe").status_code == 404
+
+    refused = client.post("/studies/states/graphs/import/", {"files": [SimpleUploadedFile("x.json", b"{")]})
+    assert "x.json: This is no JSON" in refused.content.decode()
+
+
+def test_the_lens_and_the_grid_draw_the_graphs(study: Study, client_of: ClientOf) -> None:
+    actions.import_recipes(study=study, recipes=RECIPES[1:2])
+    sheet = study.sheets.get()
+    manager = client_of(study.memberships.get(role=Role.MANAGER).user)
+    beside = manager.get(f"/rows/{sheet.rows.get().pk}/states/").content.decode()
+    assert beside.count("<svg") == 2
+    assert "differ" in beside
+    anna = builders.user("anna")
+    [mine] = builders.assignments(builders.rater(study, anna), sheet)
+    assert "not answered yet" in client_of(anna).get(f"/assignments/{mine.pk}/states/").content.decode()
+    assert manager.get(f"/assignments/{mine.pk}/states/").status_code == 404
+
+
+def test_the_api_and_the_command(study: Study, api_of: ApiOf, tmp_path: Path) -> None:
+    api = api_of(study.memberships.get(role=Role.MANAGER).user)
+    made = api.post("/api/v1/studies/states/graphs/", to_json(RECIPES[:1]), format="json")
+    assert (made.status_code, made.json()["graphs"]) == (201, 2)
+    assert api.get("/api/v1/studies/states/graphs/?rater=R1").json()["recipes"][0]["graphs"][0]["rater"] == "R1"
+    assert api.post("/api/v1/studies/states/graphs/", {"recipes": [{}]}, format="json").status_code == 409
+
+    out = tmp_path / "out.json"
+    call_command("graphs", "states", out=out)
+    assert read_json(out.read_text(encoding="utf-8")) == RECIPES[:1]
+    graphml = tmp_path / "graphs.graphml"
+    graphml.write_text(written(RECIPES[:1], "graphml"), encoding="utf-8")
+    call_command("graphs", "states", bring=[graphml])
+    assert Label.objects.count() == 2 * len(RECIPES[0].steps)
+    (tmp_path / "bad.json").write_text("[", encoding="utf-8")
+    with pytest.raises(CommandError, match="Nothing was imported"):
+        call_command("graphs", "other", new="Other", bring=[tmp_path / "bad.json"])
+    assert not Study.objects.filter(slug="other").exists()
+
+
+@pytest.mark.slow
+def test_real_pages_come_in_as_recipes_that_nobody_has_annotated(study: Study) -> None:
+    shared = os.environ.get("PALATE_SHARED_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data"
+    pages = sorted(Path(shared, "recipe-pages").rglob("*.gz"))
+    if not pages:
+        pytest.skip("the pages are not there")
+    found = reading.read((path.name, path.read_bytes()) for path in pages)
+    assert found.recipes
+    done = actions.import_recipes(study=study, recipes=found.recipes)
+    assert len(done.added) == len(found.recipes)
+    assert len(found.recipes) + len(found.refused) == len(pages) == 79
