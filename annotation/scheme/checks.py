@@ -23,6 +23,7 @@ SENTENCES = {
     Rule.CARRIED: gettext_noop("This was there before and is not taken along: %(parts)s."),
     Rule.NO_NUMBER: gettext_noop("“%(question)s” should have no number in it."),
     Rule.NOT_EMPTY_IF: gettext_noop("“%(question)s” should say something where “%(other)s” does."),
+    Rule.USED_BELOW: gettext_noop("No line below goes on with this: %(parts)s."),
 }
 
 Table = Mapping[tuple[int, str], Any]  # (position of the column, question key) -> value; of an option its key
@@ -50,17 +51,19 @@ def findings(
     Args:
         table: the answers.
         row: the facets of the row.
-        columns: the facets of the columns by their position.
+        columns: the facets of the columns by their position: of all of the section, for what a line leaves open.
     """
     lines: dict[int, dict[str, Any]] = {}
+    if any(check.rule == Rule.USED_BELOW for check in section.checks):
+        lines = {position: {} for position in sorted({*(columns or {}), *(position for position, _q in table)})}
     for position, question in sorted(table):
         lines.setdefault(position, {})[question] = table[position, question]
     found = []
     for number, (position, line) in enumerate(lines.items()):
-        above = list(lines.values())[:number]
+        above, below = list(lines.values())[:number], list(lines.values())[number + 1 :]
         for check in section.checks:
             if check.question in line and _holds(section, check, line):
-                told = _broken(section, check, line, above, row or {}, (columns or {}).get(position, {}))
+                told = _broken(section, check, line, above, below, row or {}, (columns or {}).get(position, {}))
                 if told is not None:
                     message = check.message or gettext(SENTENCES[check.rule]) % told
                     found.append(Finding(position, check.question, check.rule, check.level, message))
@@ -103,6 +106,7 @@ def _broken(
     check: CheckSpec,
     line: Mapping[str, Any],
     above: list[dict[str, Any]],
+    below: list[dict[str, Any]],
     row: Mapping[str, Any],
     column: Mapping[str, str],
 ) -> dict[str, str] | None:
@@ -122,6 +126,11 @@ def _broken(
             was = next((had for one in reversed(above) if (had := _parts_of(section, question.key, one))), [])
             touched = _folded([*own, *_parts_of(section, str(check.from_), line)])
             missing = [part for part in was if own and part.casefold() not in touched]
+        case Rule.USED_BELOW:
+            # What a line leaves open may still go on with it; what the last line has is left at the end.
+            if below and all(other.key in one for one in below):
+                used = {part for one in below for part in _folded(_parts_of(section, other.key, one))}
+                missing = [part for part in own if part.casefold() not in used]
         case Rule.NO_NUMBER:
             has_number = any(unicodedata.category(sign).startswith("N") for part in own for sign in part)
             return titles if has_number else None

@@ -44,6 +44,9 @@ writes, one answer may hold several questions of a section: `together` names the
         offer: [stated, absent]
     together:
       - [acts.party, acts.strictness]
+
+`grammar: true` binds the answers of a judge that writes to a grammar made of the questions
+(`judges.methods.grammar`), so that each can be read; for backends that can do it.
 """
 
 from __future__ import annotations
