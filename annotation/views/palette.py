@@ -95,8 +95,9 @@ def checks_for_script(grid: queries.Grid) -> dict[str, dict[str, Any]]:
         if table.spec.never_warns:
             continue
         checks = table.spec.checks
+        offering = [question.text for question in table.spec.questions if question.text]
         in_rows, in_columns = (
-            {name for check in checks for name in check.facets_of(place)} for place in ("row", "column")
+            {name for one in (*checks, *offering) for name in one.facets_of(place)} for place in ("row", "column")
         )
         told[table.section.key] = {
             "checks": [check.model_dump(mode="json", by_alias=True) for check in checks],

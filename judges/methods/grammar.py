@@ -1,4 +1,4 @@
-"""The grammar of an answer to questions of any kind, so that what is written can be read (`judges.methods.writing`). Pure.
+"""The grammar of an answer to questions of any kind, so that it can be read (`judges.methods.writing`). Pure.
 
 It is in the notation of Lark, as `llm.grammars` has it: the names of the questions in their order, each with an answer
 that its kind takes. An answer has at most `room` characters, and a model has as many tokens: a token being a character
@@ -82,7 +82,7 @@ def _text(spec: QuestionSpec, name: str, share: int, no_digit: bool, rules: list
     assert own is not None
     longest = min(share, own.longest)
     special = [_quoted(word) for word in own.special]
-    never = (r"\d" if no_digit else "") + (re.escape(own.separator) if own.separator else "")
+    never = (r"\p{N}" if no_digit else "") + (re.escape(own.separator) if own.separator else "")
     if own.separator:
         most = min(_MOST_PARTS, max(1, longest // 16))
         # Of these many parts each may be as long as the share; all together they are kept to it by `&`.
@@ -135,7 +135,7 @@ _FREE = (Kind.TEXT, Kind.ITEMS, Kind.TRANSITIONS)
 
 def _line(longest: int, *, never: str = "") -> str:
     """Some words on one line: they begin with a letter or digit, and not with a blank."""
-    first = r"\p{L}" if r"\d" in never else r"[\p{L}\p{N}]"
+    first = r"\p{L}" if r"\p{N}" in never else r"[\p{L}\p{N}]"
     return f"{first}[^{_NEVER}{never}]{{0,{longest - 1}}}"
 
 

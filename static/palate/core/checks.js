@@ -51,7 +51,15 @@ export function findings(section, lines, row, words) {
     for (const check of section.checks) {
       const { question, rule, level, message } = check;
       if (!(question in answers) || !holds(section, check, answers)) continue;
-      const told = RULES[/** @type {keyof typeof RULES} */ (rule)]({ section, check, answers, above, below, row, facets });
+      const told = RULES[/** @type {keyof typeof RULES} */ (rule)]({
+        section,
+        check,
+        answers,
+        above,
+        below,
+        row,
+        facets,
+      });
       if (told) found.push({ place, question, rule, level, message: message || fill(words[`check-${rule}`], told) });
     }
   });
