@@ -51,7 +51,9 @@ def figures(run: Run, study: Study, truth: writing.Truth, prompt: str, seconds: 
 
     said = {
         (label.column.sheet.title, label.column.position, label.question.key): label.code
-        for label in Label.objects.filter(assignment__rater=run.rater).select_related("column__sheet", "question", "option")
+        for label in Label.objects.filter(assignment__rater=run.rater).select_related(
+            "column__sheet", "question", "option"
+        )
     }
     unread = list(UnreadableAnswer.objects.filter(assignment__rater=run.rater).values_list("question__key", flat=True))
     for key in QUESTIONS:
@@ -95,7 +97,10 @@ def main() -> None:
     if options.model_folder is not None:
         location = str(options.model_folder / f"{options.model}.gguf")
     print(f"{options.model}, {options.tables} tables, at most {options.max_new_tokens} tokens an answer")
-    print("| prompt | question | cells | unreadable | strict | sets | seconds |\n|---|---|---|---|---|---|---|", flush=True)
+    print(
+        "| prompt | question | cells | unreadable | strict | sets | seconds |\n|---|---|---|---|---|---|---|",
+        flush=True,
+    )
     folder = writing.RECIPES / "pizza_commonsense" / "prompts"
     for name in options.prompts.split(","):
         started = time.perf_counter()

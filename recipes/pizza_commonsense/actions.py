@@ -19,6 +19,7 @@ from annotation.exchange.label_reading import LabelImport
 from annotation.exchange.row_imports import Imported
 from annotation.exchange.tables import open_table
 from annotation.models import Rater, Row, Sheet, Study
+from recipes.cooking.vocabulary import INGREDIENT, STEP
 from recipes.pizza_commonsense import splitting
 from recipes.pizza_commonsense.models import SourceTable
 from recipes.pizza_commonsense.records import CELLS, Table, names
@@ -106,8 +107,8 @@ def _make(study: Study, table: Table, *, taken: dict[str, Sheet]) -> Sheet:
         name=ROW,
         title=table.title,
         evidence=[
-            *(Block("ingredient", text) for text in table.ingredients),
-            *(Block("step" if table.recipe else PARAGRAPH, text) for text in told),
+            *(Block(INGREDIENT, text) for text in table.ingredients),
+            *(Block(STEP if table.recipe else PARAGRAPH, text) for text in told),
         ],
         facets={"ingredients": found} if (found := names(table.ingredients)) else {},
     )

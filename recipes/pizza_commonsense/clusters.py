@@ -37,14 +37,14 @@ class Split:
     seed: int
 
     def as_json(self, tables: Sequence[Table]) -> str:
-        ids = {part: [tables[place].id or tables[place].title for place in places] for part, places in self.parts.items()}
+        ids = {
+            part: [tables[place].id or tables[place].title for place in places] for part, places in self.parts.items()
+        }
         told = {"seed": self.seed, "way": self.way, "clusters": len(set(self.clusters)), **ids}
         return json.dumps(told, ensure_ascii=False, indent=1) + "\n"
 
 
-def split(
-    tables: Sequence[Table], *, seed: int, way: str = WITHIN, shares: Mapping[str, float] | None = None
-) -> Split:
+def split(tables: Sequence[Table], *, seed: int, way: str = WITHIN, shares: Mapping[str, float] | None = None) -> Split:
     """Split tables. Those with one id, or the same ingredients and instructions, stay together.
 
     Raises:

@@ -9,10 +9,9 @@ from django.db.models import Count
 
 from annotation.models import Assignment, Label, Rater, Row, Study
 from annotation.queries.warnings import warned
+from recipes.cooking.vocabulary import INGREDIENT
 from recipes.pizza_commonsense.models import SourceTable
 from recipes.pizza_commonsense.records import Cells, Table
-
-INGREDIENT, STEP = "ingredient", "step"
 
 
 def tables_of(study: Study, *, rater: str = "", sheets: Iterable[int] | None = None) -> list[Table]:
@@ -23,9 +22,7 @@ def tables_of(study: Study, *, rater: str = "", sheets: Iterable[int] | None = N
     found = study.sheets.order_by("position").prefetch_related("columns", "rows")
     if sheets is not None:
         found = found.filter(pk__in=list(sheets))
-    sources = {
-        source.row_id: source for source in SourceTable.objects.filter(row__sheet__study=study)
-    }
+    sources = {source.row_id: source for source in SourceTable.objects.filter(row__sheet__study=study)}
     said = _answers(study, rater) if rater else {}
     tables = []
     for sheet in found:
@@ -95,3 +92,20 @@ def who_answered(study: Study) -> list[WhoAnswered]:
     of = {one.rater.pk: one.cells for one in warned(study)}
     raters = [rater for rater in study.raters.order_by("kind", "code") if rater.pk in counts]
     return [WhoAnswered(rater, counts[rater.pk], of.get(rater.pk)) for rater in raters]
+
+
+@dataclass(frozen=True)
+class RecipeLine:
+    """A recipe of a study. `pk`: of its sheet."""
+
+    pk: int
+    title: str
+    lines: int
+    ingredients: int
+
+
+def recipes(study: Study) -> list[RecipeLine]:
+    """The recipes of a study, in its order. Two queries."""
+    rows = dict(Row.objects.filter(sheet__study=study).values_list("sheet", "facets"))
+    found = study.sheets.order_by("position").annotate(n=Count("columns")).values_list("pk", "title", "n")
+    return [RecipeLine(pk, title, n, len(rows.get(pk, {}).get("ingredients", []))) for pk, title, n in found]

@@ -197,9 +197,7 @@ def _said(row: Any, cell: str, number: int) -> str:
     key = key_of(row, cell) if isinstance(row, dict) else None
     value = row.get(key, "") if key is not None else ""
     if value is not None and not isinstance(value, str):
-        raise TablesRefused(
-            _("Line %(line)s: “%(key)s” of the table is no text.") % {"line": number, "key": cell}
-        )
+        raise TablesRefused(_("Line %(line)s: “%(key)s” of the table is no text.") % {"line": number, "key": cell})
     return value or ""
 
 

@@ -31,9 +31,15 @@ _JOINT = re.compile(
     rf"(?:\s*[;,]?\s+(?:and\s+then|and|then|&)\s+|\s*[;,]\s*)(?:{_ADVERBS}\s+)*(?=([a-zé]+)\b)", re.IGNORECASE
 )
 _SENTENCE = re.compile(r"(?<=[a-z)°\d])[.!](?:\s+(?=[A-Z(\"])|\s*$)|\n+")
-_ABBREVIATED = re.compile(r"(?:\b(?:tbsps?|tsps?|oz|lbs?|pkgs?|pkt|approx|min|mins|hrs?|in|deg|c|t|no))$", re.IGNORECASE)
-_FOODLESS = frozenset({"preheat", "grease", "line", "prepare", "position", "adjust", "set", "heat", "spray", "butter", "oil"})
-_TOOLS = re.compile(r"\b(?:oven|grill|broiler|pan|pans|sheet|sheets|stone|rack|skillet|dish|racks|steel|griddle)\b", re.IGNORECASE)
+_ABBREVIATED = re.compile(
+    r"(?:\b(?:tbsps?|tsps?|oz|lbs?|pkgs?|pkt|approx|min|mins|hrs?|in|deg|c|t|no))$", re.IGNORECASE
+)
+_FOODLESS = frozenset(
+    {"preheat", "grease", "line", "prepare", "position", "adjust", "set", "heat", "spray", "butter", "oil"}
+)
+_TOOLS = re.compile(
+    r"\b(?:oven|grill|broiler|pan|pans|sheet|sheets|stone|rack|skillet|dish|racks|steel|griddle)\b", re.IGNORECASE
+)
 
 
 def atomic(instruction: str) -> list[str]:
@@ -66,7 +72,11 @@ def _coordinated(sentence: str) -> list[str]:
         before = sentence[begin : joint.start()]
         is_bare_comma = "," in joint[0] and not re.search(r"\b(?:and|then)\b|&", joint[0], re.IGNORECASE)
         held = _HELD.search(before)
-        if joint[1].casefold() not in VERBS or not before.strip() or (held and (is_bare_comma or len(held[0].split()) < 4)):
+        if (
+            joint[1].casefold() not in VERBS
+            or not before.strip()
+            or (held and (is_bare_comma or len(held[0].split()) < 4))
+        ):
             continue
         parts.append(before.strip())
         begin = joint.end()

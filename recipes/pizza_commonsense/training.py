@@ -49,7 +49,9 @@ def masked(table: Table, masks: Masks, *, seed: int = 1) -> Iterator[frozenset[P
             yield serialised.some(table, max(1, len(every) // 4), seed=seed)
 
 
-def examples(tables: Sequence[Table], *, masks: Masks, chat: bool, targets: bool = True, seed: int = 1) -> Iterator[str]:
+def examples(
+    tables: Sequence[Table], *, masks: Masks, chat: bool, targets: bool = True, seed: int = 1
+) -> Iterator[str]:
     """JSON lines."""
     for table in tables:
         for n, places in enumerate(masked(table, masks, seed=seed)):
