@@ -1,11 +1,11 @@
-"""Tables of recipes filled by a model, freely and bound to a grammar: what cannot be read, how long it takes, what is right.
+"""Tables of recipes filled by a model, freely and bound to a grammar: what is unreadable, its time, what is right.
 
     PALATE_ENV=test DATABASE_URL=sqlite:///:memory: python -m benchmarks.pizza_tables TABLES.jsonl.gz \
         --model qwen-1.5b --model-folder MODELS --tables 2 --prompts pizza-writing,pizza-writing-bound
 
-TABLES is a file of PizzaCommonsense. The product's own runs ask the shipped prompts, a line after the other, in the chat form
-and greedily. Exact is of all cells that have an answer in the file, a cell that could not be read being wrong: strict is the
-same text but for case and blanks, sets is the same parts in any order.
+TABLES is a file of PizzaCommonsense. The product's own runs ask the shipped prompts, a line after the other, in the
+chat form and greedily. Exact is of all cells that have an answer in the file, a cell that could not be read being
+wrong: strict is the same text but for case and blanks, sets is the same parts in any order.
 """
 
 from __future__ import annotations

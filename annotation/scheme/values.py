@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from annotation.scheme.basis import Facet, Key, Level, Spec, Text, Word, first_repeated
+from annotation.scheme.basis import Facet, Level, Spec, Text, Word, first_repeated
 from base.sentences import gettext as _
 
 

@@ -94,9 +94,9 @@ def _with_id(table: Table) -> str:
 
 def _make(study: Study, table: Table, *, taken: dict[str, Sheet]) -> Sheet:
     title = table.title[:200]
-    if title in taken:
+    if title in taken and table.id:
         title = _with_id(table)
-    if not table.id and title in taken or title in taken:
+    if title in taken:
         raise Refused(_("“%(recipe)s” is in the study already, with other instructions.") % {"recipe": table.title})
     section = study.scheme.parsed.sections[0].key
     columns = {section: [{"instruction": text} for text in table.instructions]}

@@ -1,9 +1,10 @@
-"""Splits of recipes into parts for training and testing, by clusters of their ingredients (section 3 of the paper). Pure.
+"""Splits of recipes into parts for training and testing, by clusters of their ingredients (section 3 of the paper).
+Pure.
 
-Foods without their amounts are counted as words, weighted by how few recipes have them; recipes are merged step by step into
-clusters by the mean cosine between them. Then either each cluster gives its share to each part, so that all parts have the same
-foods (`within`, the paper's), or whole clusters go to one part, so that what is tested was not trained (`apart`).
-"""
+Foods without their amounts are counted as words, weighted by how few recipes have them; recipes are merged step by
+step into clusters by the mean cosine between them. Then either each cluster gives its share to each part, so that
+all parts have the same foods (`within`, the paper's), or whole clusters go to one part, so that what is tested was
+not trained (`apart`)."""
 
 from __future__ import annotations
 
@@ -63,7 +64,7 @@ def split(tables: Sequence[Table], *, seed: int, way: str = WITHIN, shares: Mapp
     groups: dict[int, list[int]] = {}
     for unit, cluster in enumerate(of_units):
         groups.setdefault(cluster, []).append(unit)
-    blocks = [[unit for unit in groups[cluster]] for cluster in sorted(groups)]
+    blocks = [list(groups[cluster]) for cluster in sorted(groups)]
     for block in blocks:
         draw.shuffle(block)
     draw.shuffle(blocks)

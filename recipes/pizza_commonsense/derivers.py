@@ -77,9 +77,9 @@ def _text(code: str) -> str:
 def two_systems(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterator[MadeSheet]:
     """Each line that both of two raters answered becomes a row, with their input and output side by side.
 
-    Which of them stands left is drawn for each line by `settings["seed"]`, and so are the lines where `settings["lines"]`
-    wants only so many. Who stands where is in the facet `systems`, left first, which has to be hidden from raters.
-    """
+    Which of them stands left is drawn for each line by `settings["seed"]`, and so are the lines where
+    `settings["lines"]` wants only so many. Who stands where is in the facet `systems`, left first, which has to be
+    hidden from raters."""
     systems = list(settings.get("systems", ()))
     if len(set(systems)) != 2:
         raise DerivingRefused(_("Choose the two whose tables are compared."))

@@ -15,7 +15,8 @@ MAX_BYTES = 8_000_000
 
 
 def read_tables(data: bytes) -> list[Table]:
-    """The tables of a file in any of the forms: JSON lines or a JSON list, CSV or TSV, a workbook, or plain instructions.
+    """The tables of a file in any of the forms: JSON lines or a JSON list, CSV or TSV, a workbook, or plain
+    instructions.
 
     Raises:
         TablesRefused: with a sentence.
@@ -35,8 +36,8 @@ def read_tables(data: bytes) -> list[Table]:
 
 
 def pasted(text: str) -> list[Table]:
-    """Recipes as they are typed: a title, then a line for each instruction; an empty line ends a recipe. Lines that begin with
-    a hyphen are ingredients."""
+    """Recipes as they are typed: a title, then a line for each instruction; an empty line ends a recipe. Lines that
+    begin with a hyphen are ingredients."""
     tables = []
     for block in (part.strip() for part in text.replace("\r\n", "\n").split("\n\n")):
         lines = [" ".join(line.split()) for line in block.split("\n") if line.strip()]

@@ -3,9 +3,9 @@
     {"title": …, "id": …, "table": [{"instructions": …, "input": …, "actions": …, "output": …}, …],
      "ingredients": [{"text": …}, …], "recipe": [{"text": …}, …]}
 
-Some lines of the published files say "action" and some "actions"; "instruction" is read too. A file is written again with
-the keys, the order and the spelling that it had: a cell whose answer is still what was read stays as it stood.
-"""
+Some lines of the published files say "action" and some "actions"; "instruction" is read too. A file is written
+again with the keys, the order and the spelling that it had: a cell whose answer is still what was read stays as it
+stood."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ class Table:
 
 
 def plain(cell: str) -> str:
-    """The answer that a published cell is: without the brackets around a list and with blanks for “_”; “” for an open one.
+    """The answer that a published cell is: without the brackets around a list and with blanks for “_”; “” for an
+    open one.
 
     >>> plain("(pizza_shell; olive oil)"), plain("n/a"), plain(" ")
     ('pizza shell; olive oil', 'NA', '')
@@ -95,7 +96,8 @@ def written(answer: str) -> str:
 
 _AMOUNT = re.compile(r"^[\s\d½¼¾⅓⅔⅛⅜⅝⅞./–-]+")
 _UNIT = re.compile(
-    r"^(?:c|cups?|tbsps?|tbs|tsps?|teaspoons?|tablespoons?|ounces?|oz|lbs?|pounds?|g|grams?|kg|ml|l|liters?|litres?|pkts?|pkgs?|"
+    r"^(?:c|cups?|tbsps?|tbs|tsps?|teaspoons?|tablespoons?|ounces?|oz|lbs?|pounds?|g|grams?|kg|ml|l|liters?|litres?|"
+    r"pkts?|pkgs?|"
     r"packages?|packets?|cans?|jars?|lrg|large|med|medium|sm|small|x|pinch(?:es)?|dash(?:es)?|cloves?|slices?|sticks?|bags?|"
     r"boxe?s?|containers?|tubes?|bunch(?:es)?|heads?|quarts?|pints?|inch(?:es)?|fluid|of)\b\.?\s+",
     re.IGNORECASE,
@@ -105,8 +107,8 @@ _UNIT = re.compile(
 def ingredient_name(line: str) -> str:
     """What of a line of a list of ingredients names the food: without amounts, units, and what stands in brackets.
 
-    >>> ingredient_name("1/4 c. grated Parmigiano Reggiano or possibly Romano"), ingredient_name("2 (8 oz) cans tomatoes, diced")
-    ('grated Parmigiano Reggiano', 'tomatoes')
+    >>> ingredient_name("1/4 c. grated Parmigiano or possibly Romano"), ingredient_name("2 (8 oz) cans tomatoes, diced")
+    ('grated Parmigiano', 'tomatoes')
     """
     text = re.sub(r"\([^()]*\)", " ", line.replace("_", " "))
     text = re.split(r",| - | or (?:possibly )?| divided\b| to taste\b| for \w+ing\b", text)[0].strip()

@@ -58,7 +58,7 @@ def read(text: str, table: Table) -> dict[Place, str]:
         TablesRefused: neither form is in the text.
     """
     rows = [line for line in text.replace("<n>", "\n").splitlines() if line.count("<s>") == 3]
-    rows = [row for row in rows if [part.strip() for part in row.split("<s>")][0] != "instructions"]
+    rows = [row for row in rows if row.partition("<s>")[0].strip() != "instructions"]
     found = _of_rows(rows, table) if rows else _of_masks(text, len(table.instructions))
     if not found:
         raise TablesRefused(_("Nothing of the table of “%(title)s” can be read there.") % {"title": table.title})

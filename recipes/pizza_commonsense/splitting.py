@@ -1,25 +1,25 @@
 """Long instructions split into atomic ones, each about one cooking action (section 3 of the paper). Pure.
 
-A rule in place of the paper's dependency parser: an instruction is cut at the ends of its sentences, and before a cooking verb
-in its base form that “and”, “then”, a semicolon or a comma puts beside the verb before it. A verb behind “to”, “until”, “before”
-and the like belongs to a clause of its own and stays: “stir to mix”, “after you heat, stir”. What the rule gets wrong a person
-corrects.
-"""
+A rule in place of the paper's dependency parser: an instruction is cut at the ends of its sentences, and before a
+cooking verb in its base form that “and”, “then”, a semicolon or a comma puts beside the verb before it. A verb
+behind “to”, “until”, “before” and the like belongs to a clause of its own and stays: “stir to mix”, “after you
+heat, stir”. What the rule gets wrong a person corrects."""
 
 from __future__ import annotations
 
 import re
 
 VERBS = frozenset(
-    """add adjust allow arrange assemble bake baste beat blanch blend boil braise bring broil brown brush butter carve chill chop
-    coat combine cook cool core cover cream crimp crumble crush cube cut deglaze dice dip discard dissolve divide dot drain dredge
-    drizzle drop dry dust empty enjoy fill flatten flip flour fold form freeze fry garnish glaze grate grease grill grind heat
-    invert julienne keep knead ladle lay layer leave let lift line lower make marinate mash measure melt microwave mince mix
-    moisten mound move oil open pack pat peel pinch pit place plate poach poke pound pour preheat prepare press prick proof puree
-    put raise reduce refrigerate reheat remove repeat reserve rest return rinse rise roast roll rotate rub saute sauté scatter
-    scoop scrape sear season seal separate serve set shake shape shred sift simmer skim slather slice slide smear soak soften
-    spoon spray spread sprinkle squeeze steam stir store strain stretch stuff substitute swirl take taste tear thaw thin thread
-    throw tilt top toss transfer trim turn unroll use warm wash whip whisk wipe work wrap""".split()
+    """add adjust allow arrange assemble bake baste beat blanch blend boil braise bring broil brown brush carve
+    chill chop coat combine cook cool cover crimp crumble crush cube cut deglaze dice dip discard dissolve
+    divide dot drain dredge drizzle drop dry dust empty enjoy fill flatten flip fold form freeze fry garnish
+    glaze grate grease grill grind heat invert julienne keep knead ladle lay layer leave let lift line lower
+    make marinate mash measure melt microwave mince mix moisten mound move open pack pat peel pinch pit place
+    poach poke pound pour preheat prepare press prick proof puree put raise reduce refrigerate reheat remove
+    repeat reserve rest return rinse rise roast roll rotate rub saute sauté scatter scoop scrape sear season
+    seal separate serve set shake shape shred sift simmer skim slather slice slide smear soak soften spoon
+    spray spread sprinkle squeeze steam stir strain stretch stuff substitute swirl take taste tear thaw thin
+    thread throw tilt top toss transfer trim turn unroll use warm wash whip whisk wipe work wrap""".split()  # noqa: SIM905
 )
 _ADVERBS = r"(?:then|carefully|gently|lightly|slowly|immediately|evenly|thoroughly|quickly|generously|also|now|finally)"
 # What makes the verb behind it a part of another clause.

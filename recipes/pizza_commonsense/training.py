@@ -1,8 +1,8 @@
 """Training data and requests for models elsewhere: tables with masked cells, and what stands behind the masks. Pure.
 
-Text-to-text: {"id", "input": the masked table, "target": what is behind the masks}. Chat: {"id", "messages": [...]}, the masked
-table as the user's message and the target as the assistant's; without targets it is what a model is asked.
-"""
+Text-to-text: {"id", "input": the masked table, "target": what is behind the masks}. Chat: {"id", "messages":
+[...]}, the masked table as the user's message and the target as the assistant's; without targets it is what a model
+is asked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from recipes.pizza_commonsense.records import CELLS, Place, Table
 
 _SYSTEM = (
     "You fill tables of recipes. Of each step say which food goes in and which food comes out: NA where there is none, "
-    "several things in brackets with a semicolon between them, no numbers. Write each mask and behind it what it stands for."
+    "several things in brackets with a semicolon between them, no numbers. Write each mask and behind it what it "
+    "stands for."
 )
 
 
