@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django import forms
@@ -12,6 +13,7 @@ from recipes.pizza_commonsense.records import Table, TablesRefused, read_json_li
 from recipes.pizza_commonsense.training import Masks
 
 MAX_BYTES = 8_000_000
+_HEADINGS = {*sheets.COLUMNS, *sheets.ALSO}
 
 
 def read_tables(data: bytes) -> list[Table]:
@@ -29,8 +31,8 @@ def read_tables(data: bytes) -> list[Table]:
         raise TablesRefused(str(_("The file is no UTF-8 text. Save it as UTF-8."))) from error
     if text.lstrip()[:1] in ("{", "["):
         return read_json_lines(text)
-    first = text.split("\n", 1)[0].casefold()
-    if "recipe" in first and "instruction" in first and any(sign in first for sign in ",;\t"):
+    headings = {cell.strip().strip('"').casefold() for cell in re.split(r"[,;\t]", text.split("\n", 1)[0])}
+    if headings & {"recipe", "title"} and len(headings & _HEADINGS) > 1:
         return sheets.read(text.encode())
     return pasted(text)
 

@@ -64,6 +64,8 @@ def plain(cell: str) -> str:
     ('pizza shell; olive oil', 'NA', '')
     """
     text = " ".join(cell.replace("_", " ").split())
+    while text.endswith(")") and text.count(")") > text.count("("):
+        text = text[:-1].strip()
     if text.startswith("(") and _closes_at_end(text):
         text = text[1:-1].strip()
     elif text.startswith("(") and text.count("(") > text.count(")"):

@@ -8,6 +8,7 @@ What is masked is also written as a text of its own: `<in 0> (flour; water) <out
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 from collections.abc import Collection, Sequence
@@ -78,7 +79,7 @@ def _of_rows(rows: Sequence[str], table: Table) -> dict[Place, str]:
 def _of_masks(text: str, n_lines: int) -> dict[Place, str]:
     found: dict[Place, str] = {}
     heads = list(_MASK.finditer(text))
-    for head, following in zip(heads, [*heads[1:], None], strict=True):
+    for head, following in itertools.zip_longest(heads, heads[1:]):
         said = text[head.end() : following.start() if following else len(text)]
         said = said.strip().strip("-").strip().removeprefix(":").strip()
         place = int(head[2]), _CELL_OF[head[1].casefold()]

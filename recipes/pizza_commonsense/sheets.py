@@ -19,7 +19,7 @@ from recipes.pizza_commonsense.records import CELLS, Table, TablesRefused, plain
 COLUMNS = ("recipe", "id", "line", "instruction", *CELLS, "ingredients")
 _NEEDED = ("recipe", "instruction")
 _BETWEEN = " | "
-_ALSO = {"title": "recipe", "instructions": "instruction", "actions": "action", "step": "line"}
+ALSO = {"title": "recipe", "instructions": "instruction", "actions": "action", "step": "line"}
 MOST_CELLS = 400_000
 
 
@@ -69,7 +69,7 @@ def read(data: bytes) -> list[Table]:
     if head is None:
         raise TablesRefused(_("The file is empty."))
     folded = [cell.strip().casefold() for cell in head]
-    columns = [_ALSO.get(name, name) for name in folded]
+    columns = [ALSO.get(name, name) for name in folded]
     for needed in _NEEDED:
         if needed not in columns:
             raise TablesRefused(_("The file has no column “%(column)s”.") % {"column": needed})

@@ -2,8 +2,8 @@
 
 A rule in place of the paper's dependency parser: an instruction is cut at the ends of its sentences, and before a
 cooking verb in its base form that “and”, “then”, a semicolon or a comma puts beside the verb before it. A verb
-behind “to”, “until”, “before” and the like belongs to a clause of its own and stays: “stir to mix”, “after you
-heat, stir”. What the rule gets wrong a person corrects."""
+in a clause of its own stays: “stir to mix”, “after you heat, stir”. What the rule gets wrong a person corrects.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +22,8 @@ VERBS = frozenset(
     thread throw tilt top toss transfer trim turn unroll use warm wash whip whisk wipe work wrap""".split()  # noqa: SIM905
 )
 _ADVERBS = r"(?:then|carefully|gently|lightly|slowly|immediately|evenly|thoroughly|quickly|generously|also|now|finally)"
-# What makes the verb behind it a part of another clause.
-_HELD = re.compile(
-    r"\b(?:to|until|till|before|after|when|while|if|as|so|or|will|can|may|should|you|it|they|that|which)(?:\s+\w+){0,3}$",
-    re.IGNORECASE,
-)
+# Behind these a verb is not told to anybody: “until you can roll and cut it”.
+_HELD = re.compile(r"\b(?:can|will|may|should|you|it|they|that|which)(?:\s+\w+){0,2}$", re.IGNORECASE)
 _JOINT = re.compile(
     rf"(?:\s*[;,]?\s+(?:and\s+then|and|then|&)\s+|\s*[;,]\s*)(?:{_ADVERBS}\s+)*(?=([a-zé]+)\b)", re.IGNORECASE
 )
@@ -70,13 +67,7 @@ def _coordinated(sentence: str) -> list[str]:
         return [sentence]
     for joint in _JOINT.finditer(sentence):
         before = sentence[begin : joint.start()]
-        is_bare_comma = "," in joint[0] and not re.search(r"\b(?:and|then)\b|&", joint[0], re.IGNORECASE)
-        held = _HELD.search(before)
-        if (
-            joint[1].casefold() not in VERBS
-            or not before.strip()
-            or (held and (is_bare_comma or len(held[0].split()) < 4))
-        ):
+        if joint[1].casefold() not in VERBS or not before.strip() or _HELD.search(before):
             continue
         parts.append(before.strip())
         begin = joint.end()
@@ -93,6 +84,5 @@ def _begins_with_verb(sentence: str) -> bool:
 def foodless(instruction: str) -> str:
     """The verb of an instruction that is about a tool and no food, such as “preheat the oven”; else “”."""
     words = re.findall(r"[a-zé]+", instruction.casefold())
-    if words and words[0] in _FOODLESS and _TOOLS.search(" ".join(words[1:6])) and "in" not in words[1:3]:
-        return words[0]
-    return ""
+    tool = next((place for place, word in enumerate(words[:6]) if _TOOLS.fullmatch(word)), 0)
+    return words[0] if tool and words[0] in _FOODLESS and not {"in", "on", "into"} & set(words[:tool]) else ""

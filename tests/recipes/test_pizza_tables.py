@@ -121,7 +121,7 @@ def test_cells_as_they_were_published(cell: str, said: str) -> None:
         ('{"title": "x", "table": [{"input": "a"}]}', "no “instructions”"),
         ('{"title": "x", "table": [{"instructions": "mix", "input": 3}]}', "no text"),
         ('{"table": [{"instructions": "mix"}]}', "no “title”"),
-        ("recipe,output\nx,y", "no instructions"),
+        ("recipe,output\nx,y", "no column “instruction”"),
         ("recipe,instruction\nx,", "no recipe or no instruction"),
         ("recipe,title,instruction\nx,y,z", "mean the same"),
         ("Only a title", "no instructions"),
@@ -487,7 +487,8 @@ def test_nobody_who_judges_sees_who_wrote(judged: Study, client_of: ClientOf) ->
     work = builders.assignments(builders.rater(made, anna), sheet)
     page = client_of(anna).get(f"/sheets/{sheet.pk}/").content.decode()
     assert "gold" not in page
-    assert "input of t5" in page  # what it wrote, here its name by the test
+    assert "systems" not in page
+    assert "Written by" not in page
     builders.label(
         work[0],
         {**{(side, key): "yes" for side in ("Left", "Right") for key in ("complete", "valid", "consistent")}},
