@@ -20,9 +20,10 @@ from annotation.deriving.making import (
     SourceSheet,
 )
 from annotation.evidence.blocks import Block
-from annotation.evidence.kinds import HEADING, LIST, PARAGRAPH
+from annotation.evidence.kinds import HEADING, PARAGRAPH
 from annotation.scheme.spec import SchemeSpec
 from base.sentences import gettext as _
+from recipes.cooking.vocabulary import STEP
 
 ATOMIC = "pizza-commonsense"
 SYSTEMS = "pizza-systems"
@@ -115,7 +116,8 @@ def two_systems(source: Source, scheme: SchemeSpec, settings: Settings) -> Itera
 
 def _columns(scheme: SchemeSpec) -> list[MadeColumn]:
     facet = scheme.section("side").column.facets[0]
-    return [MadeColumn("side", {facet: side}) for side in SIDES]
+    pair = scheme.section("better").column.facets[0]
+    return [*(MadeColumn("side", {facet: side}) for side in SIDES), MadeColumn("better", {pair: " or ".join(SIDES)})]
 
 
 _Line = Mapping[str, Mapping[str, Given]]  # rater -> question -> what it says
@@ -142,9 +144,7 @@ def _beside(
             said = _text(line[system][question].choice.code) if question in line[system] else "–"
             blocks.append(Block(PARAGRAPH, f"{question.capitalize()}: {said}"))
     blocks.append(Block(HEADING, "The recipe up to here"))
-    blocks += [
-        Block(LIST, f"{n}. {one.facets.get('instruction', '')}") for n, one in enumerate(sheet.columns[:number], 1)
-    ]
+    blocks += [Block(STEP, one.facets.get("instruction", "")) for one in sheet.columns[:number]]
     instruction = column.facets.get("instruction", "")
     answers = [
         Answered(row.number, given.column, given.section, given.question, given.choice)
