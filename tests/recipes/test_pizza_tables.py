@@ -523,13 +523,20 @@ def test_the_form_offers_the_raters(judged: Study, client_of: ClientOf) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["pizza-writing", "pizza-writing-bound", "pizza-zero-shot", "pizza-zero-shot-bound", "pizza-splitting"]
+    "name",
+    [
+        "pizza-writing",
+        "pizza-writing-bound",
+        "pizza-writing-zero-shot",
+        "pizza-writing-zero-shot-bound",
+        "instructions-writing",
+    ],
 )
 def test_the_prompts_fit_their_schemes(name: str, db: None) -> None:
     from judges import doors as judge_doors
 
     spec = prompting.load_prompt(judge_doors.shipped_prompts()[name].read_text(encoding="utf-8"))
-    scheme = "pizza-instructions" if name == "pizza-splitting" else "pizza-commonsense"
+    scheme = "pizza-instructions" if name == "instructions-writing" else "pizza-commonsense"
     prompting.check_against(spec, scheme_of(scheme).parsed, "writing")
     assert spec.grammar == name.endswith("-bound")
 
