@@ -95,7 +95,7 @@ def _units(tables: Sequence[Table]) -> list[list[int]]:
     leader: dict[object, int] = {}
     units: dict[int, list[int]] = {}
     for place, table in enumerate(tables):
-        keys = [("id", table.id)] if table.id else []
+        keys: list[object] = [("id", table.id)] if table.id else []
         keys.append(("text", (table.ingredients, table.instructions)))
         first = next((leader[key] for key in keys if key in leader), place)
         for key in keys:

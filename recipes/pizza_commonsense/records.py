@@ -173,7 +173,8 @@ def _table(line: str, number: int) -> Table:
             _("The table of line %(line)s has %(n)s instructions; at most %(most)s are read.")
             % {"line": number, "n": len(record["table"]), "most": MOST_LINES}
         )
-    instructions, cells = [], {}
+    instructions: list[str] = []
+    cells: dict[Place, str] = {}
     for place, row in enumerate(record["table"]):
         said = {cell: _said(row, cell, number) for cell in _KEYS}
         if not said["instruction"].strip():
