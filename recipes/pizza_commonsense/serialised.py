@@ -29,7 +29,7 @@ def mask(table: Table, cells: Collection[str] = ("input", "output")) -> frozense
 
 def some(table: Table, n: int, *, seed: int, cells: Collection[str] = ("input", "output")) -> frozenset[Place]:
     """`n` cells of these kinds, drawn: the same ones for the same table and seed. All, where there are no more."""
-    known = sorted(place for place in mask(table, cells) if place in table.cells)
+    known = sorted(place for place in mask(table, cells) if place in table.cells or not table.cells)
     return frozenset(random.Random(f"{seed}:{table.id}:{table.title}").sample(known, min(n, len(known))))  # noqa: S311
 
 

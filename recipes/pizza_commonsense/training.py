@@ -32,7 +32,7 @@ class Masks(StrEnum):
 
 
 def masked(table: Table, masks: Masks, *, seed: int = 1) -> Iterator[frozenset[Place]]:
-    """The sets of cells that are masked together; only cells that have an answer are asked for."""
+    """The sets of cells that are masked together; of a table with answers only cells that have one are asked for."""
     every = [(line, cell) for line in range(len(table.instructions)) for cell in CELLS if cell != "action"]
     match masks:
         case Masks.ALL:
@@ -45,7 +45,7 @@ def masked(table: Table, masks: Masks, *, seed: int = 1) -> Iterator[frozenset[P
             for line in range(len(table.instructions)):
                 yield frozenset(place for place in every if place[0] >= line)
         case Masks.CELLS:
-            yield from (frozenset({place}) for place in every if place in table.cells)
+            yield from (frozenset({place}) for place in every if place in table.cells or not table.cells)
         case Masks.SOME:
             yield serialised.some(table, max(1, len(every) // 4), seed=seed)
 

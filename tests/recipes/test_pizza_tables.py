@@ -215,6 +215,11 @@ def test_training_data() -> None:
     assert len(list(training.examples([flat], masks=Masks.CELLS, chat=False))) == 8
     (asked,) = map(json.loads, training.examples([flat], masks=Masks.INPUTS, chat=True, targets=False))
     assert [one["role"] for one in asked["messages"]] == ["system", "user"]
+    bare = flat.with_cells({})
+    for masks, n in ((Masks.CELLS, 8), (Masks.SOME, 1), (Masks.LINES, 4)):
+        requests = list(training.examples([bare], masks=masks, chat=True, targets=False))
+        assert len(requests) == n
+        assert all("<in" in one or "<out" in one for one in requests)
 
 
 # --- atomic instructions ----------------------------------------------------------------------------------------------
