@@ -36,7 +36,8 @@ def of(asked: Sequence[Asking], *, room: int, opened: bool = False, digitless: C
     fixed = sum(len(asking.name) + 3 + (_REASON + 9 if asking.reason else 0) for asking in asked)
     wanted = {id(asking): _longest(asking.spec) for asking in texts}
     left = max(room - fixed - 12 * (len(asked) - len(texts)) - _LEAST * len(texts), 0)
-    rules, start = [], []
+    rules: list[str] = []
+    start: list[str] = []
     for place, asking in enumerate(asked):
         share = _LEAST + left * wanted.get(id(asking), 0) // max(sum(wanted.values()), 1)
         no_digit = asking.spec.key in digitless
