@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Sequence
 
-from annotation.scheme.spec import Kind, QuestionSpec
+from annotation.scheme.spec import Kind, Level, QuestionSpec
 from judges.methods.writing import Asking
 
 _LEAST = 24  # characters of an answer in free words; less says nothing
@@ -22,6 +22,7 @@ _MOST_NUMBERS = 1000  # that are written out as alternatives
 # What would end a line, or pass for the form that a model is shown or for a special token.
 _NEVER = r"\x00-\x1f\x7f\x80-\x9f\u2028\u2029<>"
 _MOST_PARTS = 20
+_CLASS = re.compile(r"\[([^\]\[\\^-]+(?:-[^\]\[\\^-]+)*)\]")
 
 
 def of(asked: Sequence[Asking], *, room: int, opened: bool = False, digitless: Collection[str] = ()) -> str:
@@ -84,6 +85,9 @@ def _text(spec: QuestionSpec, name: str, share: int, no_digit: bool, rules: list
     longest = min(share, own.longest)
     special = [_quoted(word) for word in own.special]
     never = (r"\p{N}" if no_digit else "") + (re.escape(own.separator) if own.separator else "")
+    # Signs that a pattern refuses wherever they stand; other patterns are left to the reading of the answer.
+    classes = (_CLASS.fullmatch(one.pattern) for one in own.patterns if one.level == Level.REFUSE)
+    never += "".join(found[1] for found in classes if found)
     if own.separator:
         most = min(_MOST_PARTS, max(1, longest // 16))
         # Of these many parts each may be as long as the share; all together they are kept to it by `&`.

@@ -11,7 +11,7 @@ from itertools import groupby
 from annotation.actions import Answer
 from annotation.answers import kind_of
 from annotation.scheme.rule_specs import Rule
-from annotation.scheme.spec import Layout, Level
+from annotation.scheme.spec import Layout
 from base.text import storable
 from judges.methods import grammar, prompting, writing
 from judges.methods.writing import Asking, Scores, Unreadable, Written
@@ -94,7 +94,7 @@ def _grammar(row: AtRow, group: Sequence[Asked], askings: Sequence[Asking]) -> s
         askings,
         room=row.judge.max_new_tokens,
         opened=not row.judge.chat_template,
-        digitless={c.question for c in checks if c.rule == Rule.NO_NUMBER and c.level == Level.REFUSE},
+        digitless={check.question for check in checks if check.rule == Rule.NO_NUMBER},
     )
 
 
