@@ -140,7 +140,7 @@ _FREE = (Kind.TEXT, Kind.ITEMS, Kind.TRANSITIONS)
 
 def _line(longest: int, *, never: str = "") -> str:
     """Some words on one line: they begin with a letter or digit, and not with a blank."""
-    first = r"\p{L}" if r"\p{N}" in never else r"[\p{L}\p{N}]"
+    first = r"\p{L}" if r"\p{N}" in never or "0-9" in never else r"[\p{L}\p{N}]"
     return f"{first}[^{_NEVER}{never}]{{0,{longest - 1}}}"
 
 
