@@ -77,6 +77,7 @@ READERS_IN_VAIN = Who(LOGIN, HIDDEN, FORBID, REFUSED, REFUSED, REFUSED)
 ANNA = Who(LOGIN, HIDDEN, YES, HIDDEN, HIDDEN, HIDDEN)
 SUPERUSERS_IN_VAIN = Who(LOGIN, HIDDEN, FORBID, FORBID, FORBID, REFUSED)
 SUPERUSERS = Who(LOGIN, FORBID, FORBID, FORBID, FORBID, YES)
+NOT_THERE = Who(LOGIN, HIDDEN, FORBID, HIDDEN, HIDDEN, HIDDEN)  # for whom it could be there
 NOBODY = Who(LOGIN, METHOD, METHOD, METHOD, METHOD, METHOD)
 
 
@@ -357,6 +358,13 @@ TABLE = {
     "memorization:add-names": Posted(MANAGERS, args=slug),
     # The leases are no candidates.
     "memorization:beside": Url(Who(LOGIN, HIDDEN, HIDDEN, HIDDEN, HIDDEN, HIDDEN), args=sheet),
+    # The leases are no tables of recipes.
+    "pizza_commonsense:tables": Url(NOT_THERE, args=slug),
+    "pizza_commonsense:export": Url(NOT_THERE, args=slug),
+    "pizza_commonsense:split": Url(NOT_THERE, args=slug),
+    "pizza_commonsense:add": Posted(Who(LOGIN, HIDDEN, FORBID, HIDDEN, FORBID, HIDDEN), args=slug),
+    "pizza_commonsense:add-system": Posted(Who(LOGIN, HIDDEN, FORBID, HIDDEN, FORBID, HIDDEN), args=slug),
+    "pizza_commonsense:split-long": Posted(MANAGERS, args=slug),
     "recipes:searches": Url(READERS, args=slug),
     "recipes:new-search": Url(MANAGERS, MANAGERS, args=slug),
     "recipes:search-items": Url(MANAGERS, MANAGERS, args=slug),
@@ -479,6 +487,9 @@ TABLE = {
     "api:mendings": Url(READERS, args=slug),
     "api:mend-document": Posted(MANAGERS, args=lambda world: (world.leases.study.slug, world.mine.row_id)),
     "api:decide-hit": Posted(MANAGERS_IN_VAIN, args=hit, data=lambda world: {"is_document": True}),
+    "api:pizza-add": Posted(MANAGERS, args=slug),
+    "api:pizza-export": Url(READERS, args=slug),
+    "api:pizza-split": Url(READERS, args=slug),
     "api:start-retrieval": Posted(MANAGERS, args=slug),
     "api:retrievals": Url(READERS, args=slug),
     "api:retrieval": Url(READERS, args=retrieval),

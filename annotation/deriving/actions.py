@@ -51,7 +51,7 @@ def derive_study(
     if Study.objects.filter(slug=slug).exists():
         raise Refused(_("There is a study with the address “%(slug)s” already.") % {"slug": slug})
     settings = {key: list(values) for key, values in (settings or {}).items()}
-    chosen = queries.chosen(source, rater=rater, with_texts=how.reads_texts)
+    chosen = queries.chosen(source, rater=rater, with_texts=how.reads_texts, with_raters=how.reads_raters)
     try:
         sheets = list(how.make(chosen.source, scheme.parsed, settings))
     except DerivingRefused as refused:

@@ -39,6 +39,8 @@ class DeriveForm(forms.Form):
         self.settings = list(deriver.asks(study.scheme.parsed))
         for setting in self.settings:
             name, choices = self.name_of(setting.key), list(setting.choices)
+            if setting.of_raters:
+                choices = [(rater.code, str(rater)) for rater in study.raters.order_by("kind", "code")]
             if setting.several:
                 self.fields[name] = forms.MultipleChoiceField(
                     label=str(setting.label), choices=choices, widget=forms.CheckboxSelectMultiple

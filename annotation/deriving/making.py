@@ -50,9 +50,20 @@ class SourceText:
 
 
 @dataclass(frozen=True)
+class Given:
+    """What one rater answers in one cell, in that rater's last round. `column`: its number in the database."""
+
+    rater: str
+    column: int
+    section: str
+    question: str
+    choice: Choice
+
+
+@dataclass(frozen=True)
 class SourceRow:
     """A row that nobody withdrew. `answers`: of its cells that have a chosen answer, in the order of the sheet;
-    `texts`: for derivers that read them."""
+    `texts`, and what each rater has `given`: for derivers that read them."""
 
     number: int
     name: str
@@ -63,6 +74,7 @@ class SourceRow:
     facets: Mapping[str, str]
     answers: Sequence[Answered] = ()
     texts: Sequence[SourceText] = ()
+    given: Sequence[Given] = ()
 
     def of(self, question: str) -> list[Answered]:
         """The answers to one question, named `section.question`."""
@@ -116,13 +128,15 @@ class MadeSheet:
 
 @dataclass(frozen=True)
 class Setting:
-    """What a deriver asks before it begins: one of `choices` (value, name), or with `several` any number of them."""
+    """What a deriver asks before it begins: one of `choices` (value, name), or with `several` any number of them.
+    `of_raters`: the choices are the raters of the study, by their codes."""
 
     key: str
     label: object
     choices: Sequence[tuple[str, str]]
     several: bool = False
     help: object = ""
+    of_raters: bool = False
 
 
 Settings = Mapping[str, Sequence[str]]
@@ -139,6 +153,7 @@ class Deriver:
             Raises `DerivingRefused` where the schemes do not fit or nothing would be made.
         asks: the settings, given the scheme of the source.
         reads_texts: it makes something of the texts that were written for the rows.
+        reads_raters: it holds the answers of single raters against each other.
     """
 
     key: str
@@ -147,6 +162,7 @@ class Deriver:
     make: Callable[[Source, SchemeSpec, Settings], Iterable[MadeSheet]]
     asks: Callable[[SchemeSpec], Sequence[Setting]] = lambda scheme: ()
     reads_texts: bool = False
+    reads_raters: bool = False
 
 
 _derivers: dict[str, Deriver] = {}

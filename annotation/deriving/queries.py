@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,8 @@ from django.db.models import Q, QuerySet
 
 from annotation import doors
 from annotation.answers import kind_of, shown_code
-from annotation.deriving.choosing import Choice, Vote, choose
-from annotation.deriving.making import Answered, Source, SourceColumn, SourceRow, SourceSheet, SourceText
+from annotation.deriving.choosing import Choice, How, Vote, choose
+from annotation.deriving.making import Answered, Given, Source, SourceColumn, SourceRow, SourceSheet, SourceText
 from annotation.models import Assignment, Column, Label, Lineage, Role, Row, Scheme, Study, User
 from annotation.queries import roles
 
@@ -30,8 +30,10 @@ class Chosen:
     ties: list[dict[str, Any]]
 
 
-def chosen(study: Study, *, rater: str = "", with_texts: bool = False) -> Chosen:
+def chosen(study: Study, *, rater: str = "", with_texts: bool = False, with_raters: bool = False) -> Chosen:
     """The chosen answers of a study; see `choosing.choose`. Five queries, one more for the texts of its rows.
+
+    `with_raters`: with what each rater has given, too.
 
     Withdrawn rows and assignments do not count, and of drafted answers only those that their rater confirmed.
     """
@@ -51,6 +53,7 @@ def chosen(study: Study, *, rater: str = "", with_texts: bool = False) -> Chosen
         votes.setdefault((label.assignment.row_id, label.column_id, *key), []).append(vote)
     choices = {cell: choose(of_cell, rater=rater) for cell, of_cell in votes.items()}
     texts = doors.texts_of(study) if with_texts else {}
+    given = _given(votes) if with_raters else {}
     sheets: list[SourceSheet] = []
     ties: list[dict[str, Any]] = []
     for sheet in study.sheets.order_by("position").prefetch_related("columns__section", "rows"):
@@ -75,7 +78,7 @@ def chosen(study: Study, *, rater: str = "", with_texts: bool = False) -> Chosen
                                 "answers": [shown_code(question, code) for code in choice.tied],
                             }
                         )
-            rows.append(_row(row, answers, texts.get(row.pk, ())))
+            rows.append(_row(row, answers, texts.get(row.pk, ()), given.get(row.pk, ())))
         sheets.append(SourceSheet(sheet.title, [_column(column) for column in columns], rows))
     how = Counter(str(choice.how) for choice in choices.values() if choice.code)
     return Chosen(Source(scheme, sheets), dict(sorted(how.items())), ties)
@@ -91,8 +94,19 @@ def _standing(study: Study) -> QuerySet[Label]:
     )
 
 
-def _row(row: Row, answers: Sequence[Answered], texts: Sequence[SourceText]) -> SourceRow:
-    return SourceRow(row.pk, row.name, row.title, row.url, row.language, row.blocks, row.facets, answers, texts)
+def _given(votes: Mapping[tuple[int, int, str, str], Sequence[Vote]]) -> dict[int, list[Given]]:
+    """What each rater says in each cell, by row; of several rounds the last, whose label was made last."""
+    given: dict[int, list[Given]] = {}
+    for (row, column, section, question), of_cell in votes.items():
+        for code, vote in {vote.rater: vote for vote in of_cell}.items():
+            choice = Choice(vote.code, How.RATER, (vote,))
+            given.setdefault(row, []).append(Given(code, column, section, question, choice))
+    return given
+
+
+def _row(row: Row, answers: Sequence[Answered], texts: Sequence[SourceText], given: Sequence[Given] = ()) -> SourceRow:
+    facets = row.facets
+    return SourceRow(row.pk, row.name, row.title, row.url, row.language, row.blocks, facets, answers, texts, given)
 
 
 def _column(column: Column) -> SourceColumn:

@@ -28,6 +28,7 @@ SENTENCES = {
     Rule.EXISTS: gettext_noop("This is used, and is not there at this step: %(parts)s."),
     Rule.DISTINCT: gettext_noop("Something else that is there has this name: %(parts)s."),
     Rule.REACHED: gettext_noop("No step uses this: %(parts)s."),
+    Rule.USED_BELOW: gettext_noop("No line below goes on with this: %(parts)s."),
 }
 
 Table = Mapping[tuple[int, str], Any]  # (position of the column, question key) -> value; of an option its key
@@ -55,22 +56,25 @@ def findings(
     Args:
         table: the answers.
         row: the facets of the row.
-        columns: the facets of the columns by their position.
+        columns: the facets of the columns by their position: of all of the section, for what a line leaves open.
     """
     lines: dict[int, dict[str, Any]] = {}
+    if any(check.rule == Rule.USED_BELOW for check in section.checks):
+        lines = {position: {} for position in sorted({*(columns or {}), *(position for position, _q in table)})}
     for position, question in sorted(table):
         lines.setdefault(position, {})[question] = table[position, question]
     found = []
     faults = _faults(section, table, row or {}, columns or {})
     for number, (position, line) in enumerate(lines.items()):
-        above = list(lines.values())[:number]
+        above, below = list(lines.values())[:number], list(lines.values())[number + 1 :]
         for check in section.checks:
             if check.question in line and _holds(section, check, line):
                 if check.rule in OF_STATES:
                     missing = faults.get((check.question, check.rule, position))
                     told = {"parts": ", ".join(missing)} if missing else None
                 else:
-                    told = _broken(section, check, line, above, row or {}, (columns or {}).get(position, {}))
+                    of_column = (columns or {}).get(position, {})
+                    told = _broken(section, check, line, above, below, row or {}, of_column)
                 if told is not None:
                     message = check.message or gettext(SENTENCES[check.rule]) % told
                     found.append(Finding(position, check.question, check.rule, check.level, message))
@@ -113,6 +117,7 @@ def _broken(
     check: CheckSpec,
     line: Mapping[str, Any],
     above: list[dict[str, Any]],
+    below: list[dict[str, Any]],
     row: Mapping[str, Any],
     column: Mapping[str, str],
 ) -> dict[str, str] | None:
@@ -132,6 +137,11 @@ def _broken(
             was = next((had for one in reversed(above) if (had := _parts_of(section, question.key, one))), [])
             touched = _folded([*own, *_parts_of(section, str(check.from_), line)])
             missing = [part for part in was if own and part.casefold() not in touched]
+        case Rule.USED_BELOW:
+            # What a line leaves open may still go on with it; what the last line has is left at the end.
+            if below and all(other.key in one for one in below):
+                used = {part for one in below for part in _folded(_parts_of(section, other.key, one))}
+                missing = [part for part in own if part.casefold() not in used]
         case Rule.NO_NUMBER:
             has_number = any(unicodedata.category(sign).startswith("N") for part in own for sign in part)
             return titles if has_number else None

@@ -18,6 +18,7 @@ class Rule(StrEnum):
     CARRIED = "carried"
     NO_NUMBER = "no-number"
     NOT_EMPTY_IF = "not-empty-if"
+    USED_BELOW = "used-below"
     EXISTS = "exists"
     DISTINCT = "distinct"
     REACHED = "reached"
@@ -36,7 +37,8 @@ class CheckSpec(Spec):
     Attributes:
         rule: see `annotation.scheme.checks`, which knows what each means.
         question: whose answers it is about.
-        other: the question of the same line that an answer is held against (`equal-to`, `not-empty-if`).
+        other: the question of the same line that an answer is held against (`equal-to`, `not-empty-if`), or of the
+            lines below (`used-below`).
         from_: the question of the same line that says what a line touches (`carried`); `from` in the file.
         in_: where its parts may come from (`contained-in`); `in` in the file. above.QUESTION: the lines above;
             line.QUESTION: the same line; row.FACET, column.FACET: words of these.
@@ -58,7 +60,7 @@ class CheckSpec(Spec):
     @model_validator(mode="after")
     def _check_parts(self) -> CheckSpec:
         needs = {
-            "other": self.rule in (Rule.EQUAL_TO, Rule.NOT_EMPTY_IF),
+            "other": self.rule in (Rule.EQUAL_TO, Rule.NOT_EMPTY_IF, Rule.USED_BELOW),
             "from": self.rule == Rule.CARRIED,
             "in": self.rule == Rule.CONTAINED_IN,
         }

@@ -413,7 +413,7 @@ class SectionSpec(Spec):
     def _check_rules(self) -> SectionSpec:
         keys = [question.key for question in self.questions]
         named = [(key, "shows_above") for key in self.shows_above]
-        named += [(key, question.key) for question in self.questions if question.text for key in question.text.from_]
+        named += [(key, question.key) for question in self.questions if question.text for key in question.text.offered]
         named += [(key, str(check.rule)) for check in self.checks for key in check.questions]
         for key, where in named:
             if key not in keys:
@@ -421,19 +421,20 @@ class SectionSpec(Spec):
                     _("“%(where)s” names “%(key)s”, which is no question of this section")
                     % {"where": where, "key": key}
                 )
+        of_column = [(str(check.rule), facet) for check in self.checks for facet in check.facets_of("column")]
+        of_column += [(q.key, facet) for q in self.questions if q.text for facet in q.text.facets_of("column")]
+        for where, facet in of_column:
+            if facet not in self.column.facets:
+                raise ValueError(
+                    _("“%(where)s” names the facet “%(facet)s”, which the column has not")
+                    % {"where": where, "facet": facet}
+                )
         for check in self.checks:
             if check.rule in OF_STATES and not self.question(check.question).transitions:
                 raise ValueError(
                     _("“%(where)s” is a rule over transitions, and “%(key)s” takes none")
                     % {"where": check.rule, "key": check.question}
                 )
-            for source in check.in_:
-                of, _dot, facet = source.partition(".")
-                if of == "column" and facet not in self.column.facets:
-                    raise ValueError(
-                        _("“%(where)s” names the facet “%(facet)s”, which the column has not")
-                        % {"where": check.rule, "facet": facet}
-                    )
             for key, words in check.when.items():
                 question = self.question(key)
                 if question.has_options and (unknown := [word for word in words if word not in _words(question)]):
@@ -547,6 +548,7 @@ class SchemeSpec(Spec):
             for facet in (
                 *(f for q in section.questions if q.transitions for f in q.transitions.start),
                 *(source[4:] for check in section.checks for source in check.in_ if source.startswith("row.")),
+                *(facet for q in section.questions if q.text for facet in q.text.facets_of("row")),
             )
         ]
         hidden = {facet.key for facet in self.row.facets if facet.hidden}

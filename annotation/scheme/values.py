@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from annotation.scheme.basis import Facet, Key, Level, Spec, Text, Word, first_repeated
+from annotation.scheme.basis import Facet, Level, Spec, Text, Word, first_repeated
 from base.sentences import gettext as _
 
 
@@ -43,6 +43,9 @@ class TextPattern(Spec):
         return pattern
 
 
+Offering = Annotated[str, Field(pattern=r"^((row|column)\.)?[a-z0-9][a-z0-9_-]*$")]
+
+
 class TextSpec(Spec):
     """Which texts are answers.
 
@@ -53,7 +56,8 @@ class TextSpec(Spec):
         separator: one character between the parts of a list; two lists with the same parts are the same answer.
         patterns: what is refused or warned about.
         completions: what is offered to whoever types.
-        from_: questions of the section whose earlier answers of the same table are offered too; `from` in the file.
+        from_: questions of the section whose earlier answers of the same table are offered too, and facets of the row
+            or the column whose words are: row.FACET, column.FACET; `from` in the file.
     """
 
     model_config = ConfigDict(serialize_by_alias=True)
@@ -64,7 +68,7 @@ class TextSpec(Spec):
     separator: Annotated[str, Field(max_length=1)] = ""
     patterns: Annotated[tuple[TextPattern, ...], Field(max_length=20)] = ()
     completions: Annotated[tuple[Word, ...], Field(max_length=2000)] = ()
-    from_: Annotated[tuple[Key, ...], Field(alias="from")] = ()
+    from_: Annotated[tuple[Offering, ...], Field(alias="from")] = ()
 
     @field_validator("separator")
     @classmethod
@@ -72,6 +76,15 @@ class TextSpec(Spec):
         if separator.isalnum() or separator.isspace() or separator == "\\":
             raise ValueError(_("a separator is one sign, such as “;”"))
         return separator
+
+    @property
+    def offered(self) -> list[str]:
+        """The questions among `from_`."""
+        return [name for name in self.from_ if "." not in name]
+
+    def facets_of(self, place: str) -> set[str]:
+        """The facets of the `row` or the `column` among `from_`."""
+        return {name for of, _dot, name in (source.partition(".") for source in self.from_) if of == place and name}
 
     def special_of(self, text: str) -> str | None:
         """The special value that a text is, in the scheme's spelling."""

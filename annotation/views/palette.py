@@ -107,8 +107,9 @@ def checks_for_script(grid: queries.Grid) -> dict[str, dict[str, Any]]:
         if table.spec.never_warns:
             continue
         checks = table.spec.checks
+        offering = [question.text for question in table.spec.questions if question.text]
         in_rows, in_columns = (
-            {name for check in checks for name in check.facets_of(place)} for place in ("row", "column")
+            {name for one in (*checks, *offering) for name in one.facets_of(place)} for place in ("row", "column")
         )
         for check in checks:
             if (own := table.spec.question(check.question).transitions) and check.rule in OF_STATES:

@@ -84,6 +84,8 @@ def create_judge(
     if model is not None:
         try:
             labelling.refuse(model, method=method, chat_template=chat_template)
+            if prompting.load_prompt(prompt.text if prompt else prompt_text).grammar:
+                labelling.refuse_grammar(model)
         except BackendError as error:
             raise Refused(str(error)) from error
     prompt = prompt or store_prompt(name=name, text=prompt_text)

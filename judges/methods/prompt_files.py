@@ -103,6 +103,8 @@ class PromptSpec(_Spec):
     questions: Annotated[dict[str, QuestionPrompt], Field(min_length=1)]
     # Questions of one section that one answer is to hold, of a judge that rates or writes.
     together: tuple[Annotated[tuple[str, ...], Field(min_length=2)], ...] = ()
+    # Of a judge that writes: its answers are bound to a grammar, so that each can be read.
+    grammar: bool = False
 
     @model_validator(mode="after")
     def _together_once(self) -> Self:

@@ -57,6 +57,9 @@ Where each row has options of its own, `offer_in` names the facet of rows that s
     questions:
       task.answer:
         offer_in: candidates
+
+`grammar: true` binds the answers of a judge that writes to a grammar made of the questions
+(`judges.methods.grammar`), so that each can be read; for backends that can do it.
 """
 
 from __future__ import annotations

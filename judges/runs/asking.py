@@ -99,8 +99,9 @@ class AtRow:
 
         return count
 
-    def generate(self, prompts: Sequence[str]) -> list[Generated]:
-        """The answers to these prompts. The draws of a repeat are seeded by its number.
+    def generate(self, prompts: Sequence[str], *, grammar: str = "") -> list[Generated]:
+        """The answers to these prompts, bound to a grammar if one is given. The draws of a repeat are seeded by its
+        number.
 
         Raises:
             RowFailed: the evidence and an answer are more than the model's context takes.
@@ -111,7 +112,10 @@ class AtRow:
         assert judge.temperature is not None
         assert judge.max_new_tokens is not None
         sampling = Sampling(
-            max_new_tokens=judge.max_new_tokens, temperature=judge.temperature, seed=self.assignment.repeat
+            max_new_tokens=judge.max_new_tokens,
+            temperature=judge.temperature,
+            seed=self.assignment.repeat,
+            grammar=grammar,
         )
         written = []
         for answer in self.backend.generate(prompts, sampling, self.counting()):

@@ -13,12 +13,14 @@ from annotation.actions import Answer
 from annotation.answers import kind_of, transitions
 from annotation.answers.places import placed
 from annotation.evidence.blocks import Block
+from annotation.scheme.rule_specs import Rule
 from annotation.scheme.spec import Layout
 from base.text import storable
-from judges.methods import prompting, writing
+from judges.methods import grammar, prompting, writing
 from judges.methods.writing import Asking, Scores, Unreadable, Written
 from judges.runs.asking import Asked, AtRow, Labelled, Unread
 from judges.runs.rules import settled
+from llm.engine.prompt import Generated
 
 
 def label(row: AtRow) -> Labelled:
@@ -78,9 +80,14 @@ def _ask(row: AtRow, groups: Sequence[tuple[Sequence[Asked], str]], made: Labell
         row.shared + above + writing.request(of_group) + (f"\n\n{opening}" if opening else "")
         for (_group, above), of_group, opening in zip(groups, askings, openings, strict=True)
     ]
-    for (group, _above), of_group, opening, written in zip(
-        groups, askings, openings, row.generate(prompts), strict=True
-    ):
+    bound = [_grammar(row, group, of_group) for (group, _above), of_group in zip(groups, askings, strict=True)]
+    answers: dict[int, Generated] = {}
+    for own_grammar in dict.fromkeys(bound):
+        places = [place for place, own in enumerate(bound) if own == own_grammar]
+        written_there = row.generate([prompts[place] for place in places], grammar=own_grammar)
+        answers |= dict(zip(places, written_there, strict=True))
+    for place, ((group, _above), of_group, opening) in enumerate(zip(groups, askings, openings, strict=True)):
+        written = answers[place]
         raw = storable(written.text)
         together = tuple(asking.name for asking in of_group) if len(of_group) > 1 else ()
         scores = Scores(answer=raw, cut=written.cut, together=together)
@@ -91,6 +98,20 @@ def _ask(row: AtRow, groups: Sequence[tuple[Sequence[Asked], str]], made: Labell
                     made.answers.append(_answer(cell, said, scores, row.assignment.row.blocks))
                 case Unreadable():
                     made.unread.append(Unread(cell.column, cell.question, said.why, raw, said.detail))
+
+
+def _grammar(row: AtRow, group: Sequence[Asked], askings: Sequence[Asking]) -> str:
+    """What the answer to a group is bound to; "" for nothing."""
+    if not row.judge.prompt_spec.grammar:
+        return ""
+    assert row.judge.max_new_tokens is not None
+    checks = group[0].section.checks
+    return grammar.of(
+        askings,
+        room=row.judge.max_new_tokens,
+        opened=not row.judge.chat_template,
+        digitless={check.question for check in checks if check.rule == Rule.NO_NUMBER},
+    )
 
 
 def _asking(cell: Asked) -> Asking:

@@ -58,6 +58,15 @@ def refuse(model: LanguageModel, *, method: str, chat_template: bool) -> None:
     registry.refuse(model, _use(method), chat_template=chat_template)
 
 
+def refuse_grammar(model: LanguageModel) -> None:
+    """Refuse a judge whose prompt binds its answers to a grammar, where this model's backend cannot do it.
+
+    Raises:
+        BackendError: with what to do.
+    """
+    registry.class_of(model.backend).refuse_grammar()
+
+
 def asks_in_chat_form(model: LanguageModel | None, *, method: str, chat_template: bool) -> bool:
     """As the judge says; but some backends write in their chat form only."""
     return (

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import ClassVar, Self
 
 from base.sentences import gettext as _
+from llm import grammars
 from llm.engine.prompt import Generated, OnProgress, PromptTooLong, RowPrompt, RowScores, Sampling
 
 
@@ -85,13 +86,14 @@ class Backend(ABC):
 
     `label`: how people choose it, in English, marked for translation. `uses`: what it can be asked, and in which form.
     `takes`: the fields of `Place` that mean something to it, beside the location; `requires`: those of them without
-    which it cannot work.
+    which it cannot work. `binds`: whether the answers that it writes can be bound to a grammar.
     """
 
     label: ClassVar[str]
     uses: ClassVar[Mapping[Use, Chat]]
     takes: ClassVar[frozenset[str]] = frozenset()
     requires: ClassVar[frozenset[str]] = frozenset()
+    binds: ClassVar[bool] = False
 
     # --- of the class: asked before there is anything to do -----------------------------------------------------------
 
@@ -125,6 +127,26 @@ class Backend(ABC):
             raise BackendError(
                 _("A model %(backend)s takes plain prompts here. Create the judge without the chat form.")
                 % {"backend": _(cls.label)},
+                permanent=True,
+            )
+
+    @classmethod
+    def refuse_grammar(cls) -> None:
+        """Refuse to bind answers to a grammar, where that can never work here.
+
+        Raises:
+            BackendError: with what to do.
+        """
+        if not cls.binds:
+            raise BackendError(
+                _("The answers of a model %(backend)s cannot be bound to a grammar. Take “grammar” out of the prompt.")
+                % {"backend": _(cls.label)},
+                permanent=True,
+            )
+        if grammars.installed() is None:
+            raise BackendError(
+                _("Answers cannot be bound to a grammar here. Install one of these Python packages: %(known)s.")
+                % {"known": ", ".join(grammars.ENGINES)},
                 permanent=True,
             )
 
@@ -178,10 +200,12 @@ class Backend(ABC):
         """The answer to each prompt, or in its place why it does not fit; the other prompts are answered.
 
         The prompts are whole: instruction, evidence, question. Special tokens in them are made inert. With a chat
-        template each is a user's message, and the answer is the assistant's reply.
+        template each is a user's message, and the answer is the assistant's reply. A grammar of `sampling` is for
+        backends alone that bind.
 
         Raises:
-            BackendError: the model is missing, out of memory, or answers with what is not a number.
+            BackendError: the model is missing, out of memory, or answers with what is not a number; or the grammar
+                cannot be used.
             Whatever `on_progress` raises.
         """
 

@@ -13,14 +13,16 @@ import importlib.metadata
 import importlib.util
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from base.sentences import gettext as _
 from base.sentences import gettext_noop
+from llm import grammars
 from llm.backends import adapters
 from llm.backends.base import Backend, BackendError, Chat, Installation, Needs, Place, Use
 from llm.engine.prompt import Generated, OnProgress, PromptTooLong, RowPrompt, RowScores, Sampling
@@ -68,6 +70,7 @@ class TransformersBackend(Backend):
     label = gettext_noop("in a worker of this installation")
     uses = {Use.SCORE: Chat.EITHER, Use.GENERATE: Chat.EITHER}
     takes = frozenset({"revision", "gguf_file", "dtype", "device"})
+    binds = True
 
     @classmethod
     def of(cls, place: Place, use: Use, *, chat_template: bool, installation: Installation) -> Self:
@@ -137,6 +140,8 @@ class TransformersBackend(Backend):
 
         try:
             yield loaded
+        except grammars.GrammarRefused as error:
+            raise BackendError(str(error), permanent=True) from error
         except FloatingPointError as error:
             raise BackendError(
                 _("%(error)s Run %(model)s in float32 or bfloat16, and check that its weights are whole.")
@@ -300,7 +305,11 @@ def _read(backend: TransformersBackend) -> _Loaded:
             chat_template=backend.chat_template,
         )
         generator = AnswerGenerator(
-            model, scorer.encoder, token_budget=token_budget, cache_budget=CACHE_BUDGET * token_budget
+            model,
+            scorer.encoder,
+            token_budget=token_budget,
+            cache_budget=CACHE_BUDGET * token_budget,
+            bind=_binder(tokenizer, n_vocab=model.get_input_embeddings().num_embeddings),
         )
     except BackendError:
         raise
@@ -332,7 +341,19 @@ def _read(backend: TransformersBackend) -> _Loaded:
         }
     for library in ("torch", "transformers", "tokenizers", "gguf"):
         identity[library] = importlib.metadata.version(library)
+    if (binding := grammars.installed()) is not None:
+        identity[binding] = importlib.metadata.version(binding)
     return _Loaded(backend=backend, scorer=scorer, generator=generator, identity=identity)
+
+
+def _binder(tokenizer: Any, *, n_vocab: int) -> Callable[[str, frozenset[int]], grammars.BoundAnswer]:
+    """Begins bound answers; the library is loaded, and the vocabulary read, with the first of them."""
+
+    @lru_cache(maxsize=1)
+    def engine(stops: frozenset[int]) -> grammars.GrammarEngine:
+        return grammars.engine_class()(tokenizer, n_vocab=n_vocab, stops=sorted(stops))
+
+    return lambda grammar, stops: engine(stops).begin(grammar)
 
 
 def _revision(backend: TransformersBackend, files: ModelFiles) -> str:

@@ -6,7 +6,8 @@ model's context), and no forward is fed more than `token_budget` tokens: long pr
 finished leaves its batch at once.
 
 What a prompt is answered does not depend on its batch but for rounding: greedy takes the most probable token, and the
-draws of a prompt come from a generator of its own, seeded by the prompt's tokens and the sampling's seed.
+draws of a prompt come from a generator of its own, seeded by the prompt's tokens and the sampling's seed. With a
+grammar only tokens that it allows are taken, or drawn, whatever the model makes of the others.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +26,7 @@ from base.sentences import gettext as _
 from llm.engine.cloze import LEAST_TOKEN_BUDGET
 from llm.engine.encoding import PromptEncoder
 from llm.engine.prompt import Generated, OnProgress, PromptTooLong, Sampling
+from llm.grammars import BoundAnswer, GrammarRefused
 
 
 @dataclass
@@ -34,15 +36,27 @@ class _Answer:
     place: int  # among the prompts of the call
     prompt: tuple[int, ...]
     draws: torch.Tensor
+    bound: BoundAnswer | None = None
     written: list[int] = field(default_factory=list)
     stopped: bool = False
 
 
 class AnswerGenerator:
     """Writes answers with one causal language model of transformers. An answer ends with the model's end of text, or,
-    in the chat form, of its turn."""
+    in the chat form, of its turn.
 
-    def __init__(self, model: Any, encoder: PromptEncoder, *, token_budget: int, cache_budget: int) -> None:
+    `bind` begins an answer that is bound to a grammar, given the tokens that end answers.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        encoder: PromptEncoder,
+        *,
+        token_budget: int,
+        cache_budget: int,
+        bind: Callable[[str, frozenset[int]], BoundAnswer] | None = None,
+    ) -> None:
         self._model = model
         self._encoder = encoder
         self._token_budget = token_budget
@@ -50,6 +64,7 @@ class AnswerGenerator:
         self._context = getattr(model.config.get_text_config(), "max_position_embeddings", None) or sys.maxsize
         self._stops = _stops(model) | encoder.ends_of_answers
         self._takes_batches = _takes_batches(model)
+        self._bind = bind
 
     def generate(
         self, prompts: Sequence[str], sampling: Sampling, on_progress: OnProgress | None = None
@@ -60,6 +75,7 @@ class AnswerGenerator:
 
         Raises:
             FloatingPointError: the model returned something that is not a number.
+            GrammarRefused: answers cannot be bound by this grammar, or with this tokeniser.
             torch.OutOfMemoryError: not even steps of `LEAST_TOKEN_BUDGET` tokens fit.
             Whatever `on_progress` raises.
         """
@@ -84,7 +100,7 @@ class AnswerGenerator:
             if len(ids) + sampling.max_new_tokens > self._context:
                 found[place] = PromptTooLong(tokens=len(ids), context=self._context, answer=sampling.max_new_tokens)
             else:
-                answers.append(_Answer(place, ids, _draws(ids, sampling)))
+                answers.append(_Answer(place, ids, _draws(ids, sampling), self._begin(sampling.grammar)))
         progress = _Progress(on_progress)
         with torch.inference_mode():
             for batch in self._batches(answers, sampling):
@@ -93,6 +109,13 @@ class AnswerGenerator:
             text = self._encoder.decode(answer.written)
             found[answer.place] = Generated(text, cut=not answer.stopped, tokens=len(answer.written))
         return [one for one in found if one is not None]
+
+    def _begin(self, grammar: str) -> BoundAnswer | None:
+        if not grammar:
+            return None
+        if self._bind is None:
+            raise GrammarRefused(_("This model cannot be bound to a grammar."))
+        return self._bind(grammar, frozenset(self._stops))
 
     def _batches(self, answers: Sequence[_Answer], sampling: Sampling) -> list[list[_Answer]]:
         left = sorted(answers, key=lambda answer: len(answer.prompt), reverse=True)
@@ -115,6 +138,8 @@ class AnswerGenerator:
             progress.count(tokens=part.numel())
         while True:
             for answer, token in zip(batch, self._chosen(logits, batch, sampling), strict=True):
+                if answer.bound is not None:
+                    answer.bound.take(token)
                 if token in self._stops:
                     answer.stopped = True
                 else:
@@ -138,6 +163,9 @@ class AnswerGenerator:
         logits = logits.float()
         if logits.isnan().any():
             raise FloatingPointError(_("The model returned something that is not a number."))
+        for place, answer in enumerate(batch):
+            if answer.bound is not None:
+                logits[place] = logits[place].masked_fill(~answer.bound.allowed().to(logits.device), float("-inf"))
         if sampling.temperature == 0:
             return [int(token) for token in logits.argmax(-1)]
         below = (logits / sampling.temperature).softmax(-1).double().cumsum(-1)

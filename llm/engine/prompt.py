@@ -106,12 +106,14 @@ class Sampling:
     """How an answer is written.
 
     `temperature` 0 takes the most probable token each time; otherwise tokens are drawn from the whole distribution,
-    the same ones for the same prompt and `seed`, whatever other prompts come with it.
+    the same ones for the same prompt and `seed`, whatever other prompts come with it. `grammar`: what an answer must
+    be, in the notation of `llm.grammars`; "" lets the model write what it will.
     """
 
     max_new_tokens: int
     temperature: float = 0.0
     seed: int = 1
+    grammar: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Collection, Iterator, Sequence
 
+from annotation.deriving import blinding
 from annotation.deriving.making import (
     Answered,
     DerivingRefused,
@@ -43,10 +43,9 @@ def candidates(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterat
     new scheme has them. `settings["texts"]`: all, or those alone that came to their end and show no sign.
     """
     sound = list(settings.get("texts", ())) == [SOUND]
-    seed = next(iter(settings.get("seed", ())), "1")
+    seed = blinding.seed_of(settings)
     known = [facet for facet in FACETS if facet in scheme.row.keys]
-    if "generator" in known and not all(facet.hidden for facet in scheme.row.facets if facet.key == "generator"):
-        raise DerivingRefused(_("The new scheme shows raters who wrote a text: hide the facet “generator”."))
+    blinding.refuse_shown(scheme, ["generator"])
     made = [
         MadeSheet(title, rows=rows)
         for sheet in source.sheets
@@ -67,7 +66,6 @@ def _title(source: Source, sheet: SourceSheet, row: SourceRow) -> str:
 
 def _rows(row: SourceRow, known: Sequence[str], *, seed: str, sound: bool) -> list[MadeRow]:
     texts = [text for text in row.texts if text.text.strip() and (not sound or _is_sound(text))]
-    texts.sort(key=lambda text: hashlib.sha256(f"{seed}:{text.number}".encode()).digest())
     return [
         MadeRow(
             name=str(place),
@@ -77,7 +75,7 @@ def _rows(row: SourceRow, known: Sequence[str], *, seed: str, sound: bool) -> li
             facets={facet: said for facet, said in _facets(row, text).items() if facet in known and said},
             of=row.number,
         )
-        for place, text in enumerate(texts, start=1)
+        for place, text in enumerate(blinding.drawn(((text.number, text) for text in texts), seed=seed), start=1)
     ]
 
 

@@ -1,0 +1,1 @@
+"""The PizzaCommonsense paper: what goes into each step of a recipe and what comes out."""

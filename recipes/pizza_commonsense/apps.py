@@ -1,7 +1,47 @@
 from __future__ import annotations
 
+from django.utils.translation import gettext_lazy as _
+
 from recipes import packs
 
 
 class PizzaCommonsense(packs.Pack):
     name = "recipes.pizza_commonsense"
+
+    def register(self) -> None:
+        from annotation import doors
+        from annotation.deriving.making import Deriver
+        from annotation.models import Role
+        from recipes.pizza_commonsense import actions, derivers
+
+        doors.register_tab(
+            position=16,
+            label=_("Tables"),
+            url_name="pizza_commonsense:tables",
+            roles={Role.MANAGER, Role.RESEARCHER},
+            fits=lambda study: study.scheme.slug in (actions.SCHEME, actions.LONG),
+        )
+        doors.register_deriver(
+            Deriver(
+                key="atomic-instructions",
+                title=_("Atomic instructions become tables"),
+                help=_(
+                    "Each recipe becomes a table whose lines are its instructions as they were split. One that nobody "
+                    "split becomes a line as it is."
+                ),
+                make=derivers.atomic_instructions,
+            )
+        )
+        doors.register_deriver(
+            Deriver(
+                key="two-systems",
+                title=_("Two systems’ tables side by side"),
+                help=_(
+                    "Each line that both answered becomes a row with their input and output, left and right drawn by "
+                    "lot. Who wrote them is kept, and hidden from who judges."
+                ),
+                make=derivers.two_systems,
+                asks=derivers.two_systems_ask,
+                reads_raters=True,
+            )
+        )

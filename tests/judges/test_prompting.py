@@ -42,6 +42,7 @@ def test_the_shipped_prompts_fit_the_shipped_schemes(path: Path) -> None:
         "parsing": "recipe-parsing",
         "ash": "cuisine-transfer-ash",
         "pizza": "pizza-commonsense",
+        "instructions": "pizza-instructions",
         "nonsense": "recipe-nonsense",
         "names": "recipe-names",
         "candidates": "recipe-candidates",

@@ -7,9 +7,9 @@ const { words, tables, examples } = JSON.parse(readFileSync(new URL("../rules/ch
 
 /** The answers of an example, as the grid has them: a line a column, from top to bottom. */
 function linesOf({ answers, columns }) {
-  const lines = new Map();
-  for (const place of Object.keys(columns).map(Number))
-    lines.set(place, { place, answers: {}, facets: columns[place] });
+  const lines = new Map(
+    Object.keys(columns).map((key) => [Number(key), { place: Number(key), answers: {}, facets: columns[key] }]),
+  );
   for (const [place, question, value] of answers) {
     const line = lines.get(place) ?? { place, answers: {}, facets: columns[place] };
     line.answers[question] = value;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { completions } from "../../static/palate/core/completing.js";
+import { completions, suggested } from "../../static/palate/core/completing.js";
 
 const OFFERS = ["flour", "water", "wet dough", "Flour", "dough"];
 const shown = (...args) => completions(...args).map((one) => one.shown);
@@ -21,4 +21,14 @@ test("of a list its last part is completed, and what it has already is not offer
 test("nothing is offered where nothing is typed, nor what stands there as it is", () => {
   assert.deepEqual(shown(OFFERS, ""), []);
   assert.deepEqual(shown(OFFERS, "dough"), ["wet dough"]);
+});
+
+test("an empty cell most likely says what came last, and what its line names besides", () => {
+  const things = ["olive oil", "artichoke hearts", "tomatoes", "dough", "salt"];
+  const said = (nearest, line, separator = ";") => suggested({ nearest, things, line, separator, nothing: "NA" });
+  assert.equal(said(["pizza"], "top with artichoke heart ."), "pizza; artichoke hearts");
+  assert.equal(said([], "Brush the dough with oil and slice a tomato"), "olive oil; tomatoes; dough");
+  assert.equal(said(["Dough"], "knead the dough"), "Dough");
+  assert.equal(said([], "preheat the oven"), "NA");
+  assert.equal(said(["pizza", "salad"], "serve", ""), "pizza");
 });

@@ -48,12 +48,13 @@ export function findings(section, lines, row, words) {
   const found = [];
   lines.forEach(({ place, answers, facets = {} }, number) => {
     const above = lines.slice(0, number).map((line) => line.answers);
+    const below = lines.slice(number + 1).map((line) => line.answers);
     for (const check of section.checks) {
       const { question, rule, level, message } = check;
       if (!(question in answers) || !holds(section, check, answers)) continue;
       const told = RULE_OF_STATES.has(rule)
         ? brokenStates(section, check, lines, number, row)
-        : RULES[/** @type {keyof typeof RULES} */ (rule)]({ section, check, answers, above, row, facets });
+        : RULES[/** @type {keyof typeof RULES} */ (rule)]({ section, check, answers, above, below, row, facets });
       if (told) found.push({ place, question, rule, level, message: message || fill(words[`check-${rule}`], told) });
     }
   });
@@ -80,7 +81,7 @@ function brokenStates({ questions }, { question, rule }, lines, number, row) {
   return here.length ? { parts: [...new Set(here.map(({ name }) => name))].join(", ") } : undefined;
 }
 
-/** @typedef {{section: CheckedSection, check: Check, answers: LineAnswers, above: LineAnswers[], row: Facets, facets: Facets}} Case */
+/** @typedef {{section: CheckedSection, check: Check, answers: LineAnswers, above: LineAnswers[], below: LineAnswers[], row: Facets, facets: Facets}} Case */
 /** @typedef {Record<string, string>} Told what a sentence has in its gaps */
 
 /** @type {Record<string, (one: Case) => Told | undefined>} the gaps of a sentence for what is broken, nothing else */
@@ -100,6 +101,15 @@ const RULES = {
     const was = had.find((some) => some.length) ?? [];
     const touched = new Set([...own(one), ...saidIn(one, check.from ?? "")].map(folded));
     const missing = own(one).length ? was.filter((part) => !touched.has(folded(part))) : [];
+    return missing.length ? { parts: missing.join(", ") } : undefined;
+  },
+  "used-below"(one) {
+    // What a line leaves open may still go on with it; what the last line has is left at the end.
+    const { section, check, below } = one;
+    const other = check.other ?? "";
+    if (!below.length || !below.every((line) => other in line)) return undefined;
+    const used = new Set(below.flatMap((line) => parts(section, other, line)).map(folded));
+    const missing = own(one).filter((part) => !used.has(folded(part)));
     return missing.length ? { parts: missing.join(", ") } : undefined;
   },
   "no-number": (one) => (own(one).some((part) => /\p{N}/u.test(part)) ? titles(one) : undefined),

@@ -34,3 +34,31 @@ export function completions(offers, typed, { separator = "", all = false } = {})
   const inside = open.filter(([word]) => !word.startsWith(wanted) && beginsWord(word, wanted));
   return [...starts, ...inside].slice(0, MOST).map(([, shown]) => ({ text: before + shown, shown }));
 }
+
+/**
+ * What most likely stands in an empty cell: what was answered nearest, and beside it those of the things that the line names
+ * by their last word; where there is neither, that there is nothing.
+ * @param {{nearest: string[], things: string[], line: string, separator: string, nothing: string}} known
+ */
+export function suggested({ nearest, things, line, separator, nothing }) {
+  const words = new Set(
+    folded(line)
+      .split(/[^\p{L}\p{N}]+/u)
+      .map(single),
+  );
+  const had = new Set(nearest.map(wordIn));
+  const named = things.filter((thing) => !had.has(wordIn(thing)) && words.has(single(lastWord(thing))));
+  const parts = [...nearest, ...named];
+  if (!parts.length) return nothing;
+  return separator ? parts.join(`${separator} `) : parts[0];
+}
+
+/** @param {string} text */
+const lastWord = (text) =>
+  folded(text)
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(Boolean)
+    .pop() ?? "";
+
+/** @param {string} word in the singular, as far as its ending tells */
+const single = (word) => (word.length > 3 ? word.replace(/(?<=o)es$|(?<!s)s$/, "") : word);

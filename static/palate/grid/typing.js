@@ -6,8 +6,9 @@
 import { valueCode } from "../core/codes.js";
 import { completions } from "../core/completing.js";
 import { keyPlace } from "../core/keys.js";
-import { hasLines, partsOf, readValue, writtenValue } from "../core/values.js";
+import { hasLines, readValue, writtenValue } from "../core/values.js";
 import { fragment, inside, make, placeOf } from "../page/elements.js";
+import { Suggesting } from "./suggesting.js";
 
 /** @typedef {import("../core/queue.js").Store} Store */
 /** @typedef {import("../core/sentences.js").Sentences} Sentences */
@@ -57,6 +58,7 @@ export class Typing {
     this.refuse = refuse;
     this.store = store;
     this.prefix = `${name}:`;
+    this.suggesting = new Suggesting({ cells, columns: editing.checking.checks });
     this.panel = panel;
     this.title = inside(panel, "h2", HTMLHeadingElement);
     this.room = inside(panel, ".room", HTMLElement);
@@ -76,6 +78,8 @@ export class Typing {
       if (event.target !== this.field) event.preventDefault(); // a click beside the text leaves the keys in it
     });
     tables.addEventListener("keydown", (event) => this.begin(event), { capture: true });
+    tables.addEventListener("focusin", (event) => this.suggest(this.cells.around(placeOf(event)), true));
+    tables.addEventListener("focusout", (event) => this.suggest(this.cells.around(placeOf(event)), false));
     tables.addEventListener("dblclick", (event) => {
       const cell = cells.around(placeOf(event));
       if (cell && this.isOpenTo(cell)) this.edit(cell);
@@ -123,6 +127,9 @@ export class Typing {
       if (!command) return;
       command(event);
       event.preventDefault();
+    } else if (key === " " && !event.shiftKey) {
+      if (!this.takeSuggestion(cell)) return;
+      event.preventDefault();
     } else if (key === "F2" || (key === "Enter" && !event.shiftKey)) {
       this.edit(cell);
       event.preventDefault();
@@ -130,6 +137,30 @@ export class Typing {
       this.edit(cell, ""); // the letter itself goes into the field, which has the focus by now
     } else return;
     event.stopImmediatePropagation();
+  }
+
+  /**
+   * What an empty cell most likely says is shown in it as long as it has the focus.
+   * @param {Cell | undefined} cell
+   * @param {boolean} isThere
+   */
+  suggest(cell, isThere) {
+    if (!cell) return;
+    const text = isThere && this.isOpenTo(cell) && !cell.code ? this.suggesting.suggestion(cell) : "";
+    if (text) cell.td.dataset.suggested = text;
+    else delete cell.td.dataset.suggested;
+  }
+
+  /**
+   * The space bar takes what is suggested, and goes on to the next cell of the line.
+   * @param {Cell} cell
+   */
+  takeSuggestion(cell) {
+    const text = cell.code || this.kept(cell) !== null ? "" : this.suggesting.suggestion(cell);
+    if (!text) return false;
+    this.write(cell, text);
+    this.commit(1, "right");
+    return true;
   }
 
   /**
@@ -232,31 +263,14 @@ export class Typing {
     const { cell } = this;
     if (!cell) return;
     const { text } = this.cells.spec(cell);
-    this.offers = text ? completions(this.known(cell), this.field.value, { separator: text.separator, all }) : [];
+    this.offers = text
+      ? completions(this.suggesting.known(cell), this.field.value, { separator: text.separator, all })
+      : [];
     this.picked = -1;
     this.list.replaceChildren(...this.offers.map(({ shown }, n) => offerItem(n, shown)));
     this.list.hidden = !this.offers.length;
     this.field.ariaExpanded = String(!this.list.hidden);
     this.field.removeAttribute("aria-activedescendant");
-  }
-
-  /**
-   * What may be meant: what was answered above in this table, nearest first, then below, then what the scheme offers.
-   * @param {Cell} cell
-   * @returns {string[]}
-   */
-  known(cell) {
-    const { text } = this.cells.spec(cell);
-    const others = this.cells
-      .partsOf(cell.assignment)
-      .filter((one) => one !== cell && this.cells.spec(one).section === this.cells.spec(cell).section)
-      .filter((one) => one.question === cell.question || text?.from.includes(this.cells.spec(one).key));
-    const above = others.filter(({ rank }) => rank < cell.rank).reverse();
-    const answered = [...above, ...others.filter(({ rank }) => rank > cell.rank)].flatMap((one) => {
-      const value = this.cells.value(one.code);
-      return value === undefined ? [] : partsOf(this.cells.spec(one), value);
-    });
-    return [...answered, ...(text?.completions ?? [])];
   }
 
   /** @param {1 | -1} step */

@@ -1,0 +1,94 @@
+"""Tables over HTTP for programs: the same reads and actions as the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers, status
+from rest_framework.decorators import api_view
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.core import study_of
+from annotation.api.serializers import RefusalSerializer
+from annotation.models import Rater, Role
+from recipes.pizza_commonsense import actions, clusters, exporting, queries
+from recipes.pizza_commonsense.forms import MAX_BYTES, read_tables
+from recipes.pizza_commonsense.records import TablesRefused
+from recipes.pizza_commonsense.training import Masks
+from recipes.pizza_commonsense.views import sentences
+
+
+class TablesSerializer(serializers.Serializer[Any]):
+    text = serializers.CharField(max_length=MAX_BYTES, trim_whitespace=False)
+    rater = serializers.SlugField(default="gold", max_length=60)
+    example = serializers.BooleanField(default=False)
+    replace = serializers.BooleanField(default=False)
+
+
+class AddedSerializer(serializers.Serializer[Any]):
+    new = serializers.IntegerField()
+    known = serializers.IntegerField()
+    said = serializers.ListField(child=serializers.CharField())
+
+
+class ExportSerializer(serializers.Serializer[Any]):
+    rater = serializers.CharField(default="")
+    form = serializers.ChoiceField(choices=list(exporting.TYPES), default="jsonl")
+    masks = serializers.ChoiceField(choices=[*Masks, "none"], default=Masks.ALL)
+    seed = serializers.IntegerField(default=1)
+
+
+class SplitSerializer(serializers.Serializer[Any]):
+    way = serializers.ChoiceField(choices=[clusters.WITHIN, clusters.APART, clusters.CHANCE], default=clusters.WITHIN)
+    seed = serializers.IntegerField(default=1)
+
+
+@extend_schema(request=TablesSerializer, responses={201: AddedSerializer, 409: RefusalSerializer})
+@api_view(["POST"])
+def add(request: Request, slug: str) -> Response:
+    """Add recipes, with the answers of a rater where the text has any: JSON lines, CSV, or as they are typed."""
+    study = study_of(request, slug, Role.MANAGER)
+    asked = TablesSerializer(data=request.data)
+    asked.is_valid(raise_exception=True)
+    said = asked.validated_data
+    try:
+        tables = read_tables(said["text"].encode())
+    except TablesRefused as refused:
+        raise serializers.ValidationError({"text": [str(refused)]}) from refused
+    kind = Rater.Kind.GOLD if said["rater"] == "gold" else Rater.Kind.JUDGE
+    made = actions.import_tables(
+        study=study, tables=tables, rater=said["rater"], kind=kind, example=said["example"], replace=said["replace"]
+    )
+    told = {"new": made.new, "known": made.known, "said": sentences(made)}
+    return Response(AddedSerializer(told).data, status=status.HTTP_201_CREATED)
+
+
+@extend_schema(parameters=[ExportSerializer], responses={200: OpenApiResponse(bytes)})
+@api_view(["GET"])
+def export(request: Request, slug: str) -> HttpResponse:
+    """The tables of a study with the answers of a rater, in any form of the page."""
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+    asked = ExportSerializer(data=request.query_params)
+    asked.is_valid(raise_exception=True)
+    said = asked.validated_data
+    tables = queries.tables_of(study, rater=said["rater"])
+    content = exporting.exported(tables, said["form"], masks=said["masks"], seed=said["seed"])
+    return HttpResponse(content, content_type=exporting.TYPES[said["form"]][0])
+
+
+@extend_schema(parameters=[SplitSerializer], responses={200: OpenApiResponse(bytes)})
+@api_view(["GET"])
+def split(request: Request, slug: str) -> HttpResponse:
+    """The recipes of a study in parts for training and testing, as lists of ids."""
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+    asked = SplitSerializer(data=request.query_params)
+    asked.is_valid(raise_exception=True)
+    tables = queries.tables_of(study)
+    try:
+        made = clusters.split(tables, **asked.validated_data)
+    except TablesRefused as refused:
+        raise serializers.ValidationError({"detail": [str(refused)]}) from refused
+    return HttpResponse(made.as_json(tables), content_type="application/json")

@@ -1,0 +1,11 @@
+from __future__ import annotations
+
+from django.urls import path
+
+from recipes.pizza_commonsense import api
+
+urlpatterns = [
+    path("studies/<slug:slug>/tables/add/", api.add, name="pizza-add"),
+    path("studies/<slug:slug>/tables/export/", api.export, name="pizza-export"),
+    path("studies/<slug:slug>/tables/split/", api.split, name="pizza-split"),
+]

@@ -1,0 +1,133 @@
+"""Splits of recipes into parts for training and testing, by clusters of their ingredients (section 3 of the paper).
+Pure.
+
+Foods without their amounts are counted as words, weighted by how few recipes have them; recipes are merged step by
+step into clusters by the mean cosine between them. Then either each cluster gives its share to each part, so that
+all parts have the same foods (`within`, the paper's), or whole clusters go to one part, so that what is tested was
+not trained (`apart`)."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from base.sentences import gettext as _
+from recipes.pizza_commonsense.records import Table, TablesRefused, names
+
+PARTS = ("train", "dev", "test")
+WITHIN, APART, CHANCE = "within", "apart", "chance"
+# As the published parts: 744 and 84 of the 1087 recipes, and the rest.
+SHARES = {"train": 744 / 1087, "dev": 84 / 1087, "test": 259 / 1087}
+_CLOSE = 0.75  # cosine distance at which clusters are merged no more
+
+
+@dataclass(frozen=True)
+class Split:
+    """`parts`: the places of the tables in each part; `clusters`: the cluster of each table."""
+
+    parts: Mapping[str, tuple[int, ...]]
+    clusters: tuple[int, ...]
+    way: str
+    seed: int
+
+    def as_json(self, tables: Sequence[Table]) -> str:
+        ids = {
+            part: [tables[place].id or tables[place].title for place in places] for part, places in self.parts.items()
+        }
+        told = {"seed": self.seed, "way": self.way, "clusters": len(set(self.clusters)), **ids}
+        return json.dumps(told, ensure_ascii=False, indent=1) + "\n"
+
+
+def split(tables: Sequence[Table], *, seed: int, way: str = WITHIN, shares: Mapping[str, float] | None = None) -> Split:
+    """Split tables. Those with one id, or the same ingredients and instructions, stay together.
+
+    Raises:
+        TablesRefused: fewer tables than parts, or shares that are none.
+    """
+    shares = shares or SHARES
+    if min(shares.values()) < 0 or sum(shares.values()) <= 0:
+        raise TablesRefused(_("Shares are positive numbers."))
+    if len(tables) < len(shares):
+        raise TablesRefused(_("These are fewer recipes than parts."))
+    if way not in (WITHIN, APART, CHANCE):
+        raise TablesRefused(_("There is no way “%(way)s” to split.") % {"way": way})
+    units = _units(tables)
+    of_units = clusters_of([tables[unit[0]] for unit in units]) if way != CHANCE else [0] * len(units)
+    draw = random.Random(seed)  # noqa: S311
+    groups: dict[int, list[int]] = {}
+    for unit, cluster in enumerate(of_units):
+        groups.setdefault(cluster, []).append(unit)
+    blocks = [list(groups[cluster]) for cluster in sorted(groups)]
+    for block in blocks:
+        draw.shuffle(block)
+    draw.shuffle(blocks)
+    if way == APART:
+        blocks.sort(key=len, reverse=True)  # large ones first, else they do not fit any more
+        pieces = blocks
+    else:
+        pieces = [[unit] for block in blocks for unit in block]
+    total = sum(shares.values())
+    wanted = {part: share / total * len(tables) for part, share in shares.items()}
+    parts: dict[str, list[int]] = {part: [] for part in shares}
+    for piece in pieces:
+        places = [place for unit in piece for place in units[unit]]
+        # The part that is furthest behind its share; within a cluster its members so go round all parts.
+        part = min(parts, key=lambda name: (len(parts[name]) + len(places) / 2) / max(wanted[name], 1e-9))
+        parts[part] += places
+    cluster_of = {place: of_units[unit] for unit, places in enumerate(units) for place in places}
+    return Split(
+        {part: tuple(sorted(places)) for part, places in parts.items()},
+        tuple(cluster_of[place] for place in range(len(tables))),
+        way,
+        seed,
+    )
+
+
+def _units(tables: Sequence[Table]) -> list[list[int]]:
+    """Tables that must stay together, by their places."""
+    leader: dict[object, int] = {}
+    units: dict[int, list[int]] = {}
+    for place, table in enumerate(tables):
+        keys: list[object] = [("id", table.id)] if table.id else []
+        keys.append(("text", (table.ingredients, table.instructions)))
+        first = next((leader[key] for key in keys if key in leader), place)
+        for key in keys:
+            leader.setdefault(key, first)
+        units.setdefault(first, []).append(place)
+    return list(units.values())
+
+
+def clusters_of(tables: Sequence[Table]) -> list[int]:
+    """The cluster of each table, numbered from 1 by the first table in each."""
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import pdist
+
+    if len(tables) < 2:
+        return [1] * len(tables)
+    distances = np.clip(np.nan_to_num(pdist(_vectors(tables), "cosine"), nan=1.0), 0, 2)
+    found = fcluster(linkage(distances, "average"), _CLOSE, "distance").tolist()
+    order = {cluster: n for n, cluster in enumerate(dict.fromkeys(found), start=1)}
+    return [order[cluster] for cluster in found]
+
+
+def _vectors(tables: Sequence[Table]) -> NDArray[np.float64]:
+    words = [Counter(_words(table)) for table in tables]
+    within = Counter(word for of_table in words for word in of_table)
+    vocabulary = {word: n for n, word in enumerate(sorted(within))}
+    matrix = np.zeros((len(tables), max(len(vocabulary), 1)))
+    for row, of_table in enumerate(words):
+        for word in of_table:
+            matrix[row, vocabulary[word]] = np.log((1 + len(tables)) / (1 + within[word])) + 1
+    return matrix
+
+
+def _words(table: Table) -> list[str]:
+    said = " ".join(names(table.ingredients)) or " ".join(table.instructions)
+    return [word.removesuffix("s") for word in re.findall(r"[^\W\d_]{3,}", said.casefold())]

@@ -1,0 +1,177 @@
+"""Between this pack's studies: atomic instructions become the lines of tables; two raters' tables are judged. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from annotation.deriving import blinding
+from annotation.deriving.making import (
+    Answered,
+    DerivingRefused,
+    Given,
+    MadeColumn,
+    MadeRow,
+    MadeSheet,
+    Setting,
+    Settings,
+    Source,
+    SourceRow,
+    SourceSheet,
+)
+from annotation.evidence.blocks import Block
+from annotation.evidence.kinds import HEADING, PARAGRAPH
+from annotation.scheme.spec import SchemeSpec
+from base.sentences import gettext as _
+from recipes.cooking.vocabulary import STEP
+
+ATOMIC = "pizza-commonsense"
+SYSTEMS = "pizza-systems"
+PARTS = "instructions.parts"
+SIDES = ("Left", "Right")
+ALL = "all"
+
+
+# --- split instructions become tables ---------------------------------------------------------------------------------
+
+
+def atomic_instructions(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterator[MadeSheet]:
+    """Each recipe becomes a table: the lines of the chosen answers to “atomic instructions” are its instructions.
+
+    A long instruction that nobody has split becomes a line as it is; one answered with a hyphen becomes none.
+    """
+    section = next((one for one in scheme.sections if "instruction" in one.column.facets), None)
+    if section is None:
+        raise DerivingRefused(_("The new scheme has no section whose lines are instructions."))
+    if not any(row.of(PARTS) for sheet in source.sheets for row in sheet.rows):
+        raise DerivingRefused(_("No instruction has been split yet: there is no chosen answer."))
+    for sheet in source.sheets:
+        for row in sheet.rows:
+            columns = list(_lines(sheet, row, section.key))
+            if columns:
+                yield MadeSheet(sheet.title, columns, [_same(row, scheme)])
+
+
+def _lines(sheet: SourceSheet, row: SourceRow, section: str) -> Iterator[MadeColumn]:
+    said: Mapping[int, Answered] = {answer.column: answer for answer in row.of(PARTS)}
+    for column in sheet.columns:
+        answer = said.get(column.number)
+        text = _text(answer.code) if answer else column.facets.get("instruction", "")
+        for line in text.splitlines():
+            if line.strip() and line.strip() != "-":
+                yield MadeColumn(section, {"instruction": line.strip()}, [answer] if answer else [])
+
+
+def _same(row: SourceRow, scheme: SchemeSpec) -> MadeRow:
+    facets = {key: said for key, said in row.facets.items() if key in scheme.row.keys}
+    return MadeRow(row.name, row.title, row.url, row.language, row.evidence, facets, of=row.number)
+
+
+def _text(code: str) -> str:
+    said = json.loads(code[1:]) if code.startswith(":") else code
+    return said if isinstance(said, str) else ""
+
+
+# --- two systems side by side -----------------------------------------------------------------------------------------
+
+
+def two_systems(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterator[MadeSheet]:
+    """Each line that both of two raters answered becomes a row, with their input and output side by side.
+
+    Which of them stands left is drawn for each line by `settings["seed"]`, and so are the lines where
+    `settings["lines"]` wants only so many. Who stands where is in the facet `systems`, left first, which has to be
+    hidden from raters."""
+    systems = list(settings.get("systems", ()))
+    if len(set(systems)) != 2:
+        raise DerivingRefused(_("Choose the two whose tables are compared."))
+    blinding.refuse_shown(scheme, ["systems"])
+    if missing := [key for key in ("side", "better") if key not in {section.key for section in scheme.sections}]:
+        raise DerivingRefused(_("The new scheme has no section “%(section)s”.") % {"section": missing[0]})
+    seed = blinding.seed_of(settings)
+    found = {
+        (place, column.number): line
+        for place, sheet in enumerate(source.sheets)
+        for row in sheet.rows
+        for column in sheet.columns
+        if (line := _line(row, column.number, systems)) is not None
+    }
+    wanted = next(iter(settings.get("lines", ())), ALL)
+    if wanted != ALL and not wanted.isdecimal():
+        raise DerivingRefused(_("“%(n)s” is no number of lines.") % {"n": wanted})
+    order = blinding.drawn(((f"{source.sheets[p].title}:{c}", (p, c)) for p, c in found), seed=seed)
+    kept = set(order if wanted == ALL else order[: int(wanted)])
+    if not kept:
+        raise DerivingRefused(_("There is no line that both have answered."))
+    for place, sheet in enumerate(source.sheets):
+        rows = [
+            made
+            for row in sheet.rows
+            for number, column in enumerate(sheet.columns, start=1)
+            if (place, column.number) in kept
+            for made in [_beside(sheet, row, number, found[place, column.number], systems, seed, scheme)]
+        ]
+        if rows:
+            yield MadeSheet(sheet.title, _columns(scheme), rows)
+
+
+def _columns(scheme: SchemeSpec) -> list[MadeColumn]:
+    facet = scheme.section("side").column.facets[0]
+    pair = scheme.section("better").column.facets[0]
+    return [*(MadeColumn("side", {facet: side}) for side in SIDES), MadeColumn("better", {pair: " or ".join(SIDES)})]
+
+
+_Line = Mapping[str, Mapping[str, Given]]  # rater -> question -> what it says
+
+
+def _line(row: SourceRow, column: int, systems: Sequence[str]) -> _Line | None:
+    said: dict[str, dict[str, Given]] = {system: {} for system in systems}
+    for given in row.given:
+        if given.column == column and given.rater in said and given.question in ("input", "output"):
+            said[given.rater][given.question] = given
+    return said if all(said.values()) else None
+
+
+def _beside(
+    sheet: SourceSheet, row: SourceRow, number: int, line: _Line, systems: Sequence[str], seed: str, scheme: SchemeSpec
+) -> MadeRow:
+    name = f"{sheet.title}:{row.name}:{number}"
+    order = blinding.drawn(((f"{name}:{system}", system) for system in sorted(systems)), seed=seed)
+    column = sheet.columns[number - 1]
+    blocks = []
+    for side, system in zip(SIDES, order, strict=True):
+        blocks.append(Block(HEADING, side))
+        for question in ("input", "output"):
+            said = _text(line[system][question].choice.code) if question in line[system] else "–"
+            blocks.append(Block(PARAGRAPH, f"{question.capitalize()}: {said}"))
+    blocks.append(Block(HEADING, "The recipe up to here"))
+    blocks += [Block(STEP, one.facets.get("instruction", "")) for one in sheet.columns[:number]]
+    instruction = column.facets.get("instruction", "")
+    answers = [
+        Answered(row.number, given.column, given.section, given.question, given.choice)
+        for of_system in line.values()
+        for given in of_system.values()
+    ]
+    facets: dict[str, object] = {"instruction": instruction, "systems": order}
+    return MadeRow(
+        name=str(number),
+        title=f"{number}. {instruction}",
+        language=row.language,
+        evidence=blocks,
+        facets={key: said for key, said in facets.items() if key in scheme.row.keys},  # type: ignore[misc]
+        answers=answers,
+        of=row.number,
+    )
+
+
+def two_systems_ask(scheme: SchemeSpec) -> Sequence[Setting]:
+    return (
+        Setting("systems", _("Whose tables"), (), several=True, of_raters=True, help=_("Two of them.")),
+        Setting(
+            "lines",
+            _("Lines"),
+            [
+                (ALL, _("all that both answered")),
+                *((str(n), _("%(n)s, drawn") % {"n": n}) for n in (50, 100, 200, 500)),
+            ],
+        ),
+    )

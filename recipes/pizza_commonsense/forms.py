@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Rater, Study
+from recipes.pizza_commonsense import sheets
+from recipes.pizza_commonsense.clusters import APART, CHANCE, WITHIN
+from recipes.pizza_commonsense.records import Table, TablesRefused, read_json_lines
+from recipes.pizza_commonsense.training import Masks
+
+MAX_BYTES = 8_000_000
+_HEADINGS = {*sheets.COLUMNS, *sheets.ALSO}
+
+
+def read_tables(data: bytes) -> list[Table]:
+    """The tables of a file in any of the forms: JSON lines or a JSON list, CSV or TSV, a workbook, or plain
+    instructions.
+
+    Raises:
+        TablesRefused: with a sentence.
+    """
+    if data.startswith(b"PK\x03\x04"):
+        return sheets.read(data)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise TablesRefused(str(_("The file is no UTF-8 text. Save it as UTF-8."))) from error
+    if text.lstrip()[:1] in ("{", "["):
+        return read_json_lines(text)
+    headings = {cell.strip().strip('"').casefold() for cell in re.split(r"[,;\t]", text.split("\n", 1)[0])}
+    if headings & {"recipe", "title"} and len(headings & _HEADINGS) > 1:
+        return sheets.read(text.encode())
+    return pasted(text)
+
+
+def pasted(text: str) -> list[Table]:
+    """Recipes as they are typed: a title, then a line for each instruction; an empty line ends a recipe. Lines that
+    begin with a hyphen are ingredients."""
+    tables = []
+    for block in (part.strip() for part in text.replace("\r\n", "\n").split("\n\n")):
+        lines = [" ".join(line.split()) for line in block.split("\n") if line.strip()]
+        if not lines:
+            continue
+        ingredients = tuple(line.lstrip("-•* ") for line in lines[1:] if line[0] in "-•*")
+        instructions = tuple(line for line in lines[1:] if line[0] not in "-•*")
+        if not instructions:
+            raise TablesRefused(str(_("“%(title)s” has no instructions below its title.") % {"title": lines[0][:80]}))
+        tables.append(Table(lines[0], "", instructions, {}, ingredients))
+    if not tables:
+        raise TablesRefused(str(_("There is nothing to read.")))
+    return tables
+
+
+class TablesForm(forms.Form):
+    """Recipes or whole tables, pasted or in a file."""
+
+    text = forms.CharField(
+        label=_("Recipes"),
+        required=False,
+        max_length=MAX_BYTES,
+        widget=forms.Textarea(
+            attrs={
+                "rows": 9,
+                "placeholder": "White pizza\n- 1 cup flour\n- 2 oz mozzarella\nMix flour and water.\nBake.",
+            }
+        ),
+        help_text=_("The title, ingredients behind hyphens, an instruction a line; an empty line ends a recipe."),
+    )
+    file = forms.FileField(
+        label=_("or a file"),
+        required=False,
+        help_text=_("JSON lines as published, CSV or XLSX as downloaded here, or the same as text."),
+    )
+    rater = forms.SlugField(
+        label=_("Whose answers"),
+        max_length=60,
+        initial="gold",
+        help_text=_("“gold”, or the name of a system whose tables these are. Only where the file has answers."),
+    )
+    example = forms.BooleanField(
+        label=_("Fill in the first line as an example"),
+        required=False,
+        help_text=_("It becomes the answer of the rater “example”; people start from it under “Drafts”."),
+    )
+    replace = forms.BooleanField(label=_("Answers that differ replace those imported before"), required=False)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if self.errors:
+            return cleaned
+        file = cleaned["file"]
+        if bool(cleaned["text"].strip()) == bool(file):
+            raise forms.ValidationError(_("Paste recipes or choose a file: one of the two."))
+        if file and file.size > MAX_BYTES:
+            raise forms.ValidationError(
+                _("The file has more than %(mb)s MB. Use the command pizza_tables.") % {"mb": 8}
+            )
+        try:
+            cleaned["tables"] = read_tables(file.read() if file else cleaned["text"].encode())
+        except TablesRefused as refused:
+            self.add_error("file" if file else "text", str(refused))
+        return cleaned
+
+    @property
+    def kind(self) -> str:
+        return Rater.Kind.GOLD if self.cleaned_data["rater"] == "gold" else Rater.Kind.JUDGE
+
+
+class SystemForm(forms.Form):
+    """What a system elsewhere wrote of the tables of a study: JSON lines with an id and the text."""
+
+    predictions = forms.FileField(
+        label=_("Predictions"), help_text=_("JSON lines with “id” and “output”, the text that the system wrote.")
+    )
+    system = forms.SlugField(label=_("System"), max_length=60)
+
+
+class ExportForm(forms.Form):
+    """What is downloaded: whose answers, in which form, with which masks."""
+
+    FORMS = [
+        ("jsonl", _("JSON lines as published")),
+        ("csv", _("CSV")),
+        ("xlsx", _("XLSX")),
+        ("txt", _("serialised, as models read it")),
+        ("chat", _("training data: chat")),
+        ("text", _("training data: text to text")),
+        ("requests", _("requests without targets: chat")),
+    ]
+    rater = forms.ChoiceField(label=_("Answers of"), required=False)
+    form = forms.ChoiceField(label=_("Form"), choices=FORMS)
+    masks = forms.ChoiceField(
+        label=_("Masked"),
+        required=False,
+        choices=[
+            (Masks.ALL, _("all inputs and outputs")),
+            (Masks.INPUTS, _("all inputs")),
+            (Masks.OUTPUTS, _("all outputs")),
+            (Masks.LINES, _("step by step")),
+            (Masks.CELLS, _("one cell at a time")),
+            (Masks.SOME, _("a quarter, drawn")),
+            ("none", _("nothing")),
+        ],
+        help_text=_("Of serialised tables and training data."),
+    )
+    seed = forms.IntegerField(label=_("Seed"), required=False, initial=1)
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        codes = [rater.code for rater in study.raters.order_by("kind", "code")]
+        self.fields["rater"].choices = [("", _("nobody: open tables")), *((code, code) for code in codes)]  # type: ignore[attr-defined]
+        if "gold" in codes:
+            self.fields["rater"].initial = "gold"
+
+
+class SplitForm(forms.Form):
+    """How recipes are split into parts."""
+
+    way = forms.ChoiceField(
+        label=_("Way"),
+        choices=[
+            (WITHIN, _("each cluster gives to each part (the paper's)")),
+            (APART, _("whole clusters go to one part")),
+            (CHANCE, _("by chance")),
+        ],
+    )
+    seed = forms.IntegerField(label=_("Seed"), initial=1)

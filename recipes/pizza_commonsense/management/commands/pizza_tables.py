@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import gzip
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+
+from annotation import actions as annotating
+from annotation import doors
+from annotation.actions import Refused
+from annotation.exchange.row_imports import ImportRefused
+from annotation.models import Rater, Study, User
+from annotation.scheme.spec import load_scheme
+from recipes.pizza_commonsense import actions, clusters, exporting, queries
+from recipes.pizza_commonsense.forms import read_tables
+from recipes.pizza_commonsense.records import TablesRefused
+from recipes.pizza_commonsense.training import Masks
+
+
+class Command(BaseCommand):
+    help = "Tables of recipes in and out of a study, and their split into parts for training and testing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        what = parser.add_subparsers(dest="what", required=True)
+        into = what.add_parser("import", help="JSON lines (also .gz), CSV, XLSX or typed recipes into a study")
+        into.add_argument("study", help="short name; made where it is missing")
+        into.add_argument("files", type=Path, nargs="+")
+        into.add_argument("--scheme", default=actions.SCHEME, choices=[actions.SCHEME, actions.LONG])
+        into.add_argument("--rater", default="gold", help="whose answers these are (%(default)s)")
+        into.add_argument("--example", action="store_true", help="the rater “example” answers the first lines too")
+        into.add_argument("--manager", metavar="USERNAME", help="of a new study; else administrators only see it")
+        out = what.add_parser("export", help="tables of a study into a file")
+        out.add_argument("study")
+        out.add_argument("file", type=Path)
+        out.add_argument("--rater", default="gold", help="whose answers; “” for open tables (%(default)s)")
+        out.add_argument("--form", choices=list(exporting.TYPES), help="else by the ending of the file")
+        out.add_argument("--masks", choices=[*map(str, Masks), "none"], default="all")
+        out.add_argument("--seed", type=int, default=1)
+        parts = what.add_parser("split", help="ids of the recipes in each part, as JSON")
+        parts.add_argument("study")
+        parts.add_argument("file", type=Path)
+        parts.add_argument("--way", choices=[clusters.WITHIN, clusters.APART, clusters.CHANCE], default=clusters.WITHIN)
+        parts.add_argument("--seed", type=int, default=1)
+
+    def handle(self, *, what: str, **options: Any) -> None:
+        try:
+            getattr(self, f"_{what}")(options)
+        except ImportRefused as refused:
+            raise CommandError("\n".join([str(refused), *refused.problems])) from refused
+        except (Refused, TablesRefused) as refused:
+            raise CommandError(str(refused)) from refused
+
+    @transaction.atomic
+    def _import(self, options: dict[str, Any]) -> None:
+        by = None
+        if options["manager"] and (by := User.objects.filter(username=options["manager"]).first()) is None:
+            raise CommandError(f"There is no user “{options['manager']}”. Nothing was imported.")
+        tables = []
+        for file in options["files"]:
+            try:
+                data = file.read_bytes()
+                tables += read_tables(gzip.decompress(data) if file.suffix == ".gz" else data)
+            except (OSError, EOFError) as error:
+                raise CommandError(f"{file}: {error}. Nothing was imported.") from error
+            except TablesRefused as refused:
+                raise CommandError(f"{file}: {refused} Nothing was imported.") from refused
+        study = Study.objects.filter(slug=options["study"]).first()
+        if study is None:
+            source = doors.shipped_schemes()[options["scheme"]].read_text(encoding="utf-8")
+            scheme = annotating.store_scheme(spec=load_scheme(source), source=source)
+            title = options["study"].replace("-", " ").capitalize()
+            study = annotating.create_study(slug=options["study"], title=title, scheme=scheme, by=by)
+        kind = Rater.Kind.GOLD if options["rater"] == "gold" else Rater.Kind.JUDGE
+        made = actions.import_tables(
+            study=study, tables=tables, rater=options["rater"], kind=kind, example=options["example"]
+        )
+        said = made.answers.sentences() if made.answers else []
+        self.stdout.write(f"{made.new} recipes added, {made.known} were there. {' '.join(said)} /studies/{study.slug}/")
+
+    def _export(self, options: dict[str, Any]) -> None:
+        form = options["form"] or options["file"].suffix.lstrip(".")
+        if form not in exporting.TYPES:
+            raise CommandError(f"Name the --form: {', '.join(exporting.TYPES)}.")
+        study = _study(options["study"])
+        if options["rater"] and not study.raters.filter(code=options["rater"]).exists():
+            raise CommandError(f"“{study.slug}” has no rater “{options['rater']}”.")
+        tables = queries.tables_of(study, rater=options["rater"])
+        content = exporting.exported(tables, form, masks=options["masks"], seed=options["seed"])
+        options["file"].write_bytes(content)
+        self.stdout.write(f"{len(tables)} tables in {options['file']}")
+
+    def _split(self, options: dict[str, Any]) -> None:
+        tables = queries.tables_of(_study(options["study"]))
+        made = clusters.split(tables, seed=options["seed"], way=options["way"])
+        options["file"].write_text(made.as_json(tables), encoding="utf-8")
+        sizes = ", ".join(f"{part} {len(places)}" for part, places in made.parts.items())
+        self.stdout.write(f"{sizes}; {len(set(made.clusters))} clusters: {options['file']}")
+
+
+def _study(slug: str) -> Study:
+    study = Study.objects.filter(slug=slug).first()
+    if study is None:
+        raise CommandError(f"There is no study “{slug}”.")
+    return study

@@ -1,0 +1,111 @@
+"""Reads of this pack: the tables of a study with the answers of a rater, and who has answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Count
+
+from annotation.models import Assignment, Label, Rater, Row, Study
+from annotation.queries.warnings import warned
+from recipes.cooking.vocabulary import INGREDIENT
+from recipes.pizza_commonsense.models import SourceTable
+from recipes.pizza_commonsense.records import Cells, Table
+
+
+def tables_of(study: Study, *, rater: str = "", sheets: Iterable[int] | None = None) -> list[Table]:
+    """The tables of a study in its order, with what one rater answers; of none named without answers. Four queries.
+
+    Of several rounds of a rater the last counts. Drafted answers count once their rater has confirmed them.
+    """
+    found = study.sheets.order_by("position").prefetch_related("columns", "rows")
+    if sheets is not None:
+        found = found.filter(pk__in=list(sheets))
+    sources = {source.row_id: source for source in SourceTable.objects.filter(row__sheet__study=study)}
+    said = _answers(study, rater) if rater else {}
+    tables = []
+    for sheet in found:
+        columns = sorted(sheet.columns.all(), key=lambda column: column.position)
+        for row in sorted(sheet.rows.all(), key=lambda row: row.position):
+            if row.withdrawn_at is not None:
+                continue
+            source = sources.get(row.pk)
+            tables.append(
+                Table(
+                    title=row.title or sheet.title,
+                    id=source.published_id if source else "",
+                    instructions=tuple(column.facets.get("instruction", "") for column in columns),
+                    cells=said.get(row.pk, {}),
+                    ingredients=_texts(row, INGREDIENT),
+                    recipe=tuple(block.text for block in row.blocks if block.kind != INGREDIENT),
+                    source=source.record if source else "",
+                )
+            )
+    return tables
+
+
+def _texts(row: Row, kind: str) -> tuple[str, ...]:
+    listed = tuple(block.text for block in row.blocks if block.kind == kind)
+    if listed:
+        return listed
+    named = row.facets.get("ingredients", [])
+    return tuple(named) if isinstance(named, list) else (named,)
+
+
+def _answers(study: Study, rater: str) -> dict[int, Cells]:
+    labels = (
+        Label.objects.filter(assignment__rater__study=study, assignment__rater__code=rater)
+        .exclude(assignment__state=Assignment.State.WITHDRAWN)
+        .exclude(drafted_from__isnull=False, confirmed_at=None)
+        .order_by("assignment__repeat")
+        .values_list("assignment__row_id", "column__position", "question__key", "value")
+    )
+    found: dict[int, dict[tuple[int, str], str]] = {}
+    for row, position, question, value in labels:
+        found.setdefault(row, {})[position, question] = str(value)
+    return dict(found)
+
+
+@dataclass(frozen=True)
+class WhoAnswered:
+    """A rater, of how many cells there is an answer, and in how many of them a rule warns."""
+
+    rater: Rater
+    answers: int
+    warned: int | None
+
+    @property
+    def share(self) -> float | None:
+        return None if self.warned is None or not self.answers else self.warned / self.answers
+
+
+def who_answered(study: Study) -> list[WhoAnswered]:
+    """The raters with answers: the gold, then people and judges. Seven queries, the labels read in parts."""
+    counts = dict(
+        Label.objects.filter(assignment__rater__study=study)
+        .exclude(assignment__state=Assignment.State.WITHDRAWN)
+        .values_list("assignment__rater")
+        .annotate(n=Count("pk"))
+        .order_by()
+    )
+    of = {one.rater.pk: one.cells for one in warned(study)}
+    raters = [rater for rater in study.raters.order_by("kind", "code") if rater.pk in counts]
+    return [WhoAnswered(rater, counts[rater.pk], of.get(rater.pk)) for rater in raters]
+
+
+@dataclass(frozen=True)
+class RecipeLine:
+    """A recipe of a study. `pk`: of its sheet."""
+
+    pk: int
+    title: str
+    lines: int
+    ingredients: int
+
+
+def recipes(study: Study) -> list[RecipeLine]:
+    """The recipes of a study, in its order. Two queries."""
+    rows = dict(Row.objects.filter(sheet__study=study).values_list("sheet", "facets"))
+    found = study.sheets.order_by("position").annotate(n=Count("columns")).values_list("pk", "title", "n")
+    return [RecipeLine(pk, title, n, len(rows.get(pk, {}).get("ingredients", []))) for pk, title, n in found]

@@ -1,0 +1,251 @@
+"""The published tables: one recipe a line of JSON, and what of their cells is an answer here. Pure.
+
+    {"title": …, "id": …, "table": [{"instructions": …, "input": …, "actions": …, "output": …}, …],
+     "ingredients": [{"text": …}, …], "recipe": [{"text": …}, …]}
+
+Some lines of the published files say "action" and some "actions"; "instruction" is read too. A file is written
+again with the keys, the order and the spelling that it had: a cell whose answer is still what was read stays as it
+stood."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from base.sentences import gettext as _
+from base.text import UNSTORABLE
+
+CELLS = ("input", "action", "output")
+NOTHING = "NA"
+MOST_TABLES = 5_000
+MOST_LINES = 200
+_KEYS = {"instruction": ("instructions", "instruction"), "input": ("input", "inputs"),
+         "action": ("actions", "action"), "output": ("output", "outputs")}  # fmt: skip
+_NO_FOOD = frozenset({"na", "n/a", "n.a.", "none", "nothing", "-", "–"})
+
+Place = tuple[int, str]  # the line, from 0, and one of `CELLS`
+Cells = Mapping[Place, str]  # the answers; what is open is missing
+
+
+class TablesRefused(ValueError):
+    """A file cannot be read; `str()` is a sentence that says where and why."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A recipe, its instructions, and what stands in their cells. `source`: the line of the file that it came from."""
+
+    title: str
+    id: str
+    instructions: tuple[str, ...]
+    cells: Cells
+    ingredients: tuple[str, ...] = ()
+    recipe: tuple[str, ...] = ()
+    source: str = field(default="", compare=False)
+
+    def with_cells(self, cells: Cells) -> Table:
+        return replace(self, cells=dict(cells))
+
+    def said(self, line: int, cell: str) -> str:
+        return self.cells.get((line, cell), "")
+
+
+# --- cells ------------------------------------------------------------------------------------------------------------
+
+
+def plain(cell: str) -> str:
+    """The answer that a published cell is: without the brackets around a list and with blanks for “_”; “” for an
+    open one.
+
+    >>> plain("(pizza_shell; olive oil)"), plain("n/a"), plain(" ")
+    ('pizza shell; olive oil', 'NA', '')
+    """
+    text = " ".join(cell.replace("_", " ").split())
+    while text.endswith(")") and text.count(")") > text.count("("):
+        text = text[:-1].strip()
+    if text.startswith("(") and _closes_at_end(text):
+        text = text[1:-1].strip()
+    elif text.startswith("(") and text.count("(") > text.count(")"):
+        text = text[1:].strip()
+    if text.casefold() in _NO_FOOD:
+        return NOTHING
+    parts = [part.strip() for part in text.split(";")]
+    return "; ".join(part for part in parts if part)
+
+
+def _closes_at_end(text: str) -> bool:
+    depth = 0
+    for place, sign in enumerate(text):
+        depth += (sign == "(") - (sign == ")")
+        if not depth:
+            return place == len(text) - 1
+    return False
+
+
+def written(answer: str) -> str:
+    """An answer as the published tables have it: several things in brackets.
+
+    >>> written("flour; water"), written("dough")
+    ('(flour; water)', 'dough')
+    """
+    return f"({answer})" if ";" in answer else answer
+
+
+# --- ingredients ------------------------------------------------------------------------------------------------------
+
+_AMOUNT = re.compile(r"^[\s\d½¼¾⅓⅔⅛⅜⅝⅞./–-]+")
+_UNIT = re.compile(
+    r"^(?:c|cups?|tbsps?|tbs|tsps?|teaspoons?|tablespoons?|ounces?|oz|lbs?|pounds?|g|grams?|kg|ml|l|liters?|litres?|"
+    r"pkts?|pkgs?|"
+    r"packages?|packets?|cans?|jars?|lrg|large|med|medium|sm|small|x|pinch(?:es)?|dash(?:es)?|cloves?|slices?|sticks?|bags?|"
+    r"boxe?s?|containers?|tubes?|bunch(?:es)?|heads?|quarts?|pints?|inch(?:es)?|fluid|of)\b\.?\s+",
+    re.IGNORECASE,
+)
+
+
+def ingredient_name(line: str) -> str:
+    """What of a line of a list of ingredients names the food: without amounts, units, and what stands in brackets.
+
+    >>> ingredient_name("1/4 c. grated Parmigiano or possibly Romano"), ingredient_name("2 (8 oz) cans tomatoes, diced")
+    ('grated Parmigiano', 'tomatoes')
+    """
+    text = re.sub(r"\([^()]*\)", " ", line.replace("_", " "))
+    text = re.split(r",| - | or (?:possibly )?| divided\b| to taste\b| for \w+ing\b", text)[0].strip()
+    before = None
+    while before != text:
+        before = text
+        text = _UNIT.sub("", _AMOUNT.sub("", text)).strip()
+    return " ".join(text.split())
+
+
+def names(ingredients: Iterable[str]) -> list[str]:
+    """The foods of a list, each once, in its order."""
+    found = {name.casefold(): name for line in ingredients if (name := ingredient_name(line)) and not name.isdigit()}
+    return list(found.values())
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+def read_json_lines(text: str) -> list[Table]:
+    """The tables of a file with one JSON object a line, or of one JSON list.
+
+    Raises:
+        TablesRefused: with the line that cannot be read.
+    """
+    if UNSTORABLE.search(text):
+        raise TablesRefused(_("The file holds a character that is no text."))
+    stripped = text.lstrip("\ufeff").strip()
+    if stripped.startswith("["):
+        lines = [json.dumps(one, ensure_ascii=False) for one in _list(stripped)]
+    else:
+        lines = stripped.split("\n")
+    tables = [_table(line, number) for number, line in enumerate(lines, start=1) if line.strip()]
+    if not tables:
+        raise TablesRefused(_("The file has no table in it."))
+    if len(tables) > MOST_TABLES:
+        raise TablesRefused(
+            _("These are %(n)s tables; at most %(most)s are read at once.") % {"n": len(tables), "most": MOST_TABLES}
+        )
+    return tables
+
+
+def _list(text: str) -> list[Any]:
+    try:
+        return list(json.loads(text))
+    except (ValueError, RecursionError, TypeError) as error:
+        raise TablesRefused(_("The file is no JSON: %(error)s") % {"error": error}) from error
+
+
+def _table(line: str, number: int) -> Table:
+    line = line.rstrip("\r")
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise TablesRefused(_("Line %(line)s is no JSON: %(error)s") % {"line": number, "error": error}) from error
+    if not isinstance(record, dict) or not isinstance(record.get("table"), list) or not record["table"]:
+        raise TablesRefused(_("Line %(line)s has no “table” with lines in it.") % {"line": number})
+    if len(record["table"]) > MOST_LINES:
+        raise TablesRefused(
+            _("The table of line %(line)s has %(n)s instructions; at most %(most)s are read.")
+            % {"line": number, "n": len(record["table"]), "most": MOST_LINES}
+        )
+    instructions: list[str] = []
+    cells: dict[Place, str] = {}
+    for place, row in enumerate(record["table"]):
+        said = {cell: _said(row, cell, number) for cell in _KEYS}
+        if not said["instruction"].strip():
+            raise TablesRefused(
+                _("Line %(line)s: step %(step)s of the table has no “instructions”.")
+                % {"line": number, "step": place + 1}
+            )
+        instructions.append(" ".join(said["instruction"].replace("_", " ").split()))
+        cells |= {(place, cell): answer for cell in CELLS if (answer := plain(said[cell]))}
+    title = " ".join(str(record.get("title") or "").replace("_", " ").split())
+    if not title:
+        raise TablesRefused(_("Line %(line)s has no “title”.") % {"line": number})
+    return Table(
+        title,
+        str(record.get("id") or ""),
+        tuple(instructions),
+        cells,
+        _texts(record.get("ingredients")),
+        _texts(record.get("recipe")),
+        line,
+    )
+
+
+def _said(row: Any, cell: str, number: int) -> str:
+    key = key_of(row, cell) if isinstance(row, dict) else None
+    value = row.get(key, "") if key is not None else ""
+    if value is not None and not isinstance(value, str):
+        raise TablesRefused(_("Line %(line)s: “%(key)s” of the table is no text.") % {"line": number, "key": cell})
+    return value or ""
+
+
+def key_of(row: Mapping[str, Any], cell: str) -> str | None:
+    """How a line of a published table spells the key of a cell."""
+    return next((key for key in _KEYS[cell] if key in row), None)
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    """The texts of [{"text": …}, …] or of a list of texts."""
+    if not isinstance(value, list):
+        return ()
+    found = (one.get("text") if isinstance(one, dict) else one for one in value)
+    return tuple(" ".join(one.split()) for one in found if isinstance(one, str) and one.strip())
+
+
+def json_line(table: Table) -> str:
+    """A table as a line of JSON: in the form that it came in, else in that of the published files."""
+    if not table.source:
+        return json.dumps(_record(table), ensure_ascii=False)
+    record = json.loads(table.source)
+    changed = False
+    for place, row in enumerate(record["table"]):
+        for cell in CELLS:
+            key, answer = key_of(row, cell) or _KEYS[cell][0], table.said(place, cell)
+            if answer != plain(row.get(key) or ""):
+                row[key], changed = written(answer), True
+    return json.dumps(record, ensure_ascii=False) if changed else table.source
+
+
+def _record(table: Table) -> dict[str, Any]:
+    lines = [
+        {"instructions": text, **{_KEYS[cell][0]: written(table.said(place, cell)) for cell in CELLS}}
+        for place, text in enumerate(table.instructions)
+    ]
+    return {
+        "title": table.title,
+        "id": table.id,
+        "table": lines,
+        "ingredients": [{"text": text} for text in table.ingredients],
+        "recipe": [{"text": text} for text in table.recipe],
+    }
+
+
+def json_lines(tables: Sequence[Table]) -> str:
+    return "".join(f"{json_line(table)}\n" for table in tables)

@@ -1,0 +1,126 @@
+"""Tables as CSV and as workbooks: a line an instruction, recipes one after the other. Pure.
+
+    recipe,id,line,instruction,input,action,output,ingredients
+
+The ingredients stand in the first line of a recipe, with “ | ” between them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from annotation.exchange.tables import safe_cell, unsafe_cell
+from base.sentences import gettext as _
+from recipes.pizza_commonsense.records import CELLS, Table, TablesRefused, plain
+
+COLUMNS = ("recipe", "id", "line", "instruction", *CELLS, "ingredients")
+_NEEDED = ("recipe", "instruction")
+_BETWEEN = " | "
+ALSO = {"title": "recipe", "instructions": "instruction", "actions": "action", "step": "line"}
+MOST_CELLS = 400_000
+
+
+def lines(tables: Iterable[Table]) -> Iterator[tuple[str, ...]]:
+    yield COLUMNS
+    for table in tables:
+        for line, instruction in enumerate(table.instructions):
+            ingredients = "" if line else _BETWEEN.join(table.ingredients)
+            said = [table.said(line, cell) for cell in CELLS]
+            yield (table.title, table.id, str(line + 1), instruction, *said, ingredients)
+
+
+def csv_text(tables: Iterable[Table]) -> str:
+    out = io.StringIO()
+    csv.writer(out).writerows([[safe_cell(cell) for cell in line] for line in lines(tables)])
+    return out.getvalue()
+
+
+def workbook(tables: Iterable[Table]) -> bytes:
+    """All tables on one sheet, whose first line stays in sight."""
+    from openpyxl import Workbook
+    from openpyxl.styles import Font
+
+    book = Workbook()
+    sheet = book.active
+    sheet.title = "tables"
+    for line in lines(tables):
+        sheet.append([safe_cell(cell) for cell in line])
+    for cell in sheet[1]:
+        cell.font = Font(bold=True)
+    sheet.freeze_panes = "A2"
+    for letter, width in zip("ABCDEFGH", (24, 12, 6, 60, 40, 12, 40, 40), strict=True):
+        sheet.column_dimensions[letter].width = width
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def read(data: bytes) -> list[Table]:
+    """The tables of a CSV file or a workbook.
+
+    Raises:
+        TablesRefused: it is neither, or lacks a heading or an instruction.
+    """
+    records = _of_workbook(data) if data.startswith(b"PK\x03\x04") else _of_csv(data)
+    head = next(records, None)
+    if head is None:
+        raise TablesRefused(_("The file is empty."))
+    folded = [cell.strip().casefold() for cell in head]
+    columns = [ALSO.get(name, name) for name in folded]
+    for needed in _NEEDED:
+        if needed not in columns:
+            raise TablesRefused(_("The file has no column “%(column)s”.") % {"column": needed})
+    if len(set(columns) & set(COLUMNS)) < sum(name in COLUMNS for name in columns):
+        raise TablesRefused(_("Two columns of the file mean the same."))
+    recipes: dict[tuple[str, str], list[dict[str, str]]] = {}
+    for number, cells in enumerate(records, start=2):
+        said = {name: unsafe_cell(cell).strip() for name, cell in zip(columns, cells, strict=False)}
+        if not any(said.values()):
+            continue
+        if not said.get("recipe") or not said.get("instruction"):
+            raise TablesRefused(_("Line %(line)s has no recipe or no instruction.") % {"line": number})
+        recipes.setdefault((said["recipe"], said.get("id", "")), []).append(said)
+    if not recipes:
+        raise TablesRefused(_("The file has no table in it."))
+    return [_table(title, id_, said) for (title, id_), said in recipes.items()]
+
+
+def _table(title: str, id_: str, said: Sequence[dict[str, str]]) -> Table:
+    cells = {
+        (line, cell): answer for line, one in enumerate(said) for cell in CELLS if (answer := plain(one.get(cell, "")))
+    }
+    ingredients = next((one["ingredients"] for one in said if one.get("ingredients")), "")
+    instructions = tuple(" ".join(one["instruction"].split()) for one in said)
+    return Table(title, id_, instructions, cells, tuple(part for part in ingredients.split(_BETWEEN) if part))
+
+
+def _of_csv(data: bytes) -> Iterator[list[str]]:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise TablesRefused(_("The file is no UTF-8 text. Save it as “CSV UTF-8”.")) from error
+    first = text.split("\n", 1)[0]
+    delimiter = max("\t;,", key=first.count)
+    try:
+        yield from csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    except csv.Error as error:
+        raise TablesRefused(_("The file is not readable as CSV: %(error)s") % {"error": error}) from error
+
+
+def _of_workbook(data: bytes) -> Iterator[list[str]]:
+    from openpyxl import load_workbook
+
+    try:
+        book: Any = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+        rows = book.worksheets[0].iter_rows(values_only=True)
+    except Exception as error:  # each broken file breaks the library in its own way
+        raise TablesRefused(_("The workbook cannot be read.")) from error
+    n = 0
+    for row in rows:
+        n += len(row)
+        if n > MOST_CELLS:
+            raise TablesRefused(_("The workbook has more than %(most)s cells.") % {"most": MOST_CELLS})
+        yield ["" if cell is None else str(cell) for cell in row]

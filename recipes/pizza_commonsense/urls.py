@@ -1,0 +1,16 @@
+from __future__ import annotations
+
+from django.urls import path
+
+from recipes.pizza_commonsense import views
+
+app_name = "pizza_commonsense"
+
+urlpatterns = [
+    path("studies/<slug:slug>/tables/", views.tables, name="tables"),
+    path("studies/<slug:slug>/tables/add/", views.add, name="add"),
+    path("studies/<slug:slug>/tables/add-system/", views.add_system, name="add-system"),
+    path("studies/<slug:slug>/tables/split-instructions/", views.split_long, name="split-long"),
+    path("studies/<slug:slug>/tables/export/", views.export, name="export"),
+    path("studies/<slug:slug>/tables/split/", views.split, name="split"),
+]

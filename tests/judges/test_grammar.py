@@ -1,0 +1,201 @@
+"""Answers that are bound to a grammar: whatever a model writes under it is read, by every kind of answer."""
+
+from __future__ import annotations
+
+import random
+import unicodedata
+from functools import cache
+from typing import Any
+
+import pytest
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+from annotation.actions import Refused
+from annotation.models import Label
+from annotation.scheme.spec import SchemeSpec, load_scheme
+from judges import actions
+from judges.methods import grammar, prompting, writing
+from judges.methods.writing import Asking, Written
+from judges.models import UnreadableAnswer
+from llm import grammars
+from llm.backends.base import BackendError
+from llm.engine.prompt import Generated, Sampling
+from tests.judges import tiny
+from tests.judges.test_writing import PROMPT, SCHEME, ScriptedBackend, done, says, scripted, study, writing_judge
+
+__all__ = ["scripted", "study"]  # fixtures
+
+MORE = """\
+      - {key: share, title: Share, kind: number, number: {min: -1.5, step: 0.25}}
+      - {key: sure, title: Sure, kind: scale, min: 1, max: 3}
+      - {key: hot, title: Hot, kind: flag}
+      - {key: told, title: Told, kind: text, text: {longest: 30}}
+"""
+
+
+@cache
+def scheme() -> SchemeSpec:
+    return load_scheme(SCHEME.replace("  - key: whole", MORE + "  - key: whole"))
+
+
+def asked(*, reason: bool = False) -> list[Asking]:
+    questions = [question for section in scheme().sections for question in section.questions]
+    return [Asking(question.key.upper(), "?", "", question, reason=reason) for question in questions]
+
+
+@cache
+def engine() -> Any:
+    """An engine, and its tokeniser of bytes with some merges, as those of large models are."""
+    signs = sorted(pre_tokenizers.ByteLevel.alphabet())
+    merges = [("d", "o"), ("do", "u"), ("Ġ", "-"), (";", "Ġ"), ("Ċ", "R"), (":", "Ġ"), ("1", "2"), ("<", "a")]
+    vocab = {piece: place for place, piece in enumerate(["</s>", *signs, *("".join(merge) for merge in merges)])}
+    core = Tokenizer(models.BPE(vocab=vocab, merges=merges))
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    core.decoder = decoders.ByteLevel()
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, eos_token="</s>")
+    made = grammars.engine_class()(tokenizer, n_vocab=len(tokenizer) + 8, stops=[tokenizer.eos_token_id])
+    return made, tokenizer
+
+
+def written_by_chance(text: str, seed: int) -> str:
+    """An answer whose tokens are drawn evenly among those that the grammar allows."""
+    made, tokenizer = engine()
+    bound, drawn, ids = made.begin(text), random.Random(seed), []
+    for _ in range(5000):
+        allowed = torch.nonzero(bound.allowed())[:, 0].tolist()
+        assert max(allowed) < len(tokenizer)  # none of the model's spare places
+        token = drawn.choice(allowed)
+        bound.take(token)
+        if token == tokenizer.eos_token_id:
+            return str(tokenizer.decode(ids))
+        ids.append(token)
+    raise AssertionError("no end of it")
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("room", [100, 600])
+def test_whatever_the_grammar_allows_is_read(seed: int, room: int) -> None:
+    of = asked(reason=bool(seed % 2))
+    answer = written_by_chance(grammar.of(of, room=room, digitless={"output"}), seed)
+    read = writing.read(answer, of)
+    assert [one for one in read if not isinstance(one, Written)] == [], answer
+    output = read[1]
+    assert isinstance(output, Written)
+    assert not any(unicodedata.category(sign).startswith("N") for sign in str(output.value))
+
+
+def test_an_answer_as_people_would_write_it_is_allowed() -> None:
+    made, tokenizer = engine()
+    answer = "OUTPUT: rolled-out dough; crème fraîche\nMINUTES: 40\nVERDICT: Fine\nReason: All is there."
+    of = [one for one in asked() if one.name in ("OUTPUT", "MINUTES", "VERDICT")]
+    of[2] = Asking("VERDICT", "?", "", of[2].spec, reason=True)
+    bound = made.begin(grammar.of(of, room=300))
+    for token in tokenizer(answer)["input_ids"]:
+        assert bound.allowed()[token], tokenizer.decode([token])
+        bound.take(token)
+    assert bound.allowed()[tokenizer.eos_token_id]
+
+
+def test_an_answer_in_plain_letters_fits_its_tokens() -> None:
+    of = [one for one in asked() if one.name in ("INPUT", "OUTPUT")]
+    made, tokenizer = engine()
+    bound, n = made.begin(grammar.of(of, room=200)), 0
+    letter = tokenizer("a")["input_ids"][0]
+    while not bound.allowed()[tokenizer.eos_token_id] or bound.allowed()[letter]:
+        allowed = bound.allowed()
+        bound.take(letter if allowed[letter] else int(torch.nonzero(allowed)[0, 0]))
+        n += 1
+    assert n <= 200
+
+
+@pytest.mark.django_db
+def test_a_judge_passes_the_grammar_of_what_it_asks(study: Any, scripted: ScriptedBackend) -> None:
+    run = done(study, writing_judge(PROMPT + "grammar: true\n"))
+    line, *_rest = [sampling.grammar for prompt, sampling in scripted.asked if "“Mix”" in prompt]
+    assert '"OUTPUT: "' in line
+    assert '"\\nMINUTES: "' in line
+    verdict = next(sampling.grammar for prompt, sampling in scripted.asked if "VERDICT" in prompt)
+    assert '"Fine" | "Nonsense"' in verdict
+    assert Label.objects.filter(assignment__rater=run.rater).count() == 8
+    assert not UnreadableAnswer.objects.exists()
+    assert says("VERDICT", 1)
+    scripted.asked.clear()
+    done(study, writing_judge(name="unbound"))
+    assert {sampling.grammar for _prompt, sampling in scripted.asked} == {""}
+
+
+@pytest.mark.django_db
+def test_a_backend_that_binds_nothing_refuses_the_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Refused, match="Take “grammar” out of the prompt"):
+        actions.create_judge(
+            name="served", method="writing", backend="openai", location="http://127.0.0.1:9/v1", served_name="m",
+            prompt_text=PROMPT + "grammar: true\n", chat_template=True,
+        )  # fmt: skip
+    monkeypatch.setattr(grammars, "ENGINES", {"no_such_library": "nowhere.Engine"})
+    with pytest.raises(Refused, match="Install one of these Python packages: no_such_library"):
+        writing_judge(PROMPT + "grammar: true\n")
+    with pytest.raises(grammars.GrammarRefused, match="no_such_library"):
+        grammars.engine_class()
+
+
+def test_a_prompt_that_says_nothing_of_a_grammar_binds_none() -> None:
+    assert not prompting.load_prompt(PROMPT).grammar
+
+
+def test_a_tokeniser_that_cannot_be_bound_is_told() -> None:
+    with pytest.raises(grammars.GrammarRefused, match="cannot be bound"):
+        grammars.engine_class()(object(), n_vocab=10, stops=[1])
+    with pytest.raises(grammars.GrammarRefused, match="cannot be used"):
+        engine()[0].begin("start: nothing such(")
+
+
+class _Digits:
+    """An engine of a test: three digits and the end. `tests/judges/tiny.py` has a token a character."""
+
+    is_whole = False
+
+    def __init__(self, digits: list[int], stop: int, n_vocab: int) -> None:
+        self.digits, self.stop, self.n_vocab, self.left = digits, stop, n_vocab, 3
+
+    def allowed(self) -> torch.Tensor:
+        mask = torch.zeros(self.n_vocab, dtype=torch.bool)
+        mask[self.digits if self.left else [self.stop]] = True
+        return mask
+
+    def take(self, token: int) -> None:
+        self.left -= 1
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_the_generator_takes_allowed_tokens_alone_in_any_batch(temperature: float) -> None:
+    from llm.engine.encoding import PromptEncoder
+    from llm.engine.generation import AnswerGenerator
+
+    tokenizer = tiny.tokenizer()
+    digits = [tokenizer(sign, add_special_tokens=False)["input_ids"][0] for sign in "0123456789"]
+    made = AnswerGenerator(
+        tiny.model("llama"), PromptEncoder(tokenizer), token_budget=64, cache_budget=1000,
+        bind=lambda text, stops: _Digits(digits, min(stops), 128),
+    )  # fmt: skip
+    sampling = Sampling(max_new_tokens=20, temperature=temperature, grammar="three digits")
+    prompts = ["How many?", "And how many of the other ones?", "x"]
+    together = made.generate(prompts, sampling)
+    for answer in together:
+        assert isinstance(answer, Generated)
+        assert answer.text.isdecimal()
+        assert (len(answer.text), answer.cut) == (3, False)
+    assert together == [made.generate([prompt], sampling)[0] for prompt in prompts]
+    unbound = AnswerGenerator(tiny.model("llama"), PromptEncoder(tokenizer), token_budget=64, cache_budget=1000)
+    with pytest.raises(grammars.GrammarRefused):
+        unbound.generate(prompts, sampling)
+
+
+def test_what_binds_is_said_by_the_backend_alone() -> None:
+    from llm.backends.openai import OpenAIBackend
+    from llm.backends.transformers import TransformersBackend
+
+    TransformersBackend.refuse_grammar()
+    with pytest.raises(BackendError):
+        OpenAIBackend.refuse_grammar()

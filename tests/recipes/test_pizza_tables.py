@@ -1,0 +1,583 @@
+"""Tables of recipes: files in and out, their rules, splits, and what is derived from them."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from openpyxl import load_workbook
+
+from annotation import actions as annotating
+from annotation import doors
+from annotation.actions import Refused
+from annotation.deriving.actions import derive_study
+from annotation.models import Assignment, Label, Lineage, Rater, Role, Row, Scheme, Study
+from annotation.queries.warnings import warned
+from benchmarks.pizza_rules import count
+from judges.methods import prompting
+from recipes.pizza_commonsense import actions, clusters, exporting, queries, serialised, sheets, splitting, training
+from recipes.pizza_commonsense.forms import pasted, read_tables
+from recipes.pizza_commonsense.records import Table, TablesRefused, json_line, json_lines, names, plain, read_json_lines
+from recipes.pizza_commonsense.training import Masks
+from tests import builders
+from tests.builders import ApiOf, ClientOf
+
+PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "pizza-commonsense"
+FILES = ("train.jsonl.gz", "val.jsonl.gz")
+
+
+def line(
+    title: str, id_: str, rows: list[tuple[str, ...]], *, plural: bool = True, ingredients: str = "flour|water"
+) -> str:
+    """A table in the published form, in either spelling of its keys."""
+    keys = ("instructions", "input", "actions" if plural else "action", "output")
+    record = {
+        "title": title,
+        "id": id_,
+        "table": [dict(zip(keys, row, strict=True)) for row in rows],
+        "ingredients": [{"text": text} for text in ingredients.split("|")],
+        "recipe": [{"text": "Make it."}],
+    }
+    return json.dumps(record, ensure_ascii=False)
+
+
+FLAT = line(
+    "flat_bread", "a1",
+    [
+        ("preheat oven to 200 degrees .", "NA", "preheat", "NA"),
+        ("mix flour and water .", "(flour; water)", "mix", "bread_dough"),
+        ("place on a stone .", "bread_dough", "place", "bread dough"),
+        ("bake .", "bread dough", "bake", "flat bread"),
+    ],
+)  # fmt: skip
+PIZZA = line(
+    "pizza", "b2",
+    [("top with cheese .", "(dough ; cheese)", "top", "pizza"), ("serve .", "", "serve", "pizza")],
+    plural=False, ingredients="1 cup dough|2 oz. grated cheese (any)",
+)  # fmt: skip
+
+
+def tables() -> list[Table]:
+    return read_json_lines(f"{FLAT}\n{PIZZA}\n")
+
+
+def scheme_of(name: str) -> Scheme:
+    return builders.scheme(doors.shipped_schemes()[name].read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def study(db: None) -> Study:
+    return builders.study("pizzas", of=scheme_of("pizza-commonsense"), by=builders.user("mara"))
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+def test_both_spellings_are_read_and_written_again() -> None:
+    flat, pizza = tables()
+    assert flat.title == "flat bread"
+    assert flat.said(1, "input") == "flour; water"
+    assert flat.said(1, "output") == "bread dough"
+    assert pizza.said(0, "action") == "top"
+    assert (1, "input") not in pizza.cells  # an empty cell is open
+    assert json_lines([flat, pizza]) == f"{FLAT}\n{PIZZA}\n"
+    changed = json.loads(json_line(pizza.with_cells({**pizza.cells, (1, "input"): "pizza; salad"})))
+    assert changed["table"][0]["input"] == "(dough ; cheese)"  # what is the same stays as it stood
+    assert changed["table"][1] == {
+        "instructions": "serve .",
+        "input": "(pizza; salad)",
+        "action": "serve",
+        "output": "pizza",
+    }
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("(a; b)", "a; b"),
+        ("n/a", "NA"),
+        ("a_b", "a b"),
+        ("(a;)", "a"),
+        ("(a) and (b)", "(a) and (b)"),
+        ("(a; b", "a; b"),
+    ],
+)
+def test_cells_as_they_were_published(cell: str, said: str) -> None:
+    assert plain(cell) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "Line 1 is no JSON"),
+        ("[1, 2", "no JSON"),
+        ('{"title": "x"}', "no “table”"),
+        ('{"title": "x", "table": [{"input": "a"}]}', "no “instructions”"),
+        ('{"title": "x", "table": [{"instructions": "mix", "input": 3}]}', "no text"),
+        ('{"table": [{"instructions": "mix"}]}', "no “title”"),
+        ("recipe,output\nx,y", "no column “instruction”"),
+        ("recipe,instruction\nx,", "no recipe or no instruction"),
+        ("recipe,title,instruction\nx,y,z", "mean the same"),
+        ("Only a title", "no instructions"),
+        (" \n", "nothing to read"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_where(text: str, said: str) -> None:
+    with pytest.raises(TablesRefused, match=said):
+        read_tables(text.encode())
+
+
+def test_bytes_that_are_no_text_or_no_workbook() -> None:
+    with pytest.raises(TablesRefused, match="UTF-8"):
+        read_tables(b"\xff\xfe\x00")
+    with pytest.raises(TablesRefused, match="workbook"):
+        read_tables(b"PK\x03\x04 no book")
+
+
+def test_csv_and_workbooks_come_back_as_they_went() -> None:
+    made = tables()
+    for data in (sheets.csv_text(made).encode("utf-8-sig"), sheets.workbook(made)):
+        again = read_tables(data)
+        assert [(one.title, one.id, one.instructions, one.cells, one.ingredients) for one in again] == [
+            (one.title, one.id, one.instructions, one.cells, one.ingredients) for one in made
+        ]
+    book = load_workbook(io.BytesIO(sheets.workbook([Table("=1+1", "", ("mix",), {})])))
+    assert book.worksheets[0]["A2"].value == "'=1+1"
+
+
+def test_recipes_as_they_are_typed() -> None:
+    (bread, pizza) = pasted("Bread\n- 1 cup flour\nMix the flour.\nBake.\n\nPizza\r\nTop it.")
+    assert (bread.title, bread.ingredients, bread.instructions) == (
+        "Bread",
+        ("1 cup flour",),
+        ("Mix the flour.", "Bake."),
+    )
+    assert pizza.instructions == ("Top it.",)
+    assert names(["1/2 c. whole-wheat flour, stirred", "1 (14 ounce) jar pizza sauce", "salt to taste", "2 eggs"]) == [
+        "whole-wheat flour", "pizza sauce", "salt", "eggs",
+    ]  # fmt: skip
+
+
+# --- as models read them ----------------------------------------------------------------------------------------------
+
+
+def test_a_table_as_models_read_it() -> None:
+    flat = tables()[0]
+    assert serialised.serialise(flat).splitlines()[:3] == [
+        "instructions <s> input <s> actions <s> output <n>",
+        "preheat oven to 200 degrees . <s> NA <s> preheat <s> NA",
+        "mix flour and water . <s> (flour; water) <s> mix <s> bread dough",
+    ]
+    masked = serialised.serialise(flat, {(1, "input"), (3, "output")}).splitlines()
+    assert masked[2] == "mix flour and water . <s> <in 1> <s> mix <s> bread dough"
+    assert masked[4] == "bake . <s> bread dough <s> bake <s> <out 3>"
+    assert serialised.target(flat, {(1, "input"), (3, "output")}) == "<in 1> (flour; water) <out 3> flat bread"
+    assert serialised.some(flat, 3, seed=1) == serialised.some(flat, 3, seed=1) != serialised.some(flat, 3, seed=2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<in 1>: (flour; water)\n- <out 1>: bread_dough\nThat is all.",
+        "<in 1> (flour; water) <out 1> bread dough",
+        "Here it is:\nx <s> <in 0> <s> preheat <s>\nmix <s> flour; water <s> <act 1> <s> bread dough <n>",
+    ],
+)
+def test_what_a_model_wrote_of_a_table_is_read(text: str) -> None:
+    found = serialised.read(text, tables()[0])
+    assert {place: said for place, said in found.items() if place[1] != "action"} == {
+        (1, "input"): "flour; water", (1, "output"): "bread dough",
+    }  # fmt: skip
+
+
+def test_what_is_no_table_is_refused() -> None:
+    with pytest.raises(TablesRefused, match="flat bread"):
+        serialised.read("I cannot do this. <in 99> x", tables()[0])
+
+
+def test_training_data() -> None:
+    flat = tables()[0]
+    (whole,) = map(json.loads, training.examples([flat], masks=Masks.ALL, chat=True))
+    assert [one["role"] for one in whole["messages"]] == ["system", "user", "assistant"]
+    assert serialised.read(whole["messages"][2]["content"], flat) == {
+        place: said for place, said in flat.cells.items() if place[1] != "action"
+    }
+    steps = list(map(json.loads, training.examples([flat], masks=Masks.LINES, chat=False)))
+    assert [one["target"] for one in steps][1] == "<in 1> (flour; water) <out 1> bread dough"
+    assert "<s> NA <s> preheat <s> NA\n" in steps[1]["input"]  # what came before stands there
+    assert "<in 3>" in steps[1]["input"]  # and what comes later does not
+    assert len(list(training.examples([flat], masks=Masks.CELLS, chat=False))) == 8
+    (asked,) = map(json.loads, training.examples([flat], masks=Masks.INPUTS, chat=True, targets=False))
+    assert [one["role"] for one in asked["messages"]] == ["system", "user"]
+    bare = flat.with_cells({})
+    for masks, n in ((Masks.CELLS, 8), (Masks.SOME, 1), (Masks.LINES, 4)):
+        requests = list(training.examples([bare], masks=masks, chat=True, targets=False))
+        assert len(requests) == n
+        assert all("<in" in one or "<out" in one for one in requests)
+
+
+# --- atomic instructions ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("long", "atomic"),
+    [
+        ("Heat and stir to mix evenly", ["Heat", "Stir to mix evenly"]),
+        ("After you heat, stir to mix evenly.", ["After you heat, stir to mix evenly."]),
+        ("Mix flour, salt and oil, then knead and let rest.", ["Mix flour, salt and oil", "Knead", "Let rest."]),
+        ("Bake 10 min. at 450. Serve.", ["Bake 10 min. at 450.", "Serve."]),
+        ("Add salt and mix until you can roll and cut it.", ["Add salt", "Mix until you can roll and cut it."]),
+        ("Makes 4.", ["Makes 4."]),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_long_instructions_are_split(long: str, atomic: list[str]) -> None:
+    assert splitting.atomic(long) == atomic
+
+
+def test_a_verb_without_food() -> None:
+    assert splitting.foodless("Preheat the oven to 200.") == "preheat"
+    assert splitting.foodless("Grease a baking pan") == "grease"
+    assert splitting.foodless("Heat the milk in a pan") == splitting.foodless("Mix flour") == ""
+
+
+# --- parts ------------------------------------------------------------------------------------------------------------
+
+
+def recipes_like(n: int) -> list[Table]:
+    foods = ["cheese tomato basil", "chocolate sugar banana", "beef bean corn", "shrimp garlic lemon"]
+    return [
+        Table(f"t{i}", f"id{i}", ("mix",), {}, tuple(f"{i} cups {food}" for food in foods[i % 4].split()))
+        for i in range(n)
+    ]
+
+
+def test_each_cluster_gives_to_each_part() -> None:
+    made = recipes_like(80)
+    found = clusters.split(made, seed=3, shares={"train": 2, "dev": 1, "test": 1})
+    assert {part: len(places) for part, places in found.parts.items()} == {"train": 40, "dev": 20, "test": 20}
+    assert sorted(place for places in found.parts.values() for place in places) == list(range(80))
+    for places in found.parts.values():
+        of_part = [found.clusters[place] for place in places]
+        assert {of_part.count(cluster) for cluster in set(of_part)} == {len(places) // 4}
+    assert clusters.split(made, seed=3, shares={"train": 2, "dev": 1, "test": 1}) == found
+    assert clusters.split(made, seed=4, shares={"train": 2, "dev": 1, "test": 1}).parts != found.parts
+
+
+def test_whole_clusters_go_to_one_part() -> None:
+    made = recipes_like(80)
+    found = clusters.split(made, seed=3, way=clusters.APART, shares={"train": 2, "dev": 1, "test": 1})
+    of_parts = [{found.clusters[place] for place in places} for places in found.parts.values()]
+    assert sum(map(len, of_parts)) == 4 == len(set.union(*of_parts))
+    told = json.loads(found.as_json(made))
+    assert (told["seed"], told["way"], told["clusters"]) == (3, "apart", 4)
+    assert len(told["train"]) == 40
+
+
+def test_one_recipe_is_never_in_two_parts() -> None:
+    made = [*recipes_like(12), Table("again", "id3", ("bake",), {}, ("beans",))]
+    found = clusters.split(made, seed=1, way=clusters.CHANCE)
+    assert any({3, 12} <= set(places) for places in found.parts.values())
+    with pytest.raises(TablesRefused):
+        clusters.split(made[:2], seed=1)
+
+
+# --- in a study -------------------------------------------------------------------------------------------------------
+
+
+def test_tables_go_into_a_study_and_come_out_as_they_were(study: Study) -> None:
+    made = actions.import_tables(study=study, tables=tables(), example=True)
+    assert (made.new, made.known) == (2, 0)
+    assert made.answers is not None
+    assert made.answers.labels == 12 + 5 + 3 + 3  # the gold's, and the examples
+    row = Row.objects.get(sheet__title="pizza")
+    assert row.facets == {"ingredients": ["dough", "grated cheese"]}
+    assert exporting.exported(queries.tables_of(study, rater="gold"), "jsonl").decode() == f"{FLAT}\n{PIZZA}\n"
+    again = actions.import_tables(study=study, tables=tables())
+    assert (again.new, again.known) == (0, 2)
+    assert again.answers is not None
+    assert again.answers.nothing_new
+    system = [table.with_cells({(0, "output"): "cake"}) for table in tables()]
+    actions.import_tables(study=study, tables=system, rater="gpt", kind=Rater.Kind.JUDGE)
+    assert queries.tables_of(study, rater="gpt")[0].cells == {(0, "output"): "cake"}
+    assert {one.rater.code: one.answers for one in queries.who_answered(study)} == {"gold": 17, "example": 6, "gpt": 2}
+
+
+def test_the_first_line_is_an_example_to_start_from(study: Study) -> None:
+    (bare,) = pasted("Bread\nPreheat the oven.\nBake.")
+    actions.import_tables(study=study, tables=[bare], example=True)
+    labels = Label.objects.filter(assignment__rater__code="example")
+    assert sorted(labels.values_list("question__key", "value")) == [
+        ("action", "preheat"),
+        ("input", "NA"),
+        ("output", "NA"),
+    ]
+    anna = builders.rater(study, builders.user("anna"))
+    (work,) = builders.assignments(anna, study.sheets.get())
+    annotating.start_from(assignments=[work], rater=study.raters.get(code="example"))
+    assert work.labels.filter(drafted_from__code="example").count() == 3
+
+
+def test_a_refused_answer_writes_nothing(study: Study) -> None:
+    wrong = tables()[0].with_cells({(0, "input"): "NA; flour"})
+    with pytest.raises(Refused) as refused:
+        actions.import_tables(study=study, tables=[wrong])
+    assert "NA stands alone" in " ".join(refused.value.problems)  # type: ignore[attr-defined]
+    assert not study.sheets.exists()
+    actions.import_tables(study=study, tables=tables())
+    other = Table("flat bread", "", ("something else",), {})
+    with pytest.raises(Refused, match="other instructions"):
+        actions.import_tables(study=study, tables=[other])
+    with pytest.raises(Refused, match="no tables"):
+        actions.import_tables(study=builders.study("leases"), tables=tables())
+
+
+def test_warnings_are_counted_by_rater(study: Study) -> None:
+    actions.import_tables(study=study, tables=tables())
+    broken = tables()[0]
+    broken = broken.with_cells({**broken.cells, (2, "output"): "bread dough on a stone", (1, "input"): "flour; 3 eggs"})
+    actions.import_tables(study=study, tables=[broken], rater="gpt", kind=Rater.Kind.JUDGE)
+    assert {one.rater.code: one.cells for one in warned(study)} == {"gpt": 3 - 1}
+    found = {one.rater.code: one.warned for one in queries.who_answered(study)}
+    assert found["gpt"] == 2
+
+
+def test_the_page(study: Study, client_of: ClientOf) -> None:
+    mara = study.raters.none() or study.memberships.first().user  # type: ignore[union-attr]
+    page = client_of(mara)
+    assert "paste them" in page.get("/studies/pizzas/tables/").content.decode()
+    told = page.post("/studies/pizzas/tables/add/", {"text": FLAT, "rater": "gold", "example": "on"}, follow=True)
+    assert "1 recipe added." in told.content.decode()
+    assert "flat bread" in told.content.decode()
+    wrong = page.post("/studies/pizzas/tables/add/", {"text": "{", "rater": "gold"}).content.decode()
+    assert "no JSON" in wrong
+    twice = page.post("/studies/pizzas/tables/add/", {"rater": "gold"}).content.decode()
+    assert "one of the two" in twice
+    down = page.get("/studies/pizzas/tables/export/", {"rater": "gold", "form": "jsonl"})
+    assert down.content.decode() == f"{FLAT}\n"
+    assert "attachment" in down["Content-Disposition"]
+    masked = page.get(
+        "/studies/pizzas/tables/export/", {"rater": "gold", "form": "txt", "masks": "outputs"}
+    ).content.decode()
+    assert "bake . <s> bread dough <s> bake <s> <out 3>" in masked
+    parts = page.get("/studies/pizzas/tables/split/", {"way": "within", "seed": 1}).content.decode()
+    assert "fewer recipes than parts" in parts
+    written = json.dumps({"id": "a1", "output": serialised.target(tables()[0], {(1, "input"), (1, "output")})})
+    file = io.BytesIO(f"{written}\n{json.dumps({'id': 'a1', 'output': 'no'})}".encode())
+    told = page.post("/studies/pizzas/tables/add-system/", {"system": "t5", "predictions": file}, follow=True)
+    assert "Of 1 text nothing can be read." in told.content.decode()
+    assert queries.tables_of(study, rater="t5")[0].cells == {(1, "input"): "flour; water", (1, "output"): "bread dough"}
+    bad = page.post(
+        "/studies/pizzas/tables/add-system/",
+        {"system": "t5", "predictions": io.BytesIO(b'{"id": "zz", "output": "x"}')},
+    )
+    assert "no table “zz”" in bad.content.decode()
+
+
+def test_programs_have_the_same_door(study: Study, api_of: ApiOf) -> None:
+    api = api_of(study.memberships.first().user)  # type: ignore[union-attr]
+    made = api.post("/api/v1/studies/pizzas/tables/add/", {"text": f"{FLAT}\n{PIZZA}"}, format="json")
+    assert (made.status_code, made.json()["new"]) == (201, 2)
+    refused = api.post("/api/v1/studies/pizzas/tables/add/", {"text": "{"}, format="json")
+    assert (refused.status_code, "no JSON" in refused.json()["text"][0]) == (400, True)
+    assert api.get("/api/v1/studies/pizzas/tables/export/?rater=gold").content.decode() == f"{FLAT}\n{PIZZA}\n"
+    assert api.get("/api/v1/studies/pizzas/tables/split/").status_code == 400
+    stranger = api_of(builders.user("sam"))
+    assert stranger.get("/api/v1/studies/pizzas/tables/export/").status_code == 404
+
+
+def test_the_command(db: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "tables.jsonl.gz"
+    file.write_bytes(gzip.compress(f"{FLAT}\n{PIZZA}\n".encode()))
+    call_command("pizza_tables", "import", "made", str(file))
+    assert "2 recipes added" in capsys.readouterr().out
+    out = tmp_path / "out.jsonl"
+    call_command("pizza_tables", "export", "made", str(out))
+    assert out.read_text() == f"{FLAT}\n{PIZZA}\n"
+    for wrong in (
+        ["export", "made", str(out), "--rater", "nobody"],
+        ["export", "none", str(out)],
+        ["split", "made", "x"],
+    ):
+        with pytest.raises(CommandError):
+            call_command("pizza_tables", *wrong)
+    (tmp_path / "bad.jsonl").write_text("{")
+    with pytest.raises(CommandError, match="Nothing was imported"):
+        call_command("pizza_tables", "import", "other", str(tmp_path / "bad.jsonl"))
+    assert not Study.objects.filter(slug="other").exists()
+
+
+# --- derived ----------------------------------------------------------------------------------------------------------
+
+
+def test_long_instructions_become_tables(db: None, client_of: ClientOf) -> None:
+    mara = builders.user("mara")
+    long = builders.study("long", of=scheme_of("pizza-instructions"), by=mara)
+    page = client_of(mara)
+    text = "Bread\n- flour\nMix flour and knead. Bake.\nServe and enjoy it."
+    page.post("/studies/long/tables/add/", {"text": text, "rater": "gold"})
+    assert (
+        "The rule has split 1 recipe."
+        in page.post("/studies/long/tables/split-instructions/", follow=True).content.decode()
+    )
+    assert actions.split_by_rule(study=long) == 0
+    anna = builders.rater(long, builders.user("anna"))
+    (work,) = builders.assignments(anna, long.sheets.get())
+    annotating.start_from(assignments=[work], rater=long.raters.get(code="rule"))
+    builders.label(work, {("Serve and enjoy it.", "parts"): ':"Serve."'})
+    annotating.confirm(assignment=work, key=uuid.uuid4())
+    made = derive_study(
+        source=long,
+        deriver="atomic-instructions",
+        scheme=scheme_of("pizza-commonsense"),
+        slug="made",
+        title="Made",
+        by=mara,
+    )
+    (table,) = queries.tables_of(made)
+    assert table.instructions == ("Mix flour", "Knead.", "Bake.", "Serve.")
+    assert Lineage.objects.filter(study=made, made_column__isnull=False, assignment=work).count() == 4
+
+
+@pytest.fixture
+def judged(study: Study) -> Study:
+    actions.import_tables(study=study, tables=tables())
+    cells = {(n, cell): f"{cell} of t5" for n in range(4) for cell in ("input", "output")}
+    actions.import_tables(study=study, tables=[tables()[0].with_cells(cells)], rater="t5", kind=Rater.Kind.JUDGE)
+    return study
+
+
+def compared(judged: Study, slug: str = "compared", **settings: Any) -> Study:
+    return derive_study(
+        source=judged, deriver="two-systems", scheme=scheme_of("pizza-systems"), slug=slug, title=slug,
+        settings={"systems": ["gold", "t5"], **settings}, by=judged.memberships.first().user,  # type: ignore[union-attr]
+    )  # fmt: skip
+
+
+def test_two_systems_side_by_side(judged: Study) -> None:
+    made = compared(judged)
+    rows = list(Row.objects.filter(sheet__study=made).order_by("position"))
+    assert [row.name for row in rows] == ["1", "2", "3", "4"]
+    for row in rows:
+        left, right = row.facets["systems"]
+        assert {left, right} == {"gold", "t5"}
+        shown = [block.text for block in row.blocks]
+        mine = shown[: shown.index("Right")], shown[shown.index("Right") : shown.index("The recipe up to here")]
+        assert any("of t5" in text for text in mine[(left, right).index("t5")])
+        assert not any("of t5" in text for text in mine[(left, right).index("gold")])
+    assert [row.facets for row in Row.objects.filter(sheet__study=compared(judged, "again"))] == [
+        row.facets for row in rows
+    ]
+    orders = {
+        tuple(
+            row.facets["systems"][0]
+            for row in Row.objects.filter(sheet__study=compared(judged, f"s{n}", seed=[str(n)]))
+        )
+        for n in range(8)
+    }
+    assert len(orders) > 2
+    assert Lineage.objects.filter(made_row=rows[0]).count() == 1 + 4
+
+
+def test_nobody_who_judges_sees_who_wrote(judged: Study, client_of: ClientOf) -> None:
+    made = compared(judged)
+    anna = builders.user("anna")
+    sheet = made.sheets.get()
+    work = builders.assignments(builders.rater(made, anna), sheet)
+    page = client_of(anna).get(f"/sheets/{sheet.pk}/").content.decode()
+    assert "gold" not in page
+    assert "systems" not in page
+    assert "Written by" not in page
+    builders.label(
+        work[0],
+        {**{(side, key): "yes" for side in ("Left", "Right") for key in ("complete", "valid", "consistent")}},
+    )
+    assert work[0].labels.count() == 6
+    shown = (
+        doors.shipped_schemes()["pizza-systems"].read_text(encoding="utf-8").replace("hidden: true", "hidden: false")
+    )
+    with pytest.raises(Refused, match="hide the facet “systems”"):
+        derive_study(
+            source=judged, deriver="two-systems", scheme=builders.scheme(shown.replace("version: 1", "version: 9")),
+            slug="x", title="x", settings={"systems": ["gold", "t5"]}, by=None,
+        )  # fmt: skip
+    for wrong, said in (
+        ({"systems": ["gold"]}, "Choose the two"),
+        ({"systems": ["gold", "nobody"]}, "no line that both"),
+    ):
+        with pytest.raises(Refused, match=said):
+            compared(judged, "y", **wrong)
+    assert len(Row.objects.filter(sheet__study=compared(judged, "few", lines=["2"]))) == 2
+
+
+def test_the_form_offers_the_raters(judged: Study, client_of: ClientOf) -> None:
+    mara = judged.memberships.first().user  # type: ignore[union-attr]
+    from django.contrib.auth.models import Permission
+
+    mara.user_permissions.set(Permission.objects.filter(codename="add_study"))
+    page = client_of(mara).get("/studies/pizzas/derive/?deriver=two-systems").content.decode()
+    assert 'value="t5"' in page
+    assert Role.MANAGER
+    assert Assignment.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "pizza-writing",
+        "pizza-writing-bound",
+        "pizza-writing-zero-shot",
+        "pizza-writing-zero-shot-bound",
+        "instructions-writing",
+    ],
+)
+def test_the_prompts_fit_their_schemes(name: str, db: None) -> None:
+    from judges import doors as judge_doors
+
+    spec = prompting.load_prompt(judge_doors.shipped_prompts()[name].read_text(encoding="utf-8"))
+    prompting.check_against(spec, scheme_of("pizza-commonsense").parsed, "writing")
+    assert spec.grammar == name.endswith("-bound")
+
+
+# --- the published tables ---------------------------------------------------------------------------------------------
+
+
+def published(name: str) -> str:
+    if not (PUBLISHED / name).exists():
+        pytest.skip("the published tables are not here")
+    return gzip.decompress((PUBLISHED / name).read_bytes()).decode()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_published_tables_come_back_byte_by_byte(name: str) -> None:
+    text = published(name)
+    found = read_json_lines(text)
+    assert json_lines(found) == text
+    assert [one.cells for one in sheets.read(sheets.csv_text(found).encode())] == [one.cells for one in found]
+    for table in found:
+        assert serialised.read(serialised.serialise(table), table) == table.cells
+        assert serialised.read(serialised.target(table, set(table.cells)), table) == table.cells
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_no_published_cell_is_refused(name: str) -> None:
+    counts = count(read_json_lines(published(name)))
+    assert not counts.refused
+    assert counts.warned
+
+
+@pytest.mark.slow
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", FILES)
+def test_published_tables_go_through_a_study(name: str, tmp_path: Path) -> None:
+    text = published(name)
+    (tmp_path / "in.jsonl").write_text(text, encoding="utf-8")
+    call_command("pizza_tables", "import", "whole", str(tmp_path / "in.jsonl"))
+    call_command("pizza_tables", "export", "whole", str(tmp_path / "out.jsonl"))
+    assert (tmp_path / "out.jsonl").read_text(encoding="utf-8") == text
