@@ -139,6 +139,8 @@ class Deriver:
             Raises `DerivingRefused` where the schemes do not fit or nothing would be made.
         asks: the settings, given the scheme of the source.
         reads_texts: it makes something of the texts that were written for the rows.
+        told_apart: of the scheme of the made study and a made row's facets, what tells it from the others that were
+            made of the same row. Where a deriver says it, its studies can be gone on with: what is new is added.
     """
 
     key: str
@@ -147,6 +149,7 @@ class Deriver:
     make: Callable[[Source, SchemeSpec, Settings], Iterable[MadeSheet]]
     asks: Callable[[SchemeSpec], Sequence[Setting]] = lambda scheme: ()
     reads_texts: bool = False
+    told_apart: Callable[[SchemeSpec, Mapping[str, str]], str] | None = None
 
 
 _derivers: dict[str, Deriver] = {}
