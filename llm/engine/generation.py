@@ -175,7 +175,9 @@ class AnswerGenerator:
             progress.count(tokens=len(batch))
 
     def _read(self, forwards: _Padded, batch: Sequence[_Answer], progress: _Progress) -> torch.Tensor:
-        """Feed the prompts of a batch, each once, their shared beginnings before them; the logits after each answer's."""
+        """Feed the prompts of a batch, each once, their shared beginnings before them; the logits after each
+        answer's.
+        """
         prompts = list(dict.fromkeys(answer.prompt for answer in batch))
         groups = _groups(prompts) if self._shares else [[place] for place in range(len(prompts))]
         shared = [_beginning([prompts[place] for place in group]) if self._shares else 0 for group in groups]

@@ -194,7 +194,8 @@ def _judge(spec: JudgeSpec, prompt: str, generators: dict[str, GeneratorSpec]) -
     if not same:
         raise Refused(
             _(
-                "A judge “%(judge)s” is there, with another model, prompt, temperature or longest answer. Call yours otherwise."
+                "A judge “%(judge)s” is there, with another model, prompt, temperature or longest answer. Call yours "
+                "otherwise."
             )
             % {"judge": spec.name}
         )

@@ -46,7 +46,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Overview:
-    """Which instructions there are and who has written how many. `facets`: title, different words, the first of them."""
+    """Which instructions there are and who has written how many. `facets`: title, different words, the first of
+    them.
+    """
 
     parts: tuple[Part, ...]
     generators: tuple[str, ...]

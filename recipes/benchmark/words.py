@@ -24,7 +24,7 @@ STOP = frozenset(
     teaspoon teaspoons than that the their them then there these they third this those three through time to
     together too top tsp turn two under until up upon us use used using very warm was we well were what when where
     which while who will with within without would you your
-    """.split()
+    """.split()  # noqa: SIM905  a list of words to read
 )
 
 

@@ -25,7 +25,8 @@ from reports.stats.pairs import FloatArray
 
 # What the paper's generators and evaluators are called; the effects are invented.
 GENERATORS: Mapping[str, float] = {
-    "gemma2:2b": -0.10, "gemma2:9b": 0.12, "gpt-4o-mini": 0.20, "llama2:13b": -0.20, "llama3.1:8b": 0.10, "mistral:7b": -0.12,
+    "gemma2:2b": -0.10, "gemma2:9b": 0.12, "gpt-4o-mini": 0.20,
+    "llama2:13b": -0.20, "llama3.1:8b": 0.10, "mistral:7b": -0.12,
 }  # fmt: skip
 JUDGES: Mapping[str, float] = {
     "gemma2:2b": -0.30, "mistral:7b": 0.10, "llama3.1:8b": 0.20, "gemma2:9b": -0.40, "llama2:13b": 0.45,
@@ -39,8 +40,8 @@ _INSTRUCTION, _TEXT, _NOISE, _LENGTH = 0.20, 0.15, 0.25, 0.10
 
 @dataclass(frozen=True)
 class Truth:
-    """By criterion and name: the expected mean of each judge's ratings of each generator; of generators over all judges;
-    leniency, favour, and judge less people. length: of a text twice as long."""
+    """cells: by criterion, judge and generator the expected mean; by judge leniency, favour, and bias: judge less
+    people; length: of a text twice as long."""
 
     cells: Mapping[tuple[str, str, str], float]
     leniency: Mapping[str, float]
@@ -154,7 +155,8 @@ def simulate(
 
 
 def _rounded(expected: FloatArray, rng: np.random.Generator) -> IntArray:
-    assert 1 <= expected.min() and expected.max() <= 5, "the effects leave the scale"
+    assert expected.min() >= 1, "the effects leave the scale"
+    assert expected.max() <= 5, "the effects leave the scale"
     low = np.floor(expected)
     return (low + (rng.random(expected.size) < expected - low)).astype(np.int64)
 

@@ -45,7 +45,8 @@ def _heat(report: RatingsReport, of: Criterion) -> Figure:
             "label": _("Mean rating"),
         },
         how=_(
-            "Mean and, below it, standard deviation of all ratings; families stand together. The tint is over the whole scale."
+            "Mean and, below it, standard deviation of all ratings; families stand together. The tint is over the "
+            "whole scale."
         ),
         alt=_(
             "A heat map of %(rows)s evaluators by %(columns)s generators; means lie between %(low).2f and %(high).2f."

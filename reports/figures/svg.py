@@ -208,8 +208,8 @@ def _coverage(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
 
 
 def _intervals(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
-    """names; values, and low, high or None for each; line: a value to compare with, or None; x_title, line_title; x_high: the
-    end of the scale, 1.02 where it is not given."""
+    """names; values, and low, high or None for each; line: a value to compare with, or None; x_title, line_title;
+    x_high: the end of the scale, 1.02 where it is not given."""
     y = np.arange(len(data["names"]))[::-1]
     axes = canvas.subplots()
     if data["line"] is not None:

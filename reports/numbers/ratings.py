@@ -43,8 +43,8 @@ class OfWord:
 class Criterion:
     """`cells[rater][generator]`: raters are the judges and, behind them, people together, where there are any;
     `margins`: of each rater over all generators. `facets`: of each facet that several instructions share a word of, the
-    mean over judges (else people) of each word, the highest first. `people_pairs` and such are None where fewer than two
-    people rated."""
+    mean over judges (else people) of each word, the highest first. `people_pairs` and such are None where fewer than
+    two people rated."""
 
     data: QuestionData
     scale: FloatArray
@@ -73,8 +73,8 @@ class Criterion:
 
 @dataclass(frozen=True)
 class RatingsReport:
-    """`judges`, `people`: who rated; `generators`: who wrote, families together; `matrix`: κ of each two judges, averaged
-    over criteria; `order`: the judges so that families stand together."""
+    """`judges`, `people`: who rated; `generators`: who wrote, families together; `matrix`: κ of each two judges,
+    averaged over criteria; `order`: the judges so that families stand together."""
 
     section: SectionSpec
     spec: BenchmarkSpec
@@ -156,8 +156,8 @@ class _Texts:
         self.told_apart = {facet.key: facet.name for facet in data.scheme.row.facets if facet.key not in hidden}
 
     def of(self, raters: Sequence[str], answers: Sequence[Answers], numbers: FloatArray, n_columns: int) -> Ratings:
-        """`answers`: of each rater, with the number of the repeat (from 1) in the place of the rater. Of several columns
-        of a row each is a text of its own, of the same instruction."""
+        """`answers`: of each rater, with the number of the repeat (from 1) in the place of the rater. Of several
+        columns of a row each is a text of its own, of the same instruction."""
         cells = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(of.cell for of in answers)]))
         n_repeats = max((int(of.rater.max()) for of in answers if of.rater.size), default=1)
         values = np.full((len(raters), cells.size, n_repeats), np.nan)

@@ -104,8 +104,8 @@ def _words(report: RatingsReport, facets: Sequence[str]) -> ReportTable:
         ),
         rows=tuple(rows),
         how=_(
-            "The mean over all judges, each alike, or over people where no judge rated: the three highest and the three "
-            "lowest words of each facet, all of them where there are six or fewer."
+            "The mean over all judges, each alike, or over people where no judge rated: the three highest and the "
+            "three lowest words of each facet, all of them where there are six or fewer."
         )
         + " "
         + by_instructions(report),
@@ -152,8 +152,8 @@ def _agreement(report: RatingsReport) -> Iterator[ReportTable]:
             ),
             rows=tuple(rows),
             how=_(
-                "α is of first ratings; ICC of each rater's mean of repeats, and but for ICC(1,1) over texts that all of "
-                "them rated."
+                "α is of first ratings; ICC of each rater's mean of repeats, and but for ICC(1,1) over texts that "
+                "all of them rated."
             )
             + " "
             + by_instructions(report),
@@ -232,8 +232,9 @@ def _against(report: RatingsReport, of: Criterion) -> ReportTable:
         ),
         rows=tuple(rows),
         how=_(
-            "Of texts that people rated: a judge's mean of repeats against the mean of people. “Of single ratings” sets "
-            "each rating against each person's. Slope and intercept are those of the judge on people; the fewer people, "
+            "Of texts that people rated: a judge's mean of repeats against the mean of people. “Of single ratings” "
+            "sets each rating against each person's. Slope and intercept are those of the judge on people; the fewer "
+            "people, "
             "the flatter. The last line holds each person against the others, which no judge can be asked to better."
         )
         + " "
@@ -281,8 +282,8 @@ def _traits(report: RatingsReport, of: Criterion) -> ReportTable:
         how=_(
             "Leniency: by how much it rates higher than judges do on average, of the same texts. Favour: what its own "
             "family's texts get beyond its leniency and beyond what the others give them; the others' ratings of their "
-            "own families are left out. Twice as long, a place further back: by how much a text is rated higher for it, "
-            "among the texts of one instruction, generators told apart."
+            "own families are left out. Twice as long, a place further back: by how much a text is rated higher for "
+            "it, among the texts of one instruction, generators told apart."
         )
         + " "
         + by_instructions(report),
@@ -320,9 +321,10 @@ def _ranking(report: RatingsReport, of: Criterion) -> ReportTable:
         ),
         rows=tuple(rows),
         how=_(
-            "The mean is over judges, each alike. Corrected: leniency and spread of judges made equal, and no judge of a "
-            "generator's own family. Bradley-Terry: strengths in logits around nothing, from each judge's ratings of two "
-            "texts for the same instruction, a tie counting half for both."
+            "The mean is over judges, each alike. Corrected: leniency and spread of judges made equal, and no judge "
+            "of a "
+            "generator's own family. Bradley-Terry: strengths in logits around nothing, from each judge's ratings of "
+            "two texts for the same instruction, a tie counting half for both."
         )
         + " "
         + by_instructions(report),
@@ -387,8 +389,9 @@ def _enough(report: RatingsReport) -> ReportTable:
         ),
         rows=tuple(rows),
         how=_(
-            "Reliability of one: ICC(1,1). Of the mean of several by Spearman and Brown's formula. None is needed where "
-            "even many would not tell texts apart. How many instructions would be enough stands with each two generators."
+            "Reliability of one: ICC(1,1). Of the mean of several by Spearman and Brown's formula. None is needed "
+            "where even many would not tell texts apart. How many instructions would be enough stands with each two "
+            "generators."
         )
         + " "
         + by_instructions(report),

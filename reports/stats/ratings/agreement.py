@@ -15,7 +15,8 @@ _FEWEST = 3  # texts of a correlation
 @dataclass(frozen=True)
 class Together:
     """All raters at once. alpha_ordinal, alpha_interval: Krippendorff's α, of single (first) ratings; icc_agreement,
-    icc_consistency: of a single rater's mean of repeats, ICC(A,1) and ICC(C,1) of McGraw and Wong (1996), over texts that
+    icc_consistency: of a single rater's mean of repeats, ICC(A,1) and ICC(C,1) of McGraw and Wong (1996), over texts
+    that
     all rated; icc_mean: ICC(A,k) of the mean of all; icc_one_way: ICC(1,1) of Shrout and Fleiss (1979), whoever rated,
     over texts with two ratings or more."""
 
@@ -111,7 +112,9 @@ def _two_way(ratings: Ratings, draws: Draws) -> tuple[Estimate, Estimate, Estima
 
 
 def one_way(x: FloatArray, cluster: IntArray, draws: Draws) -> Estimate:
-    """ICC(1,1) of the values of a text, shape (n, n_items), NaN where there is none; for unequal numbers Donner (1986)."""
+    """ICC(1,1) of the values of a text, shape (n, n_items), NaN where there is none; for unequal numbers Donner
+    (1986).
+    """
     known = ~np.isnan(x)
     r = known.sum(axis=0)
     shared = r >= 2

@@ -123,7 +123,8 @@ def corrected(ratings: Ratings, own: BoolArray) -> FloatArray:
 def self_preference(ratings: Ratings, judges: Sequence[str], generators: Sequence[str]) -> list[Estimate | None]:
     """Of each judge: by how much it rates texts of its own family higher than others do, beyond its leniency.
 
-    Leniency and the texts' worth are fitted without any judge's ratings of its own family (`additive`); the figure is the
+    Leniency and the texts' worth are fitted without any judge's ratings of its own family (`additive`); the figure
+    is the
     mean of what is left of its ratings of its own family, less that of its other ratings. None where nobody of its
     family wrote, or nobody else rated.
 
