@@ -336,6 +336,10 @@ TABLE = {
     "recipes:document": Url(READERS, args=lambda world: (world.leases.study.slug, world.mine.row_id)),
     "recipes:add-recipe": Posted(MANAGERS, args=slug),
     "recipes:import-documents": Posted(MANAGERS, args=slug),
+    "benchmark:instructions": Url(READERS, args=slug),
+    "benchmark:add-instructions": Posted(MANAGERS, args=slug),
+    "benchmark:words": Url(READERS, args=slug),
+    "benchmark:words-csv": Url(READERS, args=slug),
     "memorization:names": Url(READERS, args=slug),
     "memorization:add-names": Posted(MANAGERS, args=slug),
     # The leases are no candidates.

@@ -6,7 +6,7 @@ import csv
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
@@ -21,13 +21,13 @@ from recipes.benchmark.forms import InstructionsForm, WordsForm
 @require_GET
 @for_roles(Role.MANAGER, Role.RESEARCHER)
 def instructions(request: AppRequest, study: Study) -> HttpResponse:
-    return _page(request, study, InstructionsForm(study=_benchmark(study)))
+    return _page(request, study, InstructionsForm(study=study))
 
 
 @require_POST
 @for_roles(Role.MANAGER)
 def add_instructions(request: AppRequest, study: Study) -> HttpResponse:
-    form = InstructionsForm(request.POST, request.FILES, study=_benchmark(study))
+    form = InstructionsForm(request.POST, request.FILES, study=study)
     if not form.is_valid():
         return _page(request, study, form)
     given = form.cleaned_data["instructions"]
@@ -42,11 +42,6 @@ def add_instructions(request: AppRequest, study: Study) -> HttpResponse:
         told += " " + there % {"n": known}
     messages.success(request, told)
     return redirect("benchmark:instructions", study.slug)
-
-
-def _benchmark(study: Study) -> Study:
-    """404 where the study is of no benchmark."""
-    return study if study.scheme.parsed.benchmark is not None else get_object_or_404(Study, pk=0)
 
 
 def _page(request: AppRequest, study: Study, form: InstructionsForm) -> HttpResponse:
@@ -64,7 +59,7 @@ def _page(request: AppRequest, study: Study, form: InstructionsForm) -> HttpResp
 @for_roles(Role.MANAGER, Role.RESEARCHER)
 def words(request: AppRequest, study: Study) -> HttpResponse:
     """The most frequent words of each generator, of the texts with a certain word at a facet."""
-    form = WordsForm(request.GET, study=_benchmark(study))
+    form = WordsForm(request.GET, study=study)
     chosen = form.chosen if form.is_valid() else {}
     found = queries.frequent_words(study, chosen)
     longest = max((len(of) for of in found.values()), default=0)
@@ -83,7 +78,7 @@ def words(request: AppRequest, study: Study) -> HttpResponse:
 @require_GET
 @for_roles(Role.MANAGER, Role.RESEARCHER)
 def words_csv(request: AppRequest, study: Study) -> HttpResponse:
-    form = WordsForm(request.GET, study=_benchmark(study))
+    form = WordsForm(request.GET, study=study)
     response = HttpResponse("\ufeff", content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-words.csv"'
     writer = csv.writer(response)
