@@ -31,8 +31,8 @@ def _heat(report: RatingsReport, of: Criterion) -> Figure:
     return Figure(
         key=f"{of.name}.heat-map",
         kind="heat",
-        about=of.title,
-        title=_("Ratings of each generator by each evaluator"),
+        about="",
+        title=f"{of.title}: {_('Ratings of each generator by each evaluator')}",
         data={
             "rows": names,
             "columns": list(report.generators),
@@ -83,8 +83,8 @@ def _order(report: RatingsReport, of: Criterion) -> Figure:
     return Figure(
         key=f"{of.name}.order-of-generators",
         kind="intervals",
-        about=of.title,
-        title=_("Mean rating of each generator"),
+        about="",
+        title=f"{of.title}: {_('Mean rating of each generator')}",
         data={
             "names": [report.generators[one.generator] for one in ranked],
             "values": [one.mean.value for one in ranked],
@@ -93,6 +93,7 @@ def _order(report: RatingsReport, of: Criterion) -> Figure:
             "line": sum(known) / len(known) if known else None,
             "line_title": _("mean of all"),
             "x_title": _("Mean rating"),
+            "legend": "upper left",
             "x_high": max(ends) + room if ends else 1.0,
         },
         how=_("The mean over judges, each alike; lines are 95 %% intervals.") % {} + " " + by_instructions(report),

@@ -214,7 +214,7 @@ def _intervals(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
     axes = canvas.subplots()
     if data["line"] is not None:
         axes.axvline(data["line"], color=look.series[1], linewidth=1.2, linestyle="--", label=data["line_title"])
-        axes.legend(loc="lower left")
+        axes.legend(loc=data.get("legend", "lower left"))
     for at, low, high in zip(y, data["low"], data["high"], strict=True):
         if low is not None:
             axes.plot([low, high], [at, at], color=look.series[0], linewidth=1.4, alpha=0.7)

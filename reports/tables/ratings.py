@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 from reports.numbers.ratings import Criterion, OfWord, RatingsReport
 from reports.stats.ratings.agreement import Together
 from reports.stats.ratings.arrays import Estimate
-from reports.stats.ratings.judges import AgainstPeople
 from reports.stats.ratings.ranking import ratings_needed, reliability
 from reports.tables.base import Head, ReportTable, Value
 from reports.words import by_instructions, evaluators
@@ -29,15 +28,20 @@ def ratings_tables(report: RatingsReport) -> Iterator[ReportTable]:
     yield from _agreement(report)
     for of in report.criteria:
         if any(of.against):
-            yield _against(report, of)
+            yield from _against(report, of)
     for of in report.criteria:
         if of.traits:
-            yield _traits(report, of)
+            yield from _traits(report, of)
     for of in report.criteria:
         if of.ranking is not None:
             yield _ranking(report, of)
             yield _compared(report, of)
     yield _enough(report)
+
+
+def _titled(of: Criterion, title: str) -> str:
+    """All criteria stand in one part of the report."""
+    return f"{of.title}: {title}"
 
 
 def _heads(key: str, title: str, *, group: str = "") -> tuple[Head, Head, Head]:
@@ -63,8 +67,8 @@ def _cells(report: RatingsReport, of: Criterion) -> ReportTable:
         ]
     return ReportTable(
         key=f"{of.name}.ratings",
-        about=of.title,
-        title=_("Ratings of each generator by each evaluator"),
+        about="",
+        title=_titled(of, _("Ratings of each generator by each evaluator")),
         heads=(
             Head("evaluator", _("Evaluator")),
             Head("generator", _("Generator")),
@@ -192,98 +196,120 @@ def _agreement(report: RatingsReport) -> Iterator[ReportTable]:
         )
 
 
-def _against(report: RatingsReport, of: Criterion) -> ReportTable:
-    def line(name: str, found: AgainstPeople) -> tuple[Value, ...]:
-        return (
-            name,
-            *_told(found.absolute),
-            *_told(found.single),
-            *_told(found.root),
-            found.apart,
-            *_told(found.bias),
-            *_told(found.slope),
-            *_told(found.intercept),
-            *_told(found.concordance),
-            *_told(found.pearson),
-            found.absolute.n,
-        )
-
-    rows = [
-        line(judge.code, found) for judge, found in zip(report.judges, of.against, strict=True) if found is not None
-    ]
+def _against(report: RatingsReport, of: Criterion) -> Iterator[ReportTable]:
+    found = [(judge.code, one) for judge, one in zip(report.judges, of.against, strict=True) if one is not None]
     if of.ceiling is not None:
-        rows.append(line(_("one person, by the others"), of.ceiling))
-    return ReportTable(
+        found.append((_("one person, by the others"), of.ceiling))
+    yield ReportTable(
         key=f"{of.name}.against-people",
-        about=of.title,
-        title=_("Difference between each judge and people"),
+        about="",
+        title=_titled(of, _("Difference between each judge and people")),
         heads=(
             Head("judge", _("Judge")),
             *_heads("absolute", _("Mean absolute difference")),
-            *_heads("single", _("of single ratings")),
+            *_heads("single", _("The same of single ratings")),
             *_heads("root", _("Root mean square")),
             Head("apart", _("Means apart"), "number"),
             *_heads("bias", _("Judge less people")),
-            *_heads("slope", _("Slope on people")),
+            Head("texts", _("Texts"), "count"),
+        ),
+        rows=tuple(
+            (
+                *(name, *_told(one.absolute), *_told(one.single), *_told(one.root)),
+                *(one.apart, *_told(one.bias), one.absolute.n),
+            )
+            for name, one in found
+        ),
+        how=_(
+            "Of texts that people rated: a judge's mean of repeats against the mean of people. Of single ratings: each "
+            "rating against each person's. The last line holds each person against the others, which no judge can be "
+            "asked to better."
+        )
+        + " "
+        + by_instructions(report),
+    )
+    yield ReportTable(
+        key=f"{of.name}.on-people",
+        about="",
+        title=_titled(of, _("Each judge as a function of people")),
+        heads=(
+            Head("judge", _("Judge")),
+            *_heads("slope", _("Slope")),
             *_heads("intercept", _("Intercept")),
             *_heads("concordance", _("Lin's concordance")),
             *_heads("pearson", _("Pearson's r")),
-            Head("texts", _("Texts"), "count"),
         ),
-        rows=tuple(rows),
+        rows=tuple(
+            (name, *_told(one.slope), *_told(one.intercept), *_told(one.concordance), *_told(one.pearson))
+            for name, one in found
+        ),
         how=_(
-            "Of texts that people rated: a judge's mean of repeats against the mean of people. “Of single ratings” "
-            "sets each rating against each person's. Slope and intercept are those of the judge on people; the fewer "
-            "people, "
-            "the flatter. The last line holds each person against the others, which no judge can be asked to better."
+            "Least squares of a judge's mean of repeats on the mean of people; the fewer people rated a text, the "
+            "flatter the slope."
         )
         + " "
         + by_instructions(report),
     )
 
 
-def _traits(report: RatingsReport, of: Criterion) -> ReportTable:
-    rows: list[tuple[Value, ...]] = []
-    for place, (judge, traits) in enumerate(zip(report.judges, of.traits, strict=True)):
-        rows.append(
-            (
-                judge.code,
-                report.judge_families[place],
-                *_told(traits.leniency),
-                *_told(traits.spread),
-                *_told(of.favour[place]),
-                *_told(traits.same),
-                *_told(traits.within),
-                *_told(traits.repeats),
-                *_told(of.effects[place].length),
-                *_told(of.effects[place].position),
-            )
-        )
-    if len(of.effects) > len(report.judges):
-        effects = of.effects[-1]
-        rows.append((_("People"), "", *(None,) * 18, *_told(effects.length), *_told(effects.position)))
-    return ReportTable(
+def _traits(report: RatingsReport, of: Criterion) -> Iterator[ReportTable]:
+    judges = list(zip(report.judges, report.judge_families, of.traits, of.favour, of.effects, strict=False))
+    yield ReportTable(
         key=f"{of.name}.judge-traits",
-        about=of.title,
-        title=_("What is peculiar to each judge"),
+        about="",
+        title=_titled(of, _("Leniency, spread and favour of each judge")),
         heads=(
             Head("judge", _("Judge")),
             Head("family", _("Family")),
             *_heads("leniency", _("Leniency")),
             *_heads("spread", _("Spread (SD)")),
             *_heads("favour", _("Favour for its own family")),
-            *_heads("same", _("Repeats all equal")),
-            *_heads("within", _("SD of repeats")),
-            *_heads("repeats", _("ICC(1,1) of repeats")),
-            *_heads("length", _("Twice as long")),
-            *_heads("position", _("A place further back")),
         ),
-        rows=tuple(rows),
+        rows=tuple(
+            (judge.code, family, *_told(traits.leniency), *_told(traits.spread), *_told(favour))
+            for judge, family, traits, favour, _effects in judges
+        ),
         how=_(
             "Leniency: by how much it rates higher than judges do on average, of the same texts. Favour: what its own "
             "family's texts get beyond its leniency and beyond what the others give them; the others' ratings of their "
-            "own families are left out. Twice as long, a place further back: by how much a text is rated higher for "
-            "it, among the texts of one instruction, generators told apart."
+            "own families are left out. There is none where nobody of its family wrote."
+        )
+        + " "
+        + by_instructions(report),
+    )
+    if any(traits.repeats is not None for traits in of.traits):
+        yield ReportTable(
+            key=f"{of.name}.repeats",
+            about="",
+            title=_titled(of, _("How equal the repeats of each judge are")),
+            heads=(
+                Head("judge", _("Judge")),
+                *_heads("same", _("Repeats all equal")),
+                *_heads("within", _("SD of repeats")),
+                *_heads("repeats", _("ICC(1,1) of repeats")),
+            ),
+            rows=tuple(
+                (judge.code, *_told(traits.same), *_told(traits.within), *_told(traits.repeats))
+                for judge, _family, traits, _favour, _effects in judges
+            ),
+            how=_("Of texts that a judge rated several times.") + " " + by_instructions(report),
+        )
+    effects = [(judge.code, one) for judge, _family, _traits, _favour, one in judges]
+    if len(of.effects) > len(report.judges):
+        effects.append((_("People"), of.effects[-1]))
+    yield ReportTable(
+        key=f"{of.name}.effects",
+        about="",
+        title=_titled(of, _("What length and place have to do with ratings")),
+        heads=(
+            Head("judge", _("Rater")),
+            *_heads("length", _("Twice as long")),
+            *_heads("position", _("A place further back")),
+        ),
+        rows=tuple((name, *_told(one.length), *_told(one.position)) for name, one in effects),
+        how=_(
+            "By how much a text is rated higher for it, among the texts of one instruction, generators told apart. The "
+            "place is that on the sheet."
         )
         + " "
         + by_instructions(report),
@@ -307,8 +333,8 @@ def _ranking(report: RatingsReport, of: Criterion) -> ReportTable:
     ]
     return ReportTable(
         key=f"{of.name}.ranking",
-        about=of.title,
-        title=_("Generators in order"),
+        about="",
+        title=_titled(of, _("Generators in order")),
         heads=(
             Head("generator", _("Generator")),
             Head("family", _("Family")),
@@ -336,8 +362,8 @@ def _compared(report: RatingsReport, of: Criterion) -> ReportTable:
     names = report.generators
     return ReportTable(
         key=f"{of.name}.order",
-        about=of.title,
-        title=_("Which order is known"),
+        about="",
+        title=_titled(of, _("Which order is known")),
         heads=(
             Head("first", _("Generator")),
             Head("second", _("Other generator")),
