@@ -130,6 +130,14 @@ def _text(evidence: list[object]) -> str:
     return "\n".join(block.text for block in blocks_from_json(evidence))  # type: ignore[arg-type]
 
 
+def first_words(study: Study) -> dict[str, str]:
+    """What is shown first: the texts of the first sheet, where a facet makes sheets, since all may be thousands.
+    One query."""
+    of = study.scheme.parsed.benchmark
+    first = study.sheets.order_by("position").first() if of is not None and of.sheets else None
+    return {"facet": of.sheets, "word": first.title} if of is not None and of.sheets and first is not None else {}
+
+
 def words_of_facet(study: Study, facet: str) -> list[str]:
     """The words that rows have at a facet, each once, in the order of the rows. One query."""
     rows = Row.objects.filter(sheet__study=study).order_by("sheet__position", "position")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -59,7 +60,7 @@ def _page(request: AppRequest, study: Study, form: InstructionsForm) -> HttpResp
 @for_roles(Role.MANAGER, Role.RESEARCHER)
 def words(request: AppRequest, study: Study) -> HttpResponse:
     """The most frequent words of each generator, of the texts with a certain word at a facet."""
-    form = WordsForm(request.GET, study=study)
+    form = WordsForm(request.GET or queries.first_words(study), study=study)
     chosen = form.chosen if form.is_valid() else {}
     found = queries.frequent_words(study, chosen)
     longest = max((len(of) for of in found.values()), default=0)
@@ -69,7 +70,7 @@ def words(request: AppRequest, study: Study) -> HttpResponse:
         "offered": form.cleaned_data.get("words", []) if form.is_valid() else [],
         "generators": list(found),
         "lines": [[of[place] if place < len(of) else None for of in found.values()] for place in range(longest)],
-        "query": request.GET.urlencode(),
+        "query": urlencode({"facet": next(iter(chosen), ""), "word": next(iter(chosen.values()), "")}),
         "chosen": chosen,
     }
     return render(request, "recipes/words.html", context)

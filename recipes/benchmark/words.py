@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import snowballstemmer
@@ -42,18 +43,18 @@ def most_frequent(texts: Sequence[str], *, names: Iterable[str] = (), most: int 
     Args:
         names: words and phrases whose words are left out in whatever form, such as those of cuisines and dishes.
     """
-    stem = snowballstemmer.stemmer("english").stemWord
+    stem = cache(snowballstemmer.stemmer("english").stemWord)  # the same words come in each text
     out = {stem(word) for name in names for word in _words(name)}
     forms: dict[str, Counter[str]] = {}
     within: Counter[str] = Counter()
     for text in texts:
         seen = set()
-        for word in _words(text):
+        for word, n in Counter(_words(text)).items():
             if word in STOP or len(word) < 3:
                 continue
             base = stem(word)
             if base not in out:
-                forms.setdefault(base, Counter())[word] += 1
+                forms.setdefault(base, Counter())[word] += n
                 seen.add(base)
         within.update(seen)
     ranked = sorted(forms, key=lambda base: (-forms[base].total(), base))

@@ -99,7 +99,7 @@ def ratings_report(data: StudyData, section: SectionSpec, filters: Filters) -> R
     if spec is None or not questions:
         return None
     texts = _Texts(data, spec)
-    if not any(of.judges or of.people.cell.size for of in questions):
+    if not any(of.people.cell.size or any(one.cell.size for one in of.judges.values()) for of in questions):
         return None
     draws = Draws.of(texts.n_instructions, n_draws=filters.n_draws, seed=filters.seed)
     rating = tuple(judge for judge in data.judges if any(_has(of, judge) for of in questions))
