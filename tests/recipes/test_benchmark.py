@@ -96,7 +96,7 @@ def test_bad_files_write_nothing(folder: Path) -> None:
     whole = file.read_text(encoding="utf-8")
     for old, new, sentence in (
         ("model: smollm2-135m", "model: nobody", "no generator here"),
-        ("$occasion.", "$weather.", "which nothing fills"),
+        ("$occasion.", "$occasion $weather.", "which nothing fills"),
         ("scheme: letters.yaml", "scheme: recipe-names", "no key “benchmark”"),
         ("instructions: letters-list.yaml", "instructions: none.yaml", "No such file"),
         ("prompt: letters-prompt.yaml", "prompt: nothing", "There is no prompt"),

@@ -138,7 +138,8 @@ def bradley_terry(ratings: Ratings, k: int, draws: Draws) -> list[Estimate]:
     p = np.ones((won.shape[0], k))
     for _round in range(_ROUNDS):
         new = of_each / np.maximum((total / (p[:, :, np.newaxis] + p[:, np.newaxis, :])).sum(axis=2), 1e-12)
-        new /= np.exp(np.log(np.maximum(new, 1e-12)).mean(axis=1, keepdims=True))
+        new = np.maximum(new, 1e-12)
+        new /= np.exp(np.log(new).mean(axis=1, keepdims=True))
         if np.abs(new - p).max() < 1e-8:
             break
         p = new
