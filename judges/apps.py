@@ -25,7 +25,7 @@ class JudgesConfig(AppConfig):
             label=_("Texts"),
             url_name="judges:generations",
             roles={Role.MANAGER, Role.RESEARCHER},
-            fits=lambda study: bool(own.wordings_for(study.scheme.slug)),
+            fits=lambda study: bool(own.wordings_for(study.scheme.slug)) or study.scheme.parsed.benchmark is not None,
         )
         doors.register_tab(
             position=50, label=_("Judges"), url_name="judges:runs", roles={Role.MANAGER, Role.RESEARCHER}

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from base.text import storable
 from llm import registry
-from llm.backends.base import Backend, Use
+from llm.backends.base import Backend, BackendError, Use
 from llm.engine.prompt import OnProgress, PromptTooLong
 from llm.generating import signs
 from llm.models import Generation, LanguageModel, Prompt
@@ -25,12 +26,26 @@ def store_prompt(*, name: str, text: str) -> Prompt:
     return prompt
 
 
-def store_model(**named: Any) -> LanguageModel:
-    """The stored model of these fields, or a new one with a name that says what it is.
+def store_model(*, name: str = "", **named: Any) -> LanguageModel:
+    """The stored model of these fields, or a new one with a name that says what it is; with `name`, the one of that
+    name.
 
     Raises:
-        BackendError: this installation has no such backend.
+        BackendError: this installation has no such backend; or another model has that name.
     """
+    if name:
+        made = LanguageModel(name=name, **named)
+        known = LanguageModel.objects.filter(name=name).first()
+        if known is None:
+            registry.class_of(made.backend)
+            made.save()
+            return made
+        if (known.backend, known.place) != (made.backend, made.place):
+            raise BackendError(
+                _("Another model is called “%(name)s” already: %(place)s.") % {"name": name, "place": known.location},
+                permanent=True,
+            )
+        return known
     known = LanguageModel.objects.filter(**named).first()
     if known is not None:
         return known

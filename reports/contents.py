@@ -10,15 +10,18 @@ from functools import cached_property
 from typing import Any
 
 from django.utils import translation
+from django.utils.translation import gettext as _
 
 from reports import doors
 from reports.data.arrays import Filters, study_data
 from reports.data.label_table import LabelTable, canonical_json
 from reports.figures.base import Figure
+from reports.figures.ratings import ratings_figures
 from reports.figures.report import question_figures
 from reports.numbers.report import QuestionReport, StudyReport, compute
 from reports.numbers.values import ValueReport
 from reports.tables import Head, ReportTable, about, closing_tables, overview, question_tables, section_tables
+from reports.tables.ratings import ratings_tables
 from reports.tables.rounding import kept
 
 
@@ -67,6 +70,10 @@ class Contents:
 def contents_of(report: StudyReport) -> Contents:
     """What a computed report says, numbers to ten digits: as it would be read if it were frozen now."""
     parts = [ContentsPart("at-a-glance", "", 0, (overview(report),))]
+    for rated in report.ratings:
+        title = _("Ratings: %(section)s") % {"section": rated.section.title}
+        tables, figures = tuple(ratings_tables(rated)), tuple(ratings_figures(rated))
+        parts.append(ContentsPart(f"{rated.section.key}.benchmark", title, 1, tables, figures))
     for section in report.sections:
         in_order = section.in_order
         alone = len(in_order) == 1

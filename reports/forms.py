@@ -7,6 +7,7 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotation.forms.desk import MOST_WORDS
 from annotation.models import Rater, Row, Study
 from annotation.scheme.spec import Kind, QuestionSpec, SectionSpec, facet_word
 from base.text import natural
@@ -154,8 +155,9 @@ class FiltersForm(forms.Form):
         rows = Row.objects.filter(sheet__study=study).values_list("facets", flat=True)
         said = [{facet.key: facet_word(words.get(facet.key, "")) for facet in facets} for words in rows]
         for facet in facets:
-            words = sorted({of_row[facet.key] for of_row in said}, key=natural)
-            if len(words) > 1:
+            different = {of_row[facet.key] for of_row in said}
+            if 1 < len(different) <= MOST_WORDS:
+                words = sorted(different, key=natural)
                 few = len(words) <= _BOXES
                 self.fields[f"facet.{facet.key}"] = forms.MultipleChoiceField(
                     label=facet.name,

@@ -11,6 +11,7 @@ from annotation.models import Rater
 from annotation.scheme.spec import Words
 from reports.data.arrays import MAJORITY, Voice
 from reports.data.label_table import RaterEntry
+from reports.numbers.ratings import Criterion, RatingsReport
 from reports.numbers.report import PeopleAgreement, QuestionReport
 from reports.numbers.values import ValueReport
 from reports.stats import agreement as agreement_stats
@@ -218,3 +219,18 @@ def cap(text: str) -> str:
 
 def count(number: int) -> str:
     return str(number_format(number, force_grouping=True))
+
+
+# --- benchmarks -------------------------------------------------------------------------------------------------------
+
+
+def evaluators(report: RatingsReport, of: Criterion) -> list[str]:
+    """The names of the lines of `Criterion.cells`."""
+    return [*(judge.code for judge in report.judges), *([_("People")] if len(of.cells) > len(report.judges) else [])]
+
+
+def by_instructions(report: RatingsReport) -> str:
+    return _(
+        "Intervals: 95 %%, by instructions (%(n)s), whose texts belong together; of means and differences "
+        "cluster-robust, of all else by %(draws)s draws of instructions."
+    ) % {"n": count(report.n_instructions), "draws": count(report.n_draws)}

@@ -354,6 +354,10 @@ TABLE = {
     "recipes:put-back": Posted(MANAGERS, args=lambda world: (world.leases.study.slug, a_mending(world).pk)),
     "recipes:add-recipe": Posted(MANAGERS, args=slug),
     "recipes:import-documents": Posted(MANAGERS, args=slug),
+    "benchmark:instructions": Url(READERS, args=slug),
+    "benchmark:add-instructions": Posted(MANAGERS, args=slug),
+    "benchmark:words": Url(READERS, args=slug),
+    "benchmark:words-csv": Url(READERS, args=slug),
     "memorization:names": Url(READERS, args=slug),
     "memorization:add-names": Posted(MANAGERS, args=slug),
     # The leases are no candidates.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -85,6 +88,48 @@ def derive_study(
 
 
 @transaction.atomic
+def extend_study(study: Study) -> int:
+    """Add to a derived study the rows that its deriver would make by now and that are not there; returns how many.
+
+    What is there stays as it is. New rows stand behind the others of their sheet; where a name is taken, the number
+    behind it is the next free one.
+
+    Raises:
+        Refused: the study was not derived, its deriver cannot go on, or the schemes do not fit any more.
+    """
+    source, how = study.derived_from, making.deriver(str(study.derivation.get("deriver", "")))
+    if source is None or how is None or how.told_apart is None:
+        raise Refused(_("“%(study)s” was not made in a way that can be gone on with.") % {"study": study.title})
+    actions.lock_study(study.pk)
+    scheme, settings = study.scheme.parsed, study.derivation.get("settings", {})
+    chosen = queries.chosen(source, rater=study.derivation.get("rater", ""), with_texts=how.reads_texts)
+    made_of = study.lineage.filter(made_row__isnull=False, question=None).select_related("made_row")
+    there = {
+        (one.row_id, how.told_apart(scheme, one.made_row.facets))
+        for one in made_of.defer("made_row__evidence")
+        if one.made_row is not None
+    }
+    lineage: list[Lineage] = []
+    writer = _Writer(study, {}, lineage)
+    sheets = {sheet.title: sheet for sheet in study.sheets.all()}
+    try:
+        for made in how.make(chosen.source, scheme, settings):
+            rows = [row for row in made.rows if (row.of, how.told_apart(scheme, row.facets)) not in there]
+            if rows and made.title[:200] in sheets:
+                writer.add_rows(sheets[made.title[:200]], rows)
+            elif rows:
+                writer.write(replace(made, rows=rows))
+    except DerivingRefused as refused:
+        raise Refused(str(refused)) from refused
+    Lineage.objects.bulk_create(lineage, batch_size=1000)
+    if writer.n_rows:
+        told = study.derivation.setdefault("made", {})
+        told["rows"] = told.get("rows", 0) + writer.n_rows
+        study.save(update_fields=["derivation"])
+    return writer.n_rows
+
+
+@transaction.atomic
 def note_looks(rests: Iterable[Rest], *, by: User) -> None:
     """Record that `by`, who is shown answers in these, has looked at their sheets, where they label in that study."""
     sheets = {rest.lineage.row.sheet_id: rest.lineage.row.sheet for rest in rests if rest.lineage.row}
@@ -121,7 +166,21 @@ class _Writer:
         self.n_columns += len(made.columns)
         self._write_rows(sheet, made.rows)
 
-    def _write_rows(self, sheet: Sheet, rows: Sequence[MadeRow]) -> None:
+    def add_rows(self, sheet: Sheet, rows: Sequence[MadeRow]) -> None:
+        """Write rows behind those of a sheet that is there."""
+        taken = set(sheet.rows.values_list("name", flat=True))
+        named = []
+        for made in rows:
+            name = made.name[:_LONGEST_NAME]
+            if name in taken:
+                stem = name.rpartition(" ")[0] or name
+                name = next(other for n in itertools.count(1) if (other := f"{stem} {n}") not in taken)
+            taken.add(name)
+            named.append(replace(made, name=name))
+        last = sheet.rows.aggregate(last=Max("position"))["last"]
+        self._write_rows(sheet, named, begin=0 if last is None else last + 1)
+
+    def _write_rows(self, sheet: Sheet, rows: Sequence[MadeRow], *, begin: int = 0) -> None:
         names: set[str] = set()
         for made in rows:
             name = made.name[:_LONGEST_NAME]
@@ -144,7 +203,7 @@ class _Writer:
                     evidence=blocks_to_json(made.evidence),
                     facets=dict(made.facets),
                 )
-                for position, made in enumerate(rows)
+                for position, made in enumerate(rows, start=begin)
             ],
             batch_size=500,
         )

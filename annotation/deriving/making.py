@@ -154,6 +154,8 @@ class Deriver:
         asks: the settings, given the scheme of the source.
         reads_texts: it makes something of the texts that were written for the rows.
         reads_raters: it holds the answers of single raters against each other.
+        told_apart: of the scheme of the made study and a made row's facets, what tells it from the others that were
+            made of the same row. Where a deriver says it, its studies can be gone on with: what is new is added.
     """
 
     key: str
@@ -163,6 +165,7 @@ class Deriver:
     asks: Callable[[SchemeSpec], Sequence[Setting]] = lambda scheme: ()
     reads_texts: bool = False
     reads_raters: bool = False
+    told_apart: Callable[[SchemeSpec, Mapping[str, str]], str] | None = None
 
 
 _derivers: dict[str, Deriver] = {}

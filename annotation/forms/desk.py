@@ -24,6 +24,9 @@ from base.text import natural
 
 _SEED = 2**31 - 1
 _NO_WORD = "-"  # in a form, where a facet has no word
+MOST_WORDS = (
+    300  # of a facet with more, such as the number of a text, each names a row or two: nobody chooses among them
+)
 _BOXES = 12  # at most as many boxes to tick; a list to choose from beyond
 
 
@@ -139,7 +142,8 @@ class PlanForm(forms.Form):
         facets = scheme.row.facets
         of_rows = queries.row_facets(Row.objects.filter(sheet__in=self.counts)).values() if facets else ()
         for facet in facets:
-            said = sorted({row.get(facet.key, "") for row in of_rows}, key=natural)
+            different = {row.get(facet.key, "") for row in of_rows}
+            said = sorted(different, key=natural) if len(different) <= MOST_WORDS else []
             if len(said) > 1:
                 self.fields[f"facet.{facet.key}"] = forms.MultipleChoiceField(
                     label=facet.name,
@@ -380,6 +384,15 @@ class RowField(forms.ModelChoiceField):  # type: ignore[type-arg]
     def label_from_instance(self, row: Row) -> str:
         return f"{row.sheet.title} · {row.name}"
 
+    def to_python(self, value: Any) -> Any:
+        """Its number; or, where there are too many to choose from, its sheet's title and its name."""
+        parts = str(value).strip().split(" · ") if value else []
+        for place in range(1, len(parts)):
+            title, name = " · ".join(parts[:place]), " · ".join(parts[place:])
+            if (found := self.queryset.filter(sheet__title=title, name=name).first()) is not None:
+                return found
+        return super().to_python(value)
+
 
 class WithdrawRowForm(forms.Form):
     row = RowField(
@@ -392,7 +405,16 @@ class WithdrawRowForm(forms.Form):
         rows = Row.objects.filter(sheet__study=study, withdrawn_at=None).select_related("sheet").defer("evidence")
         self.fields["row"].queryset = rows.order_by("sheet__position", "position")  # type: ignore[attr-defined]
         self.fields["row"].label = study.scheme.parsed.words.row.capitalize()
+        n = rows.count()
+        self.has_rows = n > 0
+        if n > MOST_WORDS:
+            first = rows.order_by("sheet__position", "position").first()
+            self.fields["row"].widget = forms.TextInput(attrs={"placeholder": self.named(first)})
         self.fields["reason"].widget.attrs["placeholder"] = _("The page is gone")
+
+    @staticmethod
+    def named(row: Row | None) -> str:
+        return f"{row.sheet.title} · {row.name}" if row is not None else ""
 
 
 class InviteForm(forms.Form):

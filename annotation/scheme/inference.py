@@ -14,10 +14,10 @@ import yaml
 
 from annotation.exchange.records import MISSING
 from annotation.exchange.tables import TableError
-from annotation.scheme.spec import MAX_OPTIONS
 from base.sentences import gettext_noop
 from base.text import whole_number
 
+MOST_OPTIONS = 10
 _NUMBER = re.compile(r"[+-]?(?:\d{1,15}(?:\.\d*)?|\.\d+)")
 _LONGEST = 20_000  # characters of a text, see `annotation.scheme.values.TextSpec`
 
@@ -29,7 +29,7 @@ def infer_scheme(
 
     Whole numbers without a gap become a scale; with gaps, or `nominal`, a choice in the order of the numbers; anything
     else a choice in the order of the alphabet. Answers that differ only in capitals are one option. More than
-    `MAX_OPTIONS` different answers are values: a number where all are numbers and not `nominal`, else a text.
+    `MOST_OPTIONS` different answers are values: a number where all are numbers and not `nominal`, else a text.
 
     Args:
         answers: as they occur, repeated or not.
@@ -68,7 +68,7 @@ def infer_scheme(
 
 
 def _answered_by(distinct: dict[str, str], *, nominal: bool) -> dict[str, Any]:
-    if len(distinct) <= MAX_OPTIONS:
+    if len(distinct) <= MOST_OPTIONS:
         return _options(distinct, nominal=nominal)
     if not nominal and all(_NUMBER.fullmatch(answer) for answer in distinct.values()):
         return {"kind": "number"}

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any
@@ -62,6 +63,7 @@ def _with_a_letter(phrase: str) -> str:
 
 
 __all__ = [
+    "BenchmarkSpec",
     "CheckSpec",
     "Colour",
     "ColumnSpec",
@@ -94,8 +96,9 @@ __all__ = [
 
 Phrase = Annotated[str, Field(max_length=120), AfterValidator(_with_a_letter)]
 
-MAX_OPTIONS = 10  # one number key each
-_HOTKEYS = "1234567890"  # in the order of the keyboard; 0 is the tenth
+MAX_OPTIONS = 11  # a key each: the ten digits, and the hyphen, which stands right of them
+_HOTKEYS = "1234567890-"  # in the order of the keyboard; 0 is the tenth
+_FROM_NOUGHT = "0123456789-"  # of a scale from 0 to 10: each number by its own digit, 10 by the key after them
 
 
 class Colour(StrEnum):
@@ -129,7 +132,7 @@ class OptionSpec(Spec):
     key: Key
     label: Annotated[str, Field(min_length=1, max_length=80)]
     sign: Annotated[str, Field(min_length=1, max_length=3)]
-    hotkey: Annotated[str, Field(pattern=r"^[0-9]$")]
+    hotkey: Annotated[str, Field(pattern=r"^[0-9-]$")]
     colour: Colour
     definition: str = ""
     example: str = ""
@@ -206,6 +209,9 @@ class QuestionSpec(Spec):
                 {"key": str(n).replace("-", "minus-"), "label": str(n), "sign": str(n), "value": n}
                 for n in range(low, high + 1)
             ]
+            if (low, high) == (0, 10):
+                for option, hotkey in zip(data["options"], _FROM_NOUGHT, strict=True):
+                    option["hotkey"] = hotkey
         if kind == Kind.FLAG and "options" not in data:
             data["options"] = [{"key": "yes", "label": "Yes", "sign": "✓"}, {"key": "no", "label": "No", "sign": "–"}]
         if kind in _VALUE_KINDS:
@@ -363,6 +369,45 @@ class RowSpec(Spec):
         return tuple(facet for facet in self.facets if not facet.hidden)
 
 
+class BenchmarkSpec(Spec):
+    """That rows are texts which models wrote for instructions, and questions of the kind `scale` rate them.
+
+    `generator`: the facet that says who wrote a row, which no rater may see. `instruction`: the facets that together
+    say what it was written for; what was written for the same instruction belongs together in intervals. `sheets`: the
+    one of them by which instructions are put on sheets. `length`: the facet with the number of words of a text.
+    `families`: what a model's name begins with -> its family, where that is not the name's first letters.
+    """
+
+    generator: Facet
+    instruction: Annotated[tuple[Facet, ...], Field(min_length=1, max_length=6)]
+    sheets: Facet | None = None
+    length: Facet | None = None
+    families: dict[Text, Text] = {}
+
+    @model_validator(mode="after")
+    def _check_sheets(self) -> BenchmarkSpec:
+        if self.sheets is not None and self.sheets not in self.instruction:
+            raise ValueError(_("“sheets” is one of the facets of “instruction”"))
+        return self
+
+    @property
+    def by_name(self) -> tuple[str, ...]:
+        """The facets that name an instruction on its sheet."""
+        return tuple(facet for facet in self.instruction if facet != self.sheets) or self.instruction
+
+    def family(self, model: str) -> str:
+        """
+        >>> BenchmarkSpec(generator="by", instruction=("dish",)).family("google/gemma-2-9b-it")
+        'gemma'
+        """
+        name = model.rsplit("/", 1)[-1].removeprefix("package:").casefold()
+        begins = [start for start in self.families if name.startswith(start.casefold())]
+        if begins:
+            return self.families[max(begins, key=len)]
+        letters = re.match(r"[^\W\d_]+", name)
+        return letters[0] if letters else name
+
+
 class Layout(StrEnum):
     """`across`: a line a document, a column an item. `down`: the columns are the lines of a table, read downwards."""
 
@@ -516,6 +561,7 @@ class SchemeSpec(Spec):
     # Groups of phrases that mean the same: where an item has one of them, the others are marked in the evidence too.
     synonyms: Annotated[tuple[Annotated[tuple[Phrase, ...], Field(min_length=2)], ...], Field(max_length=2000)] = ()
     row: RowSpec = RowSpec()
+    benchmark: BenchmarkSpec | None = None
     sections: Annotated[tuple[SectionSpec, ...], Field(min_length=1, max_length=12)]
 
     @property
@@ -563,6 +609,26 @@ class SchemeSpec(Spec):
                     _("the section “%(key)s” names the facet “%(facet)s”, which the row has not")
                     % {"key": section_key, "facet": facet}
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _check_benchmark(self) -> SchemeSpec:
+        if self.benchmark is None:
+            return self
+        hidden = {facet.key: facet.hidden for facet in self.row.facets}
+        named = (self.benchmark.generator, *self.benchmark.instruction, self.benchmark.length)
+        for facet in named:
+            if facet is not None and facet not in hidden:
+                raise ValueError(_("“benchmark” names the facet “%(facet)s”, which the row has not") % {"facet": facet})
+        if self.benchmark.generator in self.benchmark.instruction:
+            raise ValueError(_("the generator is no part of an instruction"))
+        if not hidden[self.benchmark.generator]:
+            raise ValueError(
+                _("raters must not see who wrote a text: say “hidden: true” of the facet “%(facet)s”")
+                % {"facet": self.benchmark.generator}
+            )
+        if not any(question.kind == Kind.SCALE for section in self.sections for question in section.questions):
+            raise ValueError(_("a benchmark needs a question of the kind “scale”"))
         return self
 
     def section(self, key: str) -> SectionSpec:

@@ -33,10 +33,12 @@ def start(
     models: Sequence[LanguageModel],
     wanted: Wanted,
     answer: str = "",
+    only_missing: bool = False,
     by: User | None,
     enqueue: bool = True,
 ) -> list[GenerationRun]:
-    """Let models write texts for rows of a study, a run each; `answer` as for `queries.names_of`.
+    """Let models write texts for rows of a study, a run each; `answer` as for `queries.names_of`. `only_missing`: each
+    for those rows alone for which it was not asked for a text yet.
 
     `enqueue` False leaves the work to the caller (`work.actions.take_up`); workers take it over if that goes silent.
 
@@ -45,14 +47,14 @@ def start(
     """
     if not models:
         raise Refused(_("Choose a model."))
-    names = queries.names_of(study, answer=answer)
-    try:
-        texts = planning.texts(names, wanted)
-    except PlanRefused as refused:
-        raise Refused(str(refused)) from refused
-    prompts = {text.wording: llm.store_prompt(name=text.type, text=text.wording) for text in texts}
     runs = []
     for model in models:
+        names = queries.names_of(study, answer=answer, without=model if only_missing else None)
+        try:
+            texts = planning.texts(names, wanted)
+        except PlanRefused as refused:
+            raise Refused(str(refused)) from refused
+        prompts = {text.wording: llm.store_prompt(name=text.type, text=text.wording) for text in texts}
         chat_form = _chat_form(model, chat_template=wanted.chat_template)
         run = GenerationRun.objects.create(
             study=study,

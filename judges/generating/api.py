@@ -161,6 +161,7 @@ def _types(study: Study, data: dict[str, Any]) -> list[PromptType]:
         own = wordings.checked(
             [PromptType(each["type"], each["type"], tuple(each["wordings"])) for each in data["own"]],
             known=queries.placeholders(study.scheme.parsed),
+            named_by=queries.named_by(study.scheme.parsed),
         )
     except WordingsRefused as refused:
         raise serializers.ValidationError({"own": [str(refused)]}) from refused

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from django import forms
@@ -24,9 +25,13 @@ _LARGEST_FILE = 200_000  # bytes
 
 def shipped_types(study: Study) -> list[PromptType]:
     """The types of prompts that packs bring for a study's scheme."""
-    known = queries.placeholders(study.scheme.parsed)
+    known, named_by = queries.placeholders(study.scheme.parsed), queries.named_by(study.scheme.parsed)
     files = doors.wordings_for(study.scheme.slug)
-    return [each for file in files for each in wordings.read(file.read_text(encoding="utf-8"), known=known)]
+
+    def _read(file: Path) -> list[PromptType]:
+        return wordings.read(file.read_text(encoding="utf-8"), known=known, named_by=named_by)
+
+    return [each for file in files for each in _read(file)]
 
 
 class GenerationForm(forms.Form):
@@ -83,6 +88,8 @@ class GenerationForm(forms.Form):
         self.study = study
         self.shipped = {each.key: each for each in shipped_types(study)}
         words = study.scheme.parsed.words
+        if study.scheme.parsed.benchmark is not None:  # each model writes each instruction once
+            self.initial["per_type"] = 1
         self.fields["answer"].choices = [  # type: ignore[attr-defined]
             ("", _("all %(rows)s") % {"rows": words.rows}),
             *queries.answers_of(study.scheme.parsed),
@@ -123,7 +130,8 @@ class GenerationForm(forms.Form):
         if not text.strip():
             return []
         try:
-            return wordings.read(text, known=queries.placeholders(self.study.scheme.parsed))
+            scheme = self.study.scheme.parsed
+            return wordings.read(text, known=queries.placeholders(scheme), named_by=queries.named_by(scheme))
         except WordingsRefused as refused:
             raise forms.ValidationError(str(refused)) from refused
 

@@ -40,13 +40,22 @@ def answers_of(scheme: SchemeSpec) -> list[tuple[str, str]]:
 
 def placeholders(scheme: SchemeSpec) -> list[str]:
     """What a wording may name beside $name: the facets of rows."""
-    return [key for key in scheme.row.keys if key.isidentifier()]
+    filled = {scheme.benchmark.generator, scheme.benchmark.length} if scheme.benchmark else set()
+    return [key for key in scheme.row.keys if key.isidentifier() and key not in filled]
 
 
-def names_of(study: Study, *, answer: str = "") -> list[Named]:
+def named_by(scheme: SchemeSpec) -> Sequence[str]:
+    """The facets that together say as much as a row's name: of an instruction all that make it."""
+    return scheme.benchmark.instruction if scheme.benchmark else ()
+
+
+def names_of(study: Study, *, answer: str = "", without: LanguageModel | None = None) -> list[Named]:
     """The rows of a study as names to write about; with `answer` (`section.question=option`) those that have it as a
-    chosen answer: the gold's, else what most people said. One query; with `answer` five more."""
+    chosen answer: the gold's, else what most people said; `without` a text of that model. One query; with `answer` five
+    more."""
     rows = Row.objects.filter(sheet__study=study, withdrawn_at=None).order_by("sheet__position", "position")
+    if without is not None:
+        rows = rows.exclude(generation_items__run__model=without)
     if answer:
         source = chosen(study).source
         having = {

@@ -5,6 +5,10 @@ Prompts are padded at the left, and those of like length share a batch. A batch'
 model's context), and no forward is fed more than `token_budget` tokens: long prompts go in by pieces. An answer that is
 finished leaves its batch at once.
 
+What prompts begin with alike is computed once: of the prompts in a batch, those that share a beginning get its keys
+and values from one forward, and equal prompts are read once however many answers they are to have. The beginning that
+a call ended with is kept for the next one, which often asks about the same text again.
+
 What a prompt is answered does not depend on its batch but for rounding: greedy takes the most probable token, and the
 draws of a prompt come from a generator of its own, seeded by the prompt's tokens and the sampling's seed. With a
 grammar only tokens that it allows are taken, or drawn, whatever the model makes of the others.
@@ -14,9 +18,10 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import itertools
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -27,6 +32,9 @@ from llm.engine.cloze import LEAST_TOKEN_BUDGET
 from llm.engine.encoding import PromptEncoder
 from llm.engine.prompt import Generated, OnProgress, PromptTooLong, Sampling
 from llm.grammars import BoundAnswer, GrammarRefused
+
+# Tokens that a shared beginning has at least; less is not worth a forward of its own.
+LEAST_SHARED = 32
 
 
 @dataclass
@@ -65,11 +73,20 @@ class AnswerGenerator:
         self._stops = _stops(model) | encoder.ends_of_answers
         self._takes_batches = _takes_batches(model)
         self._bind = bind
+        self._shares = self._takes_batches and _only_full_attention(model)
+        self._kept: tuple[tuple[int, ...], DynamicCache] | None = None
 
     def generate(
-        self, prompts: Sequence[str], sampling: Sampling, on_progress: OnProgress | None = None
+        self,
+        prompts: Sequence[str],
+        sampling: Sampling,
+        on_progress: OnProgress | None = None,
+        *,
+        seeds: Sequence[int] | None = None,
     ) -> list[Generated | PromptTooLong]:
         """The answer to each prompt, or in its place what to say if it and its answer do not fit the model's context.
+
+        `seeds`: of each prompt its own in place of the sampling's, so that one prompt can be answered several times.
 
         Where a batch does not fit a GPU's memory, both budgets are halved, for good, and the call begins anew.
 
@@ -81,26 +98,40 @@ class AnswerGenerator:
         """
         while True:
             try:
-                return self._generate(prompts, sampling, on_progress)
+                return self._generate(prompts, sampling, on_progress, seeds)
             except torch.OutOfMemoryError:
                 if self._token_budget <= LEAST_TOKEN_BUDGET:
                     raise
                 self._token_budget = max(self._token_budget // 2, LEAST_TOKEN_BUDGET)
                 self._cache_budget //= 2  # a batch has one prompt at least, whatever is left of it
+            self._kept = None
             # Out of the handler, where the error's traceback keeps the failed forward's tensors.
             torch.cuda.empty_cache()  # nothing happens where there is no GPU
 
     def _generate(
-        self, prompts: Sequence[str], sampling: Sampling, on_progress: OnProgress | None
+        self,
+        prompts: Sequence[str],
+        sampling: Sampling,
+        on_progress: OnProgress | None,
+        seeds: Sequence[int] | None,
     ) -> list[Generated | PromptTooLong]:
         found: list[Generated | PromptTooLong | None] = [None] * len(prompts)
-        answers = []
+        answers: list[_Answer] = []
+        same: dict[tuple[tuple[int, ...], int], int] = {}  # prompt and seed -> the answer that both have
+        of: dict[int, int] = {}  # a place -> the place whose answer it shares
+        encoded: dict[str, tuple[int, ...]] = {}
         for place, text in enumerate(prompts):
-            ids = self._encoder.encode_prompt(text)
-            if len(ids) + sampling.max_new_tokens > self._context:
+            ids = encoded.get(text) or encoded.setdefault(text, tuple(self._encoder.encode_prompt(text)))
+            seed = sampling.seed if seeds is None else seeds[place]
+            # Without draws the seed makes no difference.
+            known = same.setdefault((ids, seed if sampling.temperature else 0), place)
+            if known != place:
+                of[place] = known
+            elif len(ids) + sampling.max_new_tokens > self._context:
                 found[place] = PromptTooLong(tokens=len(ids), context=self._context, answer=sampling.max_new_tokens)
             else:
-                answers.append(_Answer(place, ids, _draws(ids, sampling), self._begin(sampling.grammar)))
+                draws = _draws(ids, replace(sampling, seed=seed))
+                answers.append(_Answer(place, ids, draws, self._begin(sampling.grammar)))
         progress = _Progress(on_progress)
         with torch.inference_mode():
             for batch in self._batches(answers, sampling):
@@ -108,6 +139,8 @@ class AnswerGenerator:
         for answer in answers:
             text = self._encoder.decode(answer.written)
             found[answer.place] = Generated(text, cut=not answer.stopped, tokens=len(answer.written))
+        for place, known in of.items():
+            found[place] = found[known]
         return [one for one in found if one is not None]
 
     def _begin(self, grammar: str) -> BoundAnswer | None:
@@ -119,23 +152,32 @@ class AnswerGenerator:
 
     def _batches(self, answers: Sequence[_Answer], sampling: Sampling) -> list[list[_Answer]]:
         left = sorted(answers, key=lambda answer: len(answer.prompt), reverse=True)
+        if self._shares:  # those with one beginning side by side, the longest first
+            groups = _groups([answer.prompt for answer in answers])
+            longest = {group: max(len(answers[one].prompt) for one in of) for group, of in enumerate(groups)}
+            in_turn = sorted(range(len(groups)), key=lambda group: -longest[group])
+            left = [answers[one] for group in in_turn for one in groups[group]]
         batches = []
         while left:
-            room = len(left[0].prompt) + sampling.max_new_tokens
-            size = max(1, self._cache_budget // room) if self._takes_batches else 1
+            size = 1
+            room = len(left[0].prompt)
+            while self._takes_batches and size < len(left):
+                room = max(room, len(left[size].prompt))
+                if (size + 1) * (room + sampling.max_new_tokens) > self._cache_budget:
+                    break
+                size += 1
             batches.append(left[:size])
             left = left[size:]
         return batches
 
     def _write(self, batch: list[_Answer], sampling: Sampling, progress: _Progress) -> None:
-        forwards = _Padded(self._model, batch) if self._takes_batches else _Alone(self._model)
-        longest = len(batch[0].prompt)
-        fed = torch.tensor([[0] * (longest - len(answer.prompt)) + list(answer.prompt) for answer in batch])
-        piece = max(1, self._token_budget // len(batch)) if self._takes_batches else longest
-        for begin in range(0, longest, piece):
-            part = fed[:, begin : begin + piece]
-            logits = forwards.feed(part)
-            progress.count(tokens=part.numel())
+        if not self._takes_batches:
+            forwards: _Padded | _Alone = _Alone(self._model)
+            logits = forwards.feed(torch.tensor([batch[0].prompt]))
+            progress.count(tokens=len(batch[0].prompt))
+        else:
+            forwards = _Padded(self._model)
+            logits = self._read(forwards, batch, progress)
         while True:
             for answer, token in zip(batch, self._chosen(logits, batch, sampling), strict=True):
                 if answer.bound is not None:
@@ -157,6 +199,68 @@ class AnswerGenerator:
                 forwards.keep(torch.tensor(going))
             logits = forwards.feed(torch.tensor([[answer.written[-1]] for answer in batch]))
             progress.count(tokens=len(batch))
+
+    def _read(self, forwards: _Padded, batch: Sequence[_Answer], progress: _Progress) -> torch.Tensor:
+        """Feed the prompts of a batch, each once, their shared beginnings before them; the logits after each
+        answer's.
+        """
+        prompts = list(dict.fromkeys(answer.prompt for answer in batch))
+        groups = _groups(prompts) if self._shares else [[place] for place in range(len(prompts))]
+        shared = [_beginning([prompts[place] for place in group]) if self._shares else 0 for group in groups]
+        if len(groups) == 1 and self._shares:
+            shared = [self._from_kept(forwards, prompts, shared[0], progress)]
+        elif any(shared):
+            first = [prompts[group[0]][:n] for group, n in zip(groups, shared, strict=True)]
+            self._feed(forwards, first, progress)
+            self._kept = None
+        if any(shared):
+            group_of = {place: number for number, group in enumerate(groups) for place in group}
+            forwards.keep(torch.tensor([group_of[place] for place in range(len(prompts))]))
+            shared_of = [shared[group_of[place]] for place in range(len(prompts))]
+        else:
+            shared_of = [0] * len(prompts)
+        logits = self._feed(forwards, [p[n:] for p, n in zip(prompts, shared_of, strict=True)], progress)
+        places = torch.tensor([prompts.index(answer.prompt) for answer in batch])
+        if len(prompts) < len(batch) or places.tolist() != list(range(len(batch))):
+            forwards.keep(places)
+            logits = logits[places.to(logits.device)]
+        return logits
+
+    def _from_kept(
+        self, forwards: _Padded, prompts: Sequence[tuple[int, ...]], shared: int, progress: _Progress
+    ) -> int:
+        """Begin with what the last call ended with, as far as these prompts begin so too, and keep their own beginning.
+        How many tokens of it are there then."""
+        shared = shared or (len(prompts[0]) - 1 if len(prompts) == 1 else 0)
+        if shared < LEAST_SHARED:
+            self._kept = None
+            return 0
+        beginning = prompts[0][:shared]
+        known = 0
+        if self._kept is not None:
+            known = _alike(self._kept[0], beginning)
+            if known < shared:  # in the pieces in which it is read anew: a text is the same whatever was asked before
+                known -= known % self._token_budget
+            if known >= LEAST_SHARED:
+                forwards.begin_with(self._kept[1], known)
+            else:
+                known = 0
+        if known < shared:
+            self._feed(forwards, [beginning[known:]], progress)
+        self._kept = (beginning, forwards.copied())
+        return shared
+
+    def _feed(self, forwards: _Padded, texts: Sequence[Sequence[int]], progress: _Progress) -> torch.Tensor:
+        """Feed texts of different lengths, which end together; the logits after them."""
+        longest = max(map(len, texts))
+        fed = torch.tensor([[0] * (longest - len(text)) + list(text) for text in texts])
+        seen = torch.tensor([[0] * (longest - len(text)) + [1] * len(text) for text in texts], dtype=torch.long)
+        piece = max(1, self._token_budget // len(texts))
+        for begin in range(0, longest, piece):
+            part = fed[:, begin : begin + piece]
+            logits = forwards.feed(part, seen[:, begin : begin + piece])
+            progress.count(tokens=part.numel())
+        return logits
 
     def _chosen(self, logits: torch.Tensor, batch: Sequence[_Answer], sampling: Sampling) -> list[int]:
         """The next token of each answer; `logits` are of shape (B, V)."""
@@ -188,36 +292,82 @@ class _Progress:
 
 
 class _Padded:
-    """Forwards of a batch whose prompts end together."""
+    """Forwards of a batch whose texts end together; a token's position counts what was seen before it, not padding."""
 
-    def __init__(self, model: Any, batch: Sequence[_Answer]) -> None:
+    def __init__(self, model: Any) -> None:
         self._model = model
         self._cache = DynamicCache(config=model.config)
-        longest = len(batch[0].prompt)
-        self._padding = torch.tensor([longest - len(answer.prompt) for answer in batch])
-        self._fed = 0
+        self._seen: torch.Tensor | None = None  # (B, tokens fed): 1 where it is no padding
 
-    def feed(self, tokens: torch.Tensor) -> torch.Tensor:
-        """The logits (B, V) after the last of `tokens` (B, T)."""
-        end = self._fed + tokens.shape[1]
-        seen = torch.arange(end)[None] >= self._padding[:, None]
-        positions = (torch.arange(self._fed, end)[None] - self._padding[:, None]).clamp(min=0)
+    def feed(self, tokens: torch.Tensor, seen: torch.Tensor | None = None) -> torch.Tensor:
+        """The logits (B, V) after the last of `tokens` (B, T); `seen`: which of them are no padding, else all."""
+        new = torch.ones_like(tokens) if seen is None else seen
+        whole = new if self._seen is None else torch.cat([self._seen, new], dim=1)
+        positions = (whole.cumsum(dim=1) - 1).clamp(min=0)[:, -tokens.shape[1] :]
         device = self._model.device
         output = self._model(
             input_ids=tokens.to(device),
-            attention_mask=seen.long().to(device),
+            attention_mask=whole.to(device),
             position_ids=positions.to(device),
             past_key_values=self._cache,
             use_cache=True,
             logits_to_keep=1,
         )
-        self._fed = end
+        self._seen = whole
         logits: torch.Tensor = output.logits[:, -1]
         return logits
 
     def keep(self, places: torch.Tensor) -> None:
+        """The lines at these places are the batch from now on; one may be there several times."""
+        assert self._seen is not None
         self._cache.batch_select_indices(places.to(self._model.device))
-        self._padding = self._padding[places]
+        self._seen = self._seen[places]
+
+    def begin_with(self, cache: DynamicCache, n: int) -> None:
+        """Begin with the first n tokens of a cache of one line without padding."""
+        self._cache = _copied(self._model, cache, n)
+        self._seen = torch.ones((1, n), dtype=torch.long)
+
+    def copied(self) -> DynamicCache:
+        assert self._seen is not None
+        return _copied(self._model, self._cache, self._seen.shape[1])
+
+
+def _copied(model: Any, cache: DynamicCache, n: int) -> DynamicCache:
+    copy = DynamicCache(config=model.config)
+    for number, layer in enumerate(cache.layers):
+        copy.update(layer.keys[:, :, :n].clone(), layer.values[:, :, :n].clone(), number)
+    return copy
+
+
+def _alike(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many tokens both begin with."""
+    n = min(len(one), len(other))
+    return next((place for place in range(n) if one[place] != other[place]), n)
+
+
+def _beginning(prompts: Sequence[Sequence[int]]) -> int:
+    """How many tokens the prompts of a group share, which leaves at least one of each; 0 of a single prompt."""
+    if len(prompts) < 2:
+        return 0
+    n = min(_alike(prompts[0], other) for other in prompts[1:])
+    n = min(n, *(len(prompt) - 1 for prompt in prompts))
+    return n if n >= LEAST_SHARED else 0
+
+
+def _groups(prompts: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Places of prompts with a common beginning together. Where neighbours in the order of their tokens share much less
+    than the ones beside them do, another group begins: questions about one text, not all that begin with the same
+    instruction."""
+    order = sorted(range(len(prompts)), key=lambda place: prompts[place])
+    shared = [_alike(prompts[a], prompts[b]) for a, b in itertools.pairwise(order)]
+    groups = [[order[0]]] if order else []
+    for place, n in enumerate(shared):
+        beside = max(shared[max(place - 1, 0) : place + 2])
+        if n < LEAST_SHARED or 2 * n < beside:
+            groups.append([])
+        groups[-1].append(order[place + 1])
+    return groups
 
 
 class _Alone:
@@ -249,6 +399,13 @@ def _stops(model: Any) -> set[int]:
     """The tokens that end a text, as the model's own files say."""
     named = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
     return set(named) if isinstance(named, list) else set() if named is None else {named}
+
+
+def _only_full_attention(model: Any) -> bool:
+    """Whether padding in the middle is harmless too: a window is counted in tokens fed, padding among them."""
+    config = model.config.get_text_config()
+    kinds = set(getattr(config, "layer_types", None) or [])
+    return kinds == {"full_attention"} or (not kinds and not getattr(config, "sliding_window", None))
 
 
 def _takes_batches(model: Any) -> bool:

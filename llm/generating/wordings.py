@@ -78,26 +78,31 @@ class _FileSpec(BaseModel):
         return types
 
 
-def read(text: str, *, known: Collection[str] = ()) -> list[PromptType]:
+def read(text: str, *, known: Collection[str] = (), named_by: Collection[str] = ()) -> list[PromptType]:
     """The prompt types of a YAML file or of a table, whichever `text` is.
 
     Args:
         known: the placeholders beside $name that can be filled.
+        named_by: those of them that together say as much as $name does; a wording that has all of them needs no $name.
     Raises:
         WordingsRefused: it is neither, or a wording has no $name, or a placeholder that nothing fills.
     """
     if UNSTORABLE.search(text):
         raise WordingsRefused(_("The prompts hold a character that is no text."))
     first = next((line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
-    return checked(_from_yaml(text) if re.match(r"types\s*:", first) else _from_table(text), known=known)
+    return checked(
+        _from_yaml(text) if re.match(r"types\s*:", first) else _from_table(text), known=known, named_by=named_by
+    )
 
 
-def checked(types: Sequence[PromptType], *, known: Collection[str] = ()) -> list[PromptType]:
+def checked(
+    types: Sequence[PromptType], *, known: Collection[str] = (), named_by: Collection[str] = ()
+) -> list[PromptType]:
     """`types` with the printed forms of $name written out. Raises as `read`."""
     found = [PromptType(each.key, each.title, _wordings(each.wordings)) for each in types]
     for each in found:
         for wording in each.wordings:
-            _check(each, wording, known)
+            _check(each, wording, known, named_by)
     return found
 
 
@@ -161,12 +166,12 @@ def _wordings(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_PRINTED.sub(f"${NAME}", text).strip() for text in texts))
 
 
-def _check(of: PromptType, wording: str, known: Collection[str]) -> None:
+def _check(of: PromptType, wording: str, known: Collection[str], named_by: Collection[str]) -> None:
     template = string.Template(wording)
     if not template.is_valid():
         raise WordingsRefused(_("A single $ stands in “%(wording)s”; a dollar is written $$.") % {"wording": wording})
     names = set(template.get_identifiers())
-    if NAME not in names:
+    if NAME not in names and not (named_by and set(named_by) <= names):
         raise WordingsRefused(
             _("“%(wording)s” (%(type)s) does not say where the name goes: put $name there.")
             % {"wording": wording, "type": of.title}

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-FigureKind = Literal["matrix", "confusion", "reliability", "coverage", "intervals", "precision-recall", "areas", "bars"]
+FigureKind = Literal[
+    "matrix", "confusion", "reliability", "coverage", "intervals", "precision-recall", "areas", "bars", "heat"
+]
 
 
 @dataclass(frozen=True)

@@ -82,6 +82,8 @@ def _height(figure: Figure) -> float:
             return 0.9 + 0.21 * len(data["names"])
         case "bars":
             return 1.3 + 0.24 * len(data["names"])
+        case "heat":
+            return 1.6 + 0.44 * len(data["rows"])
         case "reliability":
             return 4.4
         case _:
@@ -150,6 +152,27 @@ def _confusion(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
         axes.text(column, row, text, ha="center", va="center", color=look.ink, size=8, linespacing=1.1)
 
 
+def _heat(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
+    """rows, columns: names; values[row][column] or None; deviations likewise; low, high: the scale; row_title,
+    column_title; label: what is shown."""
+    values = np.array([[np.nan if v is None else v for v in row] for row in data["values"]], dtype=np.float64)
+    axes = canvas.subplots()
+    shown = np.ma.masked_invalid(values)
+    image = axes.imshow(shown, cmap=_tints(look), vmin=data["low"], vmax=data["high"], alpha=0.55, aspect="auto")
+    long = max(map(len, data["columns"]), default=0) * len(data["columns"]) > 60
+    turned: dict[str, Any] = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if long else {}
+    axes.set_xticks(range(len(data["columns"])), data["columns"], **turned)
+    axes.set_yticks(range(len(data["rows"])), data["rows"])
+    axes.set(xlabel=data["column_title"], ylabel=data["row_title"])
+    if len(data["columns"]) <= _MOST_NUMBERED:
+        for row, column in np.argwhere(~np.isnan(values)):
+            deviation = data["deviations"][row][column]
+            text = f"{values[row, column]:.2f}" + ("" if deviation is None else f"\n±{deviation:.2f}")
+            axes.text(column, row, text, ha="center", va="center", color=look.ink, size=7, linespacing=1.1)
+    bar = canvas.colorbar(image, ax=axes, shrink=0.7, label=data["label"])
+    bar.outline.set_visible(False)
+
+
 def _reliability(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
     """bins: [confidence, accuracy, its low and high end, n] of those that hold a cell; x_title, y_title, n_title."""
     confidence, accuracy, low, high, n = np.array(data["bins"], dtype=np.float64).reshape(-1, 5).T
@@ -185,12 +208,13 @@ def _coverage(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
 
 
 def _intervals(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
-    """names; values, and low, high or None for each; line: a value to compare with, or None; x_title, line_title."""
+    """names; values, and low, high or None for each; line: a value to compare with, or None; x_title, line_title;
+    x_high: the end of the scale, 1.02 where it is not given."""
     y = np.arange(len(data["names"]))[::-1]
     axes = canvas.subplots()
     if data["line"] is not None:
         axes.axvline(data["line"], color=look.series[1], linewidth=1.2, linestyle="--", label=data["line_title"])
-        axes.legend(loc="lower left")
+        axes.legend(loc=data.get("legend", "lower left"))
     for at, low, high in zip(y, data["low"], data["high"], strict=True):
         if low is not None:
             axes.plot([low, high], [at, at], color=look.series[0], linewidth=1.4, alpha=0.7)
@@ -199,7 +223,7 @@ def _intervals(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
         axes.plot(*zip(*known, strict=True), linestyle="", marker="o", markersize=4.5, color=look.series[0])
     axes.set_yticks(y, data["names"])
     axes.set(xlabel=data["x_title"], ylim=(-0.7, len(y) - 0.3))
-    axes.set_xlim(right=1.02)
+    axes.set_xlim(right=data.get("x_high", 1.02))
     _grid(axes, look, "x")
 
 
@@ -263,4 +287,5 @@ _KINDS: Mapping[str, Callable[[Canvas, Mapping[str, Any], _Look], None]] = {
     "precision-recall": _precision_recall,
     "areas": _areas,
     "bars": _bars,
+    "heat": _heat,
 }

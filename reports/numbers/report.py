@@ -14,6 +14,7 @@ from reports.data.label_table import RaterEntry
 from reports.numbers.drafts import EditRate, edit_rates
 from reports.numbers.groups import Group, groups
 from reports.numbers.judge import JudgeResult, TwoJudges, judge_result, merge_codes, two_judges
+from reports.numbers.ratings import RatingsReport, ratings_report
 from reports.numbers.values import ValueReport, value_report
 from reports.stats.agreement import (
     Average,
@@ -174,6 +175,8 @@ class StudyReport:
     filters: Filters
     sections: tuple[SectionReport, ...]
     edit_rates: tuple[EditRate, ...]
+    # Of each section of a benchmark's scheme in which texts were rated.
+    ratings: tuple[RatingsReport, ...] = ()
 
     @property
     def n_cells(self) -> int:
@@ -210,7 +213,14 @@ def compute(data: StudyData, filters: Filters) -> StudyReport:
                 macro=_macro(questions, filters.intervals) if several else None,
             )
         )
-    return StudyReport(data=data, filters=filters, sections=tuple(sections), edit_rates=edit_rates(data, filters))
+    rated = (ratings_report(data, section, filters) for section in data.scheme.sections)
+    return StudyReport(
+        data=data,
+        filters=filters,
+        sections=tuple(sections),
+        edit_rates=edit_rates(data, filters),
+        ratings=tuple(of for of in rated if of is not None),
+    )
 
 
 def _macro(questions: Sequence[QuestionReport], how: Intervals) -> MacroIntervals | None:

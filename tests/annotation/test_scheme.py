@@ -168,7 +168,7 @@ MISTAKES = {
     "two sections of a key": ("- key: acts", "- key: duties", "", "", "two sections have the key “duties”"),
     "scale without bounds": ("        min: 1\n", "", "- key: strictness", "strictness", "whole numbers min and max"),
     "scale upside down": ("max: 3", "max: 0", "- key: strictness", "strictness", "whole numbers min and max"),
-    "scale of eleven steps": ("max: 3", "max: 11", "- key: strictness", "strictness", "at most 10 steps"),
+    "scale of twelve steps": ("max: 3", "max: 12", "- key: strictness", "strictness", "at most 11 steps"),
     "unknown kind": ("kind: scale", "kind: range", "kind: range", "strictness.kind", "'scale'"),
     "a synonym of nothing": (
         "sections:\n",

@@ -218,3 +218,45 @@ def test_a_model_that_fills_the_memory_by_itself_says_so() -> None:
     with pytest.raises(torch.OutOfMemoryError):
         engine.generate(PROMPTS, GREEDY)
     assert memory.fed == 0
+
+
+# --- shared beginnings ------------------------------------------------------------------------------------------------
+
+RECIPES = ["Recipe: 2 cups flour, 1 pinch of salt, olive oil.\n", "Recipe: 2 cups rye, an onion, half a lemon, dill.\n"]
+SHARING = [recipe + asked for recipe in RECIPES for asked in ("AUTHENTICITY:", "HARMONY of all:", "SENSITIVITY:")]
+
+
+@pytest.mark.parametrize("family", sorted(tiny.FAMILIES))
+def test_prompts_that_begin_alike_are_answered_as_each_alone(family: str) -> None:
+    expected = [by_hand(family, prompt, max_new_tokens=12) for prompt in SHARING]
+    greedy = Sampling(max_new_tokens=12)
+    assert written(generator(family, cache_budget=4000).generate(SHARING, greedy)) == expected
+    made = generator(family)  # call by call, each with what the one before it has kept
+    assert [written(made.generate([prompt], greedy))[0] for prompt in SHARING] == expected
+
+
+def test_a_beginning_is_fed_once() -> None:
+    made, fed = generator(cache_budget=4000, token_budget=1000), [0]
+    greedy = Sampling(max_new_tokens=1)
+    made.generate(SHARING, greedy, lambda tokens, _answers: fed.append(tokens))
+    whole = sum(len(prompt) + 1 for prompt in SHARING)
+    assert fed[-1] < whole / 1.7
+    again = [0]
+    made.generate(SHARING[:3], greedy, lambda tokens, _answers: again.append(tokens))
+    first = again[-1]
+    made.generate(SHARING[:3], greedy, lambda tokens, _answers: again.append(tokens))
+    assert again[-1] < first  # the recipe was kept
+    made.generate(SHARING[:1] * 3, greedy, lambda tokens, answers: again.append(answers))
+    assert again[-1] == 1  # one prompt without draws has one answer
+
+
+def test_repeats_of_a_prompt_draw_as_in_calls_of_their_own() -> None:
+    sampling = Sampling(max_new_tokens=12, temperature=1.0)
+    prompts, seeds = [prompt for prompt in SHARING for _repeat in range(3)], [1, 2, 3] * len(SHARING)
+    together = written(generator(cache_budget=8000).generate(prompts, sampling, seeds=seeds))
+    assert len({answer.text for answer in together[:3]}) == 3
+    alone = [
+        written(generator().generate([prompt], Sampling(max_new_tokens=12, temperature=1.0, seed=seed)))[0]
+        for prompt, seed in zip(prompts, seeds, strict=True)
+    ]
+    assert together == alone

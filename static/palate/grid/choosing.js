@@ -50,7 +50,7 @@ export class Choosing {
 
   /** @param {Keys} keys */
   keys(keys) {
-    for (const digit of "0123456789")
+    for (const digit of "0123456789-")
       keys.add(digit, (event) => {
         const option = this.cells.spec(this.focus.cell).options.find(({ hotkey }) => hotkey === digit);
         if (!option && digit !== "0") return false;

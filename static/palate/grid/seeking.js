@@ -34,7 +34,7 @@ export class Seeking {
       () => this.seek(this.sought.get(this.focus.cell.question)),
       () => this.waiting,
     );
-    for (const digit of "0123456789")
+    for (const digit of "0123456789-")
       keys.add(
         digit,
         () => this.seek(this.cells.spec(this.focus.cell).options.find(({ hotkey }) => hotkey === digit)?.key),
@@ -53,7 +53,7 @@ export class Seeking {
 
   /** @param {string} key of a press; Shift and the like alone are none */
   stop(key) {
-    if (!this.waiting || /^[\d.]$|^(Shift|Alt|Control|Meta)$/.test(key)) return;
+    if (!this.waiting || /^[\d.-]$|^(Shift|Alt|Control|Meta)$/.test(key)) return;
     this.waiting = false;
     this.refuse("");
   }

@@ -71,7 +71,7 @@ export class Deciding {
         this.choose(() => false);
         return true;
       });
-    for (const digit of "0123456789")
+    for (const digit of "0123456789-")
       keys.add(digit, ({ repeat }) => {
         const { now } = this.focus;
         if (repeat || !now) return false;

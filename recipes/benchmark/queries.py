@@ -1,0 +1,148 @@
+"""Reads of this pack."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from django.db.models import Count, Q
+
+from annotation.evidence.blocks import blocks_from_json
+from annotation.models import Assignment, Row, Study
+from annotation.scheme.spec import facet_word
+from judges.models import GenerationItem, GenerationRun, Judge, Run
+from recipes.benchmark import words
+from work.states import ItemState, RunState
+
+
+def instructions_slug(benchmark: str) -> str:
+    return f"{benchmark}-instructions"
+
+
+def is_unfinished(run: Run | GenerationRun) -> bool:
+    """At work, or stopped before its end. One query."""
+    return run.state == RunState.RUNNING or run.items.exclude(state=ItemState.DONE).exists()
+
+
+def left_to_judge(study: Study, judge: Judge, repeats: int) -> bool:
+    """Whether a row lacks one of its repeats. One query a repeat, at most."""
+    rows = Row.objects.filter(sheet__study=study, withdrawn_at=None)
+    done = Assignment.objects.filter(rater__study=study, rater__code=judge.name, state=Assignment.State.SUBMITTED)
+    return any(rows.exclude(assignments__in=done.filter(repeat=n)).exists() for n in range(1, repeats + 1))
+
+
+# --- instructions -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Part:
+    """Instructions of a sheet. `texts`: how many of them each generator has written, in the order of `Overview`."""
+
+    sheet: str
+    instructions: int
+    texts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Which instructions there are and who has written how many. `facets`: title, different words, the first of
+    them.
+    """
+
+    parts: tuple[Part, ...]
+    generators: tuple[str, ...]
+    facets: tuple[tuple[str, int, tuple[str, ...]], ...]
+
+    @property
+    def instructions(self) -> int:
+        return sum(part.instructions for part in self.parts)
+
+    @property
+    def texts(self) -> tuple[int, ...]:
+        return tuple(sum(of) for of in zip(*(part.texts for part in self.parts), strict=True))
+
+
+_SHOWN_WORDS = 6
+
+
+def overview(study: Study) -> Overview:
+    """Three queries."""
+    rows = Row.objects.filter(sheet__study=study, withdrawn_at=None)
+    sheets = dict(
+        rows.order_by("sheet__position")
+        .values_list("sheet__title")
+        .annotate(n=Count("pk"))
+        .values_list("sheet__title", "n")
+    )
+    written = GenerationItem.objects.filter(
+        run__study=study, generation__text__isnull=False, row__withdrawn_at=None, generation__same_as=None
+    )
+    counted: dict[tuple[str, str], int] = {}
+    generators: dict[str, None] = {}
+    for sheet, model, n in (
+        written.order_by("row__sheet__title", "run__model__name")
+        .values_list("row__sheet__title", "run__model__name")
+        .annotate(n=Count("row", distinct=True))
+    ):
+        counted[sheet, model] = n
+        generators[model] = None
+    of = study.scheme.parsed
+    filled = {of.benchmark.generator, of.benchmark.length, "generation"} if of.benchmark else set()
+    seen: dict[str, Counter[str]] = {facet.key: Counter() for facet in of.row.facets if facet.key not in filled}
+    for facets in rows.order_by("sheet__position", "position").values_list("facets", flat=True):
+        for key, said in facets.items():
+            if key in seen:
+                seen[key][facet_word(said)] += 1
+    return Overview(
+        parts=tuple(
+            Part(sheet, n, tuple(counted.get((sheet, model), 0) for model in generators)) for sheet, n in sheets.items()
+        ),
+        generators=tuple(generators),
+        facets=tuple(
+            (facet.name, len(seen[facet.key]), tuple([*seen[facet.key]][:_SHOWN_WORDS]))
+            for facet in of.row.facets
+            if seen.get(facet.key)
+        ),
+    )
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+
+def frequent_words(study: Study, facets: Mapping[str, str], *, most: int = 15) -> dict[str, list[words.Frequent]]:
+    """{generator: its most frequent words} in the texts that have these facets, without stop words and the names of
+    instructions. One query."""
+    of = study.scheme.parsed.benchmark
+    if of is None:
+        return {}
+    rows = Row.objects.filter(sheet__study=study, withdrawn_at=None)
+    chosen = rows.filter(Q(**{f"facets__{key}": word for key, word in facets.items()}) if facets else Q())
+    texts: dict[str, list[str]] = {}
+    names: set[str] = set()
+    for said, evidence in chosen.values_list("facets", "evidence").iterator(chunk_size=500):
+        names |= {facet_word(said.get(key, "")) for key in of.instruction}
+        texts.setdefault(facet_word(said.get(of.generator, "")), []).append(_text(evidence))
+    return {generator: words.most_frequent(texts[generator], names=names, most=most) for generator in sorted(texts)}
+
+
+def _text(evidence: list[object]) -> str:
+    return "\n".join(block.text for block in blocks_from_json(evidence))  # type: ignore[arg-type]
+
+
+def first_words(study: Study) -> dict[str, str]:
+    """What is shown first: the texts of the first sheet, where a facet makes sheets, since all may be thousands.
+    One query."""
+    of = study.scheme.parsed.benchmark
+    first = study.sheets.order_by("position").first() if of is not None and of.sheets else None
+    return {"facet": of.sheets, "word": first.title} if of is not None and of.sheets and first is not None else {}
+
+
+def words_of_facet(study: Study, facet: str) -> list[str]:
+    """The words that rows have at a facet, each once, in the order of the rows. One query."""
+    rows = Row.objects.filter(sheet__study=study).order_by("sheet__position", "position")
+    return list(dict.fromkeys(_words(rows.values_list(f"facets__{facet}", flat=True))))
+
+
+def _words(said: Iterable[object]) -> Iterator[str]:
+    return (facet_word(word) for word in said if word)

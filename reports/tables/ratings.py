@@ -1,0 +1,430 @@
+"""A benchmark's tables: who rated whom how, which words are rated highest, agreement, judges' traits, order, enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from django.utils.translation import gettext as _
+
+from reports.numbers.ratings import Criterion, OfWord, RatingsReport
+from reports.stats.ratings.agreement import Together
+from reports.stats.ratings.arrays import Estimate
+from reports.stats.ratings.ranking import ratings_needed, reliability
+from reports.tables.base import Head, ReportTable, Value
+from reports.words import by_instructions, evaluators
+
+_ENDS = 3  # words at the top and at the bottom
+RELIABLE = 0.8
+_REPEATS = (1, 3, 5, 10)
+
+
+def ratings_tables(report: RatingsReport) -> Iterator[ReportTable]:
+    for of in report.criteria:
+        yield _cells(report, of)
+    facets = list(dict.fromkeys(chain.from_iterable(of.facets for of in report.criteria)))
+    if facets:
+        yield _words(report, facets)
+    yield from _agreement(report)
+    for of in report.criteria:
+        if any(of.against):
+            yield from _against(report, of)
+    for of in report.criteria:
+        if of.traits:
+            yield from _traits(report, of)
+    for of in report.criteria:
+        if of.ranking is not None:
+            yield _ranking(report, of)
+            yield _compared(report, of)
+    yield _enough(report)
+
+
+def _titled(of: Criterion, title: str) -> str:
+    """All criteria stand in one part of the report."""
+    return f"{of.title}: {title}"
+
+
+def _heads(key: str, title: str, *, group: str = "") -> tuple[Head, Head, Head]:
+    over = group or title
+    return (
+        Head(key, _("Value") if over == title else title, "number", over),
+        Head(f"{key}_low", _("from"), "number", over),
+        Head(f"{key}_high", _("to"), "number", over),
+    )
+
+
+def _told(estimate: Estimate | None) -> tuple[Value, Value, Value]:
+    return (None, None, None) if estimate is None else (estimate.value, estimate.low, estimate.high)
+
+
+def _cells(report: RatingsReport, of: Criterion) -> ReportTable:
+    rows: list[tuple[Value, ...]] = []
+    for name, cells, margin in zip(evaluators(report, of), of.cells, of.margins, strict=True):
+        rows.append((name, _("all"), *_told(margin.mean), margin.deviation, margin.n))
+        rows += [
+            (f"    {name}", generator, *_told(cell.mean), cell.deviation, cell.n)
+            for generator, cell in zip(report.generators, cells, strict=True)
+        ]
+    return ReportTable(
+        key=f"{of.name}.ratings",
+        about="",
+        title=_titled(of, _("Ratings of each generator by each evaluator")),
+        heads=(
+            Head("evaluator", _("Evaluator")),
+            Head("generator", _("Generator")),
+            *_heads("mean", _("Mean")),
+            Head("deviation", "SD", "number"),
+            Head("ratings", _("Ratings"), "count"),
+        ),
+        rows=tuple(rows),
+        how=_("All ratings count alike, repeats too. The deviation is that of single ratings.")
+        + " "
+        + by_instructions(report),
+    )
+
+
+def _words(report: RatingsReport, facets: Sequence[str]) -> ReportTable:
+    titles = report.facets
+    rows: list[tuple[Value, ...]] = []
+    for facet in facets:
+        for of in report.criteria:
+            words = of.facets.get(facet, ())
+            places = [(place, words[place]) for place in _shown(words)]
+            rows += [
+                (titles.get(facet, facet), of.title, place + 1, word.word, *_told(word.mean), word.mean.n)
+                for place, word in places
+            ]
+    return ReportTable(
+        key=f"{report.section.key}.words",
+        about="",
+        title=_("Rated highest and lowest"),
+        heads=(
+            Head("facet", _("Facet")),
+            Head("criterion", _("Criterion")),
+            Head("rank", _("Rank"), "count"),
+            Head("word", _("Word")),
+            *_heads("mean", _("Mean")),
+            Head("texts", _("Texts"), "count"),
+        ),
+        rows=tuple(rows),
+        how=_(
+            "The mean over all judges, each alike, or over people where no judge rated: the three highest and the "
+            "three lowest words of each facet, all of them where there are six or fewer."
+        )
+        + " "
+        + by_instructions(report),
+    )
+
+
+def _shown(words: Sequence[OfWord]) -> list[int]:
+    n = len(words)
+    return list(range(n)) if n <= 2 * _ENDS else [*range(_ENDS), *range(n - _ENDS, n)]
+
+
+def _coefficients(of: Together) -> list[tuple[str, Estimate]]:
+    return [
+        (_("Krippendorff's α, ordinal"), of.alpha_ordinal),
+        (_("Krippendorff's α, interval"), of.alpha_interval),
+        (_("ICC(A,1): one rater, absolute agreement"), of.icc_agreement),
+        (_("ICC(C,1): one rater, consistency"), of.icc_consistency),
+        (_("ICC(A,k): the mean of all"), of.icc_mean),
+        (_("ICC(1,1): one rater, whoever rated"), of.icc_one_way),
+    ]
+
+
+def _agreement(report: RatingsReport) -> Iterator[ReportTable]:
+    rows: list[tuple[Value, ...]] = []
+    for of in report.criteria:
+        for who, together in ((_("judges"), of.together), (_("people"), of.people)):
+            if together is not None:
+                rows += [
+                    (of.title, who, title, *_told(found), found.n)
+                    for title, found in _coefficients(together)
+                    if found.n
+                ]
+    if rows:
+        yield ReportTable(
+            key=f"{report.section.key}.together",
+            about="",
+            title=_("Agreement on ratings"),
+            heads=(
+                Head("criterion", _("Criterion")),
+                Head("who", _("Among")),
+                Head("coefficient", _("Coefficient")),
+                *_heads("value", _("Agreement")),
+                Head("n", _("Ratings"), "count"),
+            ),
+            rows=tuple(rows),
+            how=_(
+                "α is of first ratings; ICC of each rater's mean of repeats, and but for ICC(1,1) over texts that "
+                "all of them rated."
+            )
+            + " "
+            + by_instructions(report),
+        )
+    names = [judge.code for judge in report.judges]
+    pairs: list[tuple[Value, ...]] = [
+        (
+            of.title,
+            names[pair.a],
+            names[pair.b],
+            *_told(pair.kappa),
+            *_told(pair.pearson),
+            *_told(pair.exact),
+            pair.kappa.n,
+        )
+        for of in report.criteria
+        for pair in of.pairs
+    ]
+    if pairs:
+        yield ReportTable(
+            key=f"{report.section.key}.judge-pairs",
+            about="",
+            title=_("Agreement of each two judges"),
+            heads=(
+                Head("criterion", _("Criterion")),
+                Head("first", _("Judge")),
+                Head("second", _("Other judge")),
+                *_heads("kappa", _("κ, quadratic weights")),
+                *_heads("pearson", _("Pearson's r")),
+                *_heads("exact", _("Same number")),
+                Head("n", _("Texts"), "count"),
+            ),
+            rows=tuple(pairs),
+            how=_("κ and the same number are of first ratings, r of means of repeats.") + " " + by_instructions(report),
+            folded=True,
+        )
+
+
+def _against(report: RatingsReport, of: Criterion) -> Iterator[ReportTable]:
+    found = [(judge.code, one) for judge, one in zip(report.judges, of.against, strict=True) if one is not None]
+    if of.ceiling is not None:
+        found.append((_("one person, by the others"), of.ceiling))
+    yield ReportTable(
+        key=f"{of.name}.against-people",
+        about="",
+        title=_titled(of, _("Difference between each judge and people")),
+        heads=(
+            Head("judge", _("Judge")),
+            *_heads("absolute", _("Mean absolute difference")),
+            *_heads("single", _("The same of single ratings")),
+            *_heads("root", _("Root mean square")),
+            Head("apart", _("Means apart"), "number"),
+            *_heads("bias", _("Judge less people")),
+            Head("texts", _("Texts"), "count"),
+        ),
+        rows=tuple(
+            (
+                *(name, *_told(one.absolute), *_told(one.single), *_told(one.root)),
+                *(one.apart, *_told(one.bias), one.absolute.n),
+            )
+            for name, one in found
+        ),
+        how=_(
+            "Of texts that people rated: a judge's mean of repeats against the mean of people. Of single ratings: each "
+            "rating against each person's. The last line holds each person against the others, which no judge can be "
+            "asked to better."
+        )
+        + " "
+        + by_instructions(report),
+    )
+    yield ReportTable(
+        key=f"{of.name}.on-people",
+        about="",
+        title=_titled(of, _("Each judge as a function of people")),
+        heads=(
+            Head("judge", _("Judge")),
+            *_heads("slope", _("Slope")),
+            *_heads("intercept", _("Intercept")),
+            *_heads("concordance", _("Lin's concordance")),
+            *_heads("pearson", _("Pearson's r")),
+        ),
+        rows=tuple(
+            (name, *_told(one.slope), *_told(one.intercept), *_told(one.concordance), *_told(one.pearson))
+            for name, one in found
+        ),
+        how=_(
+            "Least squares of a judge's mean of repeats on the mean of people; the fewer people rated a text, the "
+            "flatter the slope."
+        )
+        + " "
+        + by_instructions(report),
+    )
+
+
+def _traits(report: RatingsReport, of: Criterion) -> Iterator[ReportTable]:
+    judges = list(zip(report.judges, report.judge_families, of.traits, of.favour, of.effects, strict=False))
+    yield ReportTable(
+        key=f"{of.name}.judge-traits",
+        about="",
+        title=_titled(of, _("Leniency, spread and favour of each judge")),
+        heads=(
+            Head("judge", _("Judge")),
+            Head("family", _("Family")),
+            *_heads("leniency", _("Leniency")),
+            *_heads("spread", _("Spread (SD)")),
+            *_heads("favour", _("Favour for its own family")),
+        ),
+        rows=tuple(
+            (judge.code, family, *_told(traits.leniency), *_told(traits.spread), *_told(favour))
+            for judge, family, traits, favour, _effects in judges
+        ),
+        how=_(
+            "Leniency: by how much it rates higher than judges do on average, of the same texts. Favour: what its own "
+            "family's texts get beyond its leniency and beyond what the others give them; the others' ratings of their "
+            "own families are left out. There is none where nobody of its family wrote."
+        )
+        + " "
+        + by_instructions(report),
+    )
+    if any(traits.repeats is not None for traits in of.traits):
+        yield ReportTable(
+            key=f"{of.name}.repeats",
+            about="",
+            title=_titled(of, _("How equal the repeats of each judge are")),
+            heads=(
+                Head("judge", _("Judge")),
+                *_heads("same", _("Repeats all equal")),
+                *_heads("within", _("SD of repeats")),
+                *_heads("repeats", _("ICC(1,1) of repeats")),
+            ),
+            rows=tuple(
+                (judge.code, *_told(traits.same), *_told(traits.within), *_told(traits.repeats))
+                for judge, _family, traits, _favour, _effects in judges
+            ),
+            how=_("Of texts that a judge rated several times.") + " " + by_instructions(report),
+        )
+    effects = [(judge.code, one) for judge, _family, _traits, _favour, one in judges]
+    if len(of.effects) > len(report.judges):
+        effects.append((_("People"), of.effects[-1]))
+    yield ReportTable(
+        key=f"{of.name}.effects",
+        about="",
+        title=_titled(of, _("What length and place have to do with ratings")),
+        heads=(
+            Head("judge", _("Rater")),
+            *_heads("length", _("Twice as long")),
+            *_heads("position", _("A place further back")),
+        ),
+        rows=tuple((name, *_told(one.length), *_told(one.position)) for name, one in effects),
+        how=_(
+            "By how much a text is rated higher for it, among the texts of one instruction, generators told apart. The "
+            "place is that on the sheet."
+        )
+        + " "
+        + by_instructions(report),
+    )
+
+
+def _ranking(report: RatingsReport, of: Criterion) -> ReportTable:
+    assert of.ranking is not None
+    rows: list[tuple[Value, ...]] = [
+        (
+            report.generators[one.generator],
+            report.generator_families[one.generator],
+            one.rank,
+            one.rank_low,
+            one.rank_high,
+            *_told(one.mean),
+            *_told(one.fair),
+            *_told(one.strength),
+        )
+        for one in of.ranking.ranked
+    ]
+    return ReportTable(
+        key=f"{of.name}.ranking",
+        about="",
+        title=_titled(of, _("Generators in order")),
+        heads=(
+            Head("generator", _("Generator")),
+            Head("family", _("Family")),
+            Head("rank", _("Rank"), "count"),
+            Head("rank_low", _("from"), "count", _("Rank, 95 % of draws")),
+            Head("rank_high", _("to"), "count", _("Rank, 95 % of draws")),
+            *_heads("mean", _("Mean")),
+            *_heads("fair", _("Corrected mean")),
+            *_heads("strength", _("Bradley-Terry")),
+        ),
+        rows=tuple(rows),
+        how=_(
+            "The mean is over judges, each alike. Corrected: leniency and spread of judges made equal, and no judge "
+            "of a "
+            "generator's own family. Bradley-Terry: strengths in logits around nothing, from each judge's ratings of "
+            "two texts for the same instruction, a tie counting half for both."
+        )
+        + " "
+        + by_instructions(report),
+    )
+
+
+def _compared(report: RatingsReport, of: Criterion) -> ReportTable:
+    assert of.ranking is not None
+    names = report.generators
+    return ReportTable(
+        key=f"{of.name}.order",
+        about="",
+        title=_titled(of, _("Which order is known")),
+        heads=(
+            Head("first", _("Generator")),
+            Head("second", _("Other generator")),
+            *_heads("difference", _("Difference of means")),
+            Head("known", _("The order is")),
+            Head("needed", _("Instructions needed"), "count"),
+        ),
+        rows=tuple(
+            (
+                names[one.first],
+                names[one.second],
+                *_told(one.difference),
+                _("known") if one.known else _("not known"),
+                one.needed,
+            )
+            for one in of.ranking.compared
+        ),
+        how=_(
+            "The order of two is known where the interval of their difference leaves nothing out. Of many pairs one in "
+            "twenty seems known by chance. Needed: so many instructions would be enough, if the difference is what it "
+            "seems to be."
+        )
+        + " "
+        + by_instructions(report),
+        folded=len(of.ranking.compared) > 15,
+    )
+
+
+def _enough(report: RatingsReport) -> ReportTable:
+    rows: list[tuple[Value, ...]] = []
+    for of in report.criteria:
+        for judge, traits in zip(report.judges, of.traits, strict=True):
+            if traits.repeats is not None:
+                rows.append(_line(of.title, _("repeats of %(judge)s") % {"judge": judge.code}, traits.repeats))
+        if of.together is not None and of.together.icc_one_way.n:
+            rows.append(_line(of.title, _("judges"), of.together.icc_one_way))
+        if of.people is not None and of.people.icc_one_way.n:
+            rows.append(_line(of.title, _("people"), of.people.icc_one_way))
+    return ReportTable(
+        key=f"{report.section.key}.enough",
+        about="",
+        title=_("How many would be enough"),
+        heads=(
+            Head("criterion", _("Criterion")),
+            Head("of", _("Of")),
+            *_heads("single", _("Reliability of one")),
+            *(Head(f"of_{n}", _("of %(n)s") % {"n": n}, "number", _("Reliability of the mean")) for n in _REPEATS[1:]),
+            Head("needed", _("Needed for %(wanted)s") % {"wanted": RELIABLE}, "count"),
+        ),
+        rows=tuple(rows),
+        how=_(
+            "Reliability of one: ICC(1,1). Of the mean of several by Spearman and Brown's formula. None is needed "
+            "where even many would not tell texts apart. How many instructions would be enough stands with each two "
+            "generators."
+        )
+        + " "
+        + by_instructions(report),
+    )
+
+
+def _line(criterion: str, of: str, single: Estimate) -> tuple[Value, ...]:
+    value = single.value
+    means = [None if value is None or value <= 0 else reliability(value, n) for n in _REPEATS[1:]]
+    return (criterion, of, *_told(single), *means, ratings_needed(value, RELIABLE))

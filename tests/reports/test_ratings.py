@@ -1,0 +1,254 @@
+"""Ratings of a benchmark: known effects are found again, coefficients equal those of other libraries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from annotation.scheme.spec import load_scheme
+from recipes.benchmark.instructions import read_instructions
+from recipes.cuisine_transfer.simulation import FAVOUR, simulate
+from reports.contents import contents_of
+from reports.data.arrays import Filters, study_data
+from reports.figures.svg import draw
+from reports.numbers.ratings import RatingsReport
+from reports.numbers.report import StudyReport, compute
+from reports.stats.ratings import agreement, judges, ranking
+from reports.stats.ratings.arrays import Draws, Estimate, Ratings, difference, mean
+
+PACK = Path(__file__).resolve().parents[2] / "recipes" / "cuisine_transfer"
+SCHEME = load_scheme((PACK / "schemes" / "cuisine-transfer-ash.yaml").read_text(encoding="utf-8"))
+INSTRUCTIONS = read_instructions((PACK / "instructions.yaml").read_text(encoding="utf-8"), SCHEME)
+TABLE, TRUTH = simulate(SCHEME, INSTRUCTIONS[::10], people_texts=160, seed=3)
+
+
+@pytest.fixture(scope="module")
+def report() -> StudyReport:
+    """80 instructions × 6 generators × 9 judges × 3 repeats × 3 criteria, and five people."""
+    filters = Filters(n_draws=400)
+    return compute(study_data(TABLE, filters), filters)
+
+
+@pytest.fixture(scope="module")
+def rated(report: StudyReport) -> RatingsReport:
+    (found,) = report.ratings
+    return found
+
+
+def _holds(estimate: Estimate | None, value: float) -> bool:
+    assert estimate is not None
+    assert estimate.low is not None
+    assert estimate.high is not None
+    return estimate.low <= value <= estimate.high
+
+
+def _share(held: list[bool]) -> float:
+    return sum(held) / len(held)
+
+
+def test_the_simulated_effects_are_found_again(rated: RatingsReport) -> None:
+    cells, lenient, favour, bias, length = [], [], [], [], []
+    for of in rated.criteria:
+        for place, judge in enumerate(rated.judges):
+            key = of.data.spec.key
+            cells += [
+                _holds(of.cells[place][at].mean, TRUTH.cells[key, judge.code, name])
+                for at, name in enumerate(rated.generators)
+            ]
+            lenient.append(_holds(of.traits[place].leniency, TRUTH.leniency[judge.code]))
+            against = of.against[place]
+            assert against is not None
+            bias.append(_holds(against.bias, TRUTH.bias[judge.code]))
+            length.append(_holds(of.effects[place].length, TRUTH.length))
+            if judge.code in TRUTH.favour:
+                favour.append(_holds(of.favour[place], TRUTH.favour[judge.code]))
+            else:
+                assert of.favour[place] is None  # nobody of its family wrote
+    assert len(cells) == 162
+    assert _share(cells) > 0.88
+    assert _share(lenient) > 0.8
+    assert _share(favour) > 0.8
+    assert _share(bias) > 0.75
+    assert _share(length) > 0.75
+
+
+def test_favour_is_seen_where_it_is_and_nowhere_else(rated: RatingsReport) -> None:
+    for place, judge in enumerate(rated.judges):
+        found = [of.favour[place] for of in rated.criteria if of.favour[place] is not None]
+        low = np.array([one.low for one in found if one is not None])
+        if judge.code in FAVOUR:
+            assert (low > 0.05).all()
+        elif found:
+            assert (low < 0.05).all()
+
+
+def test_the_order_of_generators_and_what_is_not_known_of_it(rated: RatingsReport) -> None:
+    for of in rated.criteria:
+        assert of.ranking is not None
+        names = [rated.generators[one.generator] for one in of.ranking.ranked]
+        assert names[0] == "gpt-4o-mini"
+        assert set(names[1:3]) == {"gemma2:9b", "llama3.1:8b"}  # 0.02 apart
+        strengths = [one.strength.value for one in of.ranking.ranked]
+        assert strengths[0] == max(value for value in strengths if value is not None)
+        close = next(
+            one
+            for one in of.ranking.compared
+            if {rated.generators[one.first], rated.generators[one.second]} == {"gemma2:9b", "llama3.1:8b"}
+        )
+        assert close.known == (not _holds(close.difference, 0.0))
+        assert all(one.rank_low is not None and one.rank_low <= one.rank for one in of.ranking.ranked)
+
+
+def test_tables_and_figures(report: StudyReport, rated: RatingsReport) -> None:
+    contents = contents_of(report)
+    part = next(part for part in contents.parts if part.key == "transfer.benchmark")
+    tables = {table.key: table for table in part.tables}
+    assert len(tables) == len(part.tables)
+    cells = tables["transfer.authenticity.ratings"]
+    assert len([row for row in cells.rows if str(row[0]).startswith(" ")]) == 10 * 6
+    words = [row for row in tables["transfer.words"].rows if row[0] == "Cuisine" and row[1] == "Harmony"]
+    assert [row[2] for row in words] == [1, 2, 3, 38, 39, 40]
+    for table in part.tables:
+        assert all(len(row) == len(table.heads) for row in table.rows), table.key
+        assert len({head.key for head in table.heads}) == len(table.heads), table.key
+    assert [figure.kind for figure in part.figures] == ["heat"] * 3 + ["matrix"] + ["intervals"] * 3
+    for figure in part.figures[::3]:
+        assert draw(figure).startswith(b"<?xml")
+    # Families stand together.
+    assert list(rated.judge_families) == sorted(rated.judge_families)
+
+
+# --- against other libraries, and by hand -----------------------------------------------------------------------------
+
+
+def _ratings(values: Any, cluster: Any = None) -> Ratings:
+    given = np.asarray(values, dtype=np.float64)
+    if given.ndim == 2:
+        given = given[:, :, np.newaxis]
+    n = given.shape[1]
+    return Ratings(
+        raters=tuple(map(str, range(given.shape[0]))),
+        values=given,
+        cluster=np.arange(n) if cluster is None else np.asarray(cluster),
+        generator=np.zeros(n, dtype=np.int64),
+        position=np.zeros(n),
+        words=np.full(n, np.nan),
+    )
+
+
+@pytest.fixture
+def table() -> Any:
+    rng = np.random.default_rng(5)
+    worth = rng.normal(3, 0.8, 60)
+    return np.clip(np.round(worth + rng.normal(0, 0.7, (4, 60)) + np.array([[0.3], [0], [-0.2], [0]])), 1, 5)
+
+
+def test_alpha_equals_krippendorffs(table: Any) -> None:
+    import krippendorff
+
+    table[0, :9], table[3, 20:30] = np.nan, np.nan
+    draws, scale = Draws.of(60, n_draws=50), np.arange(1.0, 6.0)
+    for level in ("ordinal", "interval"):
+        ours = agreement.alpha(_ratings(table), scale, draws, ordinal=level == "ordinal")
+        theirs = krippendorff.alpha(reliability_data=table, level_of_measurement=level, value_domain=scale)
+        assert ours.value == pytest.approx(theirs, abs=1e-9)
+        assert ours.low is not None
+        assert ours.low < theirs
+
+
+def test_kappa_equals_scikit_learns(table: Any) -> None:
+    from sklearn.metrics import cohen_kappa_score
+
+    pairs = agreement.pair_agreement(_ratings(table), Draws.of(60, n_draws=50))
+    assert len(pairs) == 6
+    for pair in pairs:
+        a, b = table[pair.a], table[pair.b]
+        assert pair.kappa.value == pytest.approx(cohen_kappa_score(a, b, weights="quadratic", labels=[1, 2, 3, 4, 5]))
+        assert pair.pearson.value == pytest.approx(np.corrcoef(a, b)[0, 1])
+        assert pair.exact.value == pytest.approx((a == b).mean())
+
+
+def test_icc_of_shrout_and_fleiss() -> None:
+    """Their Table 2 and 4 (1979): six targets, four judges."""
+    table = np.array([[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]])
+    found = agreement.together(_ratings(table), np.arange(1.0, 11.0), Draws.of(6, n_draws=0))
+    assert found.icc_one_way.value == pytest.approx(0.17, abs=0.005)
+    assert found.icc_agreement.value == pytest.approx(0.29, abs=0.005)
+    assert found.icc_consistency.value == pytest.approx(0.71, abs=0.006)
+    assert found.icc_mean.value == pytest.approx(0.62, abs=0.005)
+
+
+def test_clustered_means_equal_statsmodels() -> None:
+    import statsmodels.api as sm
+
+    rng = np.random.default_rng(2)
+    cluster = np.repeat(np.arange(20), 6)
+    x = rng.normal(size=120) + rng.normal(size=20)[cluster]
+    fitted = sm.OLS(x, np.ones(120)).fit(
+        cov_type="cluster", cov_kwds={"groups": cluster, "use_correction": False}, use_t=True
+    )
+    found = mean(x, cluster)
+    # They leave out G / (G - 1), which they put together with (N - 1) / (N - k).
+    assert found.half_width == pytest.approx(float(fitted.bse[0]) * np.sqrt(20 / 19) * _student(19), rel=1e-9)
+    apart = difference(x[::2], x[1::2], cluster[::2], cluster[1::2])
+    assert apart.value == pytest.approx(x[::2].mean() - x[1::2].mean())
+
+
+def _student(degrees: int) -> float:
+    from scipy import stats
+
+    return float(stats.t.ppf(0.975, degrees))
+
+
+def test_leniency_where_not_all_rated_all() -> None:
+    """One judge saw only the good texts, and is not lenient for that."""
+    worth = np.arange(1, 9) / 2
+    values = np.stack([worth + 1, worth, worth])
+    values[2, :4] = np.nan
+    leniency, texts = judges.additive(values)
+    assert leniency - leniency[1] == pytest.approx([1, 0, 0], abs=1e-6)
+    assert np.diff(texts) == pytest.approx(0.5)
+
+
+def test_bradley_terry_of_known_strengths() -> None:
+    """Two of whom the one wins three of four: log 3 apart, but for the half win that each is given."""
+    values = np.array([[2, 1] * 300 + [1, 2] * 100], dtype=np.float64)
+    ratings = Ratings(
+        raters=("judge",),
+        values=values[:, :, np.newaxis],
+        cluster=np.repeat(np.arange(400), 2),
+        generator=np.tile([0, 1], 400),
+        position=np.zeros(800),
+        words=np.full(800, np.nan),
+    )
+    first, second = ranking.bradley_terry(ratings, 2, Draws.of(400, n_draws=200))
+    assert first.value is not None
+    assert second.value is not None
+    assert first.value - second.value == pytest.approx(np.log(300.5 / 100.5), abs=1e-6)
+    assert _holds(first, np.log(3) / 2)
+
+
+def test_how_many_ratings_are_enough() -> None:
+    assert ranking.reliability(0.5, 2) == pytest.approx(2 / 3)
+    assert ranking.ratings_needed(0.5, 0.8) == 4
+    assert ranking.ratings_needed(0.0, 0.8) is None
+    assert ranking.ratings_needed(None, 0.8) is None
+    assert ranking.ratings_needed(1.0, 0.8) == 1
+
+
+def test_a_study_without_a_single_rating_has_no_such_part() -> None:
+    from dataclasses import replace
+
+    empty = replace(TABLE, labels=TABLE.labels[:0])
+    assert compute(study_data(empty, Filters()), Filters()).ratings == ()
+
+
+def test_one_rating_is_enough_to_say_little() -> None:
+    from dataclasses import replace
+
+    one = replace(TABLE, labels=TABLE.labels[:1])
+    (found,) = compute(study_data(one, Filters()), Filters()).ratings
+    assert sum(cell.n for of in found.criteria for line in of.cells for cell in line) == 1
