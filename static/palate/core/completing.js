@@ -1,6 +1,7 @@
 // What is offered to whoever types: what the scheme lists, and what was answered before. Of a list, its last part is completed.
 
 import { beginsWord, searched } from "./finding.js";
+import { folded } from "./values.js";
 
 const MOST = 8;
 
@@ -46,8 +47,8 @@ export function suggested({ nearest, things, line, separator, nothing }) {
       .split(/[^\p{L}\p{N}]+/u)
       .map(single),
   );
-  const had = new Set(nearest.map(wordIn));
-  const named = things.filter((thing) => !had.has(wordIn(thing)) && words.has(single(lastWord(thing))));
+  const had = new Set(nearest.map(searched));
+  const named = things.filter((thing) => !had.has(searched(thing)) && words.has(single(lastWord(thing))));
   const parts = [...nearest, ...named];
   if (!parts.length) return nothing;
   return separator ? parts.join(`${separator} `) : parts[0];
