@@ -44,6 +44,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.services)
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Bytes by their length: what is packed has the second of its packing in it, and workers that collected in different
+    seconds would have different tests."""
+    return f"{len(val)}-bytes" if isinstance(val, bytes) else None
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _static_files_are_looked_up_when_asked_for() -> Iterator[None]:
     """Else each new client reads the folders of all static files, and warns that none were collected."""
