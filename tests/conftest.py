@@ -45,7 +45,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
-    """Bytes by their length: what is packed has the second of its packing in it, and workers that collected in different
+    """Bytes by their length: what is packed has the second of its packing in it, and workers that collect in different
     seconds would have different tests."""
     return f"{len(val)}-bytes" if isinstance(val, bytes) else None
 
