@@ -20,6 +20,7 @@ from reports.figures.ratings import ratings_figures
 from reports.figures.report import question_figures
 from reports.numbers.report import QuestionReport, StudyReport, compute
 from reports.numbers.values import ValueReport
+from reports.stats.bootstrap import exact_ties
 from reports.tables import Head, ReportTable, about, closing_tables, overview, question_tables, section_tables
 from reports.tables.ratings import ratings_tables
 from reports.tables.rounding import kept
@@ -72,8 +73,8 @@ def contents_of(report: StudyReport) -> Contents:
     parts = [ContentsPart("at-a-glance", "", 0, (overview(report),))]
     for rated in report.ratings:
         title = _("Ratings: %(section)s") % {"section": rated.section.title}
-        tables, figures = tuple(ratings_tables(rated)), tuple(ratings_figures(rated))
-        parts.append(ContentsPart(f"{rated.section.key}.benchmark", title, 1, tables, figures))
+        of_ratings = tuple(ratings_tables(rated)), tuple(ratings_figures(rated))
+        parts.append(ContentsPart(f"{rated.section.key}.benchmark", title, 1, *of_ratings))
     for section in report.sections:
         in_order = section.in_order
         alone = len(in_order) == 1
@@ -124,7 +125,7 @@ def _figures(report: StudyReport, question: QuestionReport | ValueReport) -> Ite
 
 def contents_from(table: LabelTable, filters: Filters, language: str) -> Contents:
     """The contents of a report, from nothing but its label table and its filters, in that language."""
-    with translation.override(language):
+    with translation.override(language), exact_ties(filters.exact_ties):
         return contents_of(compute(study_data(table, filters), filters))
 
 

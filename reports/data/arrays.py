@@ -44,7 +44,8 @@ LEAVE_OUT, INCLUDE = "leave_out", "include"
 # 3: coverage counts the exact option alone unless others are named, a document in which a question was not asked counts
 # as one without the item, and any rater's answers can be read. 4: lists of two raters are held against each other entry
 # by entry, texts are measured against references (exact match, ROUGE-L, BLEU, METEOR), and people's judgements of
-# systems are counted; answers that are transitions are compared as graphs.
+# systems are counted; answers that are transitions are compared as graphs; draws that differ from the value by rounding
+# only are ties of it, whatever processor adds them up.
 METHODS = 4
 
 # Whose answers selections and coverage are of, beside single raters: anybody's among people, and what most people said.
@@ -139,6 +140,11 @@ class Filters:
     @property
     def before_entries(self) -> bool:
         """Lists are held against each other as a whole only."""
+        return self.methods < 4
+
+    @property
+    def exact_ties(self) -> bool:
+        """Draws of a bootstrap that differ by rounding only are told apart."""
         return self.methods < 4
 
     @property

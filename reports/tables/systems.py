@@ -172,8 +172,8 @@ def _preferred(report: StudyReport, question: QuestionReport, judged: Judged) ->
             rows.append((first, second, by, *_line(value, answers.where(chosen))))
     for by, (answers, _sides) in said.items():
         if answers.cell.size:
-            rows.append((_("left"), _("right"), by, *_line(left_better[answers.code], answers)))
-    interval, sheet = _("95 % interval"), words_of(report).sheet
+            rows.append((_("left side"), _("right side"), by, *_line(left_better[answers.code], answers)))
+    interval, sheet = _("95% interval"), words_of(report).sheet
     return ReportTable(
         key=f"{data.name}.systems",
         about=name_of(question),
