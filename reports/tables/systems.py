@@ -173,7 +173,7 @@ def _preferred(report: StudyReport, question: QuestionReport, judged: Judged) ->
     for by, (answers, _sides) in said.items():
         if answers.cell.size:
             rows.append((_("left side"), _("right side"), by, *_line(left_better[answers.code], answers)))
-    interval, sheet = _("95% interval"), words_of(report).sheet
+    interval, sheet = _("95 % interval"), words_of(report).sheet
     return ReportTable(
         key=f"{data.name}.systems",
         about=name_of(question),
