@@ -528,20 +528,20 @@ def test_the_form_offers_the_raters(judged: Study, client_of: ClientOf) -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
+    ("name", "scheme"),
     [
-        "pizza-writing",
-        "pizza-writing-bound",
-        "pizza-writing-zero-shot",
-        "pizza-writing-zero-shot-bound",
-        "instructions-writing",
+        ("pizza-writing", "pizza-commonsense"),
+        ("pizza-writing-bound", "pizza-commonsense"),
+        ("pizza-writing-zero-shot", "pizza-commonsense"),
+        ("pizza-writing-zero-shot-bound", "pizza-commonsense"),
+        ("instructions-writing", "pizza-instructions"),
     ],
 )
-def test_the_prompts_fit_their_schemes(name: str, db: None) -> None:
+def test_the_prompts_fit_their_schemes(name: str, scheme: str, db: None) -> None:
     from judges import doors as judge_doors
 
     spec = prompting.load_prompt(judge_doors.shipped_prompts()[name].read_text(encoding="utf-8"))
-    prompting.check_against(spec, scheme_of("pizza-commonsense").parsed, "writing")
+    prompting.check_against(spec, scheme_of(scheme).parsed, "writing")
     assert spec.grammar == name.endswith("-bound")
 
 
