@@ -181,10 +181,10 @@ def main() -> None:
             "signs": {str(k): n for k, n in written.signs.items()},
         }
         figures["tokens a second"] = written.tokens_a_second
-    run = Retrieval.objects.get()
+    retrieval = Retrieval.objects.get()
     fates = Counter(Hit.objects.exclude(state="waiting").values_list("state", flat=True))
     figures["fetched"] = {"pages a second": sum(fates.values()) / figures["seconds fetch"], **fates}
-    print("fetched:", figures["fetched"], f"run {run.state}")
+    print("fetched:", figures["fetched"], f"run {retrieval.state}")
     study = Study.objects.get(slug="bench")
     first = outcomes(chain.settings, "lexical")
     figures["verdicts"] = {"lexical": Counter(first.values())}

@@ -12,7 +12,8 @@ import hashlib
 import random
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ def tasks() -> float:
     total, digests = 0.0, []
     print(f"Tasks of {TASKS:,} recipes")
     for task in Task:
-        lines, seconds = timed(lambda task=task: list(jsonl(instances(recipes, task, seed=0))))
+        lines, seconds = timed(partial(lines_of, recipes, task))
         total += seconds
         digests.append(hashlib.sha256("".join(lines).encode()).hexdigest()[:12])
         print(f"  {task.value:<15} {len(lines):>8,} instances {seconds:6.2f} s  sha256 {digests[-1]}")
@@ -80,6 +81,10 @@ def tasks() -> float:
     same = "the same" if again == digests[1] else "OTHERS"
     print(f"  in all {total:6.2f} s (limit {LIMITS['tasks']:.0f}); made again the bytes are {same}")
     return total if again == digests[1] else float("inf")
+
+
+def lines_of(recipes: Sequence[Recipe], task: Task) -> list[str]:
+    return list(jsonl(instances(recipes, task, seed=0)))
 
 
 def made_graph(recipe: int, rater: int) -> StateGraph:

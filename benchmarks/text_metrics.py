@@ -18,6 +18,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -181,9 +182,9 @@ def main() -> int:
             print(f"{key:<14} {name} is not installed")
             continue
         ours(key, few), reference(few)  # what is loaded with the first pair is not counted
-        mine, found = timed(lambda key=key: ours(key, texts))
+        mine, found = timed(partial(ours, key, texts))
         forget()
-        theirs, expected = timed(lambda reference=reference: reference(texts))
+        theirs, expected = timed(partial(reference, texts))
         apart = float(np.abs(np.asarray(found) - np.asarray(expected)).max())
         slow = mine > theirs and key != "exact"  # which takes milliseconds in any way
         failed += [key] * (slow or apart > TOLERANCE)

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ from base.sentences import gettext as _
 from base.sentences import gettext_noop
 
 FloatArray = npt.NDArray[np.float64]
-Vectors = FloatArray | sparse.csr_array  # a row a text, each of length one, or of zeros
+Vectors: TypeAlias = FloatArray | sparse.csr_array  # a row a text, each of length one, or of zeros
 
 SHIPPED = {
     "multilingual-e5-small": "llm.encoders.MultilingualE5Small",

@@ -203,7 +203,7 @@ def _step(
         ) / max(n_tokens, 1)
         if not torch.isfinite(loss):
             raise BackendError(_("The loss is no number any more. Take a lower learning rate."), permanent=True)
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         total += float(loss.detach())
     torch.nn.utils.clip_grad_norm_(weights, 1.0)
     for group in optimizer.param_groups:

@@ -276,15 +276,15 @@ def transitions_of(graph: StateGraph) -> list[list[dict[str, list[str]]]]:
     is made has one.
     """
     names = {state.id: state.name for state in graph.states}
-    found = []
+    found: list[list[dict[str, list[str]]]] = []
     for step in range(1, graph.steps + 1):
         sources: dict[str, list[str]] = {state.id: [] for state in graph.made_at(step)}
         for edge in graph.edges:
             if edge.step == step:
                 sources[edge.target].append(edge.source)
         by_sources: dict[tuple[str, ...], list[str]] = {}
-        for target, of in sources.items():
-            by_sources.setdefault(tuple(of), []).append(target)
+        for target, made_of in sources.items():
+            by_sources.setdefault(tuple(made_of), []).append(target)
         found.append([])
         for of, made in by_sources.items():
             one_by_one = [[target] for target in made] if len(of) > 1 else [made]

@@ -94,7 +94,9 @@ def drawn(graph: StateGraph, *, width: int = 420) -> Drawing:
     for ids in graph.stayed.values():
         for of in ids:
             stays[of] = stays.get(of, 0) + 1
-    places, curves, bands = [], [], []
+    places: list[Place] = []
+    curves: list[Curve] = []
+    bands: list[Band] = []
     for row, (kind, step, of, name) in enumerate(lines):
         y = LINE * row + LINE / 2
         is_state = kind in (Line.GIVEN, Line.MADE)

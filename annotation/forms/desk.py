@@ -386,10 +386,12 @@ class RowField(forms.ModelChoiceField):  # type: ignore[type-arg]
 
     def to_python(self, value: Any) -> Any:
         """Its number; or, where there are too many to choose from, its sheet's title and its name."""
+        rows = self.queryset
+        assert rows is not None
         parts = str(value).strip().split(" · ") if value else []
         for place in range(1, len(parts)):
             title, name = " · ".join(parts[:place]), " · ".join(parts[place:])
-            if (found := self.queryset.filter(sheet__title=title, name=name).first()) is not None:
+            if (found := rows.filter(sheet__title=title, name=name).first()) is not None:
                 return found
         return super().to_python(value)
 

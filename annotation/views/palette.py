@@ -11,8 +11,9 @@ from annotation import queries
 from annotation.answers import kind_of
 from annotation.exchange.spreadsheet.layout import skipped
 from annotation.scheme import checks
-from annotation.scheme.rule_specs import OF_STATES
+from annotation.scheme.rule_specs import OF_STATES, CheckSpec
 from annotation.scheme.spec import QuestionSpec
+from annotation.scheme.values import TextSpec
 from annotation.templatetags.palate import NOTE_WORDS
 
 
@@ -108,9 +109,8 @@ def checks_for_script(grid: queries.Grid) -> dict[str, dict[str, Any]]:
             continue
         checks = table.spec.checks
         offering = [question.text for question in table.spec.questions if question.text]
-        in_rows, in_columns = (
-            {name for one in (*checks, *offering) for name in one.facets_of(place)} for place in ("row", "column")
-        )
+        naming: tuple[CheckSpec | TextSpec, ...] = (*checks, *offering)
+        in_rows, in_columns = ({name for one in naming for name in one.facets_of(place)} for place in ("row", "column"))
         for check in checks:
             if (own := table.spec.question(check.question).transitions) and check.rule in OF_STATES:
                 in_rows |= set(own.start)

@@ -38,7 +38,7 @@ def create_extractor(
         PromptError: the text is no prompt file of an extractor.
     """
     if new_model.get("location"):
-        model = model_of(**new_model)
+        model = model_of(name="", **new_model)
     made = Extractor(name=name, max_new_tokens=max_new_tokens)
     if model is None:
         made.kind, made.parser = Extractor.Kind.PARSER, parser

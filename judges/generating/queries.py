@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING, TypedDict, cast
 
 from django.db.models import Q, QuerySet, Sum
 
@@ -20,6 +21,9 @@ from llm.models import Generation, LanguageModel
 from work import queries as work
 from work.queries import whole_seconds
 from work.states import ItemState
+
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
 
 # Texts of a model that say how fast it writes: the last ones.
 _PACE_OF = 50
@@ -122,10 +126,17 @@ def _takes(model: LanguageModel, texts: int, longest: int) -> timedelta | None:
 # --- runs -------------------------------------------------------------------------------------------------------------
 
 
-def runs_with_counts(study: Study) -> QuerySet[GenerationRun]:
+class RunCounts(TypedDict):
+    n_texts: int
+    n_done: int
+    n_failed: int
+
+
+def runs_with_counts(study: Study) -> QuerySet[WithAnnotations[GenerationRun, RunCounts]]:
     """The runs of a study, the last one first, each with `n_texts`, `n_done` and `n_failed`."""
     runs = GenerationRun.objects.filter(study=study).select_related("model", "study", "started_by")
-    return runs.order_by("-started_at", "-pk").annotate(**work.counts("n_texts"))
+    counted = runs.order_by("-started_at", "-pk").annotate(**work.counts("n_texts"))
+    return cast("QuerySet[WithAnnotations[GenerationRun, RunCounts]]", counted)  # the names of `counts` are made
 
 
 @dataclass(frozen=True)

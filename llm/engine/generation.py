@@ -26,6 +26,7 @@ from typing import Any
 
 import torch
 from transformers import DynamicCache
+from transformers.cache_utils import CacheLayerMixin
 
 from base.sentences import gettext as _
 from llm.engine.cloze import LEAST_TOKEN_BUDGET
@@ -336,6 +337,9 @@ class _Padded:
 def _copied(model: Any, cache: DynamicCache, n: int) -> DynamicCache:
     copy = DynamicCache(config=model.config)
     for number, layer in enumerate(cache.layers):
+        assert isinstance(layer, CacheLayerMixin)
+        assert layer.keys is not None
+        assert layer.values is not None
         copy.update(layer.keys[:, :, :n].clone(), layer.values[:, :, :n].clone(), number)
     return copy
 
@@ -355,7 +359,7 @@ def _beginning(prompts: Sequence[Sequence[int]]) -> int:
     return n if n >= LEAST_SHARED else 0
 
 
-def _groups(prompts: Sequence[Sequence[int]]) -> list[list[int]]:
+def _groups(prompts: Sequence[tuple[int, ...]]) -> list[list[int]]:
     """Places of prompts with a common beginning together. Where neighbours in the order of their tokens share much less
     than the ones beside them do, another group begins: questions about one text, not all that begin with the same
     instruction."""

@@ -127,8 +127,8 @@ def _crossed(text: str) -> Iterable[Mapping[str, str]]:
         raise InstructionsRefused(_("A list in YAML begins with “cross:”, and has a list of words for each facet."))
     parts = [[described for entry in entries for described in _entry(facet, entry)] for facet, entries in cross.items()]
     n = 1
-    for part in parts:
-        n *= len(part)
+    for of_facet in parts:
+        n *= len(of_facet)
     if n > MOST:
         raise InstructionsRefused(_("A list has at most %(most)s instructions.") % {"most": f"{MOST:,}"})
     for together in itertools.product(*parts):

@@ -30,7 +30,7 @@ class DocumentSerializer(serializers.Serializer[Any]):
     sheet = serializers.IntegerField(source="row.sheet_id")
     title = serializers.CharField(source="row.title")
     url = serializers.CharField(source="row.url")
-    source = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]
     host = serializers.CharField()
     parser = serializers.CharField()
     reader = serializers.CharField(help_text=_("The version of the page reader."))

@@ -32,7 +32,7 @@ class _SeveralFiles(forms.ClearableFileInput):
 class BringForm(forms.Form):
     """Recipes and graphs to import."""
 
-    files = _Files(
+    files = _Files(  # type: ignore[assignment]
         label=_("Files"),
         widget=_SeveralFiles(),
         help_text=_(

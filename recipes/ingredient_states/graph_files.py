@@ -98,13 +98,13 @@ def from_states(states: Any, edges: Any, steps: int) -> StateGraph:
         (),
     )
     made = graph_of([state.name for state in given.initial], transitions_of(given))
-    names = [{of: (s.step, s.name) for of, s in graph.by_id.items()} for graph in (given, made)]
+    called = [{of: (s.step, s.name) for of, s in graph.by_id.items()} for graph in (given, made)]
     pairs = [
-        {(of[e.source], of[e.target]) for e in graph.edges} for of, graph in zip(names, (given, made), strict=True)
+        {(of[e.source], of[e.target]) for e in graph.edges} for of, graph in zip(called, (given, made), strict=True)
     ]
     worlds = [
         [sorted(of[state] for state in world) for world in graph.worlds]
-        for of, graph in zip(names, (given, made), strict=True)
+        for of, graph in zip(called, (given, made), strict=True)
     ]
     if pairs[0] != pairs[1] or worlds[0] != worlds[1]:
         raise GraphRefused(
@@ -188,7 +188,8 @@ def to_graphml(graphs: Iterable[tuple[str, str, str, StateGraph]]) -> str:
             ends = {"source": f"g{number}:{edge.source}", "target": f"g{number}:{edge.target}"}
             put(etree.SubElement(drawn, "edge", ends), "edge", "step", edge.step)
     etree.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + etree.tostring(root, encoding="unicode") + "\n"
+    written: str = etree.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{written}\n'
 
 
 def read_graphml(text: str) -> list[tuple[str, str, str, StateGraph]]:

@@ -198,7 +198,9 @@ def _step(told: Any, title: str, rater: str) -> list[dict[str, list[str]]] | Non
         return None
     found = []
     for one in told if isinstance(told, list) else [told]:
-        sides = {side: one.get(side, []) for side in ("from", "to")} if isinstance(one, Mapping) else {"from": None}
+        sides: dict[str, Any] = {"from": None}  # as it was read
+        if isinstance(one, Mapping):
+            sides = {side: one.get(side, []) for side in ("from", "to")}
         if not all(isinstance(names, list) and all(isinstance(n, str) for n in names) for names in sides.values()):
             raise FileRefused(
                 gettext_noop("A step of “%(title)s” by %(rater)s is no list of transitions with “from” and “to”."),

@@ -132,7 +132,7 @@ def _answers(
 
 def _examples(sheets: Sequence[Sheet], tables: Sequence[Table]) -> list[tuple[str, ...]]:
     """The first line of each table: as it stands there, else NA where its verb is about no food."""
-    lines = []
+    lines: list[tuple[str, ...]] = []
     for sheet, table in zip(sheets, tables, strict=True):
         said = {cell: table.said(0, cell) for cell in CELLS}
         if not any(said.values()) and (verb := splitting.foodless(table.instructions[0])):

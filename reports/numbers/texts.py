@@ -333,8 +333,13 @@ def _joined(held: Iterable[_Held]) -> _Held:
     for one in every:
         for key, of in one.sums.items():
             sums[key].append(of)
-    columns = [np.concatenate([getattr(one, name) for one in every]) for name in ("cell", "sheet", "document", "line")]
-    return _Held(*columns, sums={key: np.concatenate(of) for key, of in sums.items()})
+    return _Held(
+        cell=np.concatenate([one.cell for one in every]),
+        sheet=np.concatenate([one.sheet for one in every]),
+        document=np.concatenate([one.document for one in every]),
+        line=np.concatenate([one.line for one in every]),
+        sums={key: np.concatenate(of) for key, of in sums.items()},
+    )
 
 
 def _summed(sums: FloatArray, index: IntArray, n: int) -> FloatArray:

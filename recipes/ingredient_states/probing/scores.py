@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reports.data.arrays import Filters
-from reports.data.label_table import LabelTable, RaterEntry
+from reports.data.label_table import LabelTable, RaterEntry, SkipEntry, UnreadableEntry
 from reports.stats.bootstrap import Interval, resampling_of
 from reports.stats.comparison import one_sided_mcnemar
 
@@ -78,9 +78,10 @@ def scores(table: LabelTable, question: str, asked: list[Asked], filters: Filter
         if of == number and counts and place not in drafts:
             answer = table.rows[work.row].facets.get("answer", "")
             verdict[work.rater, work.row] = same(table.code_of(place), answer)
+    without_answer: tuple[SkipEntry | UnreadableEntry, ...] = (*table.unreadable, *table.skips)
     tried = {
         (table.assignments[one.assignment].rater, table.assignments[one.assignment].row)
-        for one in (*table.unreadable, *table.skips)
+        for one in without_answer
         if one.question == number and table.assignments[one.assignment].repeat == 1
     }
     tried |= {(work.rater, work.row) for work in table.assignments if work.state == "failed" and work.repeat == 1}

@@ -175,7 +175,8 @@ def _by_recipe(values: FloatArray, place: IntArray, n: int) -> FloatArray:
     defined = ~np.isnan(values)
     sums = np.bincount(place[defined], values[defined], minlength=n)
     numbers = np.bincount(place[defined], minlength=n)
-    return np.divide(sums, numbers, out=np.full(n, np.nan), where=numbers > 0)
+    means: FloatArray = np.divide(sums, numbers, out=np.full(n, np.nan), where=numbers > 0)
+    return means
 
 
 def _interval(of_recipe: FloatArray, key: IntArray, *, by: By, n_draws: int, seed: int, expanded: bool) -> Interval:
@@ -187,7 +188,8 @@ def _interval(of_recipe: FloatArray, key: IntArray, *, by: By, n_draws: int, see
 
     def mean(features: FloatArray) -> FloatArray:
         n: FloatArray = features[:, 1]
-        return np.divide(features[:, 0], n, out=np.full(n.shape, np.nan), where=n > 0)
+        means: FloatArray = np.divide(features[:, 0], n, out=np.full(n.shape, np.nan), where=n > 0)
+        return means
 
     return draws.bootstrap(sums, mean)
 

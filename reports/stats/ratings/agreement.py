@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from reports.stats.answers import IntArray
 from reports.stats.pairs import FloatArray
-from reports.stats.ratings.arrays import Draws, Estimate, IntArray, Ratings, mean, ratio
+from reports.stats.ratings.arrays import Draws, Estimate, Ratings, mean, ratio
 
 _FEWEST = 3  # texts of a correlation
 
@@ -70,7 +71,8 @@ def alpha(ratings: Ratings, scale: FloatArray, draws: Draws, *, ordinal: bool) -
             apart = np.broadcast_to((scale[:, np.newaxis] - scale) ** 2, o.shape)
         observed = (o * apart).sum(axis=(1, 2))
         expected = (n_of[:, :, np.newaxis] * n_of[:, np.newaxis, :] * apart).sum(axis=(1, 2))
-        return 1 - (n - 1) * ratio(observed, expected)
+        alphas: FloatArray = 1 - (n - 1) * ratio(observed, expected)
+        return alphas
 
     return draws.estimate(features, cluster, statistic, n=int(m.sum()))
 
@@ -234,4 +236,5 @@ def mean_of_pairs(of_criteria: list[list[PairAgreement]], n: int) -> FloatArray:
     known = ~np.isnan(stacked)
     count = known.sum(axis=0)
     total = np.where(known, stacked, 0).sum(axis=0)
-    return np.divide(total, count, out=np.full((n, n), np.nan), where=count > 0)
+    means: FloatArray = np.divide(total, count, out=np.full((n, n), np.nan), where=count > 0)
+    return means

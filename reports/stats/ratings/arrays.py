@@ -58,11 +58,13 @@ class Ratings:
         """Over the repeats, shape (n_raters, n_items); NaN where nothing was rated."""
         n = self.counts
         total = np.nansum(self.values, axis=2)
-        return np.divide(total, n, out=np.full(total.shape, np.nan), where=n > 0)
+        means: FloatArray = np.divide(total, n, out=np.full(total.shape, np.nan), where=n > 0)
+        return means
 
     @cached_property
     def counts(self) -> IntArray:
-        return (~np.isnan(self.values)).sum(axis=2)
+        counts: IntArray = (~np.isnan(self.values)).sum(axis=2)
+        return counts
 
     @property
     def first(self) -> FloatArray:
@@ -84,7 +86,8 @@ def column_means(values: FloatArray) -> FloatArray:
     known = ~np.isnan(values)
     n = known.sum(axis=0)
     total = np.where(known, values, 0.0).sum(axis=0)
-    return np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
+    means: FloatArray = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
+    return means
 
 
 # --- means ------------------------------------------------------------------------------------------------------------

@@ -117,7 +117,8 @@ def corrected(ratings: Ratings, own: BoolArray) -> FloatArray:
         return x
     wide = np.where(spread > 1e-9, spread, known.mean())
     middle = float(np.nanmean(b))
-    return middle + (x - leniency[:, np.newaxis] - middle) / wide[:, np.newaxis] * known.mean()
+    alike: FloatArray = middle + (x - leniency[:, np.newaxis] - middle) / wide[:, np.newaxis] * known.mean()
+    return alike
 
 
 def self_preference(ratings: Ratings, judges: Sequence[str], generators: Sequence[str]) -> list[Estimate | None]:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from reports.stats.answers import IntArray
 from reports.stats.pairs import FloatArray
 from reports.stats.ratings.arrays import (
     NOTHING,
     Draws,
     Estimate,
-    IntArray,
     Ratings,
     column_means,
     difference,
@@ -116,12 +116,14 @@ def _drawn_means(y: FloatArray, g: IntArray, cluster: IntArray, k: int, draws: D
     columns += [(known & (g == one)).astype(np.float64) for one in range(k)]
     sums = draws.sums(np.column_stack([np.nan_to_num(column) for column in columns]), cluster)
     n = sums[:, k:]
-    return np.divide(sums[:, :k], n, out=np.full(n.shape, -np.inf), where=n > 0)
+    means: FloatArray = np.divide(sums[:, :k], n, out=np.full(n.shape, -np.inf), where=n > 0)
+    return means
 
 
 def _ranks(means: FloatArray) -> IntArray:
     """1 for the highest of each line; equal ones share the best place."""
-    return (means[:, :, np.newaxis] < means[:, np.newaxis, :] - 1e-12).sum(axis=2) + 1
+    ranks: IntArray = (means[:, :, np.newaxis] < means[:, np.newaxis, :] - 1e-12).sum(axis=2) + 1
+    return ranks
 
 
 def bradley_terry(ratings: Ratings, k: int, draws: Draws) -> list[Estimate]:
@@ -193,7 +195,7 @@ def _within(x: FloatArray, y: FloatArray, ratings: Ratings) -> Estimate | None:
 
 def _without(x: FloatArray, cluster: IntArray, generator: IntArray) -> FloatArray:
     """Without the means of instructions and of generators, taken out in turns."""
-    left = x - x.mean()
+    left: FloatArray = x - x.mean()
     for _round in range(_ROUNDS):
         before = left
         for group in (cluster, generator + 1):

@@ -43,7 +43,8 @@ def meteor(candidate: Sequence[str], reference: Sequence[str], synonyms: Synonym
     precision, recall = len(matches) / len(candidate), len(matches) / len(reference)
     mean = precision * recall / (ALPHA * precision + (1 - ALPHA) * recall)
     chunks = 1 + sum(after != (before[0] + 1, before[1] + 1) for before, after in itertools.pairwise(matches))
-    return (1 - GAMMA * (chunks / len(matches)) ** BETA) * mean
+    score: float = (1 - GAMMA * (chunks / len(matches)) ** BETA) * mean
+    return score
 
 
 def aligned(

@@ -100,7 +100,8 @@ def _numbered(before: IntArray, last: IntArray) -> IntArray:
     if not before.size:
         return before
     key = before * (int(last.max()) + 1) + last
-    return np.unique(key, return_inverse=True)[1].astype(np.int64)
+    numbers: IntArray = np.unique(key, return_inverse=True)[1].astype(np.int64)
+    return numbers
 
 
 def _in_common(gram: IntArray, text: IntArray, tokens: Tokens) -> FloatArray:
@@ -120,7 +121,7 @@ def _in_common(gram: IntArray, text: IntArray, tokens: Tokens) -> FloatArray:
         return np.zeros(tokens.n_pairs)
     place = np.minimum(np.searchsorted(theirs, mine), theirs.size - 1)
     shared = np.where(theirs[place] == mine, np.minimum(theirs_times[place], mine_times), 0)
-    return np.bincount(mine // size, shared, minlength=tokens.n_pairs)
+    return np.bincount(mine // size, shared, minlength=tokens.n_pairs).astype(np.float64, copy=False)
 
 
 def _closest(lengths: IntArray, pair: IntArray, candidate: IntArray) -> IntArray:
