@@ -314,7 +314,9 @@ def test_a_sentence_rests_on_all_items(study: Study) -> None:
     say(rater, Row.objects.get(name="Bing 1"), {("cabbage", "presence"): "not-found"})
     [of_ingredients] = told(queries.load(study, Filters(), None))
 
-    assert any("2 together have 25 %" in sentence for sentence in of_ingredients.sentences)
+    # Of four items one is found, in one of its three documents: in two of them with 2/3.
+    assert any("2 together have 17 %" in sentence for sentence in of_ingredients.sentences)
+    assert not any("3 together" in sentence for sentence in of_ingredients.sentences)
 
 
 def test_the_blank_column_of_a_recipe_without_tasks_is_no_item(study: Study) -> None:
@@ -406,6 +408,8 @@ def test_a_verdict_is_frozen_read_and_downloaded_in_the_browser(study: Study, cl
         assert first.status_code == 200
         if ending != "xlsx":  # bears the time of its making
             assert first.content == second.content
+    client.post(reverse("memorization:freeze-verdict", args=[study.slug]), {"title": "By people"})
+    kept = FrozenVerdict.objects.get(title="By people")
     key = next(read_contents(kept.results).figures).key
     figure = client.get(reverse("memorization:frozen-verdict-figure", args=[study.slug, kept.pk, key, "svg"]))
     assert figure["Content-Type"] == "image/svg+xml"
