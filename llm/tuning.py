@@ -15,7 +15,7 @@ from typing import Any
 
 from base.sentences import gettext as _
 from llm.backends import adapters
-from llm.backends.base import BackendError
+from llm.backends.base import Backend, BackendError
 from llm.backends.transformers import TransformersBackend, loaded_alone
 from llm.chat_tokens import SPECIAL, broken
 
@@ -91,7 +91,7 @@ def examples_from(lines: Iterable[str]) -> list[Example]:
 
 
 def tune(
-    base: TransformersBackend,
+    base: Backend,
     examples: Sequence[Example],
     folder: Path,
     tuning: Tuning,
@@ -102,9 +102,11 @@ def tune(
     Equal examples, settings and seed give equal weights on a CPU, as far as torch does.
 
     Raises:
-        TuningRefused: the folder holds something, or no example is short enough.
+        TuningRefused: the model is none that workers load, the folder holds something, or no example is short enough.
         BackendError: the model cannot be loaded, or peft is not installed.
     """
+    if not isinstance(base, TransformersBackend):
+        raise TuningRefused(_("The model is on a server; only one that workers load can be trained."))
     if folder.exists() and any(folder.iterdir()):
         raise TuningRefused(_("%(folder)s is not empty.") % {"folder": folder})
     import torch

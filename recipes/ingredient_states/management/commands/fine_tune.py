@@ -10,7 +10,6 @@ from django.core.management.base import BaseCommand, CommandError
 from judges.management.telling import one_called
 from llm import actions, registry, tuning
 from llm.backends.base import BackendError, Use
-from llm.backends.transformers import TransformersBackend
 from llm.models import LanguageModel
 from llm.tuning import Tuning, TuningRefused
 
@@ -52,8 +51,6 @@ class Command(BaseCommand):
 
         try:
             backend = registry.backend_of(base, Use.GENERATE, chat_template=settings.chat)
-            if not isinstance(backend, TransformersBackend):
-                raise CommandError(f"“{model}” is on a server; only a model that workers load can be trained.")
             with examples.open(encoding="utf-8") as file:
                 given = tuning.examples_from(file)
             made = tuning.tune(backend, given, folder, settings, told)
