@@ -1,9 +1,9 @@
-"""References of a step to earlier ones, as recipes have them: “the sauce of step 2”, 「1を加える」. Pure.
+"""References of a step to earlier ones, as instructions have them: “the sauce of step 2”, 「1を加える」. Pure.
 
 In English the word “step” (or “steps”) stands before the numbers: “step 2”, “steps 1 and 3”, “steps 2–4”, “(2)” behind
 a noun is not read, since quantities are written so. In Japanese a number may stand in a circle (①), in brackets
-(【1】 ［１］ 〔1〕 (1)), before 番 or after 手順; or by itself before a particle (１を, 2に, 3の, 1と), as recipe pages
-print it. A number before a unit or a counter is a quantity: 2個, 5分, 200ml.
+(【1】 ［１］ 〔1〕 (1)), before 番 or after 手順; or by itself before a particle (１を, 2に, 3の, 1と), as printed
+pages have it. A number before a unit or a counter is a quantity: 2個, 5分, 200ml.
 
 Pages that mark their references may keep the marks: `{{2}}` is read as a reference in every language.
 """
@@ -104,7 +104,7 @@ def masked(text: str, reference: Reference, *, mask: str = MASK) -> str:
 
 
 def all_references(steps: Sequence[str]) -> list[tuple[int, Reference]]:
-    """(number of the step, reference) of all steps of a recipe."""
+    """(number of the step, reference) of all steps of a text."""
     return [(number, one) for number, text in enumerate(steps, start=1) for one in references(text, number)]
 
 

@@ -10,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FLOORS = ("annotation", "judges", "llm", "work", "reports", "base")
+SHARED = ("cooking", "benchmark")  # packs that are no paper's
 TEMPLATES = ("annotation", "judges", "reports", "registration", "work")
 WORDS = re.compile(r"recipe|ingredient|kitchen|\bdish(?:es)?\b|culinar|\bcook(?!ie)", re.IGNORECASE)
 
@@ -36,11 +37,11 @@ def test_the_core_has_no_words_of_kitchens() -> None:
 
 @pytest.mark.once
 def test_only_its_own_folder_names_a_pack() -> None:
-    """Settings, addresses, commands and the core look for folders. `recipes.cooking` is what the papers stand on."""
+    """Settings, addresses, commands and the core look for folders. The papers stand on `SHARED`, which names none."""
     names = [path.parent.name for path in (ROOT / "recipes").glob("*/apps.py")]
     assert "memorization" in names
-    papers = re.compile("|".join(rf"recipes[./]{name}\b" for name in names if name != "cooking"))
-    floors = (*FLOORS, "config", "recipes/cooking")
+    papers = re.compile("|".join(rf"recipes[./]{name}\b" for name in names if name not in SHARED))
+    floors = (*FLOORS, "config", *(f"recipes/{name}" for name in SHARED))
     found = [
         str(path.relative_to(ROOT))
         for floor in floors
@@ -48,7 +49,7 @@ def test_only_its_own_folder_names_a_pack() -> None:
         if papers.search(path.read_text(encoding="utf-8"))
     ]
     for name in names:
-        others = re.compile("|".join(rf"recipes[./]{other}\b" for other in names if other not in ("cooking", name)))
+        others = re.compile("|".join(rf"recipes[./]{other}\b" for other in names if other not in (*SHARED, name)))
         found += [
             str(path.relative_to(ROOT))
             for path in (ROOT / "recipes" / name).rglob("*.py")

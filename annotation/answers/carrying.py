@@ -1,6 +1,6 @@
 """What earlier entries of a list say that may hold for a later one which says nothing there: proposals. Pure.
 
-A tool that a step names is used in the next steps until another one is named; what several ingredients have become is
+A tool that a step names is used in the next steps until another one is named; what several things have become is
 called by one word, such as “mixture”. Nothing is filled in: whoever takes a document apart takes a proposal, or leaves
 it. The scripts have the same in `static/palate/core/carrying.js`; both are held to `tests/rules/carrying.json`.
 """

@@ -397,7 +397,7 @@ class BenchmarkSpec(Spec):
 
     def family(self, model: str) -> str:
         """
-        >>> BenchmarkSpec(generator="by", instruction=("dish",)).family("google/gemma-2-9b-it")
+        >>> BenchmarkSpec(generator="by", instruction=("letter",)).family("google/gemma-2-9b-it")
         'gemma'
         """
         name = model.rsplit("/", 1)[-1].removeprefix("package:").casefold()

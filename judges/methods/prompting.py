@@ -26,8 +26,8 @@ Where the question takes a list, it may name a parser that a pack registered (`j
 the list out of the evidence by rules:
 
     questions:
-      recipe.tasks:
-        lexical: {parser: recipe-tasks}
+      clause.parties:
+        lexical: {parser: clause-parties}
 
 And a judge that rates, which reads `row` and `rating`: the criterion's name, as the judge shall write it, and what it
 means, with the placeholders of `cell` but $options. Only scales are rated; the numbers are the scheme's.

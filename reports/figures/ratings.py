@@ -28,11 +28,12 @@ def _heat(report: RatingsReport, of: Criterion) -> Figure:
     values = [[cell.mean.value for cell in line] for line in of.cells]
     known = [value for line in values for value in line if value is not None]
     low, high = (min(known), max(known)) if known else (0.0, 0.0)
+    said = _("Ratings of each generator by each evaluator")
     return Figure(
         key=f"{of.name}.heat-map",
         kind="heat",
         about="",
-        title=f"{of.title}: {_('Ratings of each generator by each evaluator')}",
+        title=f"{of.title}: {said}",
         data={
             "rows": names,
             "columns": list(report.generators),
@@ -79,12 +80,13 @@ def _order(report: RatingsReport, of: Criterion) -> Figure:
     ranked = of.ranking.ranked
     ends = [end for one in ranked for end in (one.mean.value, one.mean.low, one.mean.high) if end is not None]
     known = [one.mean.value for one in ranked if one.mean.value is not None]
+    said = _("Mean rating of each generator")
     room = (max(ends) - min(ends)) * 0.05 + 0.01 if ends else 1.0
     return Figure(
         key=f"{of.name}.order-of-generators",
         kind="intervals",
         about="",
-        title=f"{of.title}: {_('Mean rating of each generator')}",
+        title=f"{of.title}: {said}",
         data={
             "names": [report.generators[one.generator] for one in ranked],
             "values": [one.mean.value for one in ranked],

@@ -22,7 +22,7 @@ MOST_TEXTS = 5_000
 
 
 @dataclass(frozen=True)
-class RecipeScore:
+class Score:
     """Two raters' graphs of one row, under the middle threshold."""
 
     row: int
@@ -44,8 +44,8 @@ class Pair:
 class GraphReport:
     """
     encoder: what made the vectors, see `Encoder.identity`; is_fallback: it compares spellings. people: pairs of people;
-    None where no two drew one recipe. pairs: each pair of them; judges: each judge against people; golds: everybody
-    against each gold, which is the second. recipes: each two graphs that were compared. n_left_out: graphs of people
+    None where no two drew one row. pairs: each pair of them; judges: each judge against people; golds: everybody
+    against each gold, which is the second. each: any two graphs that were compared. n_left_out: graphs of people
     that lack a step, which are not compared; n_unanswered: steps that judges have no answer to, where nothing changes;
     n_unknown: uses of what is not there. problem: why nothing was computed.
     """
@@ -57,7 +57,7 @@ class GraphReport:
     pairs: tuple[Pair, ...]
     judges: tuple[Pair, ...]
     golds: tuple[Pair, ...]
-    recipes: tuple[RecipeScore, ...]
+    each: tuple[Score, ...]
     n_left_out: int
     n_unanswered: int
     n_unknown: int
@@ -65,7 +65,7 @@ class GraphReport:
 
     @property
     def shown(self) -> float:
-        """The threshold in the middle, under which single recipes are told."""
+        """The threshold in the middle, under which graphs are told one by one."""
         return self.thresholds[len(self.thresholds) // 2]
 
 
@@ -90,11 +90,11 @@ def graph_report(data: GraphData, of: StudyData, filters: Filters) -> GraphRepor
         encoder=used.identity(),
         is_fallback=used.is_fallback,
         thresholds=thresholds,
-        people=people if people.n_recipes else None,
+        people=people if people.n_compared else None,
         pairs=tuple(
             Pair(a, b, found)
             for a, b in combinations(of.people, 2)
-            if (found := compared.agreement([(a, b)])).n_recipes
+            if (found := compared.agreement([(a, b)])).n_compared
         ),
         judges=tuple(
             Pair(judge, None, compared.agreement((judge, person) for person in of.people)) for judge in of.judges
@@ -107,7 +107,7 @@ def graph_report(data: GraphData, of: StudyData, filters: Filters) -> GraphRepor
             for rater in (*of.people, *of.judges)
             if compared.shares(rater, gold)
         ),
-        recipes=tuple(compared.recipes(thresholds[len(thresholds) // 2])),
+        each=tuple(compared.each(thresholds[len(thresholds) // 2])),
         n_left_out=len(data.of) - len(whole),
         n_unanswered=sum(n for key, n in data.unanswered.items() if key in whole),
         n_unknown=sum(graph.n_unknown for graph in whole.values()),
@@ -161,9 +161,9 @@ class _Compared:
         ]
         return mean_agreement(found, self.filters.intervals.arguments)
 
-    def recipes(self, threshold: float) -> Sequence[RecipeScore]:
+    def each(self, threshold: float) -> Sequence[Score]:
         return [
-            RecipeScore(row, self.by_place[a], self.by_place[b], counts[threshold])
+            Score(row, self.by_place[a], self.by_place[b], counts[threshold])
             for (row, a, b), counts in sorted(self.counts.items())
         ]
 

@@ -1,6 +1,6 @@
 """Two systems on the same cells: by how much a figure differs, and whether the choice of cells alone would do that.
 
-Cells of one recipe are alike, so both tests take whole clusters: the paired bootstrap draws them with replacement
+Cells of one document are alike, so both tests take whole clusters: the paired bootstrap draws them with replacement
 (Koehn 2004), approximate randomisation exchanges the two systems' outputs of a cluster at random (Noreen 1989; Riezler
 and Maxwell 2005). Both work on any figure that is a function of sums.
 """

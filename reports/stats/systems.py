@@ -1,6 +1,6 @@
 """People judge systems: rates of what is right, who is preferred, and which metric goes with people's judgement.
 
-Judgements of one recipe are alike, so every interval takes recipes (clusters) for what varies.
+Judgements of one document are alike, so every interval takes documents (clusters) for what varies.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Agreement on graphs: Node F1 and Edge F1 by threshold, of people, judges and gold, and recipe by recipe."""
+"""Agreement on graphs: Node F1 and Edge F1 by threshold, of people, judges and gold, and graph by graph."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def graph_tables(report: StudyReport, question: ValueReport, graphs: GraphReport
         return
     if graphs.people is not None:
         yield _people(report, question, graphs, graphs.people)
-    if any(pair.agreement.n_recipes for pair in graphs.judges):
+    if any(pair.agreement.n_compared for pair in graphs.judges):
         yield _raters(report, question, graphs, graphs.judges, gold="")
     for gold in dict.fromkeys(code_of(pair.second) for pair in graphs.golds if pair.second is not None):
         of_gold = [pair for pair in graphs.golds if pair.second is not None and code_of(pair.second) == gold]
         yield _raters(report, question, graphs, of_gold, gold=gold)
-    if graphs.recipes:
-        yield _recipes(report, question, graphs)
+    if graphs.each:
+        yield _each(report, question, graphs)
 
 
 def _problem(question: ValueReport, graphs: GraphReport) -> ReportTable:
@@ -49,15 +49,19 @@ def _people(report: StudyReport, question: ValueReport, graphs: GraphReport, peo
     shown = bool(report.filters.by)
     rows: list[tuple[Value, ...]] = []
     for threshold in graphs.thresholds:
-        rows.append((_at(threshold), *_values(people, threshold, shown, pooled=True), people.n_recipes))
+        rows.append((_at(threshold), *_values(people, threshold, shown, pooled=True), people.n_compared))
         for pair in graphs.pairs if len(graphs.pairs) > 1 else ():
             values = _values(pair.agreement, threshold, shown, pooled=True)
-            rows.append((f"    {_named(pair)}", *values, pair.agreement.n_recipes))
+            rows.append((f"    {_named(pair)}", *values, pair.agreement.n_compared))
     return ReportTable(
         key=f"{question.data.name}.graphs",
         about=name_of(question),
         title=_("How far people agree on graphs"),
-        heads=(Head("threshold", _("Threshold")), *_heads(shown, pooled=True), Head("recipes", _("Compared"), "count")),
+        heads=(
+            Head("threshold", _("Threshold")),
+            *_heads(shown, pooled=True),
+            Head("compared", _("Compared"), "count"),
+        ),
         rows=tuple(rows),
         how=" ".join(
             filter(
@@ -83,11 +87,11 @@ def _raters(
         for threshold in graphs.thresholds:
             of_nodes = (pair.agreement.precision.get(threshold), pair.agreement.recall.get(threshold)) if gold else ()
             line = _values(pair.agreement, threshold, shown)
-            rows.append((code_of(pair.first), _at(threshold), *line, *of_nodes, pair.agreement.n_recipes))
+            rows.append((code_of(pair.first), _at(threshold), *line, *of_nodes, pair.agreement.n_compared))
     if not gold and graphs.people is not None:
         people = graphs.people
         rows += [
-            (_("people among themselves"), _at(threshold), *_values(people, threshold, shown), people.n_recipes)
+            (_("people among themselves"), _at(threshold), *_values(people, threshold, shown), people.n_compared)
             for threshold in graphs.thresholds
         ]
     said = [_how(report, graphs)]
@@ -107,7 +111,7 @@ def _raters(
     right: tuple[Head, ...] = ()
     if gold:
         right = (Head("precision", _("Precision"), "number", nodes), Head("recall", _("Recall"), "number", nodes))
-    first = next((pair.agreement for pair in pairs if pair.agreement.n_recipes), None)
+    first = next((pair.agreement for pair in pairs if pair.agreement.n_compared), None)
     return ReportTable(
         key=f"{question.data.name}.graphs.gold.{gold}" if gold else f"{question.data.name}.graphs.judges",
         about=name_of(question),
@@ -119,18 +123,18 @@ def _raters(
             Head("threshold", _("Threshold")),
             *_heads(shown),
             *right,
-            Head("recipes", _("Compared"), "count"),
+            Head("compared", _("Compared"), "count"),
         ),
         rows=tuple(rows),
         how=" ".join([*said, *([_interval(report, first)] if first and shown else [])]),
     )
 
 
-def _recipes(report: StudyReport, question: ValueReport, graphs: GraphReport) -> ReportTable:
+def _each(report: StudyReport, question: ValueReport, graphs: GraphReport) -> ReportTable:
     table, words = report.data.table, words_of(report)
     nodes, edges = _("Nodes"), _("Edges")
     rows = []
-    for score in graphs.recipes:
+    for score in graphs.each:
         of = table.rows[score.row]
         counts = score.counts
         node, matched, every = counts.values

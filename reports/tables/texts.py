@@ -241,12 +241,10 @@ def _heads_of_parts(texts: TextReport) -> tuple[Head, ...]:
 
 def _lines(question: ValueReport, texts: TextReport) -> ReportTable:
     rows: list[tuple[Value, ...]] = []
+    line = _("line %(n)s")
     for score in texts.scores:
         rows.append((code_of(score.rater) if score.rater else "", *_figures(texts, score), score.n_cells))
-        rows += [
-            (f"    {_('line %(n)s') % {'n': part.number + 1}}", *_figures(texts, part), part.n_cells)
-            for part in score.lines
-        ]
+        rows += [(f"    {line % {'n': part.number + 1}}", *_figures(texts, part), part.n_cells) for part in score.lines]
     return ReportTable(
         key=f"{question.data.name}.texts.lines",
         about=name_of(question),

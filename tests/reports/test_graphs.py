@@ -100,7 +100,7 @@ def test_people_agree_as_counted_by_hand(study: Study) -> None:
     assert found["edge_f1_matched"] == 1.0
     assert found["edge_f1_all"] == pytest.approx(4 / 8)
     assert found["node_f1_pooled"] == pytest.approx(4 / 6)
-    assert found["recipes"] == N - 1
+    assert found["compared"] == N - 1
     assert (found["node_f1_low"], found["node_f1_high"]) == (pytest.approx(4 / 6), pytest.approx(4 / 6))
     assert "fallback" in table.how
     assert "1 graph that lacks an answer to a step is left out" in table.how
@@ -112,7 +112,7 @@ def test_a_judge_that_left_a_step_open_changed_nothing_there(study: Study) -> No
     # With A1: V 1 and 3, matched 1; with A2 the same; of the last recipe A1 alone.
     assert found["node_f1"] == pytest.approx(2 / 4)
     assert found["edge_f1_all"] == pytest.approx(2 / 5)
-    assert found["recipes"] == N
+    assert found["compared"] == N
     assert "count as ones that change nothing" in table.how
     assert line(table, "people among themselves", "0.90")["node_f1"] == pytest.approx(4 / 6)
 

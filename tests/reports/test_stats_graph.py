@@ -247,7 +247,7 @@ def test_the_mean_is_over_pairs_then_recipes_and_pooled_beside_it() -> None:
     assert node.pooled == pytest.approx(6 / 16)
     assert (matched.value, matched.n, matched.n_undefined) == (1.0, 1, 1)
     assert every.value == pytest.approx((0.75 + 0) / 2)
-    assert found.n_recipes == 2
+    assert found.n_compared == 2
 
 
 def test_intervals_draw_recipes() -> None:

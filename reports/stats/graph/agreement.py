@@ -1,7 +1,6 @@
-"""Node F1 and Edge F1 of two graphs of one recipe, and their means over recipes with intervals.
+"""Node F1 and Edge F1 of two graphs of one document, and their means over documents with intervals.
 
-Source: Toyooka, Aizawa and Yamakata, A Highly Clean Recipe Dataset with Ingredient States Annotation for State Probing
-Task, Appendix B, equations (4) to (6).
+Source: Toyooka, Aizawa and Yamakata, Appendix B, equations (4) to (6); docs/statistics.md names the paper.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from reports.stats.pairs import FloatArray
 
 THRESHOLDS = (0.80, 0.85, 0.90)
 MEASURES = ("nodes", "matched", "all")
-NO_GRAPH = "no two of them drew the same recipe"
+NO_GRAPH = "no two of them drew the same document"
 
 
 @dataclass(frozen=True)
@@ -98,8 +97,8 @@ def compare(first: Drawn, second: Drawn, similarity: FloatArray, threshold: floa
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean over recipes of one measure at one threshold. pooled: all recipes' counts put together. n: recipes in
-    which it is defined; n_undefined: those in which it is not, which are left out."""
+    """The mean over documents of one measure at one threshold. pooled: all documents' counts put together. n:
+    documents in which it is defined; n_undefined: those in which it is not, which are left out."""
 
     value: float | None
     pooled: float | None
@@ -110,13 +109,14 @@ class Mean:
 
 @dataclass(frozen=True)
 class GraphAgreement:
-    """means: by threshold and measure. n_recipes: compared; n_empty: of them, those where neither made anything, which
-    count as 1. precision, recall: of nodes, by threshold, the mean over recipes; the second graph is the right one."""
+    """means: by threshold and measure. n_compared: documents; n_empty: of them, those where neither made anything,
+    which count as 1. precision, recall: of nodes, by threshold, the mean over documents; the second graph is the right
+    one."""
 
     means: Mapping[tuple[float, str], Mean]
     precision: Mapping[float, float | None]
     recall: Mapping[float, float | None]
-    n_recipes: int
+    n_compared: int
     n_empty: int
     reason: str
 
@@ -124,10 +124,10 @@ class GraphAgreement:
 def mean_agreement(
     compared: Sequence[tuple[int, int, Mapping[float, Counts]]], how: Mapping[str, Any]
 ) -> GraphAgreement:
-    """The mean over recipes; of a recipe that several pairs of raters drew, first the mean over its pairs.
+    """The mean over documents; of a document that several pairs of raters drew, first the mean over its pairs.
 
     Args:
-        compared: (document, sheet, counts by threshold), one a recipe and pair of raters.
+        compared: (document, sheet, counts by threshold), one a document and pair of raters.
         how: `by`, `n_draws`, `seed` and `expanded` of the intervals; nothing for none.
     """
     document = np.array([of[0] for of in compared], dtype=np.int64)
@@ -148,8 +148,8 @@ def mean_agreement(
             )
         for into, side in ((precision, 0), (recall, 1)):
             shares = np.array([of.n_matched / of.nodes[side] if of.nodes[side] else np.nan for of in counts])
-            of_recipe = _by_recipe(shares, place, documents.size)
-            into[threshold] = None if np.isnan(of_recipe).all() else float(np.nanmean(of_recipe))
+            of_document = _by_document(shares, place, documents.size)
+            into[threshold] = None if np.isnan(of_document).all() else float(np.nanmean(of_document))
     first = [next(iter(of[2].values())) for of in compared]
     empty = {int(at) for at, of in zip(place, first, strict=True) if of.is_empty}
     return GraphAgreement(means, precision, recall, documents.size, len(empty), "" if compared else NO_GRAPH)
@@ -163,15 +163,15 @@ def _mean(
     documents: IntArray,
     how: Mapping[str, Any],
 ) -> Mean:
-    of_recipe = _by_recipe(values, place, documents.size)
-    defined = ~np.isnan(of_recipe)
-    value = float(of_recipe[defined].mean()) if defined.any() else None
-    interval = _interval(of_recipe, documents if how["by"] == "document" else sheets, **how) if how else None
+    of_document = _by_document(values, place, documents.size)
+    defined = ~np.isnan(of_document)
+    value = float(of_document[defined].mean()) if defined.any() else None
+    interval = _interval(of_document, documents if how["by"] == "document" else sheets, **how) if how else None
     return Mean(value, pooled, interval, int(defined.sum()), int((~defined).sum()))
 
 
-def _by_recipe(values: FloatArray, place: IntArray, n: int) -> FloatArray:
-    """The mean of what is defined in each recipe, NaN where nothing is."""
+def _by_document(values: FloatArray, place: IntArray, n: int) -> FloatArray:
+    """The mean of what is defined in each document, NaN where nothing is."""
     defined = ~np.isnan(values)
     sums = np.bincount(place[defined], values[defined], minlength=n)
     numbers = np.bincount(place[defined], minlength=n)
@@ -179,12 +179,12 @@ def _by_recipe(values: FloatArray, place: IntArray, n: int) -> FloatArray:
     return means
 
 
-def _interval(of_recipe: FloatArray, key: IntArray, *, by: By, n_draws: int, seed: int, expanded: bool) -> Interval:
+def _interval(of_document: FloatArray, key: IntArray, *, by: By, n_draws: int, seed: int, expanded: bool) -> Interval:
     clusters, place = np.unique(key, return_inverse=True)
     draws = resampling_of(clusters, by, n_draws=n_draws, seed=seed, expanded=expanded, group_many=True)
-    defined = ~np.isnan(of_recipe)
+    defined = ~np.isnan(of_document)
     sums = np.zeros((clusters.size, 2))
-    np.add.at(sums, place[defined], np.stack([of_recipe[defined], np.ones(int(defined.sum()))], axis=-1))
+    np.add.at(sums, place[defined], np.stack([of_document[defined], np.ones(int(defined.sum()))], axis=-1))
 
     def mean(features: FloatArray) -> FloatArray:
         n: FloatArray = features[:, 1]

@@ -15,7 +15,7 @@ UNKNOWN = -1  # of what is used though it is not there
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """What one rater drew of one recipe.
+    """What one rater drew of one document.
 
     texts: of each node its name. step: shape (n_nodes,), the step that made it, 1 the first; `GIVEN` or `UNKNOWN`.
     edges: shape (n_edges, 2), from node to node, each once.

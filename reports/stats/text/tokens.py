@@ -52,7 +52,7 @@ def penn(text: str) -> list[str]:
     """Lower-case tokens of the Penn Treebank without punctuation, as pycocoevalcap counts them.
 
     It has Stanford's tokeniser (CoreNLP 3.4.1, Java) make them; these rules are written anew, for that
-    tokeniser's English defaults. docs/statistics.md says how often the two are the same on cooks' sentences.
+    tokeniser's English defaults. docs/statistics.md says how often the two are the same.
 
     >>> penn("Don't knead the all-purpose flour; 1/2 cup (warm) water.")
     ['do', "n't", 'knead', 'the', 'all-purpose', 'flour', '1/2', 'cup', '-lrb-', 'warm', '-rrb-', 'water']
@@ -63,8 +63,8 @@ def penn(text: str) -> list[str]:
 def letters(text: str) -> list[str]:
     """Runs of a-z and 0-9 in lower case, as rouge-score has them; other scripts have none.
 
-    >>> letters("The cook's 2 doughs")
-    ['the', 'cook', 's', '2', 'doughs']
+    >>> letters("The baker's 2 doughs")
+    ['the', 'baker', 's', '2', 'doughs']
     """
     return re.findall(r"[a-z0-9]+", text.lower())
 
