@@ -51,7 +51,7 @@ class ExtractedListSerializer(serializers.Serializer[Any]):
     refused = serializers.CharField(help_text=_("Why there are no items, or “”."))
 
 
-class DocumentSerializer(serializers.Serializer[Any]):
+class ExtractedDocumentSerializer(serializers.Serializer[Any]):
     row = serializers.IntegerField(source="item.row_id")
     sheet_title = serializers.CharField(source="item.row.sheet.title")
     row_name = serializers.CharField(source="item.row.name")
@@ -61,7 +61,7 @@ class DocumentSerializer(serializers.Serializer[Any]):
 
 
 class ExtractionDetailSerializer(ExtractionRunSerializer):
-    contents = DocumentSerializer(many=True, help_text=_("The documents, and the lists that were taken out of them."))
+    contents = ExtractedDocumentSerializer(many=True, help_text=_("The documents, and the lists that were taken out of them."))
     provenance = serializers.JSONField(help_text=_("Prompt, and of each kind of worker the model and the libraries."))
 
 

@@ -47,7 +47,7 @@ class DocumentSerializer(serializers.Serializer[Any]):
         return queries.digest_of(document.row)
 
 
-class ChangeSerializer(serializers.Serializer[Any]):
+class MendedLineSerializer(serializers.Serializer[Any]):
     what = serializers.ChoiceField(["added", "dropped", "moved", "changed"])
     kind = serializers.CharField()
     text = serializers.CharField()
@@ -59,7 +59,7 @@ class MendingSerializer(serializers.Serializer[Any]):
     row = serializers.IntegerField(source="row_id")
     by = serializers.CharField(source="by.username", default=None, allow_null=True)
     at = serializers.DateTimeField()
-    changes = ChangeSerializer(many=True, help_text=_("Empty where somebody found the lines right."))
+    changes = MendedLineSerializer(many=True, help_text=_("Empty where somebody found the lines right."))
 
 
 class LineSerializer(serializers.Serializer[Any]):

@@ -201,10 +201,11 @@ def test_what_is_no_change_is_refused(leases: Leases, anna: Client, wrong: dict[
 
 
 def test_an_option_of_another_question_is_refused(leases: Leases, anna: Client) -> None:
-    response = save(anna, leases.sheet, change((leases.annas[0], RENT, "found", "")))
+    data = change((leases.annas[0], RENT, "found", ""))
+    response = save(anna, leases.sheet, data)
 
     assert response.status_code == 409
-    assert response.json() == {"message": "“found” is no answer to “Stated”.", "held": []}
+    assert response.json() == {"key": data["key"], "message": "“found” is no answer to “Stated”.", "held": []}
 
 
 def test_a_column_of_another_sheet_is_refused(leases: Leases, anna: Client) -> None:

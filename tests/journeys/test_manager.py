@@ -68,7 +68,8 @@ def test_from_a_scheme_file_to_a_sheet_on_somebodys_desk(manager: Page, browsing
     page.get_by_role("button", name="Create the study").click()
     expect(page.get_by_role("heading", name="Salads")).to_be_visible()
 
-    page.get_by_role("link", name="Documents").click()
+    # The study's first page says what comes first.
+    page.get_by_role("list", name="Set up the study").get_by_role("link", name="Documents").click()
     page.get_by_label("or text").fill(COLESLAW)
     page.get_by_role("button", name="Add the recipe").click()
     message(page, "“Coleslaw” is in.")

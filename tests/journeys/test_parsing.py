@@ -60,12 +60,18 @@ def test_a_draft_of_the_rules_is_corrected_beside_the_text(grid: Grid) -> None:
     line = document.get_by_text("Make the paste:")
     line.evaluate(
         """(element) => {
-            const text = element.firstChild;
+            // The words may be cut up by marks: the ends are sought among the texts.
             const at = element.textContent.indexOf("Make the paste");
             const range = document.createRange();
             const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
-            range.setStart(walker.nextNode(), at);
-            range.setEnd(text, at + "Make the paste".length);
+            let before = 0;
+            for (let text = walker.nextNode(); text; text = walker.nextNode()) {
+                const after = before + text.length;
+                const [start, end] = [at, at + "Make the paste".length];
+                if (before <= start && start < after) range.setStart(text, start - before);
+                if (before < end && end <= after) range.setEnd(text, end - before);
+                before = after;
+            }
             getSelection().removeAllRanges();
             getSelection().addRange(range);
             element.dispatchEvent(new MouseEvent("mouseup", { bubbles: true }));

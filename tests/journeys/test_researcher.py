@@ -56,7 +56,7 @@ def test_what_is_not_for_a_researcher_says_for_whom_it_is(slaw: Coleslaw, browsi
     page = browsing.person("rene")
     page.goto("/studies/slaw/")
     expect(page.get_by_role("navigation", name="Study").get_by_role("link")).to_have_text(
-        ["Overview", "Documents", "Search", "Judges", "Verdict", "Report"]
+        ["Overview", "Steps", "Documents", "Search", "Judges", "Verdict", "Report"]
     )
     response = page.goto("/studies/slaw/plan/")
     assert response is not None

@@ -46,6 +46,7 @@ def test_the_shipped_prompts_fit_the_shipped_schemes(path: Path) -> None:
         "nonsense": "recipe-nonsense",
         "names": "recipe-names",
         "candidates": "recipe-candidates",
+        "states": "ingredient-states",
     }
     prompt = load_prompt(path.read_text(encoding="utf-8"))
     file = path.parents[1] / "schemes" / path.name  # a prompt of a scheme's own name is that scheme's
@@ -54,7 +55,7 @@ def test_the_shipped_prompts_fit_the_shipped_schemes(path: Path) -> None:
     scheme = load_scheme(file.read_text(encoding="utf-8"))
     method = next((method for method in ("lexical", "rating", "writing") if method in path.stem), "cloze")
     if method == "cloze" and not prompting.questions_for(prompt, method):
-        method = "writing"
+        method = next(other for other in ("rating", "writing") if prompting.questions_for(prompt, other))
     prompting.check_against(prompt, scheme, method, normalisation="pmi")
 
 

@@ -243,7 +243,7 @@ def test_read_page_splits_what_the_page_states_in_one_line_and_shows_in_several(
 
 def test_read_page_fills_an_empty_list_from_what_the_page_shows():
     found = read(SHOWN, head=script(recipe(recipeIngredient=[])))
-    assert (found.parser, found.ingredients, found.steps) == ("schema.org + text", LINES, STEPS)
+    assert (found.parser, found.ingredients, found.steps) == ("text + schema.org", LINES, STEPS)
 
 
 def test_read_page_takes_the_recipe_that_the_page_is_named_after():

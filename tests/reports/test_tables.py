@@ -15,7 +15,7 @@ from reports.data.arrays import TOLD_APART, Filters
 from reports.numbers.report import compute
 from reports.stats import coefficients
 from reports.tables import ReportTable, about, tables
-from reports.words import COEFFICIENTS, MISSING, UNDEFINED
+from reports.words import COEFFICIENTS, MISSING, SYSTEMS, UNDEFINED
 from tests import builders
 from tests.reports import studies
 from tests.reports.studies import answered, judge, rater, say, sheet
@@ -263,7 +263,7 @@ def test_every_reason_of_the_statistics_has_words() -> None:
     }  # fmt: skip
 
     assert len(reasons) > 20
-    assert reasons <= set(UNDEFINED)
+    assert reasons <= set(UNDEFINED) | set(SYSTEMS)
     assert set(coefficients.MISSING_RULES) == set(MISSING) == {*COEFFICIENTS, "specific"}
 
 
