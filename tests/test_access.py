@@ -34,7 +34,8 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from pytest_django import Settings
 
 from annotation import actions
-from annotation.models import Assignment, Invite, Label, LabelEvent, Note, Role, Row, User
+from annotation.models import Assignment, Invite, Label, LabelEvent, Note, Role, Row, Scheme, Study, User
+from annotation.scheme.spec import load_scheme
 from judges import actions as judging
 from judges.generating import actions as generating
 from judges.models import Extraction, ExtractionRun, GenerationRun, Judge, Run
@@ -45,6 +46,12 @@ from recipes.cooking.pages.mending import Line
 from recipes.cooking.retrieval_queries import Asked
 from recipes.cooking.web.engines import Result
 from recipes.cooking.web.recorded import Recorded
+from recipes.ingredient_states import actions as graphing
+from recipes.ingredient_states import demo_study as soups
+from recipes.ingredient_states.models import Picture
+from recipes.memorization import demo_study as slaws
+from recipes.memorization.actions import freeze_verdict
+from recipes.memorization.models import FrozenVerdict
 from reports import actions as reporting
 from reports.data.arrays import Filters
 from reports.models import Export, Report
@@ -176,6 +183,66 @@ def hit(world: World) -> Sequence[object]:
     return (world.leases.study.slug, search.hits.get().pk)
 
 
+def beside_leases(world: World, slug: str, scheme: Scheme) -> Study:
+    """Another study of the same people."""
+    made = builders.study(slug, of=scheme, by=world.leases.manager)
+    actions.add_member(study=made, user=world.leases.researcher, role=Role.RESEARCHER)
+    builders.rater(made, world.leases.anna)
+    return made
+
+
+def with_graphs(world: World) -> Study:
+    """A study of states: one recipe that two have annotated, which Anna is to annotate too."""
+    if (found := Study.objects.filter(slug="soups").first()) is None:
+        source = (soups.ROOT / "schemes" / "ingredient-states.yaml").read_text(encoding="utf-8")
+        found = beside_leases(world, "soups", actions.store_scheme(spec=load_scheme(source), source=source))
+        graphing.import_recipes(study=found, recipes=soups.demo_recipes()[:1])
+        builders.assignments(found.raters.get(user=world.leases.anna), found.sheets.get())
+    return found
+
+
+def slug_with_graphs(world: World) -> Sequence[object]:
+    return (with_graphs(world).slug,)
+
+
+def row_with_graphs(world: World) -> Sequence[object]:
+    return (with_graphs(world).sheets.get().rows.get().pk,)
+
+
+def my_graph(world: World) -> Sequence[object]:
+    return (Assignment.objects.get(row__sheet__study=with_graphs(world), rater__user=world.leases.anna).pk,)
+
+
+def a_picture(world: World) -> Sequence[object]:
+    Picture.objects.get_or_create(row=world.mine.row, defaults={"media_type": "image/png", "data": b"dot"})
+    return (world.mine.row_id,)
+
+
+def with_verdict(world: World) -> Study:
+    """A study of a recipe of which Anna has found one ingredient in two documents."""
+    if (found := Study.objects.filter(slug="slaws").first()) is None:
+        found = beside_leases(world, "slaws", slaws.paper_scheme())
+        columns = {"ingredients": [{"ingredient": "cabbage"}]}
+        sheet = actions.add_sheet(study=found, title="Coleslaw", columns=columns)
+        for name in ("Google 1", "Google 2"):  # as many as the figure of documents needs
+            builders.row(sheet, name)
+        for assignment in builders.assignments(found.raters.get(user=world.leases.anna), sheet):
+            builders.label(assignment, {("cabbage", "presence"): "found"})
+    return found
+
+
+def slug_with_verdict(world: World) -> Sequence[object]:
+    return (with_verdict(world).slug,)
+
+
+def frozen_verdict(world: World) -> Sequence[object]:
+    study = with_verdict(world)
+    found: FrozenVerdict = study.frozen_verdicts.first() or freeze_verdict(
+        study=study, title="First", filters=Filters(), examination=None, by=world.leases.manager
+    )
+    return (study.slug, found.pk)
+
+
 def mine(world: World) -> Sequence[object]:
     return (world.mine.pk,)
 
@@ -289,6 +356,7 @@ TABLE = {
     "annotation:script": Url(ANYBODY, Who(*[METHOD] * 6), args=lambda world: ("grid", "any")),
     "annotation:record-cells": Posted(Who(LOGIN, REFUSED, YES, REFUSED, REFUSED, REFUSED), args=sheet, data=a_cell),
     "annotation:evidence": Url(ANNA, args=mine),
+    "annotation:states": Url(ANNA, args=my_graph),
     "annotation:submit": Posted(ANNA, args=mine),
     "annotation:reopen": Posted(ANNA, args=mine),
     "annotation:beat": Posted(ANNA, args=sheet, data=lambda world: {"page": uuid.uuid4(), "seconds": "{}"}),
@@ -304,10 +372,12 @@ TABLE = {
     "annotation:row-evidence": Url(READERS, args=row),
     "annotation:history": Url(READERS, args=sheet),
     "annotation:restore": Url(MANAGERS, MANAGERS, args=sheet),
+    "annotation:row-states": Url(READERS, args=row_with_graphs),
     # annotation: studies
     "annotation:studies": Url(LOGGED_IN),
     "annotation:new-study": Url(SUPERUSERS, SUPERUSERS),
     "annotation:study": Url(MEMBERS, args=slug),
+    "annotation:settings": Url(MANAGERS, MANAGERS, args=slug),
     "annotation:lineage": Url(READERS, args=slug),
     "annotation:derive": Url(SUPERUSERS, SUPERUSERS, args=slug),
     "annotation:plan": Url(MANAGERS, MANAGERS, args=slug),
@@ -327,7 +397,8 @@ TABLE = {
     # An invitation lets in whoever has it, also who has another role already; the annotator is one already.
     "annotation:join": Url(ANYBODY, ANYBODY, args=lambda world: (an_invite(world)[1],)),
     "annotation:remove-member": Posted(
-        MANAGERS, args=lambda world: (world.leases.study.slug, world.leases.anna.memberships.get().pk)
+        MANAGERS,
+        args=lambda world: (world.leases.study.slug, world.leases.anna.memberships.get(study=world.leases.study).pk),
     ),
     "annotation:notes": Url(MANAGERS, args=slug),
     "annotation:answer-note": Posted(
@@ -360,6 +431,7 @@ TABLE = {
     "benchmark:words-csv": Url(READERS, args=slug),
     "memorization:names": Url(READERS, args=slug),
     "memorization:add-names": Posted(MANAGERS, args=slug),
+    "memorization:steps": Url(READERS, args=slug),
     # The leases are no candidates.
     "memorization:beside": Url(Who(LOGIN, HIDDEN, HIDDEN, HIDDEN, HIDDEN, HIDDEN), args=sheet),
     # The leases are no tables of recipes.
@@ -369,6 +441,10 @@ TABLE = {
     "pizza_commonsense:add": Posted(Who(LOGIN, HIDDEN, FORBID, HIDDEN, FORBID, HIDDEN), args=slug),
     "pizza_commonsense:add-system": Posted(Who(LOGIN, HIDDEN, FORBID, HIDDEN, FORBID, HIDDEN), args=slug),
     "pizza_commonsense:split-long": Posted(MANAGERS, args=slug),
+    "ingredient_states:graphs": Url(READERS, args=slug_with_graphs),
+    "ingredient_states:bring": Posted(MANAGERS, args=slug_with_graphs),
+    "ingredient_states:download": Url(READERS, args=lambda world: (*slug_with_graphs(world), "json")),
+    "ingredient_states:picture": Url(MEMBERS, args=a_picture),
     "recipes:searches": Url(READERS, args=slug),
     "recipes:new-search": Url(MANAGERS, MANAGERS, args=slug),
     "recipes:search-items": Url(MANAGERS, MANAGERS, args=slug),
@@ -377,6 +453,7 @@ TABLE = {
     "recipes:hits-csv": Url(READERS, args=slug),
     "recipes:pages-warc": Url(READERS, args=slug),
     "recipes:decide": Posted(MANAGERS, args=hit),
+    "recipes:fetch-next": Posted(MANAGERS, args=hit),
     "recipes:retrieval": Url(READERS, args=retrieval),
     "recipes:cancel-retrieval": Posted(MANAGERS, args=retrieval),
     "recipes:resume-retrieval": Posted(MANAGERS, args=retrieval),
@@ -390,6 +467,14 @@ TABLE = {
     "memorization:verdict-figure": Url(
         Who(LOGIN, HIDDEN, FORBID, HIDDEN, HIDDEN, HIDDEN),
         args=lambda world: (world.leases.study.slug, "ingredients.verdict-recipe", "svg"),
+    ),
+    "memorization:freeze-verdict": Posted(READERS, args=slug_with_verdict, data=lambda world: {"title": "Another"}),
+    "memorization:frozen-verdicts": Url(READERS, args=slug_with_verdict),
+    "memorization:frozen-verdict": Url(READERS, args=frozen_verdict),
+    "memorization:recompute-verdict": Posted(READERS, args=frozen_verdict),
+    "memorization:frozen-verdict-file": Url(READERS, args=lambda world: (*frozen_verdict(world), "zip")),
+    "memorization:frozen-verdict-figure": Url(
+        READERS, args=lambda world: (*frozen_verdict(world), "ingredients.verdict-documents", "svg")
     ),
     "judges:runs": Url(READERS, args=slug),
     "judges:board": Url(MANAGERS, args=slug),
@@ -494,6 +579,8 @@ TABLE = {
     "api:pizza-add": Posted(MANAGERS, args=slug),
     "api:pizza-export": Url(READERS, args=slug),
     "api:pizza-split": Url(READERS, args=slug),
+    # What is posted here is no file of recipes.
+    "api:graphs": Url(READERS, MANAGERS_IN_VAIN, args=slug_with_graphs),
     "api:start-retrieval": Posted(MANAGERS, args=slug),
     "api:retrievals": Url(READERS, args=slug),
     "api:retrieval": Url(READERS, args=retrieval),
@@ -615,8 +702,8 @@ def test_an_address_of_one_study_does_not_reach_into_another(world: World) -> No
         # Judges and extractors belong to no study, and the ending of a file is no object.
         if (
             len(args) == 2
-            and args[1] != "csv"
-            and args[0] == world.leases.study.slug
+            and args[1] not in ("csv", "json")
+            and args[0] in (world.leases.study.slug, "slaws")
             and not name.split(":")[-1].startswith("start")
         ):
             method = client.post if TABLE[name].get is NOBODY else client.get
