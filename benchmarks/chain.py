@@ -82,12 +82,11 @@ def edit_rate_of_rules() -> dict[str, float]:
 
 def chain_of(options: argparse.Namespace, dishes: Sequence[str]) -> tuple[Chain, list[Any]]:
     from judges.management.commands import generate
-    from recipes.memorization.actions import SCHEME
     from recipes.memorization.chain import judges
     from recipes.memorization.chain.making import Chain, scheme_called
     from recipes.memorization.chain.settings import ChainSettings
     from recipes.memorization.management.commands.chain import Command
-    from recipes.memorization.names import DishName
+    from recipes.memorization.names import SCHEME, DishName
 
     model = generate.model_called(options.model)
     roles = judges.of_model(model)

@@ -17,17 +17,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from base.sentences import gettext as _
 from base.sentences import gettext_noop
 
 FloatArray = npt.NDArray[np.float64]
-Vectors: TypeAlias = FloatArray | sparse.csr_array  # a row a text, each of length one, or of zeros
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+    Vectors: TypeAlias = FloatArray | sparse.csr_array  # a row a text, each of length one, or of zeros
 
 SHIPPED = {
     "multilingual-e5-small": "llm.encoders.MultilingualE5Small",
@@ -131,6 +134,8 @@ class Characters(Encoder):
     is_fallback = True
 
     def encode(self, texts: Sequence[str]) -> sparse.csr_array:
+        from scipy import sparse  # names of encoders are registered without it
+
         different = list(dict.fromkeys(text.casefold() for text in texts))
         counted = [Counter(self._runs(text)) for text in different]
         number: dict[str, int] = {}

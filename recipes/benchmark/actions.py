@@ -21,15 +21,13 @@ from llm import actions as llm
 from llm.backends.base import BackendError
 from llm.generating.wordings import PromptType
 from llm.models import LanguageModel
-from recipes.benchmark import queries
+from recipes.benchmark import deriver, queries
 from recipes.benchmark.files import BenchmarkFile, GeneratorSpec, JudgeSpec, ModelSpec
 from recipes.benchmark.instructions import Instruction
 from reports import actions as reporting
 from reports import queries as report_queries
 from reports.data.arrays import Filters
 from reports.models import Report
-
-DERIVER = "rated-texts"
 
 
 @transaction.atomic
@@ -141,7 +139,7 @@ def go_on_deriving(*, file: BenchmarkFile, source: Study, by: User | None) -> tu
     if study is None:
         study = derive_study(
             source=source,
-            deriver=DERIVER,
+            deriver=deriver.KEY,
             scheme=source.scheme,
             slug=file.benchmark,
             title=file.title or file.benchmark,

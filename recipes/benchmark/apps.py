@@ -25,7 +25,7 @@ class Benchmark(packs.Pack):
         from annotation import doors
         from annotation.deriving.making import Deriver
         from annotation.models import Role
-        from recipes.benchmark import actions, deriver
+        from recipes.benchmark import deriver
 
         doors.register_tab(
             position=15,
@@ -43,7 +43,7 @@ class Benchmark(packs.Pack):
         )
         doors.register_deriver(
             Deriver(
-                key=actions.DERIVER,
+                key=deriver.KEY,
                 title=_("Written texts are rated"),
                 help=_(
                     "What each model wrote for an instruction becomes a row of the same sheet, in an order drawn by "

@@ -21,6 +21,7 @@ from annotation.evidence.kinds import PARAGRAPH
 from annotation.scheme.spec import BenchmarkSpec, SchemeSpec
 from base.sentences import gettext as _
 
+KEY = "rated-texts"
 ALL, SOUND = "all", "sound"
 GENERATION = "generation"  # the facet that has the number of a text's record, where the scheme has it
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")

@@ -19,8 +19,6 @@ from recipes.memorization.verdict.queries import Examination
 from reports.data.arrays import Filters
 from reports.frozen.versions import library_versions
 
-SCHEME = "recipe-names"
-
 
 @transaction.atomic
 def add_names(*, study: Study, sheet: str, names: Sequence[DishName]) -> list[Row]:

@@ -40,8 +40,7 @@ class Memorization(packs.Pack):
         from annotation.deriving.making import Deriver
         from annotation.models import Role
         from judges import doors as judge_doors
-        from recipes.memorization import actions, candidates, demo_study, derivers, verdict
-        from recipes.memorization.chain import queries as chain
+        from recipes.memorization import candidates, chain, demo_study, derivers, names, verdict
         from reports import doors as report_doors
 
         post_migrate.connect(_guard_verdicts, sender=self)
@@ -50,7 +49,7 @@ class Memorization(packs.Pack):
             label=_("Names"),
             url_name="memorization:names",
             roles={Role.MANAGER, Role.RESEARCHER},
-            fits=lambda study: study.scheme.slug == actions.SCHEME,
+            fits=lambda study: study.scheme.slug == names.SCHEME,
         )
         doors.register_tab(
             position=16,
@@ -59,9 +58,7 @@ class Memorization(packs.Pack):
             roles={Role.MANAGER, Role.RESEARCHER},
             fits=lambda study: study.scheme.slug in chain.SCHEMES,
         )
-        judge_doors.register_wordings(
-            Path(self.path, "prompts", "generation", "recipes.yaml"), schemes={actions.SCHEME}
-        )
+        judge_doors.register_wordings(Path(self.path, "prompts", "generation", "recipes.yaml"), schemes={names.SCHEME})
         report_doors.register_part(schemes={candidates.SCHEME}, tables=_of_candidates)
         doors.register_sheet_page(
             doors.SheetPage(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from base.sentences import gettext as _
 from base.text import UNSTORABLE
 
+SCHEME = "recipe-names"
 LONGEST = 200  # characters of a name
 MOST = 5_000
 _HEADINGS = {"name", "dish", "recipe", "recipe name", "dish name", "row"}

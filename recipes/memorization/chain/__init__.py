@@ -6,3 +6,11 @@ rules (pure). `queries` tells whose work each step was, of any study that stands
 """
 
 from __future__ import annotations
+
+from recipes.memorization.candidates import SCHEME as CANDIDATES
+from recipes.memorization.names import SCHEME as NAMES
+from recipes.memorization.verdict import NONSENSE
+from recipes.memorization.verdict import SCHEME as RECIPES
+
+PARSING = "recipe-parsing"
+SCHEMES = (NAMES, CANDIDATES, PARSING, RECIPES, NONSENSE)  # of the studies that stand in such a row

@@ -29,17 +29,17 @@ from recipes.cooking import retrieval_queries
 from recipes.cooking.models import Retrieval
 from recipes.cooking.pages import read_folder
 from recipes.memorization import candidates
-from recipes.memorization.actions import SCHEME as NAMES
 from recipes.memorization.actions import add_names
+from recipes.memorization.chain import PARSING
 from recipes.memorization.chain.drafting import Draft, draft
 from recipes.memorization.chain.settings import RULES, ChainSettings, Step, Told
+from recipes.memorization.names import SCHEME as NAMES
 from recipes.memorization.names import DishName
+from recipes.memorization.verdict import NONSENSE
 from recipes.memorization.verdict import SCHEME as RECIPES
-from recipes.memorization.verdict.queries import NONSENSE
 from work.models import Run
 from work.states import ItemState, RunState
 
-PARSING = "recipe-parsing"
 # Does the work of a run until none is left, or raises.
 Worker = Callable[[Run], None]
 

@@ -14,13 +14,12 @@ from annotation.queries import roles
 from judges.generating.queries import runs_with_counts
 from judges.models import UnreadableAnswer
 from recipes.cooking.models import Document, Hit
-from recipes.memorization.actions import SCHEME as NAMES
 from recipes.memorization.candidates import SCHEME as CANDIDATES
-from recipes.memorization.chain.making import PARSING
+from recipes.memorization.chain import PARSING, SCHEMES
+from recipes.memorization.names import SCHEME as NAMES
+from recipes.memorization.verdict import NONSENSE
 from recipes.memorization.verdict import SCHEME as RECIPES
-from recipes.memorization.verdict.queries import NONSENSE
 
-SCHEMES = (NAMES, CANDIDATES, PARSING, RECIPES, NONSENSE)
 _TITLES: dict[str, Promise] = {
     NAMES: _("Names"),
     CANDIDATES: _("The best recipe of each"),

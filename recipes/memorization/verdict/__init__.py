@@ -7,3 +7,4 @@ that looked for the items in documents, and the one that examined them for nonse
 from __future__ import annotations
 
 SCHEME = "recipe-memorization"  # of the studies that have a verdict: their items are looked for in documents
+NONSENSE = "recipe-nonsense"  # of the studies by which recipes are examined

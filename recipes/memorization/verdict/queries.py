@@ -11,13 +11,13 @@ from annotation.deriving import queries as deriving
 from annotation.models import Lineage, Role, Row, Study, User
 from annotation.queries import roles
 from annotation.scheme.spec import QuestionSpec, SchemeSpec, SectionSpec, facet_word
+from recipes.memorization.verdict import NONSENSE
 from recipes.memorization.verdict.outcomes import Item
 from reports import queries
 from reports.data.arrays import Filters, QuestionData, StudyData, Voice, study_data
 from reports.numbers.report import found_or_not
 from reports.stats.coverage import item_documents
 
-NONSENSE = "recipe-nonsense"  # the key of the scheme by which recipes are examined
 SENSIBLE, NONSENSICAL = "sensible", "nonsensical"
 # Facets of the row that a recipe was, wherever it was generated.
 ORIGINS = ("generator", "prompt")

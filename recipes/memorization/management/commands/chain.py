@@ -17,10 +17,10 @@ from judges.models import Run as JudgeRun
 from llm.models import LanguageModel
 from recipes.cooking.management.commands import retrieve
 from recipes.cooking.models import Retrieval
-from recipes.memorization.actions import SCHEME as NAMES
 from recipes.memorization.chain import judges, telling
 from recipes.memorization.chain.making import Chain, scheme_called
 from recipes.memorization.chain.settings import RULES, ChainSettings, Step
+from recipes.memorization.names import SCHEME as NAMES
 from recipes.memorization.names import DishName, NamesRefused, read_names
 from work.management.in_process import RunCommand
 from work.models import Run
