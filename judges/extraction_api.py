@@ -61,7 +61,9 @@ class ExtractedDocumentSerializer(serializers.Serializer[Any]):
 
 
 class ExtractionDetailSerializer(ExtractionRunSerializer):
-    contents = ExtractedDocumentSerializer(many=True, help_text=_("The documents, and the lists that were taken out of them."))
+    contents = ExtractedDocumentSerializer(
+        many=True, help_text=_("The documents, and the lists that were taken out of them.")
+    )
     provenance = serializers.JSONField(help_text=_("Prompt, and of each kind of worker the model and the libraries."))
 
 

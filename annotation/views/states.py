@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from annotation import queries
+from annotation import actions, queries
 from annotation.answers.states import Fault, Problem, StateGraph
 from annotation.answers.states_drawing import Line, drawn
 from annotation.models import Assignment, Rater, Row
@@ -37,6 +37,7 @@ def of_row(request: AppRequest, pk: int) -> HttpResponse:
     row = get_object_or_404(Row.objects.select_related("sheet__study__scheme"), pk=pk)
     sheet = sheet_for(request.user, row.sheet_id, *READERS)
     row.sheet = sheet
+    actions.note_look(sheet=sheet, user=request.user)
     assignments = list(
         Assignment.objects.filter(row=row).exclude(state=Assignment.State.WITHDRAWN).select_related("rater", "row")
     )

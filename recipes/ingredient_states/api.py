@@ -12,8 +12,8 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.actions import Refused
-from annotation.api.core import study_of
+from annotation.actions import Refused, note_looks
+from annotation.api.core import study_of, user_of
 from annotation.api.serializers import RefusalSerializer
 from annotation.exchange.row_imports import ImportRefused, problems_text
 from annotation.exchange.tables import TableError
@@ -68,6 +68,7 @@ def _read(request: Request, slug: str) -> Response | HttpResponse:
         found = queries.recipe_files(study, raters=frozenset({rater} if rater else ()))
     except Refused as refused:
         return Response({"detail": str(refused)}, status=status.HTTP_409_CONFLICT)
+    note_looks(sheets=study.sheets.all(), user=user_of(request))
     if ending == "json" or ending not in exports.ENDINGS:
         return Response(to_json(found))
     return HttpResponse(exports.written(found, ending), content_type=f"{exports.ENDINGS[ending]}; charset=utf-8")

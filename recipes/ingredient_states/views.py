@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.actions import Refused
+from annotation.actions import Refused, note_looks
 from annotation.exchange.row_imports import ImportRefused, problems_text, translated
 from annotation.exchange.tables import TableError
 from annotation.models import Assignment, Role, Study
@@ -92,6 +92,7 @@ def download(request: AppRequest, study: Study, ending: str) -> HttpResponse:
         raise Http404(_("There is no such file."))
     rater = form.cleaned_data["rater"]
     text = exports.written(queries.recipe_files(study, raters=frozenset({rater} if rater else ())), ending)
+    note_looks(sheets=study.sheets.all(), user=request.user)
     response = HttpResponse(text, content_type=f"{exports.ENDINGS[ending]}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-graphs.{ending}"'
     return response

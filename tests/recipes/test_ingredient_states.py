@@ -152,6 +152,9 @@ def test_the_lens_and_the_grid_draw_the_graphs(study: Study, client_of: ClientOf
     manager = client_of(study.memberships.get(role=Role.MANAGER).user)
     beside = manager.get(f"/rows/{sheet.rows.get().pk}/states/").content.decode()
     assert beside.count("<svg") == 2
+    assert (
+        sheet.looks.filter(user__memberships__role=Role.MANAGER).count() == 1
+    )  # what is labelled from now on is exposed
     assert "differ" in beside
     anna = builders.user("anna")
     [mine] = builders.assignments(builders.rater(study, anna), sheet)
@@ -164,6 +167,7 @@ def test_the_api_and_the_command(study: Study, api_of: ApiOf, tmp_path: Path) ->
     made = api.post("/api/v1/studies/states/graphs/", to_json(RECIPES[:1]), format="json")
     assert (made.status_code, made.json()["graphs"]) == (201, 2)
     assert api.get("/api/v1/studies/states/graphs/?rater=R1").json()["recipes"][0]["graphs"][0]["rater"] == "R1"
+    assert study.sheets.get().looks.count() == 1
     assert api.post("/api/v1/studies/states/graphs/", {"recipes": [{}]}, format="json").status_code == 409
 
     out = tmp_path / "out.json"
