@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 
 import pytest
 from django.db import connection
@@ -158,7 +159,7 @@ def test_an_annotator_sees_no_label_of_others_on_any_page(leases: Leases, client
 
     assert [page.status_code for page in pages] == [200, 200, 200, 200, 200, 200, 409]
     for page in pages:
-        text = page.content.decode()
+        text = re.sub(r"\b[A-Za-z0-9]{32,}\b", "", page.content.decode())  # tokens against forgery hold any letters
         assert NOTE_OF_BORIS not in text
         assert NOTE_OF_JUDGE not in text
         assert 'data-option="implied"' not in text
