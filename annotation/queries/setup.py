@@ -19,11 +19,11 @@ class StepTaken:
 
 
 def steps(study: Study) -> list[StepTaken]:
-    """The steps in their order; [] once all that are not optional are done. A query for each step."""
+    """The steps in their order; [] once the last one is done, by people or judges. A query for each step."""
     words = study.scheme.parsed.words.translated().model_dump()
     done = {step: step.is_done(study) for step in doors.setup_steps()}
     waiting = [step for step, is_done in done.items() if not is_done and not step.optional]
-    if not waiting:
+    if doors.setup_steps()[-1] not in waiting:
         return []
     return [StepTaken(step, str(step.words) % words, is_done, step is waiting[0]) for step, is_done in done.items()]
 

@@ -253,6 +253,12 @@ def test_a_new_study_says_what_to_do_next_until_it_is_done(leases: Leases, clien
     label(leases.annas[0])
     actions.submit(assignment=leases.annas[0])
     assert listed(leases.study) == []
+    # A study of judges alone needs neither people nor a plan.
+    of_judges = builders.study("judged-leases", of=leases.study.scheme, by=leases.manager)
+    judged = builders.assignments(builders.judge(of_judges), builders.sheet(of_judges))
+    assert [done for _label, done, _next in listed(of_judges)] == [True, False, False, False]
+    actions.submit(assignment=judged[0], allow_open=True)
+    assert listed(of_judges) == []
     page = client_of(leases.manager).get(reverse("annotation:study", args=["new-leases"])).content.decode()
     assert f'href="{reverse("annotation:import", args=["new-leases"])}"' in page
     # Who labels is shown no such list.
