@@ -62,7 +62,10 @@ def edits(drafted: Sequence[str], by_hand: Sequence[str]) -> int:
 
 def edit_rate_of_rules() -> dict[str, float]:
     """Of the demo's recipes, written out as texts; against how they were taken apart by hand."""
-    from recipes.memorization.chain.drafting import draft
+    from annotation.evidence.blocks import Block
+    from recipes.cooking.taking_apart.ingredients import names_in
+    from recipes.cooking.taking_apart.outline import outline
+    from recipes.cooking.taking_apart.tasks import tasks_in
     from recipes.memorization.demo_study import demo_recipe
 
     wrong: Counter[str] = Counter()
@@ -70,10 +73,12 @@ def edit_rate_of_rules() -> dict[str, float]:
     for file in sorted(RECIPES.glob("*.yaml")):
         recipe = demo_recipe(file.stem)
         lines = ["Ingredients:", *(f"- {name}" for name in recipe.ingredients), "Instructions:"]
-        found = draft([*lines, *(f"{n}. {step}" for n, step in enumerate(recipe.steps, start=1))])
+        lines += [f"{n}. {step}" for n, step in enumerate(recipe.steps, start=1)]
+        read = outline([Block("text", line) for line in lines])
+        names = [name.text for name in names_in(read)]
         for part, drafted, by_hand in (
-            ("ingredients", found.ingredients, [name.lower() for name in recipe.ingredients]),
-            ("task names", [task.task for task in found.tasks], [task.task.lower() for task in recipe.tasks]),
+            ("ingredients", names, [name.lower() for name in recipe.ingredients]),
+            ("task names", [task.task for task in tasks_in(read, names)], [task.task.lower() for task in recipe.tasks]),
         ):
             wrong[part] += edits(drafted, by_hand)
             right[part] += len(by_hand)
@@ -90,8 +95,9 @@ def chain_of(options: argparse.Namespace, dishes: Sequence[str]) -> tuple[Chain,
 
     model = generate.model_called(options.model)
     roles = judges.of_model(model)
+    by_rules = [] if options.model_parses else [judges.rules()]
     looking = [judges.lexical(), *([roles[judges.LOOKS]] if options.cloze else [])]
-    named = {judge.name: judge for judge in [*roles.values(), *looking]}
+    named = {judge.name: judge for judge in [*roles.values(), *looking, *by_rules]}
     settings = ChainSettings(
         slug="bench",
         per_type=options.generations,

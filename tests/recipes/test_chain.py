@@ -19,7 +19,6 @@ from judges.models import GenerationRun, Run
 from judges.runs import labelling
 from llm import actions as llm
 from recipes.cooking.models import Retrieval
-from recipes.memorization.chain.drafting import Task, draft
 from recipes.memorization.chain.settings import Step
 from recipes.memorization.models import FrozenVerdict
 from tests.judges.helpers import ScriptedBackend
@@ -196,22 +195,3 @@ def test_what_is_missing_is_said_before_anything_is_written(tmp_path: Path) -> N
         with pytest.raises(CommandError, match=sentence):
             call_command("chain", *arguments)
     assert not Study.objects.exists()
-
-
-# --- taken apart by rules ---------------------------------------------------------------------------------------------
-
-
-def test_a_recipe_is_taken_apart_by_rules() -> None:
-    found = draft(RECIPE.splitlines())
-
-    assert found.ingredients == ("flour", "baking powder", "eggs", "unicorn dust")
-    assert found.tasks == (
-        Task("whisk", "bowl", ("flour", "eggs")),
-        Task("fry", "pan", ()),
-        Task("serve", "", ()),
-    )
-
-
-@pytest.mark.parametrize("text", ["", "I cannot help with that.", "Dear Sir,\nHow are you?", "1.\n-\n**"])
-def test_what_is_no_recipe_has_no_parts(text: str) -> None:
-    assert draft(text.splitlines()).ingredients == ()

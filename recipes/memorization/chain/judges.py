@@ -53,11 +53,9 @@ def lexical() -> Judge:
     return next(judge for judge in shipped_judges() if judge.method == Judge.Method.LEXICAL)
 
 
-def rules() -> Judge | None:
-    """The judge that takes recipes apart by rules, where a prompt for it is shipped; else `drafting` does it."""
+def rules() -> Judge:
+    """The judge that takes recipes apart by rules (`recipes.cooking.taking_apart`)."""
     file = ROOT / "prompts" / "parsing-lexical.yaml"
-    if not file.is_file():
-        return None
     return Judge.objects.filter(name=RULES).first() or judging.create_judge(
         name=RULES,
         method=Judge.Method.LEXICAL,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -12,9 +11,9 @@ from django.db.models import QuerySet
 
 from annotation import actions as annotating
 from annotation import doors
-from annotation.actions import Answer, Refused
+from annotation.actions import Refused
 from annotation.deriving.actions import derive_study
-from annotation.models import Assignment, Question, Rater, Row, Scheme, Study, User
+from annotation.models import Assignment, Row, Scheme, Study, User
 from annotation.scheme.spec import load_scheme
 from judges import actions as judging
 from judges import queries as judge_queries
@@ -31,8 +30,7 @@ from recipes.cooking.pages import read_folder
 from recipes.memorization import candidates
 from recipes.memorization.actions import add_names
 from recipes.memorization.chain import PARSING
-from recipes.memorization.chain.drafting import Draft, draft
-from recipes.memorization.chain.settings import RULES, ChainSettings, Step, Told
+from recipes.memorization.chain.settings import ChainSettings, Step, Told
 from recipes.memorization.names import SCHEME as NAMES
 from recipes.memorization.names import DishName
 from recipes.memorization.verdict import NONSENSE
@@ -136,7 +134,6 @@ class Chain:
         yield from self._judged(study, self.settings.chooser)
 
     def parse(self) -> Iterator[str]:
-        parser = self.settings.parser
         study = self._study(Step.PARSE) or self._derive(
             Step.PARSE, of=self._there(Step.CHOOSE), deriver="best-candidates", scheme=PARSING,
             rater=self.settings.chooser,
@@ -145,10 +142,7 @@ class Chain:
         n = Row.objects.filter(sheet__study=study).count()
         by_judge = study.lineage.filter(question__isnull=False).values("made_row").distinct().count()
         yield f"{n} recipes: {by_judge} chosen by answers, {n - by_judge} by lot"
-        if parser == RULES and RULES not in self.judges:
-            yield from _drafted(study)
-        else:
-            yield from self._judged(study, parser)
+        yield from self._judged(study, self.settings.parser)
 
     def fetch(self) -> Iterator[str]:
         study = self._study(Step.FETCH) or self._derive(
@@ -292,34 +286,3 @@ def _answers_told(study: Study, rater: str) -> Iterator[str]:
 def run_of(run: Run) -> str:
     """Whose run it is, for a line."""
     return f"{run.maker}" if isinstance(run, GenerationRun | JudgeRun) else "search"
-
-
-def _drafted(study: Study) -> Iterator[str]:
-    """Recipes taken apart by rules, as labels of a rater of that name."""
-    rater, _made = Rater.objects.get_or_create(study=study, code=RULES, defaults={"kind": Rater.Kind.JUDGE})
-    questions = {
-        question.key: question
-        for question in Question.objects.filter(section__scheme=study.scheme_id, section__key="recipe")
-    }
-    for row in _left(study, RULES).select_related("sheet"):
-        with transaction.atomic():
-            (assignment,) = annotating.assign(rater=rater, rows=[row])
-            found = draft([block.text for block in row.blocks])
-            column = row.sheet.columns.get(section__key="recipe")
-            answers = [
-                Answer(column=column, question=questions[key], value=value)
-                for key, value in _values(found).items()
-                if value
-            ]
-            annotating.record(assignment=assignment, answers=answers, key=uuid.uuid4())
-            annotating.submit(assignment=assignment, allow_open=True)
-    yield from _answers_told(study, RULES)
-
-
-def _values(found: Draft) -> dict[str, list[dict[str, str | list[str]]]]:
-    return {
-        "ingredients": [{"ingredient": name} for name in found.ingredients[:80]],
-        "tasks": [
-            {"task": task.task, "tool": task.tool, "ingredients": list(task.ingredients)} for task in found.tasks[:120]
-        ],
-    }

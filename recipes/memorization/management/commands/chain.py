@@ -110,8 +110,8 @@ class Command(RunCommand):
             named[found.name] = found
             return found.name
 
-        if asked["parser"] == RULES and (by_rules := judges.rules()) is not None:
-            named[RULES] = by_rules
+        if asked["parser"] == RULES:
+            named[RULES] = judges.rules()
         looking = asked["judge"]
         if looking is None:
             looking = [judges.lexical().name]
