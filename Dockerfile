@@ -18,4 +18,4 @@ RUN SECRET_KEY=only-for-collectstatic DATABASE_URL=sqlite:////tmp/none.sqlite3 P
 USER palate
 ENV PALATE_VAR=/data
 EXPOSE 8000
-CMD ["gunicorn", "-c", "config/gunicorn.py", "--bind", "0.0.0.0:8000", "--access-logfile", "-"]
+CMD ["gunicorn", "-c", "config/gunicorn.py", "--bind", "0.0.0.0:8000"]

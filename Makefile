@@ -11,17 +11,20 @@ PORT ?= 8000
 COVERAGE ?= --cov --cov-report=term
 NOT_OURS := --ignore $(VENV) --ignore var --ignore tests --ignore benchmarks --ignore "recipes/*/demo/*"
 
-.PHONY: help demo demo-reset test test-services test-slow check fix messages browser lock clean
+.PHONY: help client demo demo-reset test test-services test-slow fuzz check fix messages browser lock audit clean
 
 help:
 	@echo "make demo        a study to try, on http://127.0.0.1:$(PORT)/ (PORT=… for another)"
 	@echo "make demo-reset  the demo from its beginning"
 	@echo "make test        the tests, on SQLite, browser included"
 	@echo "make test-slow   all tests, the slow ones too"
+	@echo "make fuzz        5,000 requests to the API by its schema, and 50 bad inputs for each form (FUZZ_SEED=… for others)"
 	@echo "make test-services DATABASE_URL=postgres://… REDIS_URL=redis://…   the tests that use a database, on these"
 	@echo "make check       formatting, lint, types, layers, migrations; scripts too, where Node is; changes nothing"
 	@echo "make fix         mends what can be mended by itself"
 	@echo "make lock        writes requirements/*.txt after a change of pyproject's dependencies; UPGRADE=1 to newer versions"
+	@echo "make audit       a bill of materials, and known weaknesses of what is pinned; needs a network"
+	@echo "make client      a typed Python client of the API, generated from its schema into client/"
 	@echo "make messages    collects the sentences to translate and compiles the translations; needs GNU gettext"
 
 # Exact versions with hashes, so that no package but the one that was tested is installed; `make lock` writes them. torch's CPU
@@ -37,6 +40,15 @@ $(STAMP): $(LOCKS)
 lock: $(STAMP)
 	$(BIN)/python -m pip install --quiet --group lock
 	$(BIN)/python requirements/lock.py $(if $(UPGRADE),--upgrade)
+
+# What is accepted for a while stands in the file of exceptions: an identifier a line, with a date and a reason behind a #. AUDIT=--if-asked
+# passes where nobody could be asked.
+audit: $(STAMP)
+	$(BIN)/python -m pip install --quiet --group audit
+	mkdir -p var
+	$(BIN)/cyclonedx-py requirements requirements/app.txt --output-reproducible --of JSON -o var/bom.json
+	$(BIN)/python requirements/audit.py $(AUDIT)
+	if [ -d .github/workflows ]; then $(BIN)/zizmor .github/workflows; fi
 
 demo: $(STAMP)
 	@PALATE_ENV=demo $(BIN)/python -m config.demo --port $(PORT)
@@ -55,6 +67,9 @@ test: $(STAMP) browser
 test-slow: $(STAMP) browser
 	@$(BIN)/python tests/node.py test
 	$(BIN)/python -m pytest $(ARGS)
+
+fuzz: $(STAMP)
+	SCHEMA_REQUESTS=5000 FUZZ_EXAMPLES=50 $(BIN)/python -m pytest -n 0 tests/api tests/test_fuzzed_forms.py $(ARGS)
 
 test-services: $(STAMP) browser
 	DATABASE_URL=$(DATABASE_URL) CELERY_BROKER_URL=$(REDIS_URL) $(BIN)/python -m pytest -m "services and not slow" -n 2 --dist loadgroup $(ARGS)
@@ -76,6 +91,11 @@ fix: $(STAMP)
 messages: $(STAMP)
 	PALATE_ENV=test $(BIN)/python manage.py makemessages --locale cs --no-wrap --add-location file --no-obsolete $(NOT_OURS)
 	PALATE_ENV=test $(BIN)/python manage.py compilemessages --locale cs $(NOT_OURS)
+
+client: $(STAMP)
+	mkdir -p var
+	PALATE_ENV=test $(BIN)/python manage.py spectacular --validate --fail-on-warn --file var/openapi.yaml
+	$(BIN)/python -m openapi_python_client generate --path var/openapi.yaml --config config/client.yaml --output-path client --overwrite --fail-on-warning
 
 clean:
 	rm -rf var staticfiles .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
