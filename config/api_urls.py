@@ -6,11 +6,12 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.permissions import IsAuthenticated
 
-from annotation.api.core import Token
+from accounts.api import Token, root
 
 app_name = "api"
 
 urlpatterns = [
+    path("", root, name="root"),
     path("token/", Token.as_view(), name="token"),
     path("schema/", SpectacularAPIView.as_view(permission_classes=[IsAuthenticated]), name="schema"),
     path("", include("annotation.api.urls")),

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
+from typing import Any
 
 from celery import Celery
+from celery.signals import celeryd_init, import_modules, setup_logging
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -14,3 +17,30 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 app = Celery("palate")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+def _in_json(loglevel: int | None = None, **_signal: Any) -> None:
+    """Our own lines, where Celery would set up its own; `-l` says from which level on."""
+    import logging.config
+
+    from django.conf import settings
+
+    logging.config.dictConfig(settings.LOGGING)
+    if loglevel is not None:
+        logging.getLogger().setLevel(loglevel)
+
+
+@celeryd_init.connect
+def _choose_log(**_signal: Any) -> None:
+    from django.conf import settings
+
+    if settings.LOG_FORMAT == "json":
+        setup_logging.connect(_in_json)  # Celery sets up nothing once somebody listens
+
+
+@import_modules.connect  # by workers and beat, before beat opens its file
+def _make_room_for_the_schedule(**_signal: Any) -> None:
+    """With PostgreSQL and Redis nobody else makes the folder, and without its file nothing would be sent on time."""
+    from django.conf import settings
+
+    Path(settings.CELERY_BEAT_SCHEDULE_FILENAME).parent.mkdir(parents=True, exist_ok=True)

@@ -110,6 +110,8 @@ def _greet(port: int, logins: str, log: Path) -> None:
         f"""
 Palate is at http://127.0.0.1:{port}/
 
+There, a click logs in as any of these:
+
 {logins}
 A small language model is labelling the demo's documents now, beside a lexical baseline: log in as manager and look at
 Judges. Another dish, “Demo dish”, goes from its name to a verdict by the small model alone: its page Steps says what is

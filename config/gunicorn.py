@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from base import logs
 
 wsgi_app = "config.wsgi"
 workers = int(os.environ.get("WEB_CONCURRENCY", "3"))
@@ -13,6 +21,35 @@ timeout = 180  # seconds; an import of a large file is read inside its request
 
 # Loaded once and shared by all workers: one that starts anew answers at once and takes no time from the others.
 preload_app = True
+
+# What the processes count (operating.metrics) lies in files of this server's own, so that each of them can tell all.
+# _METRICS_OF_OURS outlives a reload of this file, which finds the folder named already.
+if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="palate-metrics-")
+    os.environ["_METRICS_OF_OURS"] = os.environ["PROMETHEUS_MULTIPROC_DIR"]
+
+# The server's own lines look like ours; `palate.requests` has a line a request.
+if os.environ.get("LOG_FORMAT", "json") == "json" and os.environ.get("PALATE_ENV", "production") == "production":
+    logconfig_dict = {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"json": {"()": logs.JsonLines}},
+        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
+        "root": {"handlers": ["console"], "level": "INFO"},
+        "loggers": {"gunicorn.error": {"handlers": [], "propagate": True, "level": "INFO"}},
+    }
+
+
+def child_exit(server: Any, worker: Any) -> None:
+    from prometheus_client import multiprocess
+
+    multiprocess.mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]
+
+
+def on_exit(server: Any) -> None:
+    """The folder goes that was made here; one that the operator named stays."""
+    if made := os.environ.get("_METRICS_OF_OURS"):
+        shutil.rmtree(made, ignore_errors=True)
 
 
 def when_ready(server: Any) -> None:

@@ -7,7 +7,10 @@ Three kinds of installation share this file. `PALATE_ENV` says which: `demo` (a 
 from __future__ import annotations
 
 import sys
+from datetime import timedelta
+from importlib import util
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
@@ -37,6 +40,9 @@ try:
     )
     CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
     _behind_https = env.bool("HTTPS", _is_production)
+    # How many proxies of ours stand before the web server: of what stands in X-Forwarded-For, the address is believed
+    # that the outermost of them has written.
+    PALATE_PROXIES = env.int("PALATE_PROXIES", 1 if _behind_https else 0, validate=validate.Range(min=0, max=9))
 
     DATABASES = {
         "default": env.dj_db_url(
@@ -57,6 +63,48 @@ try:
     # Of those whose browser asks for none that is here, of e-mails that no page sends, and of what workers say.
     LANGUAGE_CODE = env.str("DEFAULT_LANGUAGE", "en", validate=validate.OneOf(["en", "cs"]))
 
+    # Wrong passwords in a quarter of an hour: of one account from one address, of one account, and from one address.
+    PALATE_LOGIN_TRIES = env.int("PALATE_LOGIN_TRIES", 10, validate=validate.Range(min=1))
+    PALATE_LOGIN_TRIES_ACCOUNT = env.int("PALATE_LOGIN_TRIES_ACCOUNT", 50, validate=validate.Range(min=1))
+    PALATE_LOGIN_TRIES_ADDRESS = env.int("PALATE_LOGIN_TRIES_ADDRESS", 100, validate=validate.Range(min=1))
+    # Whose accounts need a second factor, by roles; an owner is a superuser.
+    PALATE_SECOND_FACTOR: list[str] = env.list(
+        "PALATE_SECOND_FACTOR",
+        [],
+        validate=validate.ContainsOnly(["annotator", "manager", "researcher", "owner"]),
+    )
+    # Whether who has an e-mail address must confirm it before the account can be used.
+    PALATE_CONFIRM_EMAIL = env.bool("PALATE_CONFIRM_EMAIL", False)
+    # Hours after which somebody logs in anew.
+    _session_hours = env.int("PALATE_SESSION_HOURS", 336, validate=validate.Range(min=1))
+    # Single sign-on by OpenID Connect: the provider's address, and who we are there.
+    OIDC_SERVER_URL = env.str("OIDC_SERVER_URL", "")
+    OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", "")
+    OIDC_CLIENT_SECRET = env.str("OIDC_CLIENT_SECRET", "")
+    # Where else its log-in page stands, as scheme and host: browsers follow no form to an address that is not named.
+    _oidc_origins: list[str] = env.list("OIDC_ORIGINS", [])
+    OIDC_NAME = env.str("OIDC_NAME", "Single sign-on")
+    # Who of those whom the provider knows gets an account: who is invited, or everybody.
+    OIDC_ADMITS = env.str("OIDC_ADMITS", "invited", validate=validate.OneOf(["invited", "everybody"]))
+    # Whether an account here with an address that the provider has verified is logged in to by it.
+    OIDC_TRUSTS_EMAIL = env.bool("OIDC_TRUSTS_EMAIL", False)
+
+    # Single sign-on by SAML 2.0 in its place: the identity provider by its entity ID, and either where its metadata
+    # are, or where its log-in page stands and the file of its certificate.
+    SAML_IDP = env.str("SAML_IDP", "")
+    SAML_METADATA_URL = env.str("SAML_METADATA_URL", "")
+    SAML_SSO_URL = env.str("SAML_SSO_URL", "")
+    _saml_certificate = env.str("SAML_CERTIFICATE", "")
+    # Who we are there, where it is not the address of our own metadata; files of a key and its certificate, by which
+    # requests are signed and encrypted answers are read.
+    SAML_ENTITY_ID = env.str("SAML_ENTITY_ID", "")
+    _saml_own = [env.str("SAML_KEY", ""), env.str("SAML_OWN_CERTIFICATE", "")]
+    # Attributes that say who somebody is, the first that is sent.
+    _saml_uid: list[str] = env.list("SAML_UID", [])
+    _saml_origins: list[str] = env.list("SAML_ORIGINS", [])
+    SAML_NAME = env.str("SAML_NAME", "Single sign-on")
+    SAML_ADMITS = env.str("SAML_ADMITS", "invited", validate=validate.OneOf(["invited", "everybody"]))
+
     # How large an upload may be. A whole import is bounded as well as each page of it.
     PALATE_MAX_IMPORT_BYTES = env.int("PALATE_MAX_IMPORT_BYTES", 200 * 2**20)
     # A larger one is done by a worker, and its files wait for that in a folder which web server and workers share.
@@ -74,6 +122,13 @@ try:
     PALATE_PACKS = [Path(folder).resolve() for folder in _pack_folders]
     # Environment variables that a judge may name as its server's key beside those that end in _API_KEY.
     PALATE_KEY_VARIABLES: list[str] = env.list("PALATE_KEY_VARIABLES", [])
+    # One answer of a judge's server: seconds from the request to the last byte, and bytes. And by how many nats a
+    # server may give the same token of the same text another log-probability.
+    PALATE_SERVER_SECONDS = env.float("PALATE_SERVER_SECONDS", 600.0, validate=validate.Range(min=1))
+    PALATE_SERVER_MAX_BYTES = env.int("PALATE_SERVER_MAX_BYTES", 32 * 2**20, validate=validate.Range(min=1024))
+    PALATE_SERVER_TOLERANCE = env.float("PALATE_SERVER_TOLERANCE", 1e-3, validate=validate.Range(min=0))
+    # In which prices of models are given.
+    PALATE_CURRENCY = env.str("PALATE_CURRENCY", "USD", validate=validate.Length(min=1, max=8))
     # Who a site is told that we are when a page is fetched; before the slash stands what its robots.txt may call us.
     PALATE_USER_AGENT = env.str(
         "PALATE_USER_AGENT",
@@ -90,6 +145,14 @@ try:
     PALATE_BACKENDS: dict[str, str] = env.dict("PALATE_BACKENDS", {})
     # Encoders of sentences by name, beside those of Palate: "mine=lab.Encoder"; see llm/encoders.py.
     PALATE_ENCODERS: dict[str, str] = env.dict("PALATE_ENCODERS", {})
+    # What an operator sees. Lines of the log: "json", with numbers of requests and runs and no text of theirs; "text".
+    LOG_FORMAT = env.str("LOG_FORMAT", "json" if _is_production else "text", validate=validate.OneOf(["json", "text"]))
+    # Who may read /metrics from elsewhere than this machine: a program with this token.
+    PALATE_METRICS_TOKEN = env.str("PALATE_METRICS_TOKEN", "")
+    # Where errors go, and who is told that a queue stands still, after how long.
+    SENTRY_DSN = env.str("SENTRY_DSN", "")
+    PALATE_ALARM_EMAIL: list[str] = env.list("PALATE_ALARM_EMAIL", [])
+    PALATE_ALARM_AFTER = timedelta(minutes=env.int("PALATE_ALARM_MINUTES", 10, validate=validate.Range(min=1)))
 except EnvError as error:
     raise ImproperlyConfigured(str(error)) from error
 
@@ -108,6 +171,9 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
     DATABASES["default"]["ENGINE"] = "config.postgresql"
     # Uses of a prepared query by one connection until its plan is kept there.
     DATABASES["default"].setdefault("OPTIONS", {}).setdefault("prepare_threshold", 2)
+    if not DATABASES["default"].get("DISABLE_SERVER_SIDE_CURSORS"):
+        # Who opens a cursor here reads it to its end; PostgreSQL would plan for its first tenth. Poolers refuse this.
+        DATABASES["default"]["OPTIONS"].setdefault("options", "-c cursor_tuple_fraction=1")
 
 # --- applications ----------------------------------------------------------------------------------------------------
 
@@ -125,6 +191,13 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "csp",
     "django_htmx",
+    "allauth",
+    "allauth.account",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    *(["allauth.socialaccount.providers.saml"] if SAML_IDP else []),
+    "allauth.mfa",
+    "allauth.usersessions",
     "rest_framework",
     "rest_framework.authtoken",
     "drf_spectacular",
@@ -134,10 +207,45 @@ INSTALLED_APPS = [
     "judges",
     "reports",
     *_packs,
+    "accounts",
+    "operating",
 ]
+if PALATE_METRICS_TOKEN and len(PALATE_METRICS_TOKEN) < 16:
+    raise ImproperlyConfigured("PALATE_METRICS_TOKEN is too short: 16 characters or more")
+if OIDC_SERVER_URL and not (OIDC_CLIENT_ID and OIDC_CLIENT_SECRET):
+    raise ImproperlyConfigured("OIDC_SERVER_URL is set, so OIDC_CLIENT_ID and OIDC_CLIENT_SECRET must be set too")
+if SAML_IDP and OIDC_SERVER_URL:
+    raise ImproperlyConfigured("OIDC_SERVER_URL and SAML_IDP are set: an installation has one single sign-on")
+if SAML_IDP and not (SAML_METADATA_URL or (SAML_SSO_URL and _saml_certificate)):
+    raise ImproperlyConfigured(
+        "SAML_IDP is set, so SAML_METADATA_URL must be set too, or SAML_SSO_URL and SAML_CERTIFICATE"
+    )
+if SAML_METADATA_URL and _is_production and not SAML_METADATA_URL.startswith("https://"):
+    raise ImproperlyConfigured(
+        "SAML_METADATA_URL must begin with https://: whoever changes it on its way logs in as all"
+    )
+if SAML_IDP and util.find_spec("onelogin") is None:
+    raise ImproperlyConfigured("SAML_IDP is set, and python3-saml is not installed: pip install --group saml")
+if any(_saml_own) and not all(_saml_own):
+    raise ImproperlyConfigured("SAML_KEY and SAML_OWN_CERTIFICATE must be set together")
+
+
+def _saml_file(variable: str, path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="ascii") if path else ""
+    except (OSError, ValueError) as error:
+        raise ImproperlyConfigured(f"{variable} names a file that cannot be read: {error}") from error
+
+
+SAML_CERTIFICATE = _saml_file("SAML_CERTIFICATE", _saml_certificate)
+SAML_KEY = _saml_file("SAML_KEY", _saml_own[0])
+SAML_OWN_CERTIFICATE = _saml_file("SAML_OWN_CERTIFICATE", _saml_own[1])
 
 MIDDLEWARE = [
+    "operating.middleware.seen",
+    "accounts.middleware.asked_from",
     "django.middleware.security.SecurityMiddleware",
+    "accounts.middleware.encrypted_api",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -148,8 +256,11 @@ MIDDLEWARE = [
     # Every page asks for a login; the views that do not are marked.
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "accounts.middleware.second_factor",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    *([] if _is_production else ["annotation.demo_way.DemoWay"]),
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -185,11 +296,12 @@ AUTH_PASSWORD_VALIDATORS = [
         "CommonPasswordValidator",
         "NumericPasswordValidator",
     )
-]
+] + [{"NAME": "accounts.passwords.NotOfThisPlace"}]
 AUTHENTICATION_BACKENDS = ["annotation.sessions.Backend"]
 SESSION_ENGINE = "annotation.sessions"
+SESSION_COOKIE_AGE = _session_hours * 3600
 LOGIN_URL = "login"
-LOGIN_REDIRECT_URL = "annotation:my-work"
+LOGIN_REDIRECT_URL = "annotation:home"
 LOGOUT_REDIRECT_URL = "login"
 EMAIL_BACKEND = EMAIL_CONFIG["EMAIL_BACKEND"]
 DEFAULT_FROM_EMAIL = EMAIL_FROM
@@ -198,6 +310,74 @@ EMAIL_PORT = EMAIL_CONFIG.get("EMAIL_PORT", 25)
 EMAIL_HOST_USER = EMAIL_CONFIG.get("EMAIL_HOST_USER", "")
 EMAIL_HOST_PASSWORD = EMAIL_CONFIG.get("EMAIL_HOST_PASSWORD", "")
 EMAIL_USE_TLS = EMAIL_CONFIG.get("EMAIL_USE_TLS", False)
+
+# allauth: single sign-on, second factors, confirmed addresses, sessions. Our templates go before its own.
+ACCOUNT_ADAPTER = "accounts.adapters.AccountAdapter"
+SOCIALACCOUNT_ADAPTER = "accounts.adapters.SocialAccountAdapter"
+MFA_ADAPTER = "accounts.adapters.MFAAdapter"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"  # PALATE_CONFIRM_EMAIL asks for it of those who have an address
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_EMAIL_NOTIFICATIONS = True
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if _behind_https else "http"
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": None}  # counted in the database: annotation.actions.trust
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 900
+ACCOUNT_PREVENT_ENUMERATION = False  # who may not sign up by single sign-on is told why; passwords tell nothing
+ALLAUTH_TRUSTED_PROXY_COUNT = PALATE_PROXIES
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_FORMS = {"authenticate": "accounts.forms.CodeForm", "reauthenticate": "accounts.forms.CodeAgainForm"}
+MFA_TOTP_ISSUER = "Palate"
+MFA_TOTP_TOLERANCE = 1  # steps of half a minute that a clock may be wrong
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not _is_production  # a demo on this machine has no TLS
+SOCIALACCOUNT_LOGIN_ON_GET = False
+SOCIALACCOUNT_QUERY_EMAIL = True
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = OIDC_TRUSTS_EMAIL
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = OIDC_TRUSTS_EMAIL
+SOCIALACCOUNT_PROVIDERS = {
+    "openid_connect": {
+        "OAUTH_PKCE_ENABLED": True,
+        "APPS": [
+            {
+                "provider_id": "sso",
+                "name": OIDC_NAME,
+                "client_id": OIDC_CLIENT_ID,
+                "secret": OIDC_CLIENT_SECRET,
+                "settings": {"server_url": OIDC_SERVER_URL, "oauth_pkce_enabled": True},
+            }
+        ]
+        if OIDC_SERVER_URL
+        else [],
+    },
+    "saml": {
+        "provider_class": "accounts.saml.Provider",
+        "APPS": [
+            {
+                "provider_id": SAML_IDP,
+                "name": SAML_NAME,
+                "client_id": "sso",
+                "settings": {
+                    "idp": {
+                        "entity_id": SAML_IDP,
+                        "metadata_url": SAML_METADATA_URL,
+                        "sso_url": SAML_SSO_URL,
+                        "x509cert": SAML_CERTIFICATE,
+                    },
+                    "sp": {"entity_id": SAML_ENTITY_ID},
+                    "uid": _saml_uid,
+                    "advanced": {
+                        "authn_request_signed": bool(SAML_KEY),
+                        **({"private_key": SAML_KEY, "x509cert": SAML_OWN_CERTIFICATE} if SAML_KEY else {}),
+                    },
+                },
+            }
+        ]
+        if SAML_IDP
+        else [],
+    },
+}
 
 # --- language and static files ---------------------------------------------------------------------------------------
 
@@ -230,11 +410,23 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 2_000
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = _behind_https
 SECURE_HSTS_SECONDS = 31_536_000 if _behind_https else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = _behind_https
-SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # asked over plain HTTP from inside the container
+SECURE_REDIRECT_EXEMPT = [
+    r"^(healthz|readyz|metrics)$",  # asked over plain HTTP from inside the container
+    r"^api/",  # refused: `accounts.middleware.encrypted_api`
+]
 if _behind_https:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+if _behind_https:  # a browser takes such a cookie from this very host alone, and over TLS
+    SESSION_COOKIE_NAME, CSRF_COOKIE_NAME, LANGUAGE_COOKIE_NAME = (
+        f"__Host-{name}" for name in ("sessionid", "csrftoken", "django_language")
+    )
 X_FRAME_OPTIONS = "DENY"
+_sso_forms = [
+    *(f"{at.scheme}://{at.netloc}" for at in map(urlsplit, (OIDC_SERVER_URL, SAML_SSO_URL)) if at.netloc),
+    *_oidc_origins,
+    *_saml_origins,
+]
 CONTENT_SECURITY_POLICY = {
     "EXCLUDE_URL_PREFIXES": [],
     "DIRECTIVES": {
@@ -243,9 +435,10 @@ CONTENT_SECURITY_POLICY = {
         "style-src": [SELF],
         "img-src": [SELF, "data:"],
         "object-src": [NONE],
-        "base-uri": [SELF],
+        "base-uri": [NONE],
         "frame-ancestors": [NONE],
-        "form-action": [SELF],
+        # The button of single sign-on is a form that ends at the provider.
+        "form-action": [SELF, *_sso_forms],
     },
 }
 
@@ -253,7 +446,7 @@ CONTENT_SECURITY_POLICY = {
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "rest_framework.authentication.TokenAuthentication",
+        "accounts.tokens.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
@@ -262,15 +455,20 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
     "PAGE_SIZE": 100,
-    "DEFAULT_THROTTLE_RATES": {"token": "10/min"},
     # The address that is counted: the one that the proxy before us has seen, never one that the client claims.
-    "NUM_PROXIES": 1 if _behind_https else 0,
+    "NUM_PROXIES": PALATE_PROXIES,
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Palate",
-    "DESCRIPTION": "People and LLM judges label the same cells, side by side.",
+    "DESCRIPTION": "People and LLM judges label the same cells, side by side. Parameters of a query and fields of a "
+    "body that an operation does not name are ignored.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "config.schema.tell_refusals",
+        "config.schema.for_generators",
+    ],
     # Both are called "state"; the schema names each set of values.
     "ENUM_NAME_OVERRIDES": {
         "AssignmentState": "annotation.models.Assignment.State",
@@ -282,13 +480,39 @@ SPECTACULAR_SETTINGS = {
 # --- what is drawn once and shown often ---
 
 CACHES = {
-    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
-    # In files, so that all processes share it: a page names a figure, and another process draws it.
+    # What allauth counts, and which codes were used: shared by all processes. Nothing is lost with it but counts.
+    "default": (
+        {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+        if PALATE_ENV == "test"
+        else {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CELERY_BROKER_URL}
+        if CELERY_BROKER_URL.startswith("redis")
+        else {
+            "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+            "LOCATION": str(VAR_DIR / "cache"),
+        }
+    ),
+    # A page names a figure, and another process draws it, perhaps of another machine.
     "figures": {
-        "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
-        "LOCATION": str(VAR_DIR / "figures"),
+        **(
+            {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CELERY_BROKER_URL}
+            if CELERY_BROKER_URL.startswith("redis")
+            else {
+                "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+                "LOCATION": str(VAR_DIR / "figures"),
+            }
+        ),
+        "KEY_PREFIX": "figures",
         "TIMEOUT": 86_400,
-        "OPTIONS": {"MAX_ENTRIES": 2_000},
+        **({} if CELERY_BROKER_URL.startswith("redis") else {"OPTIONS": {"MAX_ENTRIES": 2_000}}),
+    },
+    # What live reports say, by a digest of all that they are made of: nothing in it is ever out of date.
+    "reports": {
+        # Tests that run side by side have reports of their own.
+        "BACKEND": "django.core.cache.backends."
+        + ("locmem.LocMemCache" if PALATE_ENV == "test" else "filebased.FileBasedCache"),
+        "LOCATION": str(VAR_DIR / "reports"),
+        "TIMEOUT": 7 * 86_400,
+        "OPTIONS": {"MAX_ENTRIES": 300},
     },
 }
 
@@ -318,7 +542,10 @@ else:
 CELERY_BEAT_SCHEDULE = {
     "recover": {"task": "work.tasks.recover", "schedule": 15.0},
     "clean-uploads": {"task": "annotation.tasks.clean_uploads", "schedule": 3600.0},
+    "clean-audit": {"task": "annotation.tasks.clean_audit", "schedule": 3600.0},
     "clean-exports": {"task": "reports.tasks.clean_exports", "schedule": 3600.0},
+    "watch-queues": {"task": "operating.tasks.watch_queues", "schedule": 60.0},
+    "watch-certificates": {"task": "reports.tasks.watch_certificates", "schedule": 300.0},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
 
@@ -327,8 +554,11 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {
+        "text": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
+        "json": {"()": "base.logs.JsonLines"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "INFO")},
 }
 

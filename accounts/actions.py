@@ -1,0 +1,208 @@
+"""All writes of accounts."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import timedelta
+
+from django.contrib.auth import SESSION_KEY
+from django.contrib.contenttypes.models import ContentType
+from django.contrib.sessions.models import Session
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from accounts.models import ApiToken
+from accounts.queries import lacks_confirmation
+from annotation import actions as annotating
+from annotation.actions import Refused
+from annotation.models import AuditEvent, Background, Consent, Invite, Membership, Rater, User
+
+MOST_TOKENS = 20  # of one person
+BY_PASSWORD_DAYS = 90  # how long a token lasts that a program gets for a password
+_BY_LOGIN = "by password"  # the name of such
+_USED_EVERY = timedelta(hours=1)  # a token's last use is written no more often
+_AT_ONCE = 500  # sessions that one statement deletes
+
+
+def digest_of(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+@transaction.atomic
+def make_token(*, user: User, name: str, days: int | None) -> tuple[ApiToken, str]:
+    """Make a token that lasts for `days`, or until it is withdrawn. Returns it and its key, which is stored nowhere.
+
+    Raises:
+        Refused: there are `MOST_TOKENS` already, or their e-mail address is still to be confirmed.
+    """
+    if lacks_confirmation(user):
+        raise Refused(_("Confirm your e-mail address first: log in, and follow the link that is mailed to you."))
+    if ApiToken.objects.live().filter(user=user).count() >= MOST_TOKENS:
+        raise Refused(_("You have %(n)s tokens. Withdraw one first.") % {"n": MOST_TOKENS})
+    key = secrets.token_hex(20)
+    token = ApiToken.objects.create(
+        user=user,
+        name=name,
+        digest=digest_of(key),
+        beginning=key[:6],
+        expires_at=timezone.now() + timedelta(days=days) if days else None,
+    )
+    annotating.note(AuditEvent.Kind.TOKEN, by=user, of=user, what=f"+{token.beginning}…")
+    return token, key
+
+
+@transaction.atomic
+def make_token_by_password(*, user: User) -> str:
+    """Make a token for a program that sent a password; of more than `MOST_TOKENS` the oldest such goes."""
+    older = ApiToken.objects.live().filter(user=user, name=_BY_LOGIN).order_by("-pk")
+    for token in older[MOST_TOKENS // 2 - 1 :]:
+        withdraw_token(token=token, by=user)
+    return make_token(user=user, name=_BY_LOGIN, days=BY_PASSWORD_DAYS)[1]
+
+
+@transaction.atomic
+def withdraw_token(*, token: ApiToken, by: User | None) -> None:
+    """From now on the token opens nothing."""
+    if ApiToken.objects.filter(pk=token.pk, withdrawn_at=None).update(withdrawn_at=timezone.now()):
+        annotating.note(AuditEvent.Kind.TOKEN, by=by, of=token.user, what=f"-{token.beginning}…")
+
+
+@transaction.atomic
+def password_changed(*, user: User, what: str, sessions: tuple[str, str] | None = None) -> None:
+    """Somebody has a new password: the tokens that the old one made open nothing any more.
+
+    Args:
+        what: how it came about, for the audit log.
+        sessions: the key that the session had in which it was changed, and the one that it has since.
+    """
+    if sessions is not None:
+        from allauth.usersessions.models import UserSession
+
+        UserSession.objects.filter(user=user, session_key=sessions[0]).update(session_key=sessions[1])
+    _withdraw_by_password(user=user, by=user)
+    annotating.note(AuditEvent.Kind.PASSWORD, by=user, of=user, what=what)
+
+
+def _withdraw_by_password(*, user: User, by: User) -> None:
+    for token in ApiToken.objects.live().filter(user=user, name=_BY_LOGIN):
+        withdraw_token(token=token, by=by)
+
+
+def token_used(*, token: ApiToken) -> None:
+    now = timezone.now()
+    if token.last_used_at is None or token.last_used_at < now - _USED_EVERY:
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+
+
+# --- leaving ---------------------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def erase(*, user: User, by: User | None) -> None:
+    """Forget who somebody is. Their labels stay, under the codes that exports name them by anyway.
+
+    The account is emptied and closed: name, address, password, second factors, connections to single sign-on, tokens,
+    sessions and roles go; raters lose their link to it. What it did in the audit log stays under its number for a year.
+
+    Raises:
+        Refused: it is the last manager of a study, or the last owner.
+    """
+    if user.is_superuser and not User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk).exists():
+        raise Refused(_("This is the last owner of the installation. Make somebody else an owner first."))
+    for membership in Membership.objects.filter(user=user).select_related("study", "user"):
+        annotating.remove_member(membership=membership, by=by)
+    Rater.objects.filter(user=user).update(user=None, active=False)
+    end_sessions(user=user)
+    _forget_invites(user=user, by=by)
+    for related in ("api_tokens", "emailaddress_set", "socialaccount_set", "authenticator_set"):
+        getattr(user, related).all().delete()
+    from django.contrib.admin.models import LogEntry
+
+    LogEntry.objects.filter(user=user).delete()
+    here = ContentType.objects.get_for_model(User)
+    LogEntry.objects.filter(content_type=here, object_id=str(user.pk)).update(object_repr="", change_message="")
+    Consent.objects.filter(user=user, withdrawn_at=None).update(withdrawn_at=timezone.now())
+    Background.objects.filter(user=user).delete()
+    user.username, user.email, user.first_name, user.last_name = f"erased-{user.pk}", "", "", ""
+    user.is_active = user.is_staff = user.is_superuser = False
+    user.last_login = None
+    user.set_unusable_password()
+    user.save()
+    user.groups.clear()
+    user.user_permissions.clear()
+    annotating.note(AuditEvent.Kind.DELETION, by=by, of=user, what="account erased")
+
+
+def _forget_invites(*, user: User, by: User | None) -> None:
+    """Addresses of theirs go from invitations; those that still wait for them are withdrawn first."""
+    from allauth.account.models import EmailAddress
+
+    addresses = {user.email, *EmailAddress.objects.filter(user=user).values_list("email", flat=True)} - {""}
+    theirs = Q(used_by=user)
+    for address in addresses:
+        theirs |= Q(email__iexact=address)
+    invites = Invite.objects.filter(theirs).exclude(email="")
+    invites.filter(used_at=None, revoked_at=None).update(revoked_at=timezone.now(), revoked_by=by)
+    invites.update(email="", bound=False)
+
+
+def end_sessions(*, user: User) -> None:
+    """Log somebody out everywhere. Reads all sessions of whose people nothing is known: it is rare."""
+    from allauth.usersessions.models import UserSession
+
+    sessions = UserSession.objects.filter(user=user)
+    theirs = list(sessions.values_list("session_key", flat=True))
+    others = Session.objects.filter(expire_date__gt=timezone.now()).exclude(
+        session_key__in=UserSession.objects.values("session_key")
+    )
+    theirs += [
+        session.session_key for session in others.iterator() if session.get_decoded().get(SESSION_KEY) == str(user.pk)
+    ]
+    for begin in range(0, len(theirs), _AT_ONCE):
+        Session.objects.filter(session_key__in=theirs[begin : begin + _AT_ONCE]).delete()
+    sessions.delete()
+
+
+@transaction.atomic
+def make_owner(*, user: User, owner: bool, by: User) -> None:
+    """Let somebody look after the installation, or no more.
+
+    Raises:
+        Refused: nobody would.
+    """
+    others = User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk)
+    if not owner and not others.exists():
+        raise Refused(_("This is the last owner of the installation. Make somebody else an owner first."))
+    user.is_superuser = user.is_staff = owner
+    user.save(update_fields=["is_superuser", "is_staff"])
+    annotating.note(AuditEvent.Kind.ROLE, by=by, of=user, what="+owner" if owner else "-owner")
+
+
+@transaction.atomic
+def set_active(*, user: User, active: bool, by: User) -> None:
+    """Close an account, which ends its sessions, or open it again.
+
+    Raises:
+        Refused: it is one's own.
+    """
+    if user.pk == by.pk:
+        raise Refused(_("Nobody closes their own account here."))
+    user.is_active = active
+    user.save(update_fields=["is_active"])
+    if not active:
+        end_sessions(user=user)
+    annotating.note(AuditEvent.Kind.ACCOUNT, by=by, of=user, what="opened" if active else "closed")
+
+
+@transaction.atomic
+def reset_factors(*, user: User, by: User) -> None:
+    """Take the second factors of somebody away who has lost them; they log in by password and set up new ones."""
+    from allauth.mfa.models import Authenticator
+
+    Authenticator.objects.filter(user=user).delete()
+    end_sessions(user=user)
+    _withdraw_by_password(user=user, by=by)
+    annotating.note(AuditEvent.Kind.SECOND_FACTOR, by=by, of=user, what="all taken away")

@@ -1,0 +1,130 @@
+"""What allauth asks us about."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from django.conf import settings
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest
+from django.shortcuts import redirect
+from django.urls import Resolver404, resolve, reverse
+from django.utils.translation import gettext as _
+
+from accounts.saml import PASSING
+from annotation import actions
+from annotation.models import AuditEvent, Invite, User
+from annotation.people import bound_invites, mail
+from annotation.people.address import client_address
+
+if TYPE_CHECKING:
+    from cryptography.fernet import Fernet
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+    """Accounts are made by invitation, and nothing is mailed where no mail is set up."""
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        return False
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        return client_address(request) or "0.0.0.0"  # noqa: S104 - nobody's address, where none is known
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        if mail.is_set_up():
+            super().send_mail(template_prefix, email, context)
+
+
+class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
+    """Who comes from single sign-on without an account here gets one by an invitation, or where everybody may."""
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
+        admits = settings.SAML_ADMITS if settings.SAML_IDP else settings.OIDC_ADMITS
+        return admits == "everybody" or self._invitation(request, sociallogin) is not None
+
+    def _invitation(self, request: HttpRequest, sociallogin: Any) -> Invite | None:
+        """The one that somebody brings along; one that is bound to an address only once it was shown to be theirs."""
+        invite = invitation_at(sociallogin.get_redirect_url(request))
+        return None if invite and invite.bound and not bound_invites.is_shown(request, invite) else invite
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
+        """An address that an account here has does not make a second one, and opens the first only where the
+        installation trusts the provider. Who comes under a name of the day has no account here."""
+        if sociallogin.account.extra_data.get(PASSING):
+            messages.error(
+                request,
+                _("Your university sends nothing by which you are known the next time. Ask its administrators."),
+            )
+            raise ImmediateHttpResponse(redirect("login"))
+        addresses = [found.email for found in sociallogin.email_addresses if found.email]
+        same = (User.objects.filter(email__iexact=address).exists() for address in addresses)
+        taken = not sociallogin.is_existing and any(same)
+        if taken and sociallogin.state.get("process") != "connect":
+            sentence = _(
+                "An account here has your address already. Log in to it, then connect it on the page of your account."
+            )
+            messages.error(request, sentence)
+            raise ImmediateHttpResponse(redirect("login"))
+
+    def save_user(self, request: HttpRequest, sociallogin: Any, form: Any = None) -> User:
+        """An account and the role of its invitation come at once, so that one invitation makes one account."""
+        invite = self._invitation(request, sociallogin)
+        try:
+            with transaction.atomic():
+                user: User = super().save_user(request, sociallogin, form)
+                actions.note(AuditEvent.Kind.ACCOUNT, by=user, of=user, what="made by single sign-on")
+                if invite is not None:
+                    actions.join(invite=invite, user=user, shown=True)
+        except actions.Refused as refusal:
+            messages.error(request, str(refusal))
+            raise ImmediateHttpResponse(redirect("login")) from refusal
+        if invite is not None:
+            said = {"study": invite.study.title, "role": invite.get_role_display()}
+            messages.success(request, _("You are in “%(study)s” as %(role)s.") % said)
+            sociallogin.state["next"] = reverse("annotation:home")  # the invitation is used up
+        return user
+
+
+def invitation_at(url: str | None) -> Invite | None:
+    """The open invitation that an address of ours leads to."""
+    try:
+        match = resolve(urlsplit(url or "").path)
+    except Resolver404:
+        return None
+    if match.view_name != "annotation:join":
+        return None
+    return (
+        Invite.objects.open().select_related("study").filter(digest=actions.token_digest(match.kwargs["token"])).first()
+    )
+
+
+@cache
+def _cipher(secret: str) -> Fernet:
+    from cryptography.fernet import Fernet
+
+    return Fernet(base64.urlsafe_b64encode(hashlib.sha256(f"second factors:{secret}".encode()).digest()))
+
+
+class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]
+    """Secrets of second factors lie encrypted in the database, by `SECRET_KEY`; earlier ones of it are read too."""
+
+    def encrypt(self, text: str) -> str:
+        return _cipher(settings.SECRET_KEY).encrypt(text.encode()).decode()
+
+    def decrypt(self, encrypted_text: str) -> str:
+        from cryptography.fernet import MultiFernet
+
+        keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+        return MultiFernet([_cipher(key) for key in keys]).decrypt(encrypted_text.encode()).decode()
+
+    def get_totp_label(self, user: User) -> str:
+        return user.username

@@ -1,0 +1,92 @@
+"""What people send to the pages of their account, checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
+from django import forms
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from annotation import actions
+from annotation.models import User
+
+CODES = 10  # wrong codes of a second factor in a quarter of an hour
+PASSWORDS = 10  # wrong ones typed where the own is changed, in the same time
+
+
+def too_many(seconds: int) -> str:
+    minutes = -(-seconds // 60)
+    return ngettext(
+        "Too many attempts. Try again in %(n)s minute.", "Too many attempts. Try again in %(n)s minutes.", minutes
+    ) % {"n": minutes}
+
+
+class LoginForm(AuthenticationForm):
+    """Says when the password is not looked at any more; `annotation.sessions.Backend` counts."""
+
+    def get_invalid_login_error(self) -> forms.ValidationError:
+        wait = getattr(self.request, "wait_to_log_in", 0)
+        return forms.ValidationError(too_many(wait)) if wait else super().get_invalid_login_error()
+
+
+class NewPasswordForm(PasswordChangeForm):
+    def clean_old_password(self) -> str:
+        """Who finds a browser open does not guess the password here."""
+        name = f"password:{self.user.pk}"
+        if wait := actions.try_allowed([(name, PASSWORDS)]):
+            actions.note_limited(name, of=self.user, what="change of the password")
+            raise forms.ValidationError(too_many(wait))
+        old: str = super().clean_old_password()
+        actions.forget_tries(name)
+        return old
+
+
+class _CountedCode:
+    user: User
+
+    def clean_code(self) -> str:
+        """Of a hundred thousand codes some would be right; all processes count the tries."""
+        name = f"code:{self.user.pk}"
+        if wait := actions.try_allowed([(name, CODES)]):
+            actions.note_limited(name, of=self.user, what="second factor")
+            raise forms.ValidationError(too_many(wait))
+        code: str = super().clean_code()  # type: ignore[misc]
+        actions.forget_tries(name)
+        return code
+
+
+class CodeForm(_CountedCode, AuthenticateForm):  # type: ignore[misc]
+    pass
+
+
+class CodeAgainForm(_CountedCode, ReauthenticateForm):  # type: ignore[misc]
+    pass
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(label=_("What for"), max_length=80, help_text=_("Such as “laptop” or “nightly export”."))
+    days = forms.TypedChoiceField(
+        label=_("Works for"),
+        coerce=int,
+        choices=[(30, _("30 days")), (90, _("90 days")), (365, _("1 year")), (0, _("until it is withdrawn"))],
+        initial=90,
+    )
+
+
+class EraseForm(forms.Form):
+    """Asks for the name of who is erased, since it cannot be taken back."""
+
+    username = forms.CharField(label=_("User name, typed again"), max_length=150)
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+
+    def clean_username(self) -> str:
+        typed: str = self.cleaned_data["username"]
+        if typed != self.user.username:
+            raise forms.ValidationError(_("That is not the user name of this account."))
+        return typed

@@ -1,0 +1,112 @@
+"""What an owner is shown of the installation."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import NamedTuple
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import Count, QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from llm.models import LanguageModel, Prompt
+from reports.frozen.versions import code_version
+from work import kinds
+from work.states import RunState
+
+_LIBRARIES = ("django", "django-allauth", "djangorestframework", "torch", "transformers", "numpy", "celery")
+
+
+def models() -> QuerySet[LanguageModel]:
+    return LanguageModel.objects.order_by("name")
+
+
+def prompts() -> QuerySet[Prompt]:
+    return Prompt.objects.defer("text").order_by("-pk")[:50]
+
+
+class Key(NamedTuple):
+    variable: str
+    is_set: bool  # in the web server's environment
+    models: list[str]
+
+
+def keys() -> list[Key]:
+    """The environment variables that models name as their servers' keys; no key itself. One query."""
+    named: dict[str, list[str]] = {}
+    for name, variable in LanguageModel.objects.exclude(api_key_env="").values_list("name", "api_key_env"):
+        named.setdefault(variable, []).append(name)
+    return [Key(variable, bool(os.environ.get(variable)), named[variable]) for variable in sorted(named)]
+
+
+class Folder(NamedTuple):
+    path: Path
+    files: int
+    bytes: int
+    free: int | None
+
+
+def storage() -> dict[str, object]:
+    """The database's size and those of the folders that hold files."""
+    folders = []
+    for path in dict.fromkeys([settings.VAR_DIR, settings.PALATE_UPLOADS, settings.PALATE_EXPORTS]):
+        sizes = [found.stat().st_size for found in path.rglob("*") if found.is_file()] if path.is_dir() else []
+        free = shutil.disk_usage(path).free if path.is_dir() else None
+        folders.append(Folder(path, len(sizes), sum(sizes), free))
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()")
+        else:
+            cursor.execute("SELECT pg_database_size(current_database())")
+        size = cursor.fetchone()[0]
+    return {"database": size, "folders": folders}
+
+
+# How people call the kinds of runs; one that is not here has its table's name.
+_RUNS = {
+    "annotation.Import": _("Imports"),
+    "judges.Run": _("Judges at work"),
+    "judges.ExtractionRun": _("Extractions"),
+    "judges.GenerationRun": _("Texts by models"),
+    "judges.Trial": _("Judges tried on one cell"),
+    "recipes.Retrieval": _("Searches"),
+    "reports.Export": _("Downloads"),
+}
+
+
+class Queued(NamedTuple):
+    kind: str
+    state: str
+    n: int
+
+
+def queue() -> list[Queued]:
+    """Runs of all kinds by their states. One query a kind."""
+    found = []
+    for kind in kinds.every():
+        run = kind.run
+        states = dict(RunState.choices)
+        name, counted = (
+            str(_RUNS.get(run._meta.label, run._meta.verbose_name)),
+            run._default_manager.order_by("state").values("state").annotate(n=Count("pk")),
+        )
+        found += [Queued(name, str(states.get(line["state"], line["state"])), line["n"]) for line in counted]
+    return found
+
+
+def versions() -> list[tuple[str, str]]:
+    found = [("Palate", code_version()), ("Python", platform.python_version())]
+    for library in _LIBRARIES:
+        try:
+            found.append((library, version(library)))
+        except PackageNotFoundError:
+            continue
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT sqlite_version()" if connection.vendor == "sqlite" else "SHOW server_version")
+        found.append((connection.display_name, str(cursor.fetchone()[0])))
+    return found

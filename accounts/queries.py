@@ -1,0 +1,34 @@
+"""Reads about accounts."""
+
+from __future__ import annotations
+
+from django.conf import settings
+
+from annotation.models import Membership, User
+
+
+def has_second_factor(user: User) -> bool:
+    """One query."""
+    from allauth.mfa.models import Authenticator
+
+    own = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
+    return bool(Authenticator.objects.filter(user_id=user.pk, type__in=own).exists())
+
+
+def lacks_confirmation(user: User) -> bool:
+    """Whether they have still to show that their e-mail address is theirs. One query at most."""
+    from allauth.account.models import EmailAddress
+
+    if not settings.PALATE_CONFIRM_EMAIL or not user.email:
+        return False
+    return not EmailAddress.objects.filter(user_id=user.pk, verified=True).exists()
+
+
+def needs_second_factor(user: User) -> bool:
+    """Whether a role of theirs is one of `PALATE_SECOND_FACTOR`. One query at most."""
+    asked: list[str] = settings.PALATE_SECOND_FACTOR
+    if not asked:
+        return False
+    if user.is_superuser and "owner" in asked:
+        return True
+    return Membership.objects.filter(user_id=user.pk, role__in=asked).exists()

@@ -1,0 +1,84 @@
+"""A line of the log: JSON with the request and the run it is about, and no text that people or models wrote.
+
+What a line is about is kept in context variables, so that every logger's lines have it. Of a message the template is
+written, with its numbers; its other parts are names of rows, addresses and errors, in which text of documents may
+stand: only what the frameworks say of themselves (paths of requests, names of tasks) is filled in. Of an exception its
+type and its places in the code are written, and not what it says.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from types import MappingProxyType
+
+# Request, or kind, run, item: numbers and short names only.
+_about: ContextVar[Mapping[str, str | int]] = ContextVar("about", default=MappingProxyType({}))
+
+# What a caller may add by `extra`.
+EXTRA = ("method", "route", "status", "ms", "user", "queue")
+# Loggers that say words of their own: paths of requests, names of tasks, addresses of brokers.
+_FILLED_IN = ("django.request", "django.security", "django.server", "gunicorn", "celery", "kombu")
+_NAME = re.compile(r"[\w.:/@\[\]-]{1,200}")
+_PLACEHOLDER = re.compile(r"%(?:\(\w+\))?[#0\- +]*(?:\d+|\*)?(?:\.\d+)?[a-zA-Z]")
+
+
+@contextmanager
+def about(**what: str | int) -> Iterator[None]:
+    """Let all lines that are logged inside say what they are about, beside what they say already."""
+    token = _about.set({**_about.get(), **what})
+    try:
+        yield
+    finally:
+        _about.reset(token)
+
+
+def now_about() -> dict[str, str | int]:
+    return dict(_about.get())
+
+
+class JsonLines(logging.Formatter):
+    """A JSON object a line: `at` (UTC, ISO 8601), `level`, `logger`, `message`, what it is about, `error`, `places`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, object] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": message_of(record),
+            **now_about(),
+            **{name: getattr(record, name) for name in EXTRA if hasattr(record, name)},
+        }
+        if record.exc_info and record.exc_info[0] is not None:
+            kind, _error, trace = record.exc_info
+            line["error"] = f"{kind.__module__}.{kind.__qualname__}"
+            line["places"] = [f"{at.filename}:{at.lineno} {at.name}" for at in traceback.extract_tb(trace)]
+        return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def message_of(record: logging.LogRecord) -> str:
+    """The message without what may be text of people or models: "…" stands in its place."""
+    template = str(record.msg)
+    if not record.args:
+        return template
+    known = record.name.startswith(_FILLED_IN)
+    if isinstance(record.args, Mapping):
+        args: object = {name: _shown(value, known) for name, value in record.args.items()}
+    else:
+        args = tuple(_shown(value, known) for value in record.args)
+    try:
+        return template % args
+    except (TypeError, ValueError, KeyError):  # such as %d for what is no number
+        return _PLACEHOLDER.sub("…", template)
+
+
+def _shown(value: object, known: bool) -> object:
+    if isinstance(value, (int, float)):  # truth values too
+        return value
+    return value if known and isinstance(value, str) and _NAME.fullmatch(value) else "…"

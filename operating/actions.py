@@ -1,0 +1,188 @@
+"""Writes: a backup restored, and the alarm."""
+
+from __future__ import annotations
+
+import logging
+import os
+import struct
+import zlib
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+from django.conf import settings
+from django.core.cache import cache
+from django.core.management.color import no_style
+from django.db import DataError, IntegrityError, connection, transaction
+from django.utils.translation import gettext as _
+
+from annotation.actions import note
+from annotation.models import AuditEvent
+from annotation.people import mail
+from operating import backups, queries, tables
+from operating.backups import BackupError, Manifest
+from work import queries as work
+
+log = logging.getLogger(__name__)
+
+_MAIL_AGAIN = 6 * 3600  # seconds
+
+
+# --- backups ---------------------------------------------------------------------------------------------------------
+
+
+def make_backup(path: Path) -> Manifest:
+    """`queries.write_backup`, noted in the audit log.
+
+    Raises:
+        BackupError: the file would lie in a folder that it holds itself.
+    """
+    for folder in backups.folders().values():
+        if path.resolve().is_relative_to(Path(folder).resolve()):
+            raise BackupError(
+                _("%(file)s lies in a folder that the backup holds itself, %(folder)s. Write it elsewhere.")
+                % {"file": path, "folder": folder}
+            )
+    manifest = queries.write_backup(path)
+    note(AuditEvent.Kind.EXPORT, what=f"backup: {manifest.rows} rows, {len(manifest.files)} files")
+    return manifest
+
+
+def check_backup(path: Path) -> Manifest:
+    """Read a backup through and compare it with its own digests. Raises BackupError."""
+    with backups.opened(path) as archive:
+        manifest = backups.manifest_of(archive)
+        for label, part in manifest.tables.items():
+            n = sum(1 for _line in backups.table_lines(archive, label))
+            if n != part.n:
+                raise BackupError(_("The backup is damaged: %(part)s cannot be read.") % {"part": label})
+        for name, part in manifest.files.items():
+            backups.target(name)
+            if _copied(archive, name, None) != part:
+                raise BackupError(_("The backup is damaged: %(part)s cannot be read.") % {"part": name})
+    return manifest
+
+
+def restore(path: Path) -> Manifest:
+    """Fill an empty installation from a backup, of either database, and compare what it holds then by digests.
+
+    All of it or nothing: where a digest differs, the database and the folders are as before.
+
+    Raises:
+        BackupError: the file is damaged, of another version, or this installation is in use.
+    """
+    manifest = check_backup(path)
+    if not queries.is_empty():
+        raise BackupError(
+            _("This installation has accounts already. A backup is restored into an empty one: migrate a new database.")
+        )
+    _check_version(manifest)
+    written: list[Path] = []
+    with backups.opened(path) as archive:
+        try:
+            with transaction.atomic():
+                _fill(archive, manifest)
+                for name, part in manifest.files.items():
+                    to = backups.target(name)
+                    to.parent.mkdir(parents=True, exist_ok=True)
+                    if to.exists():
+                        raise BackupError(_("%(file)s is there already.") % {"file": to})
+                    with to.open("xb") as file:
+                        written.append(to)
+                        os.fchmod(file.fileno(), 0o600)
+                        _copied(archive, name, file)
+                    with to.open("rb") as file:
+                        if backups.copied(file, None) != part:
+                            raise BackupError(_("%(part)s differs from the backup.") % {"part": name})
+        except BaseException as error:
+            for to in written:
+                to.unlink(missing_ok=True)
+            if isinstance(error, (IntegrityError, DataError, ValueError)):
+                raise BackupError(_("The backup is damaged: its rows do not fit into this database.")) from error
+            raise
+    note(AuditEvent.Kind.ADMIN, what=f"restored from the backup of {manifest.made_at}")
+    return manifest
+
+
+def _check_version(manifest: Manifest) -> None:
+    here = {tuple(migration) for migration in queries.migrations()}
+    there = {tuple(migration) for migration in manifest.migrations}
+    for found in (there - here, here - there):
+        if found:
+            app, name = min(found)
+            raise BackupError(
+                _("It is of Palate %(version)s, whose tables differ: %(migration)s. Restore it there, and update.")
+                % {"version": manifest.palate, "migration": f"{app}.{name}"}
+            )
+    if missing := sorted(manifest.tables.keys() ^ tables.every().keys()):
+        raise BackupError(
+            _("The backup and this installation do not have the same tables: %(tables)s.")
+            % {"tables": ", ".join(missing)}
+        )
+
+
+def _fill(archive: ZipFile, manifest: Manifest) -> None:
+    every = tables.every()
+    # What migrations have made, such as content types, has other keys there. No trigger stops this.
+    flush = connection.ops.sql_flush(no_style(), [model._meta.db_table for model in every.values()], allow_cascade=True)
+    with connection.cursor() as cursor:
+        for statement in flush:
+            cursor.execute(statement)
+    for label, model in every.items():
+        tables.insert(model, backups.table_lines(archive, label))
+    with connection.cursor() as cursor:
+        for statement in connection.ops.sequence_reset_sql(no_style(), list(every.values())):
+            cursor.execute(statement)
+    connection.check_constraints()
+    for label, part in manifest.tables.items():
+        if queries.table_part(label) != part:
+            raise BackupError(_("%(part)s differs from the backup.") % {"part": label})
+
+
+def _copied(archive: ZipFile, name: str, to: Any) -> backups.Part:
+    try:
+        with archive.open(f"files/{name}") as source:
+            return backups.copied(source, to)
+    except (KeyError, ValueError, EOFError, RuntimeError, struct.error, zlib.error, BadZipFile) as error:
+        raise BackupError(_("The backup is damaged: %(part)s cannot be read.") % {"part": name}) from error
+
+
+# --- the alarm -------------------------------------------------------------------------------------------------------
+
+
+def watch_queues() -> list[work.Standing]:
+    """Say which queues stand still: to the log, and by e-mail to `PALATE_ALARM_EMAIL`, once in six hours for each.
+
+    Returns those that do.
+    """
+    found = [queue for queue in work.standing() if queue.silent >= settings.PALATE_ALARM_AFTER]
+    for queue in found:
+        log.error(
+            "A queue stands still: %d items wait, for %d s nobody has taken one",
+            queue.waiting,
+            queue.silent.total_seconds(),
+            extra={"queue": queue.name},
+        )
+        if settings.PALATE_ALARM_EMAIL and _is_news(queue.name):
+            for to in settings.PALATE_ALARM_EMAIL:
+                mail.send(subject=_("Palate: a queue stands still"), text=sentence(queue), to=to)
+    still = {queue.name for queue in found}
+    with suppress(Exception):  # as in _is_news
+        cache.delete_many([f"alarm:{name}" for name in ("cpu", "gpu") if name not in still])
+    return found
+
+
+def _is_news(name: str) -> bool:
+    """Whether nobody was told in the last hours. The cache may be away too: it is the reason then, as likely as not."""
+    try:
+        return bool(cache.add(f"alarm:{name}", True, _MAIL_AGAIN))
+    except Exception:  # each cache has its own
+        return True
+
+
+def sentence(queue: work.Standing) -> str:
+    return _(
+        "On the queue “%(queue)s” %(n)d pieces of work wait, and for %(minutes)d minutes no worker has taken one. "
+        "Is a worker of this queue running?"
+    ) % {"queue": queue.name, "n": queue.waiting, "minutes": queue.silent.total_seconds() // 60}

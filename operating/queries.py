@@ -1,0 +1,144 @@
+"""Reads: a backup, and what a restored one is compared with; whether this process can serve."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from django.db import Error, connection, transaction
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.recorder import MigrationRecorder
+
+from llm.models import LanguageModel
+from operating import backups, tables
+from operating.backups import Manifest, Part
+from reports.frozen.versions import code_version
+
+_OF_A_MODEL = ("name", "backend", "location", "revision", "gguf_file", "served_name", "api_key_env")
+
+
+# --- backups ---------------------------------------------------------------------------------------------------------
+
+
+def write_backup(path: Path) -> Manifest:
+    """Write a backup of the database as it is at one moment, and of the files; only its owner may read it.
+
+    Others may write meanwhile: what they write is not in it. A file that is there stands complete.
+
+    Raises:
+        OSError: it cannot be written. What was there under this name stays.
+    """
+    part = path.with_name(f"{path.name}.part")
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
+                manifest = _fill(archive)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    return manifest
+
+
+def _fill(archive: zipfile.ZipFile) -> Manifest:
+    with _one_moment():
+        manifest = Manifest(
+            made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            palate=code_version(),
+            database=connection.vendor,
+            migrations=migrations(),
+            models=[
+                {name: str(value) for name, value in model.items()}
+                for model in LanguageModel.objects.order_by("name").values(*_OF_A_MODEL)
+            ],
+        )
+        for label, model in tables.every().items():
+            digest, n = hashlib.sha256(), 0
+            with archive.open(f"tables/{label}.jsonl", "w", force_zip64=True) as file:
+                for stored, counted in tables.lines(model):
+                    file.write(stored)
+                    digest.update(counted)
+                    n += 1
+            manifest.tables[label] = Part(n, digest.hexdigest())
+    for folder, root in backups.folders().items():
+        for found in sorted(root.rglob("*")) if root.is_dir() else []:
+            # A download that is deleted meanwhile is not missed.
+            with suppress(FileNotFoundError):
+                if found.is_file():
+                    name = f"{folder}/{found.relative_to(root).as_posix()}"
+                    with found.open("rb") as source, archive.open(f"files/{name}", "w", force_zip64=True) as to:
+                        manifest.files[name] = backups.copied(source, to)
+    archive.writestr(backups.MANIFEST, manifest.to_json())
+    return manifest
+
+
+@contextmanager
+def _one_moment() -> Iterator[None]:
+    """All reads inside see the database as it is at the first one. Nobody who writes waits for it."""
+    if connection.in_atomic_block:  # the caller's
+        yield
+    elif connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute("BEGIN DEFERRED")  # Django's own would take the writers' lock
+            try:
+                yield
+            finally:
+                cursor.execute("ROLLBACK")
+    else:
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield
+
+
+def migrations() -> list[list[str]]:
+    applied = MigrationRecorder(connection).applied_migrations()
+    return sorted([app, name] for app, name in applied)
+
+
+def table_part(label: str) -> Part:
+    """A table as it is in the database."""
+    digest, n = hashlib.sha256(), 0
+    for _stored, counted in tables.lines(tables.every()[label]):
+        digest.update(counted)
+        n += 1
+    return Part(n, digest.hexdigest())
+
+
+def is_empty() -> bool:
+    """Whether nobody has begun here: no account, and so no study."""
+    from django.contrib.auth import get_user_model
+
+    return not get_user_model()._default_manager.exists()
+
+
+# --- health ----------------------------------------------------------------------------------------------------------
+
+_migrated = False
+
+
+def unready() -> str:
+    """Why this process cannot serve: "database" (it does not answer), "migrations" (some are missing), or "".
+
+    That no migration is missing is asked until it is so, and not again.
+    """
+    global _migrated
+    try:
+        if not _migrated:
+            executor = MigrationExecutor(connection)
+            if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+                return "migrations"
+            _migrated = True
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except Error:
+        return "database"
+    return ""
