@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -23,6 +23,10 @@ def _nothing(*_of: Any) -> None:
     pass
 
 
+def _one(_run: Any) -> int:
+    return 1
+
+
 @dataclass(frozen=True, eq=False)
 class Kind(Generic[I]):
     """A kind of work: a table of items, and how one of them is done.
@@ -35,6 +39,11 @@ class Kind(Generic[I]):
             wrong with it.
         related: what is selected with an item for `do`.
         batch: how many items go into one message to the queue. Short items are better sent together.
+        together: how many items of a run a worker takes up at once.
+        ahead: gets several that were taken up together, before they are done one after the other, each by itself: what
+            takes less for all than for each is found here and left in `Held.found`. What it raises is no item's end;
+            each then does without. The last attempt at an item is alone, so that one at which workers die takes no
+            other with it.
         died: the sentence of an item at which workers died, with %(n)s.
         is_void: of items that a resumed run does no more.
         failed: what else is written when an item fails, in the same transaction.
@@ -48,6 +57,8 @@ class Kind(Generic[I]):
     order: tuple[str, ...] = ("attempts", "pk")
     related: tuple[str, ...] = ("run",)
     batch: int = 1
+    together: Callable[[Any], int] = _one
+    ahead: Callable[[Sequence[Any]], None] = _nothing
     died: str | Promise = _DIED
     is_void: Q | None = None
     failed: Callable[[I, str], None] = _nothing
@@ -58,6 +69,9 @@ class Kind(Generic[I]):
     def key(self) -> str:
         """Its name in messages to the queue."""
         return self.item._meta.label_lower
+
+    def in_a_message(self, run: Run) -> int:
+        return max(self.batch, self.together(run))
 
     @property
     def run(self) -> type[Run]:

@@ -11,6 +11,10 @@ class GiveUp(Outcome):
     """The run was cancelled, or the item belongs to another worker now."""
 
 
+class NotYet(GiveUp):
+    """Something else has to end first: the item is taken up again soon, however often."""
+
+
 class NotWanted(Outcome):
     """The item has become void, and leaves its run."""
 

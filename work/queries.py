@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from work import kinds
 from work.models import Run
-from work.states import ItemState
+from work.states import ItemState, RunState
 
 # The pace is taken from what was done lately, so that it follows workers that come and go.
 _PACE_WINDOW = timedelta(minutes=2)
@@ -86,6 +86,59 @@ def works_elsewhere(queue: str, *, now: datetime) -> bool:
     """Whether a worker holds an item of any run on this queue. At most one query a kind of work."""
     held = Q(state=ItemState.CLAIMED, lease_until__gt=now, run__queue=queue)
     return any(kind.item._default_manager.filter(held).exists() for kind in kinds.every())
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A queue whose work nobody takes. `waiting`: items; `silent`: since the last sign of life."""
+
+    name: str
+    waiting: int
+    silent: timedelta
+
+
+def standing(*, now: datetime | None = None) -> list[Standing]:
+    """Queues on which work waits while no worker is at any of it; runs that rest by themselves are not meant.
+
+    Work that a dead worker still holds waits too. One query of each kind of work, and a few more of those that wait.
+    """
+    now = now or timezone.now()
+    waiting: dict[str, int] = {}
+    silent: dict[str, timedelta] = {}
+    lost = Q(state=ItemState.CLAIMED, lease_until__lte=now)
+    for kind in kinds.every():
+        runs = kind.run._default_manager.filter(state=RunState.RUNNING).exclude(rest_until__gt=now)
+        for run in runs.annotate(
+            n=Count("items", filter=_of_items(due(now) | lost)),
+            last=Max("items__done_at"),
+            held_until=Max("items__lease_until", filter=_of_items(lost)),
+            due_since=Max("items__not_before", filter=_of_items(due(now))),
+        ).filter(n__gt=0):
+            signs = [run.started_at, run.last, run.held_until, run.due_since]
+            if run.enqueued_at is not None:
+                # The recovery sends work again at growing distances, which is no sign of a worker.
+                sent_again = sum(20 * 2 ** min(times, 7) for times in range(1, run.enqueued_times))
+                signs.append(run.enqueued_at - timedelta(seconds=sent_again))
+            since = now - max(sign for sign in signs if sign is not None)
+            waiting[run.queue] = waiting.get(run.queue, 0) + run.n
+            silent[run.queue] = min(since, silent.get(run.queue, since))
+    return [
+        Standing(name, waiting[name], max(silent[name], timedelta()))
+        for name in sorted(waiting)
+        if not works_elsewhere(name, now=now)
+    ]
+
+
+def _of_items(condition: Q) -> Q:
+    """The same condition of a run's items."""
+    return Q(
+        *(
+            _of_items(part) if isinstance(part, Q) else (f"items__{part[0]}", part[1])  # type: ignore[index]
+            for part in condition.children
+        ),
+        _connector=condition.connector,
+        _negated=condition.negated,
+    )
 
 
 def progress(run: Run, *, sums: Sequence[str] = (), paces: Mapping[str, Any] | None = None) -> Progress:

@@ -15,7 +15,8 @@ from work.actions.runs import TASK
 
 @shared_task(name=TASK)
 def do_items(kind: str, item_ids: list[int]) -> None:
-    actions.do_items(kind=kinds.called(kind), item_ids=item_ids)
+    called = kinds.called(kind)
+    actions.do_items(kind=called, item_ids=actions.shared_out(called, item_ids))
 
 
 @shared_task(name="work.tasks.recover", expires=60)

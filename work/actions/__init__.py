@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from work.actions.doing import MAX_ATTEMPTS, do_held, do_items, take_up
+from work.actions.doing import MAX_ATTEMPTS, do_held, do_items, is_passing, take_up
 from work.actions.holding import LOADING, Held, claim
 from work.actions.recovery import MAX_DEATHS, recover
 from work.actions.runs import add, cancel, end, finish, resume, start
+from work.actions.spreading import shared_out
 
 __all__ = [
     "LOADING",
@@ -19,8 +20,10 @@ __all__ = [
     "do_items",
     "end",
     "finish",
+    "is_passing",
     "recover",
     "resume",
+    "shared_out",
     "start",
     "take_up",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import time
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from base import logs
 from work import kinds, queries
 from work.actions.holding import Held, claim, held, let_go, release, release_strays
 from work.actions.runs import end, finish
@@ -35,7 +37,15 @@ _PATIENCE, _LONGEST_PAUSE = 600, 10
 _STRAYS_EVERY = 15
 _strays_seen = 0.0
 
+# Of a disk that is full, for now.
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
+
 DATABASE_ERRORS = (OperationalError, InterfaceError)
+
+
+def is_passing(error: Exception) -> bool:
+    """Whether an error says nothing of the work that met it: the same may go well a minute later."""
+    return isinstance(error, DATABASE_ERRORS) or (isinstance(error, OSError) and error.errno in _NO_ROOM)
 
 
 def do_items(*, kind: Kind[Any], item_ids: Sequence[int]) -> int:
@@ -46,22 +56,71 @@ def do_items(*, kind: Kind[Any], item_ids: Sequence[int]) -> int:
     """
     give_back_strays()
     done = 0
-    for pk in item_ids:
-        if (holder := _insist(partial(claim, kind, pk))) is None:
+    left = list(item_ids)
+    while left:
+        if (holder := _insist(partial(claim, kind, left.pop(0)))) is None:
             continue
-        done += do_held(holder)
+        done += _do_together([holder, *_others(holder, left)])
         _insist(partial(finish, holder.item.run))
     return done
 
 
+def _others(first: Held[Any], left: list[int]) -> list[Held[Any]]:
+    """Claims what is to be taken up together with an item, out of those that are left."""
+    kind, item = first.kind, first.item
+    claimed: list[Held[Any]] = []
+    if item.attempts >= MAX_ATTEMPTS:
+        return claimed
+    fresh = set(
+        kind.item._default_manager.filter(pk__in=left, run=item.run_id, attempts__lt=MAX_ATTEMPTS - 1).values_list(
+            "pk", flat=True
+        )
+        if (n := kind.together(item.run)) > 1
+        else ()
+    )
+    for pk in [pk for pk in left if pk in fresh][: n - 1]:
+        left.remove(pk)
+        if (holder := _insist(partial(claim, kind, pk))) is not None:
+            claimed.append(holder)
+    return claimed
+
+
+def _do_together(holders: Sequence[Held[Any]]) -> int:
+    """Do claimed items of one run, one after the other, once what they share was done ahead; how many were done."""
+    if len(holders) == 1:
+        return int(do_held(holders[0]))
+    done, waiting = 0, list(holders)
+    try:
+        begun = time.monotonic()
+        holders[0].beside = list(holders[1:])
+        try:
+            holders[0].kind.ahead(holders)
+        except GiveUp:
+            log.info("%s and %s others are given up", holders[0].kind.key, len(waiting) - 1)
+        except Exception as error:  # each is then done by itself, and says what is wrong with it
+            log.warning("%s items could not be prepared together: %s", len(waiting), error)
+        spent = (time.monotonic() - begun) / len(holders)
+        while waiting:
+            holder = waiting.pop(0)
+            holder.beside = list(waiting)
+            holder.begin(spent=spent)
+            done += do_held(holder)
+    finally:
+        for holder in waiting:  # this process is told to stop
+            let_go(holder)
+            release(holder.item)
+    return done
+
+
 def take_up(run: Run) -> bool:
-    """Do the next item of a run in this process; False when none is to be had at the moment."""
+    """Do the next item of a run in this process, or the next ones where they are taken up together; False when none is
+    to be had at the moment."""
     kind = kinds.of(run)
     due = run.items.filter(queries.due(timezone.now()), run__state=RunState.RUNNING)
-    pk = due.order_by(*kind.order).values_list("pk", flat=True).first()
-    if pk is None:
+    pks = list(due.order_by(*kind.order).values_list("pk", flat=True)[: kind.together(run)])
+    if not pks:
         return False
-    do_items(kind=kind, item_ids=[pk])
+    do_items(kind=kind, item_ids=pks)
     return True
 
 
@@ -79,7 +138,8 @@ def give_back_strays(*, at_once: bool = False) -> None:
 def do_held(holder: Held[Any]) -> bool:
     """Do a claimed item. True: it is done; False: its item says why not."""
     try:
-        return _do(holder)
+        with logs.about(kind=holder.kind.key, run=str(holder.item.run_id), item=str(holder.item.pk)):
+            return _do(holder)
     finally:
         let_go(holder)
 
@@ -106,9 +166,13 @@ def _do(holder: Held[Any]) -> bool:
         sentence = _("The database did not answer: %(error)s") % {"error": error}
         _insist(partial(_retry, kind, item, sentence))
     except Exception as error:
-        log.exception("%s could not be done", name_of(holder))
-        mistake = _("A mistake in Palate: %(error)s") % {"error": f"{type(error).__name__}: {error}"}
-        _insist(partial(fail, kind, item, mistake))
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            log.warning("%s: %s", name_of(holder), error)
+            _insist(partial(_retry, kind, item, _("No room is left on the disk.")))
+        else:
+            log.exception("%s could not be done", name_of(holder))
+            mistake = _("A mistake in Palate: %(error)s") % {"error": f"{type(error).__name__}: {error}"}
+            _insist(partial(fail, kind, item, mistake))
     except BaseException:  # this process is told to stop
         release(item)
         raise

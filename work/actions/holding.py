@@ -49,7 +49,12 @@ class Held(Generic[I]):
     def __init__(self, kind: Kind[I], item: I) -> None:
         self.kind, self.item = kind, item
         self.is_finished = False
+        # What was taken up with it and is not done yet: its lease is renewed with this one's.
+        self.beside: list[Held[I]] = []
+        # What `Kind.ahead` has found for it.
+        self.found: Any = None
         self._since = self._renewed = time.monotonic()
+        self._spent = 0.0
 
     @property
     def key(self) -> uuid.UUID:
@@ -67,8 +72,13 @@ class Held(Generic[I]):
         Raises:
             GiveUp: it is not this holder's any more, or its run has ended.
         """
-        if not self.still().update(lease_until=timezone.now() + (until or lease()), **told):
+        lease_until = timezone.now() + (until or lease())
+        if not self.still().update(lease_until=lease_until, **told):
             raise GiveUp
+        if self.beside:
+            tokens = [other.key for other in self.beside]
+            others = self.kind.item._default_manager.filter(token__in=tokens, state=ItemState.CLAIMED)
+            others.update(lease_until=lease_until)
         self._renewed = time.monotonic()
 
     def beat(self, *_progress: object) -> None:
@@ -113,8 +123,13 @@ class Held(Generic[I]):
 
     @property
     def seconds(self) -> float:
-        """Since it was claimed."""
-        return time.monotonic() - self._since
+        """Since it was claimed; of what was taken up together, since its turn came, and its share of what was done
+        ahead."""
+        return time.monotonic() - self._since + self._spent
+
+    def begin(self, *, spent: float) -> None:
+        """Its turn has come; `spent`: seconds, its share of what was done ahead."""
+        self._since, self._spent = time.monotonic(), spent
 
     def note_worker(self, identity: Mapping[str, str]) -> None:
         note_worker(self.item.run, identity)

@@ -78,10 +78,12 @@ def put_on_queue(run: Run, *, send: bool = True) -> None:
         send_items(run, run.items.filter(state=ItemState.QUEUED))
 
 
-def send_items(run: Run, items: QuerySet[Any]) -> None:
+def send_items(run: Run, items: QuerySet[Any], *, size: int | None = None) -> None:
+    """`size`: how many go into one message, where it is not the kind's."""
     kind = kinds.of(run)
     pks = list(items.order_by(*kind.order).values_list("pk", flat=True))
-    batches = [pks[start : start + kind.batch] for start in range(0, len(pks), kind.batch)]
+    size = size or kind.in_a_message(run)
+    batches = [pks[start : start + size] for start in range(0, len(pks), size)]
     if batches:
         transaction.on_commit(
             partial(_publish, kind=kind.key, queue=run.wanted_queue, priority=kind.priority, batches=batches)
