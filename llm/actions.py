@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.utils import timezone
@@ -12,7 +13,7 @@ from django.utils.translation import gettext as _
 from base.text import storable
 from llm import registry
 from llm.backends.base import Backend, BackendError, Use
-from llm.engine.prompt import OnProgress, PromptTooLong
+from llm.engine.prompt import Generated, OnProgress, PromptTooLong
 from llm.generating import signs
 from llm.models import Generation, LanguageModel, Prompt
 from llm.prompts import digest, with_plain_ends
@@ -28,11 +29,21 @@ def store_prompt(*, name: str, text: str) -> Prompt:
 
 def store_model(*, name: str = "", **named: Any) -> LanguageModel:
     """The stored model of these fields, or a new one with a name that says what it is; with `name`, the one of that
-    name.
+    name. Prices make no other model: one that is given becomes that of the stored model, from its next run on.
 
     Raises:
         BackendError: this installation has no such backend; or another model has that name.
     """
+    prices = {key: named.pop(key, None) for key in ("price_read", "price_written")}
+    model = _store_model(name=name, **named)
+    given = {key: price for key, price in prices.items() if price is not None}
+    if given:
+        LanguageModel.objects.filter(pk=model.pk).update(**given)
+        model.refresh_from_db()
+    return model
+
+
+def _store_model(*, name: str, **named: Any) -> LanguageModel:
     if name:
         made = LanguageModel(name=name, **named)
         known = LanguageModel.objects.filter(name=name).first()
@@ -66,7 +77,8 @@ def backend_of(generation: Generation) -> Backend:
 def write(generation: Generation, backend: Backend, on_progress: OnProgress | None = None) -> Generation:
     """Let the model write the text, and fill the record in; nothing is stored yet, that is `store_text`'s.
 
-    It is written alone, not in a batch with others, whose company could change the last digit of a probability.
+    It is written alone, not in a batch with others, whose company could change the last digit of a probability;
+    `write_together` is for who would rather be fast.
 
     Raises:
         PromptTooLong: prompt and text do not fit the model's context.
@@ -74,9 +86,35 @@ def write(generation: Generation, backend: Backend, on_progress: OnProgress | No
     """
     begun = time.monotonic()
     (answer,) = backend.generate([generation.asked], generation.sampling, on_progress)
+    return filled(generation, answer, seconds=time.monotonic() - begun)
+
+
+def write_together(
+    generations: Sequence[Generation], backend: Backend, on_progress: OnProgress | None = None
+) -> tuple[list[Generated | PromptTooLong], float]:
+    """What the model answers to prompts that are sampled alike, in batches, and the seconds of one of them. Each has
+    its own seed and draws; but company can change the last digit of a probability, and with it a token.
+
+    Raises:
+        BackendError: as `Backend.generate`. Whatever `on_progress` raises.
+    """
+    begun = time.monotonic()
+    sampling = replace(generations[0].sampling, seed=1)
+    answers = backend.generate(
+        [one.asked for one in generations], sampling, on_progress, seeds=[one.sampling.seed for one in generations]
+    )
+    return answers, (time.monotonic() - begun) / len(generations)
+
+
+def filled(generation: Generation, answer: Generated | PromptTooLong, *, seconds: float) -> Generation:
+    """The record with what the model answered; nothing is stored yet.
+
+    Raises:
+        PromptTooLong: it is the answer.
+    """
     if isinstance(answer, PromptTooLong):
         raise answer
-    generation.seconds = time.monotonic() - begun
+    generation.seconds = seconds
     generation.text = storable(answer.text)
     generation.finish, generation.tokens = answer.finish, answer.tokens
     generation.signs = {str(seen.sign): seen.words for seen in signs.seen_in(generation.text, prompt=generation.asked)}

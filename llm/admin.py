@@ -21,7 +21,7 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = LanguageModel
         fields = ["name", "backend", "location", "revision", "gguf_file", "dtype", "device", "served_name",
-                  "api_key_env", "requests_per_minute"]  # fmt: skip
+                  "api_key_env", "requests_per_minute", "price_read", "price_written"]  # fmt: skip
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

@@ -50,10 +50,12 @@ class Encoder(ABC):
     Attributes:
         label: what people read.
         is_fallback: it compares spellings, not meanings; whoever shows its numbers says so.
+        has_tokens: `token_vectors` gives the vectors of each token.
     """
 
     label: ClassVar[str]
     is_fallback: ClassVar[bool] = False
+    has_tokens: ClassVar[bool] = False
 
     @classmethod
     def is_here(cls) -> bool:
@@ -67,6 +69,15 @@ class Encoder(ABC):
         Raises:
             EncoderError: its weights are not here, or damaged.
         """
+
+    def token_vectors(self, texts: Sequence[str]) -> list[FloatArray]:
+        """The last hidden states of each text's tokens, each of shape (n_tokens, n_dimensions); first and last of them
+        are the tokens that the encoder puts around a text.
+
+        Raises:
+            EncoderError: it has none, or its weights are not here.
+        """
+        raise EncoderError(_("The encoder “%(name)s” gives no vectors of tokens.") % {"name": self.label})
 
     @abstractmethod
     def identity(self) -> dict[str, str]:
@@ -112,9 +123,30 @@ def _made(path: str) -> Encoder:
     return made
 
 
+def check(name: str) -> None:
+    """Look whether an encoder could work in this process; loads nothing.
+
+    Raises:
+        EncoderError: there is none of that name, or its weights are not on this machine.
+    """
+    if not encoder(name).is_here():
+        raise EncoderError(
+            _(
+                "The weights of the encoder “%(name)s” are not installed here; docs/judges.md says which package has "
+                "them."
+            )
+            % {"name": name}
+        )
+
+
 def best() -> str:
     """The first encoder whose weights are here; the fallback where none are."""
     return next(name for name in [*names(), FALLBACK] if encoder(name).is_here())
+
+
+def of_tokens() -> list[str]:
+    """The encoders that are here and give vectors of tokens."""
+    return [name for name in names() if encoder(name).has_tokens and encoder(name).is_here()]
 
 
 # --- characters -----------------------------------------------------------------------------------------------------
@@ -215,6 +247,7 @@ class TransformersEncoder(Encoder):
     batch: int = 64
 
     label = gettext_noop("a sentence encoder on this machine")
+    has_tokens = True
 
     @property
     def folder(self) -> Path:
@@ -231,9 +264,7 @@ class TransformersEncoder(Encoder):
         vectors = np.stack(means)
         return _spread(texts, different, vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
-    def token_vectors(self, texts: Sequence[str], layer: int = -1) -> list[FloatArray]:
-        """The hidden states of each text's tokens at a layer, each of shape (n_tokens, n_dimensions); the special
-        tokens before and after the text are among them."""
+    def token_vectors(self, texts: Sequence[str]) -> list[FloatArray]:
         import torch
 
         tokenizer, model = _loaded(self.folder)
@@ -247,7 +278,7 @@ class TransformersEncoder(Encoder):
                 return_tensors="pt",
             )
             with torch.inference_mode():
-                states = model(**asked, output_hidden_states=True).hidden_states[layer].double().numpy()
+                states = model(**asked).last_hidden_state.double().numpy()
             lengths = asked["attention_mask"].sum(dim=1).tolist()
             found += [of_text[:length] for of_text, length in zip(states, lengths, strict=True)]
         return found

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from llm import registry
-from llm.backends.base import BackendError, Place
+from llm.backends.base import RESCUED, BackendError, Place
 from llm.engine.prompt import Sampling
 from llm.generating.signs import Seen, Sign
+from llm.prices import Prices
 from llm.prompts import digest
 
-DTYPES = [(name, name) for name in ("auto", "float32", "bfloat16")]
+DTYPES = [
+    *((name, name) for name in ("auto", "float32", "bfloat16")),
+    (RESCUED, _("bfloat16, and float32 where two options are close")),
+]
 # What a backend may take beside the location, with what stands for "not given".
 _NOTHING = {
     "revision": "",
@@ -66,9 +73,23 @@ class LanguageModel(models.Model):
         null=True, blank=True, help_text=_("Most requests of one worker process to the server; empty for no limit.")
     )
 
+    price_read = models.DecimalField(
+        null=True, blank=True, max_digits=12, decimal_places=4, verbose_name=_("price of a million tokens read"),
+        help_text=_("What the model's owner charges; empty if nothing, or if nobody counts."),
+    )  # fmt: skip
+    price_written = models.DecimalField(
+        null=True, blank=True, max_digits=12, decimal_places=4, verbose_name=_("price of a million tokens written")
+    )
+
     class Meta:
         ordering = ["name"]
         constraints = [
+            models.CheckConstraint(
+                condition=(Q(price_read=None) | Q(price_read__gte=0))
+                & (Q(price_written=None) | Q(price_written__gte=0)),
+                name="language_model_costs_nothing_or_more",
+                violation_error_message=_("A price is 0 or more."),
+            ),
             # Of backends that an installation adds, `clean` says it alone: the database cannot know them.
             models.CheckConstraint(
                 condition=_only("transformers", "revision", "gguf_file", "dtype", "device")
@@ -110,6 +131,13 @@ class LanguageModel(models.Model):
 
     def _called(self, name: str) -> str:
         return str(self._meta.get_field(name).verbose_name)  # type: ignore[union-attr]  # no relation among them
+
+    @property
+    def prices(self) -> Prices | None:
+        """What a million tokens cost; None where no price is given. One that is left out is 0."""
+        if self.price_read is None and self.price_written is None:
+            return None
+        return Prices(self.price_read or Decimal(0), self.price_written or Decimal(0), settings.PALATE_CURRENCY)
 
     @property
     def place(self) -> Place:

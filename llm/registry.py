@@ -6,7 +6,7 @@ Adding one is a class (see `llm.backends.base.Backend`) and a line here, or a se
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from django.conf import settings
 from django.core import checks
@@ -14,10 +14,7 @@ from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from llm.backends.base import Backend, BackendError, Chat, Installation, Needs, Use
-
-if TYPE_CHECKING:
-    from llm.models import LanguageModel
+from llm.backends.base import Backend, BackendError, Chat, Installation, Needs, Place, Use
 
 SHIPPED = {
     "transformers": "llm.backends.transformers.TransformersBackend",
@@ -26,6 +23,15 @@ SHIPPED = {
 DEFAULT = "transformers"
 # Servers are asked by whatever worker has a processor: they wait for the network most of the time.
 QUEUES = {Needs.CPU: "cpu", Needs.GPU: "gpu", Needs.NETWORK: "cpu"}
+
+
+class Placed(Protocol):
+    """A model as far as its backend has to know it: `llm.models.LanguageModel`."""
+
+    backend: str
+
+    @property
+    def place(self) -> Place: ...
 
 
 def paths() -> dict[str, str]:
@@ -75,11 +81,15 @@ def problems(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:
 
 def installation() -> Installation:
     return Installation(
-        threads=settings.PALATE_TORCH_THREADS or None, key_variables=frozenset(settings.PALATE_KEY_VARIABLES)
+        threads=settings.PALATE_TORCH_THREADS or None,
+        key_variables=frozenset(settings.PALATE_KEY_VARIABLES),
+        server_seconds=settings.PALATE_SERVER_SECONDS,
+        server_max_bytes=settings.PALATE_SERVER_MAX_BYTES,
+        server_tolerance=settings.PALATE_SERVER_TOLERANCE,
     )
 
 
-def backend_of(model: LanguageModel, use: Use, *, chat_template: bool) -> Backend:
+def backend_of(model: Placed, use: Use, *, chat_template: bool) -> Backend:
     """The backend of a model for one use. Loads nothing yet, and asks no server.
 
     Raises:
@@ -90,12 +100,12 @@ def backend_of(model: LanguageModel, use: Use, *, chat_template: bool) -> Backen
     return backend.of(place, use, chat_template=chat_template, installation=installation())
 
 
-def refuse(model: LanguageModel, use: Use, *, chat_template: bool) -> None:
+def refuse(model: Placed, use: Use, *, chat_template: bool) -> None:
     """Refuse what can never work: asks nobody, and looks at no disk. Raises as `backend_of`."""
     class_of(model.backend).refuse(model.place, use, chat_template=chat_template, installation=installation())
 
 
-def check(model: LanguageModel, use: Use, *, chat_template: bool) -> None:
+def check(model: Placed, use: Use, *, chat_template: bool) -> None:
     """Look whether a model could work, as far as this process can tell without fetching anything.
 
     A model on the hub is fetched by the worker that needs it first, a GPU worker may have another disk than ours, and
@@ -108,12 +118,12 @@ def check(model: LanguageModel, use: Use, *, chat_template: bool) -> None:
     class_of(model.backend).look(model.place, installation())
 
 
-def asks_in_chat_form(model: LanguageModel, use: Use, *, chat_template: bool) -> bool:
+def asks_in_chat_form(model: Placed, use: Use, *, chat_template: bool) -> bool:
     """As it is wanted; but some backends write in the chat form only."""
     return chat_template or class_of(model.backend).uses.get(use) == Chat.ALWAYS
 
 
-def queue_of(model: LanguageModel) -> str:
+def queue_of(model: Placed) -> str:
     """The queue whose workers can work with it."""
     try:
         return QUEUES[class_of(model.backend).needs(model.place)]

@@ -79,9 +79,15 @@ def examples_from(lines: Iterable[str]) -> list[Example]:
             continue
         try:
             data = json.loads(line)
-            prompt, answer = data["prompt"], data["answer"]
+            is_chat = "messages" in data
+            prompt, answer = ("", "") if is_chat else (data["prompt"], data["answer"])
         except (ValueError, KeyError, TypeError) as error:
             raise TuningRefused(_("Line %(n)d is no JSON with “prompt” and “answer”.") % {"n": number}) from error
+        if is_chat:
+            raise TuningRefused(
+                _("Line %(n)d is a chat, which may have a picture; what is trained here reads texts alone.")
+                % {"n": number}
+            )
         if not (isinstance(prompt, str) and isinstance(answer, str) and prompt.strip() and answer.strip()):
             raise TuningRefused(_("Line %(n)d has an empty “prompt” or “answer”.") % {"n": number})
         found.append(Example(prompt, answer))

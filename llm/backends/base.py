@@ -16,6 +16,9 @@ from base.sentences import gettext as _
 from llm import grammars
 from llm.engine.prompt import Generated, OnProgress, PromptTooLong, RowPrompt, RowScores, Sampling
 
+# A precision: bfloat16, and float32 for what bfloat16 leaves in doubt.
+RESCUED = "rescued"
+
 
 class BackendError(Exception):
     """A backend could not do its work; the message is a sentence for the person who runs the judge.
@@ -74,11 +77,21 @@ class Place:
 
 @dataclass(frozen=True)
 class Installation:
-    """What the people who run this installation have set: threads of torch (None leaves its own choice), and the
-    variables that may hold a server's key beside those that end in `_API_KEY`."""
+    """What the people who run this installation have set.
+
+    Attributes:
+        threads: of torch; None leaves its own choice.
+        key_variables: that may hold a server's key, beside those that end in `_API_KEY`.
+        server_seconds: for one answer of a server, from the request to the last byte.
+        server_max_bytes: of one answer of a server.
+        server_tolerance: by how much, in nats, a server may give the same token another log-probability.
+    """
 
     threads: int | None = None
     key_variables: frozenset[str] = frozenset()
+    server_seconds: float = 600.0
+    server_max_bytes: int = 32 * 2**20
+    server_tolerance: float = 1e-3
 
 
 class Backend(ABC):
@@ -87,6 +100,10 @@ class Backend(ABC):
     `label`: how people choose it, in English, marked for translation. `uses`: what it can be asked, and in which form.
     `takes`: the fields of `Place` that mean something to it, beside the location; `requires`: those of them without
     which it cannot work. `binds`: whether the answers that it writes can be bound to a grammar.
+    `sees`: whether prompts can come with a picture.
+    `shares`: whether what the prompts of a row have in common is read once, when options are scored. `together`: how
+    many rows' answers are better asked for in one call; 1 where it makes no difference.
+    `help`: the section of docs/judges.md that says what to do when it fails; "" for a backend that has none.
     """
 
     label: ClassVar[str]
@@ -94,6 +111,10 @@ class Backend(ABC):
     takes: ClassVar[frozenset[str]] = frozenset()
     requires: ClassVar[frozenset[str]] = frozenset()
     binds: ClassVar[bool] = False
+    sees: ClassVar[bool] = False
+    shares: ClassVar[bool] = True
+    together: ClassVar[int] = 1
+    help: ClassVar[str] = "models"
 
     # --- of the class: asked before there is anything to do -----------------------------------------------------------
 
@@ -143,10 +164,18 @@ class Backend(ABC):
                 % {"backend": _(cls.label)},
                 permanent=True,
             )
-        if grammars.installed() is None:
+
+    @classmethod
+    def refuse_picture(cls) -> None:
+        """Refuse prompts with pictures, where they can never be read here.
+
+        Raises:
+            BackendError: with what to do.
+        """
+        if not cls.sees:
             raise BackendError(
-                _("Answers cannot be bound to a grammar here. Install one of these Python packages: %(known)s.")
-                % {"known": ", ".join(grammars.ENGINES)},
+                _("A model %(backend)s reads texts alone here. Take “picture” out of the prompt, or ask a server.")
+                % {"backend": _(cls.label)},
                 permanent=True,
             )
 
@@ -163,6 +192,11 @@ class Backend(ABC):
     @abstractmethod
     def needs(cls, place: Place) -> Needs:
         """What a worker must have that is to work with this model."""
+
+    @classmethod
+    def scored_together(cls, place: Place) -> int:
+        """How many rows' options are better scored in one call; 1 where it makes no difference."""
+        return 1
 
     @classmethod
     def called(cls, place: Place) -> str:
@@ -193,21 +227,47 @@ class Backend(ABC):
             Whatever `on_progress` raises.
         """
 
+    @property
+    def rescue_below_nats(self) -> float:
+        """Cells whose margin is under this are to be scored again by `rescue`; 0 of a backend that need not."""
+        return 0.0
+
+    def rescue(
+        self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
+    ) -> list[RowScores | PromptTooLong]:
+        """As `score`, in more digits."""
+        return self.score(rows, on_progress)
+
     @abstractmethod
     def generate(
-        self, prompts: Sequence[str], sampling: Sampling, on_progress: OnProgress | None = None
+        self,
+        prompts: Sequence[str],
+        sampling: Sampling,
+        on_progress: OnProgress | None = None,
+        *,
+        seeds: Sequence[int] | None = None,
     ) -> list[Generated | PromptTooLong]:
         """The answer to each prompt, or in its place why it does not fit; the other prompts are answered.
 
+        `seeds`: of each prompt its own in place of the sampling's.
+
         The prompts are whole: instruction, evidence, question. Special tokens in them are made inert. With a chat
         template each is a user's message, and the answer is the assistant's reply. A grammar of `sampling` is for
-        backends alone that bind.
+        backends alone that bind, a picture for those that see.
 
         Raises:
             BackendError: the model is missing, out of memory, or answers with what is not a number; or the grammar
                 cannot be used.
             Whatever `on_progress` raises.
         """
+
+    def binding(self) -> str:
+        """How answers are bound to a grammar, for a run's record; asked of backends that bind.
+
+        Raises:
+            BackendError: they cannot be, with what to do.
+        """
+        return grammars.installed() or ""
 
     @abstractmethod
     def identity(self) -> dict[str, str]:

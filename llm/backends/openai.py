@@ -1,9 +1,11 @@
 """Judges behind a server that speaks OpenAI's HTTP interface: vLLM and others.
 
 Cloze scoring asks `/completions` for the log-probabilities of the prompt's own tokens. Two kinds of server return them:
-vLLM with `prompt_logprobs`, others with `echo` and `logprobs`. Which one it is gets tried out once a process. Options
-are scored as by the engine here: the delimiter's space and the terminator belong to the option, and where a token
-crosses from the prompt into an option, all options are scored from the last token that the prompt alone has as well.
+vLLM with `prompt_logprobs`, others with `echo` and `logprobs`. Which one it is gets tried out once a process. Where all
+options are single tokens, or a server has no such log-probabilities, it is asked what may come next instead, if it can
+say that (`openai_next`). Options are scored as by the engine here: the delimiter's space and the terminator belong to
+the option, and where a token crosses from the prompt into an option, all options are scored from the last token that
+the prompt alone has as well.
 
 Answers are written by `/chat/completions`, so always in the server's own chat form.
 """
@@ -14,7 +16,7 @@ import importlib.metadata
 import math
 import re
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate
 from typing import Self
@@ -22,10 +24,10 @@ from typing import Self
 from base.sentences import gettext as _
 from base.sentences import gettext_noop
 from llm import chat_tokens
-from llm.backends import openai_chat
+from llm.backends import openai_binding, openai_chat, openai_next
 from llm.backends.base import Backend, BackendError, Chat, Installation, Needs, Place, Use
-from llm.backends.openai_answers import PromptTokens
-from llm.backends.openai_http import Server, Session
+from llm.backends.openai_answers import NoPromptLogprobs, PromptTokens
+from llm.backends.openai_http import PromptLogprobs, Refused, Server, Session
 from llm.engine.prompt import (
     CellPrompt,
     Generated,
@@ -59,6 +61,11 @@ class OpenAIBackend(Server, Backend):
     uses = {Use.SCORE: Chat.NEVER, Use.GENERATE: Chat.ALWAYS}
     takes = frozenset({"served_name", "api_key_env", "requests_per_minute"})
     requires = frozenset({"served_name"})
+    # Where the server does, which is tried out with the first answer.
+    binds = True
+    sees = True
+    shares = False
+    help = "models-on-a-server"
 
     @classmethod
     def of(cls, place: Place, use: Use, *, chat_template: bool, installation: Installation) -> Self:
@@ -67,6 +74,9 @@ class OpenAIBackend(Server, Backend):
             place.served_name,
             api_key_env=place.api_key_env or None,
             requests_per_minute=place.requests_per_minute,
+            total_s=installation.server_seconds,
+            max_bytes=installation.server_max_bytes,
+            tolerance_nats=installation.server_tolerance,
             scores=use == Use.SCORE,
         )
 
@@ -127,7 +137,10 @@ class OpenAIBackend(Server, Backend):
         """
         found: dict[_Question, _Answer] = {}
         with Session(self, on_progress) as session:
-            special = {mark for mark in sorted(_marks(rows)) if session.is_one_token(mark)}
+            marks = sorted(_marks(rows))
+            special = (
+                session.first(lambda: {mark for mark in marks if _is_one_token(session, mark)}) if marks else set()
+            )
             pairs = [[_Pair.of(row, cell, special) for cell in row.cells] for row in rows]
             # Rows share the questions without evidence: each is asked once.
             questions = list(
@@ -139,12 +152,17 @@ class OpenAIBackend(Server, Backend):
                 return sum(found.keys() >= set(pair.questions) for of_row in pairs for pair in of_row)
 
             if questions:
-                session.prompt_logprobs()
+                session.first(lambda: _ways(session))
             session.run([partial(_ask, session, question, self.terminator) for question in questions], keep)
         return [_row_scores(row, of_row, found) for row, of_row in zip(rows, pairs, strict=True)]
 
     def generate(
-        self, prompts: Sequence[str], sampling: Sampling, on_progress: OnProgress | None = None
+        self,
+        prompts: Sequence[str],
+        sampling: Sampling,
+        on_progress: OnProgress | None = None,
+        *,
+        seeds: Sequence[int] | None = None,
     ) -> list[Generated | PromptTooLong]:
         """As the protocol has it. What is under way when `on_progress` raises is not waited for."""
         found: dict[int, Generated | PromptTooLong] = {}
@@ -154,17 +172,33 @@ class OpenAIBackend(Server, Backend):
             return len(found)
 
         with Session(self, on_progress) as session:
-            session.run([partial(openai_chat.write, session, _inert(prompt), sampling) for prompt in prompts], keep)
+            marks = sorted({found[0] for prompt in prompts for found in chat_tokens.SPECIAL.finditer(prompt)})
+            special = (
+                session.first(lambda: {mark for mark in marks if openai_chat.is_one_token(session, mark)})
+                if marks
+                else set()
+            )
+            asked = [
+                partial(openai_chat.write, session, _inert(prompt, special), replace(sampling, seed=seed))
+                for prompt, seed in zip(prompts, seeds or [sampling.seed] * len(prompts), strict=True)
+            ]
+            session.run(asked, keep)
         return [found[index] for index in range(len(prompts))]
+
+    def binding(self) -> str:
+        with Session(self) as session:
+            return f"the server's, {session.first(lambda: openai_binding.way_of(session)).name}"
 
     def identity(self) -> dict[str, str]:
         with Session(self) as session:
             card = session.model_card()
-            asked = (
-                {"prompt_logprobs": session.prompt_logprobs(), "terminator": self.terminator}
-                if self.scores
-                else {"chat_template": "the server's"}
-            )
+            if self.scores:
+                form, way = _ways(session)
+                asked = {"prompt_logprobs": form or "none", "terminator": self.terminator}
+                if way is not None:
+                    asked["single_token_options" if form else "options"] = f"{way.name}: what may come next"
+            else:
+                asked = {"chat_template": "the server's"}
         return {
             "backend": "openai",
             "server": self.base_url,
@@ -217,12 +251,10 @@ class _Sum:
 _Answer = tuple[_Sum, ...] | PromptTooLong
 
 
-def _inert(text: str, special: Container[str] | None = None) -> str:
+def _inert(text: str, special: Container[str]) -> str:
     """As the engine does it, so that evidence cannot end its own message; `special`: the server's special tokens among
-    the usual forms, all of them where that is not known."""
-    return chat_tokens.SPECIAL.sub(
-        lambda found: chat_tokens.broken(found) if special is None or found[0] in special else found[0], text
-    )
+    the usual forms. What is none of its tokens stays the text that it is."""
+    return chat_tokens.SPECIAL.sub(lambda found: chat_tokens.broken(found) if found[0] in special else found[0], text)
 
 
 def _marks(rows: Sequence[RowPrompt]) -> set[str]:
@@ -235,12 +267,69 @@ def _marks(rows: Sequence[RowPrompt]) -> set[str]:
     }
 
 
+def _ways(session: Session) -> tuple[PromptLogprobs | None, openai_next.Way | None]:
+    """How this server scores what stands in a prompt, and what may come next; tried out once a process.
+
+    Raises NoPromptLogprobs where it does neither.
+    """
+    way = openai_next.way_of(session)
+    if session.memory.has_no_form and way is not None:
+        return None, way
+    try:
+        return session.prompt_logprobs(), way
+    except NoPromptLogprobs:
+        if way is None:
+            raise
+        session.memory.has_no_form = True
+        return None, way
+
+
+def _is_one_token(session: Session, mark: str) -> bool:
+    form, _way = _ways(session)
+    return session.is_one_token(mark) if form else openai_next.is_one_token(session, mark)
+
+
 def _ask(session: Session, question: _Question, terminator: str) -> _Answer:
+    form, way = _ways(session)
+    if way is not None:
+        endings = [_DELIMITER + option + terminator for option in question.options]
+        try:
+            cut = openai_next.cut(session, question.prompt, endings)
+            if cut.is_single or form is None:
+                return _by_next_tokens(session, way, question, cut)
+        except PromptTooLong as error:
+            return error
+    return _by_prompts(session, question, terminator)
+
+
+def _by_next_tokens(session: Session, way: openai_next.Way, question: _Question, cut: openai_next.Cut) -> _Answer:
+    if not cut.prompt:
+        raise _nothing_before(question)
+    refuse_prefixes(question.options, cut.endings)
+    try:
+        sums = openai_next.sums(session, way, cut)
+    except Refused:
+        session.memory.next_tokens = (
+            None  # another server has taken its place; what that one can is tried out next time
+        )
+        raise
+    return tuple(_Sum(logprob, len(ending)) for logprob, ending in zip(sums, cut.endings, strict=True))
+
+
+def _nothing_before(question: _Question) -> ValueError:
+    return ValueError(
+        _("The prompt before these options leaves no token to predict them from: %(options)s")
+        % {"options": repr(question.options)}
+    )
+
+
+def _by_prompts(session: Session, question: _Question, terminator: str) -> _Answer:
     wholes = [question.prompt + _DELIMITER + option + terminator for option in question.options]
     answers = [_tokens(session, whole) for whole in wholes]
     if too_long := [answer for answer in answers if isinstance(answer, PromptTooLong)]:
         return _longest(too_long)
     scored = [answer for answer in answers if isinstance(answer, PromptTokens)]
+    _refuse_if_unsteady(session, scored)
     starts = {_token_at(tokens, whole, len(question.prompt)) for tokens, whole in zip(scored, wholes, strict=True)}
     start = starts.pop() if len(starts) == 1 else None
     if start is None:
@@ -249,12 +338,34 @@ def _ask(session: Session, question: _Question, terminator: str) -> _Answer:
         alone = session.prompt_tokens(question.prompt)
         start = min(_common_prefix_length(alone.keys, tokens.keys) for tokens in scored)
     if start == 0:
-        raise ValueError(
-            _("The prompt before these options leaves no token to predict them from: %(options)s")
-            % {"options": repr(question.options)}
-        )
+        raise _nothing_before(question)
     refuse_prefixes(question.options, [tokens.keys[start:] for tokens in scored])
     return tuple(_sum(tokens.logprobs[start:]) for tokens in scored)
+
+
+def _refuse_if_unsteady(session: Session, answers: Sequence[PromptTokens]) -> None:
+    """The options' prompts begin alike, so that the tokens which they share have the same log-probabilities: unless the
+    server's numbers depend on what it was asked before, or on what it is asked at the same time.
+
+    Raises BackendError.
+    """
+    first, tolerance = answers[0], session.tolerance_nats
+    for other in answers[1:]:
+        shared = _common_prefix_length(first.keys, other.keys)
+        pairs = zip(first.logprobs[1:shared], other.logprobs[1:shared], strict=True)
+        apart = max((abs(one - two) for one, two in pairs if one is not None and two is not None), default=0.0)
+        if apart > tolerance:
+            raise BackendError(
+                _(
+                    "The server gives the same tokens of the same text log-probabilities that are %(apart)s nat apart "
+                    "from one request to the next, so its labels would depend on the order of the requests. Turn its "
+                    "prefix cache off (vLLM: --no-enable-prefix-caching); if that does not mend it, let it compute in "
+                    "float32 (--dtype float32) or independently of the batch (VLLM_BATCH_INVARIANT=1), or raise "
+                    "PALATE_SERVER_TOLERANCE, which is %(tolerance)s nat."
+                )
+                % {"apart": f"{apart:.2g}", "tolerance": f"{tolerance:g}"},
+                permanent=True,
+            )
 
 
 def _tokens(session: Session, prompt: str) -> PromptTokens | PromptTooLong:

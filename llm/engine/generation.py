@@ -12,6 +12,9 @@ a call ended with is kept for the next one, which often asks about the same text
 What a prompt is answered does not depend on its batch but for rounding: greedy takes the most probable token, and the
 draws of a prompt come from a generator of its own, seeded by the prompt's tokens and the sampling's seed. With a
 grammar only tokens that it allows are taken, or drawn, whatever the model makes of the others.
+
+Whether a model takes padding, positions and pieces is tried out before its first answer; one that does not is answered
+prompt by prompt by transformers itself (`one_by_one`).
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ import itertools
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -29,9 +33,13 @@ from transformers import DynamicCache
 from transformers.cache_utils import CacheLayerMixin
 
 from base.sentences import gettext as _
+from llm.engine import probing
+from llm.engine.caches import roomy_cache
 from llm.engine.cloze import LEAST_TOKEN_BUDGET
 from llm.engine.encoding import PromptEncoder
-from llm.engine.prompt import Generated, OnProgress, PromptTooLong, Sampling
+from llm.engine.forwards import layer_kinds
+from llm.engine.one_by_one import write
+from llm.engine.prompt import Generated, Grammar, OnProgress, PromptTooLong, Sampling
 from llm.grammars import BoundAnswer, GrammarRefused
 
 # Tokens that a shared beginning has at least; less is not worth a forward of its own.
@@ -72,10 +80,28 @@ class AnswerGenerator:
         self._cache_budget = cache_budget
         self._context = getattr(model.config.get_text_config(), "max_position_embeddings", None) or sys.maxsize
         self._stops = _stops(model) | encoder.ends_of_answers
-        self._takes_batches = _takes_batches(model)
         self._bind = bind
-        self._shares = self._takes_batches and _only_full_attention(model)
         self._kept: tuple[tuple[int, ...], DynamicCache] | None = None
+
+    @cached_property
+    def alone_because(self) -> str | None:
+        """Why prompts are answered one by one, in a sentence; None if they go in batches.
+
+        Raises CannotGenerate for a model that answers neither way.
+        """
+        why = why_no_batches(self._model)
+        if why is not None:
+            # Two tokens more than a prompt: a model that keeps nothing between tokens fails at the second.
+            write(self._model, (2, 3, 4, 5), [], 3, lambda logits: int(logits.argmax(-1)))
+        return why
+
+    @property
+    def _takes_batches(self) -> bool:
+        return self.alone_because is None
+
+    @property
+    def _shares(self) -> bool:
+        return self._takes_batches and _only_full_attention(self._model)
 
     def generate(
         self,
@@ -92,6 +118,7 @@ class AnswerGenerator:
         Where a batch does not fit a GPU's memory, both budgets are halved, for good, and the call begins anew.
 
         Raises:
+            CannotGenerate: the model writes in no way that is known here.
             FloatingPointError: the model returned something that is not a number.
             GrammarRefused: answers cannot be bound by this grammar, or with this tokeniser.
             torch.OutOfMemoryError: not even steps of `LEAST_TOKEN_BUDGET` tokens fit.
@@ -144,12 +171,12 @@ class AnswerGenerator:
             found[place] = found[known]
         return [one for one in found if one is not None]
 
-    def _begin(self, grammar: str) -> BoundAnswer | None:
-        if not grammar:
+    def _begin(self, grammar: Grammar | None) -> BoundAnswer | None:
+        if grammar is None:
             return None
         if self._bind is None:
             raise GrammarRefused(_("This model cannot be bound to a grammar."))
-        return self._bind(grammar, frozenset(self._stops))
+        return self._bind(grammar.lark, frozenset(self._stops))
 
     def _batches(self, answers: Sequence[_Answer], sampling: Sampling) -> list[list[_Answer]]:
         left = sorted(answers, key=lambda answer: len(answer.prompt), reverse=True)
@@ -173,20 +200,13 @@ class AnswerGenerator:
 
     def _write(self, batch: list[_Answer], sampling: Sampling, progress: _Progress) -> None:
         if not self._takes_batches:
-            forwards: _Padded | _Alone = _Alone(self._model)
-            logits = forwards.feed(torch.tensor([batch[0].prompt]))
-            progress.count(tokens=len(batch[0].prompt))
-        else:
-            forwards = _Padded(self._model)
-            logits = self._read(forwards, batch, progress)
+            for answer in batch:
+                self._write_alone(answer, sampling, progress)
+            return
+        forwards = _Padded(self._model)
+        logits = self._read(forwards, batch, progress)
         while True:
-            for answer, token in zip(batch, self._chosen(logits, batch, sampling), strict=True):
-                if answer.bound is not None:
-                    answer.bound.take(token)
-                if token in self._stops:
-                    answer.stopped = True
-                else:
-                    answer.written.append(token)
+            self._take(logits, batch, sampling)
             going = [
                 place
                 for place, answer in enumerate(batch)
@@ -200,6 +220,27 @@ class AnswerGenerator:
                 forwards.keep(torch.tensor(going))
             logits = forwards.feed(torch.tensor([[answer.written[-1]] for answer in batch]))
             progress.count(tokens=len(batch))
+
+    def _write_alone(self, answer: _Answer, sampling: Sampling, progress: _Progress) -> None:
+        answer.written.clear()  # of a try that did not fit the memory
+
+        def choose(logits: torch.Tensor) -> int:
+            progress.count(tokens=1 if answer.written else len(answer.prompt))
+            return self._take(logits, [answer], sampling)[0]
+
+        write(self._model, answer.prompt, sorted(self._stops), sampling.max_new_tokens, choose)
+        progress.count(answers=1)
+
+    def _take(self, logits: torch.Tensor, batch: Sequence[_Answer], sampling: Sampling) -> list[int]:
+        tokens = self._chosen(logits, batch, sampling)
+        for answer, token in zip(batch, tokens, strict=True):
+            if answer.bound is not None:
+                answer.bound.take(token)
+            if token in self._stops:
+                answer.stopped = True
+            else:
+                answer.written.append(token)
+        return tokens
 
     def _read(self, forwards: _Padded, batch: Sequence[_Answer], progress: _Progress) -> torch.Tensor:
         """Feed the prompts of a batch, each once, their shared beginnings before them; the logits after each
@@ -297,7 +338,7 @@ class _Padded:
 
     def __init__(self, model: Any) -> None:
         self._model = model
-        self._cache = DynamicCache(config=model.config)
+        self._cache = roomy_cache(model.config)
         self._seen: torch.Tensor | None = None  # (B, tokens fed): 1 where it is no padding
 
     def feed(self, tokens: torch.Tensor, seen: torch.Tensor | None = None) -> torch.Tensor:
@@ -335,7 +376,7 @@ class _Padded:
 
 
 def _copied(model: Any, cache: DynamicCache, n: int) -> DynamicCache:
-    copy = DynamicCache(config=model.config)
+    copy = roomy_cache(model.config)
     for number, layer in enumerate(cache.layers):
         assert isinstance(layer, CacheLayerMixin)
         assert layer.keys is not None
@@ -374,25 +415,6 @@ def _groups(prompts: Sequence[tuple[int, ...]]) -> list[list[int]]:
     return groups
 
 
-class _Alone:
-    """Forwards of one prompt, for models that take no padding: without masks and positions nothing can go wrong."""
-
-    def __init__(self, model: Any) -> None:
-        self._model = model
-        self._cache: Any = None
-
-    def feed(self, tokens: torch.Tensor) -> torch.Tensor:
-        output = self._model(
-            input_ids=tokens.to(self._model.device), past_key_values=self._cache, use_cache=True, logits_to_keep=1
-        )
-        self._cache = output.past_key_values
-        logits: torch.Tensor = output.logits[:, -1]
-        return logits
-
-    def keep(self, places: torch.Tensor) -> None:
-        raise AssertionError("A batch of one that is not finished stays whole.")
-
-
 def _draws(prompt: Sequence[int], sampling: Sampling) -> torch.Tensor:
     named = f"{sampling.seed}:{','.join(map(str, prompt))}".encode()
     seed = int.from_bytes(hashlib.sha256(named).digest()[:8], signed=True)
@@ -412,10 +434,64 @@ def _only_full_attention(model: Any) -> bool:
     return kinds == {"full_attention"} or (not kinds and not getattr(config, "sliding_window", None))
 
 
-def _takes_batches(model: Any) -> bool:
-    """Whether padding is harmless: the model takes positions, and attends by masks alone."""
-    kinds = set(getattr(model.config.get_text_config(), "layer_types", None) or [])
-    return "position_ids" in inspect.signature(model.forward).parameters and kinds <= {
-        "full_attention",
-        "sliding_attention",
-    }
+def why_no_batches(model: Any) -> str | None:
+    """Why this model's prompts cannot be answered together, in a sentence; None if they can: tried out on prompts of
+    different lengths, fed in pieces, of which one leaves and one comes twice, as the generator does it."""
+    kinds = set(layer_kinds(model.config.get_text_config()))
+    if strange := kinds - {"full_attention", "sliding_attention"}:
+        return f"The model has layers of the kind {', '.join(sorted(strange))}."
+    if "position_ids" not in inspect.signature(model.forward).parameters:
+        return "The model takes no positions."
+    why = probing.why_never_together(model)
+    return why or _probe(model) or probing.with_a_short_window(model, _probe)
+
+
+def _probe(model: Any) -> str | None:
+    off, noise = [], []
+    for seed in range(probing.SEEDS):
+        texts = [probing.draw(model, n + 2, seed=10 * seed + n) for n in (4, 11, 26)]
+        with torch.inference_mode():
+            alone = [_next_tokens(model, text, padding=0) for text in texts]
+            try:
+                together = _together(model, texts)
+            except torch.OutOfMemoryError:
+                raise
+            except Exception as error:  # whatever a model says to arguments that it does not know
+                return f"The model refused a batch: {error}"
+            off.append(max(float((one - other).abs().max()) for one, other in zip(together, alone, strict=True)))
+            if off[0] < probing.tolerance(model, noise=0.0):
+                return None
+            padded = [_next_tokens(model, text, padding=7) for text in texts]
+            noise.append(max(float((one - other).abs().max()) for one, other in zip(padded, alone, strict=True)))
+    return probing.verdict(model, off, noise, what="A batch")
+
+
+def _next_tokens(model: Any, text: Sequence[int], *, padding: int) -> torch.Tensor:
+    """Of a whole text the log-probabilities of its last two tokens."""
+    fed = torch.tensor([[*text[:-1], *[0] * padding]], device=model.device)
+    logits = model(input_ids=fed, use_cache=False).logits[0, len(text) - 3 : len(text) - 1].float().cpu()
+    found: torch.Tensor = logits.log_softmax(-1)[torch.arange(2), torch.tensor(text[-2:])]
+    return found
+
+
+def _together(model: Any, texts: Sequence[Sequence[int]]) -> list[torch.Tensor]:
+    """The same of several texts, fed as the generator feeds prompts and answers."""
+    forwards = _Padded(model)
+    longest = max(map(len, texts)) - 2
+    fed = torch.tensor([[0] * (longest + 2 - len(text)) + list(text[:-2]) for text in texts])
+    seen = torch.tensor([[0] * (longest + 2 - len(text)) + [1] * (len(text) - 2) for text in texts], dtype=torch.long)
+    for begin in range(0, longest, 9):
+        first = forwards.feed(fed[:, begin : begin + 9], seen[:, begin : begin + 9])
+    places = torch.tensor([2, 0, 1, 1])
+    forwards.keep(places)
+    second = forwards.feed(torch.tensor([[texts[place][-2]] for place in places.tolist()]))
+    lines = {place: line for line, place in enumerate(places.tolist())}
+    return [
+        torch.stack(
+            [
+                first[place].float().cpu().log_softmax(-1)[text[-2]],
+                second[lines[place]].float().cpu().log_softmax(-1)[text[-1]],
+            ]
+        )
+        for place, text in enumerate(texts)
+    ]

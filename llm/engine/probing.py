@@ -1,19 +1,21 @@
 """What a model can be fed: tried out on it when it is loaded, since no configuration says it.
 
-A few random prompts are scored in a tree, alone, and padded in batches. How far a model's own scores move between the
-last two says what rounding does to it; a tree that is off by clearly more is none of rounding's doing.
+A few random prompts are scored in a tree, branch by branch, alone, and padded in batches. How far a model's own scores
+move between the last two says what rounding does to it; a tree that is off by clearly more is none of rounding's doing.
 """
 
 from __future__ import annotations
 
+import re
 import statistics
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 
 from base.sentences import gettext as _
+from llm.engine.branches import branch_forwards
 from llm.engine.forwards import Forward, alone_forwards, layer_kinds, rope_kinds, tree_forwards
 from llm.engine.tree import TokenSequence
 
@@ -22,6 +24,16 @@ SEEDS = 5
 _LEAST_TOLERANCE = {torch.float32: 1e-3}
 _LEAST_TOLERANCE_OF_OTHERS = 0.5
 _TIMES_NOISE = 4
+# What a family may call how far back it looks, or how many of the keys it heeds, besides `sliding_window`, which is
+# tried. A number as large as this shows in no prompt of the probe.
+_REACH = re.compile(r"window|local|chunk|block|extent|span|top_?k|stride|compress", re.IGNORECASE)
+_NO_REACH = re.compile(r"layer|expert|moe|^num_|^n_|_n_|multiple|dtype|^sliding_window$|^local_attention$")
+_SEEN = 12
+# Tokens of the longest prompt that is tried, and of a model that does something else with longer ones.
+_LONGEST = 40
+_LONGEST_EVER = 600
+_TRUNK = 8
+_LONGER_TRUNK = 80
 # Shorter than the probe's prompts, so that a model which looks back further than its configuration says shows it.
 _WINDOW = 6
 
@@ -30,21 +42,42 @@ class NotCausal(ValueError):
     """What comes later changes what a model predicts earlier: it scores no option by what stands before it alone."""
 
 
+class NotRepeatable(ValueError):
+    """A model predicts otherwise each time it is asked the same."""
+
+
 def refuse_unless_causal(model: Any) -> None:
-    """Change the end of a prompt and look whether predictions before it stay.
+    """Change the end of a prompt and look whether predictions before it stay; and whether the same prompt, fed again,
+    is predicted the same.
 
     Raises:
         NotCausal: they do not.
+        NotRepeatable: it is not.
     """
-    prompt, other = (_draw(model, 16, seed=seed) for seed in (0, 1))
-    changed = prompt[:8] + other[8:]
+    config = model.config.get_text_config()
+    n = max([_LONGEST, *(2 * value + 16 for value in _reaches(config).values())])
+    context = getattr(config, "max_position_embeddings", None) or 0  # none, or -1, of those that have no limit
+    n = min(n, _LONGEST_EVER, context if context > 0 else n)
+    prompt, other = (draw(model, n, seed=seed) for seed in (0, 1))
+    changed = prompt[: n // 2] + other[n // 2 :]
     with torch.inference_mode():
-        first, second = (
-            model(input_ids=torch.tensor([ids], device=model.device), use_cache=False).logits[0, :7].float()
-            for ids in (prompt, changed)
+        first, again, second = (
+            model(input_ids=torch.tensor([ids], device=model.device), use_cache=False)
+            .logits[0, : n // 2 - 1]
+            .float()
+            .log_softmax(-1)
+            for ids in (prompt, prompt, changed)
         )
-    moved = float((first.log_softmax(-1) - second.log_softmax(-1)).abs().max())
-    if moved > _tolerance(model, noise=0.0):
+    moved, differs = (float((first - those).abs().max()) for those in (second, again))
+    if differs > tolerance(model, noise=0.0):
+        raise NotRepeatable(
+            _(
+                "This model predicts otherwise each time it is asked the same (by %(nats)s nats): its scores could not "
+                "be had again. Choose another one."
+            )
+            % {"nats": f"{differs:.2g}"}
+        )
+    if moved > tolerance(model, noise=differs):
         raise NotCausal(
             _(
                 "What comes later in a text changes what this model predicts before it (by %(nats)s nats): it is no "
@@ -61,47 +94,110 @@ def why_not_a_tree(model: Any) -> str | None:
         return f"The model has layers of the kind {', '.join(sorted(strange))}."
     if model.config._attn_implementation not in {"sdpa", "eager"}:
         return f"The attention “{model.config._attn_implementation}” takes no mask of our own."
-    # These scale positions by the longest one in a forward, which the tree's forwards do not share with the prompts'.
+    return why_never_together(model) or _probe(model) or with_a_short_window(model, _probe)
+
+
+def why_never_together(model: Any) -> str | None:
+    """What a configuration says that no short prompt shows, and that depends on what a forward is fed together."""
+    config = model.config.get_text_config()
+    # These scale positions by the longest one in a forward, which other forwards do not share with the prompt's own.
     if rope_kinds(config) & {"dynamic", "longrope"}:
         return "The model's position encoding depends on the length of the prompt."
-    return _probe(model) or _probe_window(model)
+    if reaches := _reaches(config):
+        named = ", ".join(f"{name} = {value}" for name, value in reaches.items())
+        return f"How far the model looks back cannot be tried: {named}."
+    return None
 
 
-def _probe(model: Any) -> str | None:
+def why_no_branches(model: Any) -> str | None:
+    """Why this model cannot be fed branch by branch, in a sentence; None if it can."""
+    config = model.config.get_text_config()
+    if rope_kinds(config) & {"dynamic", "longrope"}:
+        return why_never_together(model)
+    # The trunk of the prompts is longer than what a model may look back to, or compute at once; some lose their state
+    # only where a forward that goes on with it is long.
+    trunk = max([_LONGER_TRUNK, *(2 * value + 16 for value in _reaches(config).values())])
+    context = getattr(config, "max_position_embeddings", None) or 0
+    if trunk > _LONGEST_EVER or 0 < context < trunk + 2 * _LONGEST:
+        return why_never_together(model) or "What it may look back to is too long to be tried."
+
+    def probe(model: Any) -> str | None:
+        # Token by token, which some layers compute otherwise; cut within branches; much at once; and, as runs do it, a
+        # forward that goes on with a state by more than layers compute at once.
+        for n_trunk, budget in ((_TRUNK, 1), (trunk, 13), (trunk, 1000), (trunk, trunk // 2)):
+            if off := _probe(model, branch_forwards, what="Branches", trunk=n_trunk, budget=budget):
+                return off
+        return None
+
+    return probe(model) or with_a_short_window(model, probe)
+
+
+def _reaches(config: Any) -> dict[str, int]:
+    return {
+        name: value
+        for name, value in sorted(config.to_dict().items())
+        if type(value) is int and value >= _SEEN and _REACH.search(name) and not _NO_REACH.search(name)
+    }
+
+
+def takes_padding(model: Any) -> bool:
+    """Whether prompts of different lengths can be padded at the right and fed together, each as if alone."""
+    sequences = [TokenSequence(draw(model, n, seed=n), start=n - 6) for n in (12, 17, 24, 33)]
+    with torch.inference_mode():
+        alone, padded = (
+            _scores(alone_forwards(model, sequences, token_budget=1000, pads=pads)) for pads in (False, True)
+        )
+    return _furthest(padded, alone) < tolerance(model, noise=0.0)
+
+
+def _probe(
+    model: Any,
+    forwards: Callable[..., Iterator[Forward]] | None = None,
+    *,
+    what: str = "A tree",
+    trunk: int = _TRUNK,
+    budget: int = 13,
+) -> str | None:
     """Score small trees both ways: whether a model heeds masks and positions shows in no configuration."""
     off, noise = [], []
     for seed in range(SEEDS):
-        sequences = _sequences(model, seed)
+        sequences = _sequences(model, seed, trunk)
         with torch.inference_mode():
             alone = _scores(alone_forwards(model, sequences, token_budget=1))
             try:
                 # The small budget cuts within branches as well.
-                tree = _scores(tree_forwards(model, sequences, token_budget=13))
+                tree = _scores((forwards or tree_forwards)(model, sequences, token_budget=budget))
             except torch.OutOfMemoryError:
                 raise
             except Exception as error:  # whatever a model says to arguments that it does not know
-                return f"The model refused the tree: {error}"
+                named = "the tree" if forwards is None else what.lower()
+                return f"The model refused {named}: {error}"
             off.append(_furthest(tree, alone))
-            if seed == 0 and off[0] < _tolerance(model, noise=0.0):
+            if seed == 0 and off[0] < tolerance(model, noise=0.0):
                 return None  # no model that heeds neither comes so near
             noise.append(_furthest(_scores(alone_forwards(model, sequences, token_budget=1000)), alone))
-    # One tree may be off by bad luck, where numbers are coarse; most are not.
-    if statistics.median(off) < _tolerance(model, noise=statistics.median(noise)):
+    return verdict(model, off, noise, what=f"{what} of {len(sequences)} prompts")
+
+
+def verdict(model: Any, off: Sequence[float], noise: Sequence[float], *, what: str) -> str | None:
+    """What to say if several tries came out further off than rounding explains."""
+    # One may be off by bad luck, where numbers are coarse; most are not.
+    if statistics.median(off) < tolerance(model, noise=statistics.median(noise)):
         return None
-    return f"A tree of {len(sequences)} prompts came out {max(off):.2g} nats off."
+    return f"{what} came out {max(off):.2g} nats off."
 
 
 def _furthest(scores: dict[int, float], others: dict[int, float]) -> float:
     return max(abs(scores[index] - others[index]) for index in scores)
 
 
-def _probe_window(model: Any) -> str | None:
+def with_a_short_window(model: Any, probe: Callable[[Any], str | None]) -> str | None:
     """Whether the model looks back as far as its configuration says, tried with a window that the prompts exceed."""
     config = model.config.get_text_config()
     if getattr(config, "sliding_window", None) is None:
         return None
     with _windowed(config):
-        off = _probe(model)
+        off = probe(model)
     return f"With a window of {_WINDOW} tokens: {off}" if off else None
 
 
@@ -115,19 +211,21 @@ def _windowed(config: Any) -> Iterator[None]:
         config.sliding_window = kept
 
 
-def _tolerance(model: Any, *, noise: float) -> float:
+def tolerance(model: Any, *, noise: float) -> float:
     return max(_LEAST_TOLERANCE.get(model.dtype, _LEAST_TOLERANCE_OF_OTHERS), _TIMES_NOISE * noise)
 
 
-def _sequences(model: Any, seed: int) -> list[TokenSequence]:
+def _sequences(model: Any, seed: int, n_trunk: int = _TRUNK) -> list[TokenSequence]:
     """Two branches of one trunk, each with two ends of six tokens."""
-    drawn = _draw(model, 8 + 2 * 5 + 4 * 6, seed=seed)
-    trunk, ends = drawn[:8], drawn[18:]
-    branches = [trunk + drawn[8:13], trunk + drawn[13:18]]
-    return [TokenSequence(branches[place // 2] + ends[6 * place : 6 * place + 6], start=13) for place in range(4)]
+    drawn = draw(model, n_trunk + 2 * 5 + 4 * 6, seed=seed)
+    trunk, rest = drawn[:n_trunk], drawn[n_trunk:]
+    branches, ends = [trunk + rest[:5], trunk + rest[5:10]], rest[10:]
+    return [
+        TokenSequence(branches[place // 2] + ends[6 * place : 6 * place + 6], start=n_trunk + 5) for place in range(4)
+    ]
 
 
-def _draw(model: Any, n: int, *, seed: int) -> tuple[int, ...]:
+def draw(model: Any, n: int, *, seed: int) -> tuple[int, ...]:
     generator = torch.Generator().manual_seed(seed)
     return tuple(torch.randint(model.config.get_text_config().vocab_size, (n,), generator=generator).tolist())
 

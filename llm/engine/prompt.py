@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 from base.sentences import gettext as _
 
@@ -102,18 +103,35 @@ RowScores = tuple[tuple[OptionScore, ...], ...]
 
 
 @dataclass(frozen=True)
+class Grammar:
+    """What an answer must be, in the notations of those who bind it.
+
+    Attributes:
+        lark: of `llm.grammars`, for models that are loaded here.
+        gbnf: the same for servers, in the notation of llama.cpp that vLLM reads as well; "" where there is none.
+        schema: a JSON schema of an object that says the same, for servers that take no grammar; "" where there is none.
+    """
+
+    lark: str
+    gbnf: str = ""
+    schema: str = ""
+
+
+@dataclass(frozen=True)
 class Sampling:
     """How an answer is written.
 
     `temperature` 0 takes the most probable token each time; otherwise tokens are drawn from the whole distribution,
     the same ones for the same prompt and `seed`, whatever other prompts come with it. `grammar`: what an answer must
-    be, in the notation of `llm.grammars`; "" lets the model write what it will.
+    be; None lets the model write what it will. `picture`: a data: address of one that goes with each prompt; "" for
+    none.
     """
 
     max_new_tokens: int
     temperature: float = 0.0
     seed: int = 1
-    grammar: str = ""
+    grammar: Grammar | None = None
+    picture: str = ""
 
 
 @dataclass(frozen=True)
@@ -133,8 +151,21 @@ class Generated:
         return self.reason or ("length" if self.cut else "stop")
 
 
+class Tokens(int):
+    """How many tokens were fed, where it is known which of them the model `read` and which it has `written`: servers
+    count, and charge, them apart. As a number it is both together."""
+
+    read: int
+    written: int
+
+    def __new__(cls, *, read: int, written: int) -> Self:
+        made = super().__new__(cls, read + written)
+        made.read, made.written = read, written
+        return made
+
+
 # Called after each forward of a model with the tokens fed and the cells finished so far in this call. It may raise to
-# cancel.
+# cancel. Whoever counts what is read and what is written apart gives `Tokens`.
 OnProgress = Callable[[int, int], None]
 
 

@@ -171,13 +171,18 @@ def _check(of: PromptType, wording: str, known: Collection[str], named_by: Colle
     if not template.is_valid():
         raise WordingsRefused(_("A single $ stands in “%(wording)s”; a dollar is written $$.") % {"wording": wording})
     names = set(template.get_identifiers())
-    if NAME not in names and not (named_by and set(named_by) <= names):
-        raise WordingsRefused(
-            _("“%(wording)s” (%(type)s) does not say where the name goes: put $name there.")
-            % {"wording": wording, "type": of.title}
-        )
     if unknown := sorted(names - {NAME, *known}):
         raise WordingsRefused(
-            _("“%(wording)s” has the placeholder $%(placeholder)s, which nothing fills.")
-            % {"wording": wording, "placeholder": unknown[0]}
+            _("“%(wording)s” has the placeholder $%(placeholder)s, which nothing fills. There are: %(known)s.")
+            % {"wording": wording, "placeholder": unknown[0], "known": _listed([NAME, *known])}
         )
+    if NAME not in names and not (named_by and set(named_by) <= names):
+        if named_by:
+            sentence = _("“%(wording)s” (%(type)s) does not say all that is asked for: put %(names)s there, or $name.")
+        else:
+            sentence = _("“%(wording)s” (%(type)s) does not say where the name goes: put $name there.")
+        raise WordingsRefused(sentence % {"wording": wording, "type": of.title, "names": _listed(named_by)})
+
+
+def _listed(placeholders: Collection[str]) -> str:
+    return ", ".join(f"${one}" for one in placeholders)

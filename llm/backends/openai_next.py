@@ -1,0 +1,297 @@
+"""Options scored by what servers say of given next tokens, with one request a cell.
+
+The options of a cell are a tree of tokens behind their prompt, and what may follow each of its inner nodes is asked at
+once: of options that are one token each, what follows the prompt, and whether the terminator follows the prompt with
+each of them. The sums are those that the prompt's own log-probabilities give. Such requests read a server's prefix
+cache, which those for prompt log-probabilities do not (vLLM), and servers have them that give no prompt
+log-probabilities (llama.cpp). Tokens are the server's own, from its `/tokenize`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from llm.backends.base import BackendError, Unavailable
+from llm.backends.openai_answers import (
+    NoPromptLogprobs,
+    cut_short,
+    logprob_of,
+    malformed,
+    part,
+    usage,
+)
+from llm.backends.openai_http import PROBE, Refused, Session
+from llm.engine.prompt import PromptTooLong
+
+Ids = tuple[int, ...]
+
+# By how much the same token may differ from its prompt log-probability: in bfloat16 other batches move it by tenths.
+_FAR_NATS = 0.5
+# An option and its terminator.
+_SINGLE = 2
+# A probability in float32 can be no smaller without being 0.
+_LEAST_PROBABILITY = 2.0**-149
+_MOST_LABELS = 128  # of one request to vLLM
+# Of llama.cpp: the most probable tokens are listed, and more of them where an option is not among these.
+_LISTED = (256, 8192, 1_000_000)
+
+
+class Way(NamedTuple):
+    """How a server is asked. `ask`: log P of each label behind each prefix, in nats, by the label."""
+
+    name: str
+    ask: Callable[[Session, Sequence[Ids], Sequence[int]], list[dict[int, float]]]
+
+
+class Cut(NamedTuple):
+    """A question as the server cuts it into tokens: what its options share, and what each adds, terminator included."""
+
+    prompt: Ids
+    endings: tuple[Ids, ...]
+
+    @property
+    def is_single(self) -> bool:
+        """Whether each option is one token, and the terminator one more."""
+        return len(self.endings) < _MOST_LABELS and all(len(ending) <= _SINGLE for ending in self.endings)
+
+
+def way_of(session: Session) -> Way | None:
+    """How this server gives the log-probabilities of next tokens, None where it does not; tried out once a process.
+
+    A way counts if it has what was asked for, and, where prompt log-probabilities can be had too, the same numbers.
+    """
+    name = session.memory.next_tokens
+    if name is None:
+        name = session.memory.next_tokens = _tried(session)
+    return next((way for way in WAYS if way.name == name), None)
+
+
+def cut(session: Session, prompt: str, endings: Sequence[str]) -> Cut:
+    """The tokens of a prompt with each of these texts behind it, cut as the engine does it: where a token crosses the
+    join, all are scored from the last token that the prompt alone has as well.
+
+    How texts are cut behind a word is remembered, so that of most questions the prompt alone is asked for; each session
+    looks once whether that still holds.
+
+    Raises:
+        PromptTooLong, BackendError: as `Session.ask`.
+    """
+    key = (prompt.split()[-1], tuple(endings))
+    known = session.memory.endings.get(key)
+    alone = tokens_of(session, prompt)
+    if known:
+        _look_again(session, prompt + endings[0], (*alone, *known[0]))
+        if session.memory.endings.get(key) == known:
+            return Cut(alone, known)
+    wholes = [tokens_of(session, prompt + ending) for ending in endings]
+    start = min(_shared(alone, whole) for whole in wholes)
+    found = Cut(alone[:start], tuple(whole[start:] for whole in wholes))
+    if start == len(alone):
+        session.memory.endings[key] = found.endings
+    return found
+
+
+def _look_again(session: Session, text: str, ids: Ids) -> None:
+    """Once a session: does the server still cut this text so? If not, what is remembered of its tokens goes."""
+    with session.looking:
+        if session.endings_hold:
+            return
+        if tokens_of(session, text) != ids:  # another model has taken its place
+            session.memory.endings.clear()
+            session.memory.one_token.clear()
+            session.memory.next_tokens = None
+        session.endings_hold = True
+
+
+def sums(session: Session, way: Way, asked: Cut) -> list[float]:
+    """log P of each ending behind the prompt, in nats. One request, of llama.cpp one an inner node of their tree."""
+    prefixes = sorted({asked.prompt + ending[:n] for ending in asked.endings for n in range(len(ending))}, key=len)
+    labels = sorted({token for ending in asked.endings for token in ending})
+    found = dict(zip(prefixes, way.ask(session, prefixes, labels), strict=True))
+    return [
+        math.fsum(found[asked.prompt + ending[:n]][token] for n, token in enumerate(ending)) for ending in asked.endings
+    ]
+
+
+def is_one_token(session: Session, mark: str) -> bool:
+    """As `Session.is_one_token`, of a server without prompt log-probabilities."""
+    known = session.memory.one_token
+    if mark not in known:
+        once, thrice = (len(tokens_of(session, f"One {mark * n} two")) for n in (1, 3))
+        known[mark] = thrice - once <= 2
+    return known[mark]
+
+
+def tokens_of(session: Session, text: str) -> Ids:
+    """A prompt's tokens, as the server would cut it: with its BOS, and its special tokens where they stand in it."""
+    body = {
+        "model": session.model,
+        "prompt": text,
+        "add_special_tokens": True,
+        # llama.cpp calls the same otherwise.
+        "content": text,
+        "add_special": True,
+        "parse_special": True,
+    }
+    answer = session.ask("POST", "/tokenize", body, at_root=True)
+    found = part(answer, "tokens", list)
+    if not found or not all(type(each) is int for each in found):
+        raise malformed("tokens")
+    context = answer.get("max_model_len")
+    if type(context) is int and 0 < context < len(found):
+        raise PromptTooLong(tokens=len(found), context=context)  # SGLang's scores do not say how much was read
+    return tuple(found)
+
+
+def _tried(session: Session) -> str | None:
+    """The name of the first way that works, "" if none does; None where that may be for an error that passes."""
+    passing = False
+    try:
+        ids = tokens_of(session, PROBE)
+    except BackendError as error:
+        _raise_unless_unknown(error)
+        return "" if error.permanent else None
+    try:
+        theirs = session.prompt_tokens(PROBE).logprobs[-2:]
+    except NoPromptLogprobs:
+        theirs = (None, None)
+    for way in WAYS:
+        try:
+            found = way.ask(session, [ids[:-2], ids[:-1]], sorted(set(ids[-2:])))
+        except BackendError as error:
+            _raise_unless_unknown(error)
+            passing |= not error.permanent
+            continue
+        mine = [of_prefix[token] for of_prefix, token in zip(found, ids[-2:], strict=True)]
+        pairs = zip(mine, theirs, strict=True)
+        if all(other is None or abs(one - other) <= _FAR_NATS for one, other in pairs):
+            return way.name
+    return None if passing else ""
+
+
+def _raise_unless_unknown(error: BackendError) -> None:
+    """Raise what says nothing of what the server knows: it is away, or wants another key."""
+    if isinstance(error, Unavailable) or (isinstance(error, Refused) and error.status in (401, 403)):
+        raise error
+
+
+def _shared(first: Ids, second: Ids) -> int:
+    pairs = zip(first, second, strict=False)
+    return next((place for place, (one, other) in enumerate(pairs) if one != other), min(len(first), len(second)))
+
+
+# The servers' own
+
+
+def _by_completions(session: Session, prefixes: Sequence[Ids], labels: Sequence[int]) -> list[dict[int, float]]:
+    """vLLM: `logprob_token_ids` of its completions, several prompts a request (its pull request 43463)."""
+    answer = session.ask(
+        "POST",
+        "/completions",
+        {
+            "model": session.model,
+            "prompt": [list(prefix) for prefix in prefixes],
+            "max_tokens": 1,
+            "temperature": 1,
+            "top_p": 1,
+            "seed": 1,
+            "logprobs": 1,
+            "logprob_token_ids": list(labels),
+            "return_tokens_as_token_ids": True,
+        },
+    )
+    if usage(answer, "prompt_tokens") != sum(map(len, prefixes)):
+        raise cut_short()
+    choices = part(answer, "choices", list)
+    if len(choices) != len(prefixes):
+        raise malformed("choices")
+    found: list[dict[int, float]] = [{} for _ in prefixes]
+    for place, choice in enumerate(choices):
+        if not isinstance(choice, dict):
+            raise malformed("choices")
+        (listed,) = part(part(choice, "logprobs", dict), "top_logprobs", list)[:1] or [{}]
+        if not isinstance(listed, dict):
+            raise malformed("top_logprobs")
+        at = choice.get("index", place)
+        if at not in range(len(prefixes)):
+            raise malformed("index")
+        found[at] = _of_labels({name.removeprefix("token_id:"): value for name, value in listed.items()}, labels)
+    return found
+
+
+def _by_score(session: Session, prefixes: Sequence[Ids], labels: Sequence[int]) -> list[dict[int, float]]:
+    """SGLang: `/v1/score` of a decoder, whose scores without a softmax over the labels are probabilities."""
+    n_shared = len(prefixes[0]) - 1  # an item has one token at least
+    answer = session.ask(
+        "POST",
+        "/score",
+        {
+            "model": session.model,
+            "query": list(prefixes[0][:n_shared]),
+            "items": [list(prefix[n_shared:]) for prefix in prefixes],
+            "label_token_ids": list(labels),
+            "apply_softmax": False,
+            "item_first": False,
+        },
+    )
+    scores = part(answer, "scores", list)
+    if len(scores) != len(prefixes) or not all(isinstance(of, list) and len(of) == len(labels) for of in scores):
+        raise malformed("scores")
+    session.count(answer, read=sum(map(len, prefixes)))
+    return [{label: _log(value) for label, value in zip(labels, of_prefix, strict=True)} for of_prefix in scores]
+
+
+def _by_n_probs(session: Session, prefixes: Sequence[Ids], labels: Sequence[int]) -> list[dict[int, float]]:
+    """llama.cpp: `n_probs` of its own completions, which leaves out whatever its samplers do."""
+    return [_listed(session, prefix, labels) for prefix in prefixes]
+
+
+def _listed(session: Session, prefix: Ids, labels: Sequence[int]) -> dict[int, float]:
+    for n in _LISTED:
+        answer = session.ask(
+            "POST",
+            "/completion",
+            {
+                "prompt": list(prefix),
+                "n_predict": 1,
+                "n_probs": n,
+                "post_sampling_probs": False,
+                "temperature": 1,
+                "seed": 1,
+                "cache_prompt": True,
+            },
+            at_root=True,
+        )
+        if answer.get("truncated") or answer.get("tokens_evaluated", len(prefix)) != len(prefix):
+            raise cut_short()
+        session.count(answer, read=len(prefix))
+        first = part(answer, "completion_probabilities", list)[:1]
+        if not first or not isinstance(first[0], dict):
+            raise malformed("completion_probabilities")
+        listed = part(first[0], "top_logprobs", list)
+        known = {str(each["id"]): each.get("logprob") for each in listed if isinstance(each, dict) and "id" in each}
+        if all(str(label) in known for label in labels) or len(listed) < n:
+            break
+    return _of_labels(known, labels)
+
+
+def _of_labels(listed: dict[str, Any], labels: Sequence[int]) -> dict[int, float]:
+    if missing := [label for label in labels if str(label) not in listed]:
+        raise malformed(f"log-probability of the token {missing[0]}")
+    return {label: logprob_of(listed[str(label)]) for label in labels}
+
+
+def _log(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1 + 1e-3:
+        raise malformed("scores")
+    return math.log(max(float(value), _LEAST_PROBABILITY))
+
+
+# In the order in which they are tried.
+WAYS: tuple[Way, ...] = (
+    Way("logprob_token_ids", _by_completions),
+    Way("score", _by_score),
+    Way("n_probs", _by_n_probs),
+)
