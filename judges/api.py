@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from annotation.api.core import study_of, user_of
 from annotation.api.runs import RunDoor
-from annotation.api.serializers import RefusalSerializer
+from annotation.api.serializers import MAX_ID, RefusalSerializer
 from annotation.models import Role
 from judges import actions, queries
 from judges.models import Judge, UnreadableAnswer
@@ -87,12 +87,16 @@ class UnreadableSerializer(serializers.Serializer[Any]):
     column_name = serializers.CharField(source="column.name")
     question = serializers.CharField(source="question.key")
     why = serializers.ChoiceField(UnreadableAnswer.Why.choices)
+    detail = serializers.CharField(help_text=_("Which rule of the question it breaks, or “”."))
     answer = serializers.CharField(source="raw")
 
 
 class StartSerializer(serializers.Serializer[Any]):
     repeats = serializers.IntegerField(
-        default=1, help_text=_("How often each row shall be labelled in all, by a judge that rates.")
+        min_value=1,
+        max_value=MAX_ID,
+        default=1,
+        help_text=_("How often each row shall be labelled in all, by a judge that rates."),
     )
 
 

@@ -18,6 +18,11 @@ urlpatterns = [
         cancel="cancel-extraction",
         resume="resume-extraction",
     ),
+    path(
+        "studies/<slug:slug>/extractions/<int:pk>/rows/<int:row>/<slug:kind>/",
+        extraction_api.correct,
+        name="correct-extracted",
+    ),
     path("studies/<slug:slug>/generations/start/", generating.start, name="start-generation"),
     *generating.GENERATING.paths(
         "studies/<slug:slug>/generations/",

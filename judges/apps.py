@@ -18,6 +18,7 @@ class JudgesConfig(AppConfig):
 
         kinds.register(actions.JUDGING)
         kinds.register(actions.EXTRACTING)
+        kinds.register(actions.TRYING)
         kinds.register(generating.GENERATING)
         doors.register_texts(source_texts)
         doors.register_tab(

@@ -52,5 +52,5 @@ def lines_in(extraction: Extraction, posted: Mapping[str, str]) -> list[Line]:
         texts = {field: posted.get(f"line-{number}.{field}", "") for field in fields}
         was = posted.get(f"was-{number}", "")
         if any(text.strip() for text in texts.values()):
-            lines.append(Line(texts, int(was) if was.isdigit() and len(was) < 6 else None))
+            lines.append(Line(texts, int(was) if was.isdecimal() and len(was) < 6 else None))
     return lines

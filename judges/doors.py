@@ -50,6 +50,7 @@ _parsers: dict[str, Parser] = {}
 _item_parsers: dict[str, ItemParser] = {}
 _page_readers: list[Callable[[Row], Sequence[str]]] = []
 _html_readers: list[Callable[[Row], Sequence[str]]] = []
+_picture_readers: list[Callable[[Row], str | None]] = []
 _prompts: list[str] = []
 _judge_prompts: dict[str, Path] = {}
 _wordings: list[tuple[Path, frozenset[str]]] = []
@@ -88,6 +89,16 @@ def parsers() -> list[Parser]:
 
 def parser(key: str) -> Parser | None:
     return _parsers.get(key)
+
+
+def register_picture_reader(read: Callable[[Row], str | None]) -> None:
+    """`read` gives the picture of a row as a data: address, None where it keeps none of that row."""
+    _picture_readers.append(read)
+
+
+def picture_of(row: Row) -> str:
+    """The picture of a row as a data: address; "" where nobody keeps one."""
+    return next((found for read in _picture_readers if (found := read(row))), "")
 
 
 def page_of(row: Row) -> list[str]:

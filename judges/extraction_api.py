@@ -17,7 +17,8 @@ from annotation.api.runs import RunDoor
 from annotation.api.serializers import RefusalSerializer
 from annotation.models import Role
 from judges import actions, extraction_queries
-from judges.models import Extractor
+from judges.models import Extraction, Extractor
+from judges.runs import evidence
 from work.api import RunFields
 
 
@@ -41,6 +42,26 @@ class ExtractionRunSerializer(RunFields):
     documents_failed = serializers.IntegerField(source="n_failed")
 
 
+class CorrectedItemSerializer(serializers.Serializer[Any]):
+    fields = serializers.DictField(child=serializers.CharField(allow_blank=True), help_text=_("Field: its text."))  # type: ignore[assignment]
+    was = serializers.IntegerField(
+        default=None,
+        allow_null=True,
+        min_value=0,
+        help_text=_("Which extracted item it was, from 0 on; null for one that is added."),
+    )
+
+
+class CorrectionSerializer(serializers.Serializer[Any]):
+    """A person's list in place of an extracted one."""
+
+    items = CorrectedItemSerializer(many=True, help_text=_("Empty: the document has no such list."))
+    changed = serializers.IntegerField(read_only=True)
+    dropped = serializers.IntegerField(read_only=True)
+    added = serializers.IntegerField(read_only=True)
+    at = serializers.DateTimeField(source="created_at", read_only=True)
+
+
 class ExtractedListSerializer(serializers.Serializer[Any]):
     kind = serializers.CharField()
     items = serializers.JSONField(
@@ -49,6 +70,9 @@ class ExtractedListSerializer(serializers.Serializer[Any]):
     raw = serializers.CharField(help_text=_("As it was written."))
     repairs = serializers.DictField(child=serializers.IntegerField(), help_text=_("Rule: how often it was needed."))
     refused = serializers.CharField(help_text=_("Why there are no items, or “”."))
+    correction = CorrectionSerializer(
+        source="last_correction", allow_null=True, help_text=_("What a person made of it, where somebody looked.")
+    )
 
 
 class ExtractedDocumentSerializer(serializers.Serializer[Any]):
@@ -69,6 +93,10 @@ class ExtractionDetailSerializer(ExtractionRunSerializer):
 
 def _whole(run: Any) -> Any:
     run.contents = extraction_queries.documents_of(run, with_raw=True)
+    lists = [one for document in run.contents for one in document.lists]
+    corrections = evidence.corrections_of(lists)
+    for one in lists:
+        one.last_correction = corrections.get(one.pk)
     return run
 
 
@@ -104,3 +132,19 @@ def start(request: Request, slug: str, pk: int) -> Response:
     extractor = get_object_or_404(Extractor.objects.select_related("model"), pk=pk)
     run = actions.start_extraction(study=study, extractor=extractor, by=user_of(request))
     return EXTRACTING.answer(study, run.pk, status.HTTP_201_CREATED)
+
+
+@extend_schema(request=CorrectionSerializer, responses={201: CorrectionSerializer, 409: RefusalSerializer})
+@api_view(["POST"])
+def correct(request: Request, slug: str, pk: int, row: int, kind: str) -> Response:
+    """A person's list in place of the one that a run took out of a document. What was taken out stays."""
+    study = study_of(request, slug, Role.MANAGER)
+    run = get_object_or_404(EXTRACTING.runs(study), pk=pk)
+    found = get_object_or_404(
+        Extraction, extractor=run.extractor, kind=kind, row__sheet__study=study, row__extraction_items__run=run, row=row
+    )
+    asked = CorrectionSerializer(data=request.data)
+    asked.is_valid(raise_exception=True)
+    lines = [actions.Line(item["fields"], item["was"]) for item in asked.validated_data["items"]]
+    made = actions.correct(extraction=found, lines=lines, by=user_of(request))
+    return Response(CorrectionSerializer(made).data, status.HTTP_201_CREATED)

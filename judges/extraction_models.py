@@ -35,6 +35,8 @@ class Extractor(models.Model):
     chat_template = models.BooleanField(default=False)
     max_new_tokens = models.PositiveIntegerField(default=2048, help_text=_("Most tokens of one answer."))
 
+    archived_at = models.DateTimeField(null=True, blank=True, help_text=_("Since when it is not offered any more."))
+
     class Meta:
         ordering = ["name"]
         constraints = [

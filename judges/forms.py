@@ -5,11 +5,12 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from annotation.models import Row, Study
 from annotation.queries.schemes import block_kinds
-from annotation.scheme.spec import SchemeSpec
-from judges import doors
+from judges import doors, queries
 from judges.extraction import prompts
-from judges.methods import WRITES, prompting
+from judges.methods import USES, WRITES, Method, prompting
+from judges.methods.needs import fields_of
 from judges.model_forms import NamesAModel
 from judges.models import Extractor, Judge
 from judges.runs.evidence import check_evidence
@@ -30,47 +31,89 @@ class JudgeForm(NamesAModel):
         label=_("Name"), max_length=60, help_text=_("Its code in reports: small letters, digits and hyphens.")
     )
     method = forms.ChoiceField(label=_("Method"), choices=Judge.Method.choices)
-    normalisation = forms.ChoiceField(label=_("Normalisation"), choices=Judge.Normalisation.choices)
+    normalisation = forms.ChoiceField(
+        label=_("Normalisation"), choices=Judge.Normalisation.choices, required=False, initial=Judge.Normalisation.NONE
+    )
     temperature = forms.FloatField(
         label=_("Temperature"),
         required=False,
         min_value=0,
         max_value=_LARGEST_TEMPERATURE,
-        help_text=_(
-            "Only for a judge that rates or writes. 0: the same answer each time, so that repeats make no sense. "
-            "Empty: 0.7."
-        ),
+        help_text=_("0: the same answer each time, so that repeats make no sense. Empty: 0.7."),
     )
     max_new_tokens = forms.IntegerField(
         label=_("Longest answer, in tokens"),
         required=False,
         min_value=1,
         max_value=_MOST_NEW_TOKENS,
-        help_text=_(
-            "Only for a judge that rates or writes. A longer answer is cut there. Empty: 256; more if the model thinks."
-        ),
+        help_text=_("A longer answer is cut there. Empty: 256; more if the model thinks."),
     )
     evidence = forms.ModelChoiceField(
-        Extractor.objects.all(),
+        Extractor.objects.filter(archived_at=None),
         label=_("Judges by"),
         required=False,
         empty_label=_("— the documents themselves —"),
         help_text=_("Or by what an extractor took out of them; its run must come first."),
     )
     prompt = forms.ModelChoiceField(
-        Prompt.objects.all(), label=_("Prompt"), required=False, empty_label=_("— the text below —")
+        Prompt.objects.none(), label=_("Prompt"), required=False, empty_label=_("— the text below —")
     )
     shipped = forms.ChoiceField(label=_("or one that comes with Palate"), required=False)
-    prompt_text = forms.CharField(label=_("Prompt text"), required=False, widget=forms.Textarea(attrs={"rows": 16}))
+    prompt_text = forms.CharField(
+        label=_("Prompt text"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 22, "class": "code", "spellcheck": "false"}),
+    )
 
-    def __init__(self, *args: Any, scheme: SchemeSpec, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.scheme = scheme
+        self.scheme = scheme = study.scheme.parsed
+        self._prompts = queries.prompts_in(study)
+        self.fields["prompt"].queryset = self._prompts  # type: ignore[attr-defined]
         stored = self.fields["prompt"].queryset.values_list("digest", flat=True)  # type: ignore[attr-defined]
         self._of_packs = prompting.fitting(doors.shipped_prompts().values(), scheme, leave_out=set(stored))
         self.fields["shipped"].choices = [("", "–"), *((name, name) for name in self._of_packs)]  # type: ignore[attr-defined]
         if not self._of_packs:
             del self.fields["shipped"]
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The fields of the method that is chosen."""
+        try:
+            return fields_of(self.value("method"))
+        except ValueError:
+            return fields_of(Judge.Method.CLOZE)
+
+    @property
+    def asks_a_model(self) -> bool:
+        return bool(self.shown("model", wanted=self.needs))
+
+    @property
+    def how(self) -> list[forms.BoundField]:
+        """How a judge of this method asks and chooses."""
+        return self.shown("chat_template", "normalisation", "temperature", "max_new_tokens", wanted=self.needs)
+
+    @property
+    def beginnings(self) -> list[tuple[str, list[tuple[str, str]]]]:
+        """Prompts that fit the scheme, to begin from: of this installation and of its packs, each with its key."""
+        stored = [(f"stored:{prompt.pk}", str(prompt)) for prompt in self._fitting()]
+        shipped = [(f"shipped:{name}", name) for name in self._of_packs]
+        titled = ((str(_("Of judges that are here")), stored), (str(_("That come with Palate")), shipped))
+        return [(title, found) for title, found in titled if found]
+
+    def beginning(self, key: str) -> str:
+        """The text of one of them; "" where there is none of that key."""
+        kind, _of, name = key.partition(":")
+        if kind == "shipped":
+            return self._of_packs.get(name, "")
+        return next((prompt.text for prompt in self._fitting() if str(prompt.pk) == name), "")
+
+    def _fitting(self) -> list[Prompt]:
+        asked = {f"{section.key}.{question.key}" for section in self.scheme.sections for question in section.questions}
+        return [prompt for prompt in self._prompts if _questions(prompt.text) <= asked]
+
+    def clean_normalisation(self) -> str:
+        return self.cleaned_data["normalisation"] or Judge.Normalisation.NONE
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
@@ -80,12 +123,15 @@ class JudgeForm(NamesAModel):
         if self.errors:
             return cleaned
         has_model = bool(cleaned["model"]) + bool(cleaned["location"])
-        if cleaned["method"] == Judge.Method.LEXICAL and has_model:
-            self.add_error("model", _("The lexical judge has no model."))
-        elif cleaned["method"] != Judge.Method.LEXICAL and has_model != 1:
+        asks_a_model = USES[Method(cleaned["method"])] is not None
+        if not asks_a_model and has_model:
+            self.add_error("model", _("A judge of this method has no language model."))
+        elif asks_a_model and has_model != 1:
             self.add_error("model", _("Choose a model or name another: one of the two."))
         elif has_model:
             self.check_model(cleaned, method=cleaned["method"])
+        if cleaned["prompt_text"]:
+            cleaned["prompt"] = None  # it was begun from, and may have been edited
         if bool(cleaned["prompt"]) == bool(cleaned["prompt_text"]):
             self.add_error("prompt", _("Choose a prompt or write one: one of the two."))
         else:
@@ -111,6 +157,71 @@ class JudgeForm(NamesAModel):
                 check_evidence(cleaned["evidence"], spec, cleaned["method"])
         except prompting.PromptError as error:
             self.add_error("prompt" if cleaned["prompt"] else "prompt_text", str(error))
+
+
+def _questions(text: str) -> set[str]:
+    """What a stored prompt asks of a judge; what is no judge's prompt asks something that no scheme has."""
+    try:
+        return set(prompting.load_prompt(text).questions)
+    except prompting.PromptError:
+        return {""}
+
+
+class TrialForm(JudgeForm):
+    """A judge that is tried before it has a name."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].required = False
+
+    def clean_name(self) -> str:
+        return str(self.cleaned_data["name"] or "trial")
+
+
+class CellForm(forms.Form):
+    """The cell on which a judge is tried: a row of the study, and in its sheet a column and a question."""
+
+    row = forms.ModelChoiceField(Row.objects.none(), label=_("Row"), empty_label=None)
+    cell = forms.ChoiceField(label=_("Cell"), required=False)
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **{"prefix": "try", **kwargs})
+        rows = Row.objects.filter(sheet__study=study, withdrawn_at=None).select_related("sheet")
+        rows = rows.order_by("sheet__position", "position").defer("evidence")
+        self.fields["row"].queryset = rows  # type: ignore[attr-defined]
+        self.fields["row"].label_from_instance = lambda row: f"{row.sheet.title} · {row.name}"  # type: ignore[attr-defined]
+        chosen = rows.filter(pk=pk).first() if (pk := self["row"].value()) and str(pk).isdecimal() else rows.first()
+        self.fields["cell"].choices = [("", _("— the first that it answers —")), *_cells(chosen)]  # type: ignore[attr-defined]
+
+    def clean_cell(self) -> tuple[int, str] | None:
+        column, _of, question = str(self.cleaned_data["cell"]).partition(":")
+        return (int(column), question) if question else None
+
+
+def _cells(row: Row | None) -> list[tuple[str, str]]:
+    if row is None:
+        return []
+    columns = row.sheet.columns.select_related("section__scheme").order_by("section__position", "position")
+    return [
+        (f"{column.pk}:{question.key}", f"{column.name or column.section.title} · {question.title}")
+        for column in columns
+        for question in column.section.spec.questions
+    ]
+
+
+class NameForm(forms.Form):
+    """Another name of a judge or an extractor."""
+
+    name = forms.SlugField(label=_("Name"), max_length=60)
+
+
+class LimitForm(forms.Form):
+    """Where a run pauses."""
+
+    most_tokens = forms.IntegerField(label=_("Pause at, in tokens"), required=False, min_value=1)
+    most_cost = forms.DecimalField(
+        label=_("Pause at a cost of"), required=False, min_value=0, max_digits=12, decimal_places=4
+    )
 
 
 class ExtractorForm(NamesAModel):
@@ -160,8 +271,8 @@ class ExtractorForm(NamesAModel):
         return cleaned
 
 
-class StartForm(forms.Form):
-    """How often a judge labels each row; once if nothing is said."""
+class StartForm(LimitForm):
+    """How often a judge labels each row, once if nothing is said; and where it pauses."""
 
     repeats = forms.IntegerField(label=_("Repeats"), required=False)
     corrected = forms.BooleanField(label=_("Lists as people corrected them"), required=False)

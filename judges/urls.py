@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from django.urls import path
 
-from judges import board, views
+from judges import board, calibration_views, lineage_views, stacking_views, views
+from judges import tool_views as tools
 from judges.generating import views as generating
 
 app_name = "judges"
@@ -10,10 +11,36 @@ app_name = "judges"
 urlpatterns = [
     path("studies/<slug:slug>/judges/", views.runs, name="runs"),
     path("studies/<slug:slug>/judges/board/", board.panel, name="board"),
-    path("studies/<slug:slug>/judges/new/", views.new_judge, name="new-judge"),
+    path("studies/<slug:slug>/judges/together/", stacking_views.stack, name="stack"),
+    path("studies/<slug:slug>/judges/new/", tools.new_judge, name="new-judge"),
+    path("studies/<slug:slug>/judges/new/prompt/", tools.prompt_text, name="prompt-text"),
+    path("studies/<slug:slug>/judges/new/cells/", tools.cells, name="cells"),
+    path("studies/<slug:slug>/judges/help/", tools.help_page, name="help"),
+    path("studies/<slug:slug>/judges/new/try/", tools.try_one, name="try"),
+    path("studies/<slug:slug>/judges/trials/<int:pk>/", tools.trial, name="trial"),
+    path("studies/<slug:slug>/judges/<int:pk>/", tools.judge, name="judge"),
+    path("studies/<slug:slug>/judges/extractors/<int:pk>/", tools.extractor, name="extractor"),
+    *(
+        path(f"studies/<slug:slug>/{at}/<int:pk>/{verb}/", view, {"kind": kind}, name=f"{verb}-{kind}")
+        for kind, at in (("judge", "judges"), ("extractor", "judges/extractors"))
+        for verb, view in (("rename", tools.rename), ("archive", tools.archive), ("take-back", tools.take_back))
+    ),
     path("studies/<slug:slug>/judges/<int:pk>/start/", views.start, name="start"),
+    path("studies/<slug:slug>/judges/<int:pk>/examples/", calibration_views.with_documents, name="shown-documents"),
+    path("studies/<slug:slug>/judges/<int:pk>/arms/", lineage_views.make_arms, name="make-arms"),
+    path("studies/<slug:slug>/judges/<int:pk>/arm/", lineage_views.count_as_arm, name="count-as-arm"),
+    path("studies/<slug:slug>/judges/<int:pk>/average/", lineage_views.average, name="average-arms"),
+    path(
+        "studies/<slug:slug>/judges/raters/<int:pk>/calibrations/", calibration_views.calibrations, name="calibrations"
+    ),
+    path("studies/<slug:slug>/judges/raters/<int:pk>/examples/", calibration_views.with_examples, name="examples"),
+    path(
+        "studies/<slug:slug>/judges/calibrations/<int:pk>/judge/",
+        calibration_views.new_judge,
+        name="new-calibrated-judge",
+    ),
     *views.JUDGING.paths("studies/<slug:slug>/judges/runs/<int:pk>/", page="run", cancel="cancel", resume="resume"),
-    path("studies/<slug:slug>/judges/extractors/new/", views.new_extractor, name="new-extractor"),
+    path("studies/<slug:slug>/judges/extractors/new/", tools.new_extractor, name="new-extractor"),
     path("studies/<slug:slug>/judges/extractors/<int:pk>/start/", views.start_extraction, name="start-extraction"),
     *views.EXTRACTING.paths(
         "studies/<slug:slug>/judges/extractions/<int:pk>/",

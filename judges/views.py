@@ -6,24 +6,24 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import permission_required
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from annotation.actions import Refused
 from annotation.models import Role, Row, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.views.runs import RunPages
-from judges import actions, correcting, doors, extraction_queries, queries
+from judges import actions, correcting, extraction_queries, queries, spending
 from judges.extraction import extracting
-from judges.forms import ExtractorForm, JudgeForm, StartForm
+from judges.forms import LimitForm, StartForm
+from judges.methods import SCORES
 from judges.models import Extraction, ExtractionRun, Extractor, Judge, Run
 from judges.runs import evidence
+from llm import registry
 from work import queries as work
 
 
@@ -31,54 +31,26 @@ from work import queries as work
 @for_roles(Role.MANAGER, Role.RESEARCHER)
 def runs(request: AppRequest, study: Study) -> HttpResponse:
     runs = list(queries.runs_with_counts(study))
+    judges, extractors = queries.fitting(study), extraction_queries.extractors(study)
     context = {
         "study": study,
         "may_write": Role.MANAGER in study.roles,
         "runs": runs,
         "at_work": {run.judge_id for run in runs if run.is_running},
-        "judges": queries.judges_for(study),
-        "extractors": extraction_queries.extractors(study),
+        "judges": [judge for judge in judges if judge.archived_at is None],
+        "extractors": [line for line in extractors if line.extractor.archived_at is None],
+        "archived": [
+            *(("judge", judge) for judge in judges if judge.archived_at),
+            *(("extractor", line.extractor) for line in extractors if line.extractor.archived_at),
+        ],
         "max_repeats": actions.MAX_REPEATS,
+        "scored": SCORES,
+        "may_stack": len({run.rater_id for run in runs if getattr(run, "n_cells", 0)}) > 1,
     }
     return render(request, "judges/runs.html", context)
 
 
 # --- creating and starting ------------------------------------------------------------------------------------------
-
-
-@require_http_methods(["GET", "POST"])
-@permission_required("judges.add_judge", raise_exception=True)
-@for_roles(Role.MANAGER)
-def new_judge(request: AppRequest, study: Study) -> HttpResponse:
-    form = JudgeForm(request.POST or None, scheme=study.scheme.parsed)
-    return _new(request, study, form, actions.create_judge, _("New judge"), _("Create the judge"))
-
-
-@require_http_methods(["GET", "POST"])
-@permission_required("judges.add_judge", raise_exception=True)
-@for_roles(Role.MANAGER)
-def new_extractor(request: AppRequest, study: Study) -> HttpResponse:
-    form = ExtractorForm(request.POST or None, initial={"prompt_text": doors.suggested_prompt()})
-    return _new(request, study, form, actions.create_extractor, _("New extractor"), _("Create the extractor"))
-
-
-def _new(
-    request: AppRequest,
-    study: Study,
-    form: forms.Form,
-    create: Callable[..., Judge | Extractor],
-    title: str,
-    button: str,
-) -> HttpResponse:
-    if request.method == "POST" and form.is_valid():
-        try:
-            made = create(**form.cleaned_data)
-        except Refused as refused:
-            form.add_error(None, str(refused))
-        else:
-            messages.success(request, _("“%(name)s” can be started now.") % {"name": made.name})
-            return redirect("judges:runs", study.slug)
-    return render(request, "judges/new.html", {"study": study, "form": form, "title": title, "button": button})
 
 
 @require_POST
@@ -87,15 +59,23 @@ def start(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     judge = get_object_or_404(Judge.objects.select_related("model", "prompt"), pk=pk)
     form = StartForm(request.POST)
     if not form.is_valid():
-        messages.error(request, _("How often a judge labels each row is a whole number. Nothing was started."))
+        messages.error(request, _refused(form))
         return redirect("judges:runs", study.slug)
     begin = partial(
         actions.start_run,
         judge=judge,
         repeats=form.cleaned_data["repeats"],
+        most_tokens=form.cleaned_data["most_tokens"],
+        most_cost=form.cleaned_data["most_cost"],
         corrected=judge.evidence_id is not None and form.cleaned_data["corrected"],
     )
     return _started(request, study, begin)
+
+
+def _refused(form: LimitForm) -> str:
+    if "repeats" in form.errors:
+        return _("How often a judge labels each row is a whole number. Nothing was started.")
+    return _("A limit is a number over 0, of tokens a whole one. Nothing was started.")
 
 
 @require_POST
@@ -119,10 +99,35 @@ def _started(request: AppRequest, study: Study, begin: Callable[..., Run | Extra
 
 def _of_judge(run: Run) -> dict[str, Any]:
     progress = queries.progress(run)
-    context = {"tool": run.judge, "progress": progress, "problems": queries.problems(run)}
+    context = {
+        "tool": run.judge,
+        "progress": progress,
+        "problems": queries.problems(run),
+        "scored": SCORES,
+        "spent": spending.spent(run),
+        "lens": queries.sheets_labelled(run) if progress.done else [],
+        "help": _help_of(run),
+    }
+    if progress.done:
+        context["speaking"] = queries.speaking(run)
     if progress.unreadable:
         context |= {"unreadable": queries.unreadable(run), "reasons": queries.unreadable_reasons(run)}
     return context
+
+
+def _help_of(run: Run) -> str:
+    """Where the documentation speaks of what stopped a run."""
+    if run.judge.model is None or run.state != Run.State.FAILED:
+        return ""
+    return registry.class_of(run.judge.model.backend).help
+
+
+def _limits(run: Run, data: QueryDict) -> dict[str, Any]:
+    """The limits with which a run is resumed."""
+    form = LimitForm(data)
+    if not form.is_valid():
+        raise Refused(_("A limit is a number over 0, of tokens a whole one. Nothing was started."))
+    return dict(form.cleaned_data)
 
 
 def _of_extractor(run: ExtractionRun) -> dict[str, Any]:
@@ -142,6 +147,7 @@ JUDGING = RunPages(
     context=_of_judge,
     cancel=actions.cancel_run,
     resume=actions.resume_run,
+    resumed_with=_limits,
 )
 EXTRACTING = RunPages(
     template="judges/extraction.html",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from judges.actions.calibrating import calibrate, create_calibrated
 from judges.actions.corrections import Line, correct
 from judges.actions.creating import create_judge, store_prompt
+from judges.actions.examples import MOST_EXAMPLES, create_with_examples
 from judges.actions.extraction_runs import (
     cancel_extraction,
     create_extractor,
@@ -11,7 +13,11 @@ from judges.actions.extraction_runs import (
     start_extraction,
 )
 from judges.actions.extraction_work import EXTRACTING
+from judges.actions.keeping import archive, rename, take_back
+from judges.actions.lineage import MOST_ARMS, came_from, count_as_arm, create_arms, create_average
 from judges.actions.runs import MAX_REPEATS, cancel_run, resume_run, score_items, start_run
+from judges.actions.stacking import create_stacker, weigh
+from judges.actions.trials import TRYING, start_trial
 from judges.actions.work import JUDGING
 from work.actions import take_up
 
@@ -19,17 +25,33 @@ __all__ = [
     "EXTRACTING",
     "JUDGING",
     "MAX_REPEATS",
+    "MOST_ARMS",
+    "MOST_EXAMPLES",
+    "TRYING",
     "Line",
+    "archive",
+    "calibrate",
+    "came_from",
     "cancel_extraction",
     "cancel_run",
     "correct",
+    "count_as_arm",
+    "create_arms",
+    "create_average",
+    "create_calibrated",
     "create_extractor",
     "create_judge",
+    "create_stacker",
+    "create_with_examples",
+    "rename",
     "resume_extraction",
     "resume_run",
     "score_items",
     "start_extraction",
     "start_run",
+    "start_trial",
     "store_prompt",
+    "take_back",
     "take_up",
+    "weigh",
 ]

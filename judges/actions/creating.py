@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from decimal import Decimal
+
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotation.actions import Refused
+from annotation.models import Study
 from judges.methods import WRITES, prompting
 from judges.models import Extractor, Judge
 from judges.runs import labelling
@@ -31,6 +35,25 @@ def store_prompt(*, name: str, text: str) -> Prompt:
     return llm.store_prompt(name=name, text=text)
 
 
+def refuse_elsewhere(judge: Judge, study: Study) -> None:
+    """
+    Raises:
+        Refused: the judge is known in another study alone.
+    """
+    if judge.study_id not in (None, study.pk):
+        raise Refused(
+            _("The prompt of “%(judge)s” has lines of another study's documents. It works in that study alone.")
+            % {"judge": judge.name}
+        )
+
+
+def keep_with(judge: Judge, codes: Iterable[str], study: Study) -> None:
+    """Have a judge that weighs others known in this study alone, where one of them is."""
+    if Judge.objects.filter(name__in=list(codes), study=study).exists():
+        judge.study = study
+        judge.save(update_fields=["study"])
+
+
 @transaction.atomic
 def create_judge(
     *,
@@ -50,13 +73,17 @@ def create_judge(
     served_name: str = "",
     api_key_env: str = "",
     requests_per_minute: int | None = None,
+    price_read: Decimal | None = None,
+    price_written: Decimal | None = None,
     prompt: Prompt | None = None,
     prompt_text: str = "",
     evidence: Extractor | None = None,
+    study: Study | None = None,
 ) -> Judge:
     """Create a judge, with its model when `location` names a new one, and its prompt when only the text is given.
 
     `evidence`: the extractor whose items it judges by; None for the documents themselves.
+    `study`: in which it is made; a prompt with examples, which are lines of documents, keeps it there.
     `temperature` and `max_new_tokens` are for a judge that rates or writes, and have defaults there.
 
     Raises:
@@ -74,6 +101,8 @@ def create_judge(
             served_name=served_name,
             api_key_env=api_key_env,
             requests_per_minute=requests_per_minute,
+            price_read=price_read,
+            price_written=price_written,
         )
     chat_template = labelling.asks_in_chat_form(model, method=method, chat_template=chat_template)
     if method in WRITES:
@@ -84,18 +113,27 @@ def create_judge(
     if model is not None:
         try:
             labelling.refuse(model, method=method, chat_template=chat_template)
-            if prompting.load_prompt(prompt.text if prompt else prompt_text).grammar:
+            asks = prompting.load_prompt(prompt.text if prompt else prompt_text)
+            if asks.grammar:
                 labelling.refuse_grammar(model)
+            if asks.picture and method not in WRITES:
+                raise Refused(
+                    _("Only a judge that rates or writes is shown pictures. Take “picture” out of the prompt.")
+                )
+            if asks.picture:
+                labelling.refuse_picture(model)
         except BackendError as error:
             raise Refused(str(error)) from error
     prompt = prompt or store_prompt(name=name, text=prompt_text)
+    asked = prompting.load_prompt(prompt.text)
     if evidence is not None:
-        check_evidence(evidence, prompting.load_prompt(prompt.text), method)
+        check_evidence(evidence, asked, method)
     return Judge.objects.create(
         name=name,
         method=method,
         model=model,
         evidence=evidence,
+        study=study if asked.examples else None,
         prompt=prompt,
         normalisation=normalisation,
         chat_template=chat_template,

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import Count
 from django.utils.translation import gettext as _
 
-from annotation.actions import Refused
+from annotation.actions import Refused, note_key
 from annotation.models import Row, Study, User
 from annotation.queries.schemes import block_kinds
 from judges.extraction import extracting, prompts
@@ -86,6 +86,7 @@ def start_extraction(*, study: Study, extractor: Extractor, by: User | None, enq
         started_by=by,
         provenance={**(evidence.record_of(extractor) or {}), "prompt": extractor.prompt, "workers": []},
     )
+    note_key(model=extractor.model, study=study, by=by)
     work.start(run, [ExtractionItem(run=run, row_id=pk) for pk in left], enqueue=enqueue)
     return run
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -11,6 +12,9 @@ from django.utils.translation import gettext as _
 from annotation import actions as annotating
 from annotation.actions import Refused
 from annotation.models import Assignment, Rater, Row, Sheet, Study, User
+from judges import spending
+from judges.actions.creating import refuse_elsewhere
+from judges.actions.spending import refuse_limits
 from judges.actions.work import JUDGING
 from judges.methods import prompting
 from judges.models import Judge, Run, WorkItem
@@ -30,19 +34,26 @@ def start_run(
     sheets: Iterable[Sheet] | None = None,
     repeats: int = 1,
     corrected: bool = False,
+    most_tokens: int | None = None,
+    most_cost: Decimal | None = None,
     enqueue: bool = True,
 ) -> Run:
     """Let a judge label what a plan gave it, or else all rows of the study, or of some sheets, not labelled yet.
 
     `repeats`: how often each row shall be labelled in all; what is there already counts. `corrected`: extracted
-    lists are read as people have corrected them. `enqueue` False leaves the work to the caller (`take_up`); workers
-    take it over if that goes silent.
+    lists are read as people have corrected them. `most_tokens`, `most_cost`: where the run pauses. `enqueue` False
+    leaves the work to the caller (`take_up`); workers take it over if that goes silent.
 
     Raises:
-        Refused: it is at work already, nothing is left for it, its prompt does not fit, its model is missing, or it
-            would say the same at each repeat.
+        Refused: it is at work already, nothing is left for it, its prompt does not fit or has lines of another study,
+            its model is missing, or it would say the same at each repeat.
     """
+    if judge.archived_at is not None:
+        raise Refused(_("“%(judge)s” is archived. Take it back first.") % {"judge": judge.name})
+    refuse_elsewhere(judge, study)
     _check_repeats(judge, repeats)
+    prices = judge.model.prices if judge.model is not None else None
+    refuse_limits(prices, most_tokens=most_tokens, most_cost=most_cost)
     if corrected and judge.evidence is None:
         raise Refused(
             _("“%(judge)s” reads documents, not extracted lists that people correct.") % {"judge": judge.name}
@@ -51,6 +62,7 @@ def start_run(
         prompting.check_against(judge.prompt_spec, study.scheme.parsed, judge.method, normalisation=judge.normalisation)
         if judge.model is not None:
             labelling.check_model(judge.model, method=judge.method, chat_template=judge.chat_template)
+        labelling.check_encoders(judge)
     except (prompting.PromptError, BackendError) as error:
         raise Refused(str(error)) from error
     rater = _only_run_of(_rater_of(study, judge))
@@ -82,6 +94,8 @@ def start_run(
         started_by=by,
         repeats=repeats,
         corrected=corrected,
+        most_tokens=most_tokens,
+        most_cost=most_cost,
         provenance={
             "prompt": judge.prompt.text,
             "prompt_sha256": judge.prompt.digest,
@@ -91,10 +105,13 @@ def start_run(
             "evidence": evidence.record_of(judge.evidence),
             **({"corrected": True} if corrected else {}),
             **labelling.offer_of(judge, study.scheme.parsed),
+            **labelling.nearest_of(judge),
             **_writing(judge),
+            **({"prices": prices.stored()} if prices else {}),
             "workers": [],
         },
     )
+    annotating.note_key(model=judge.model, study=study, by=by)
     work.start(run, [WorkItem(run=run, assignment=assignment) for assignment in assignments], enqueue=enqueue)
     return run
 
@@ -172,13 +189,24 @@ def cancel_run(*, run: Run) -> None:
 
 
 @transaction.atomic
-def resume_run(*, run: Run, enqueue: bool = True) -> None:
-    """Go on with what has no label yet, failed rows included. `enqueue`: as for `start_run`.
+def resume_run(
+    *, run: Run, most_tokens: int | None = None, most_cost: Decimal | None = None, enqueue: bool = True
+) -> None:
+    """Go on with what has no label yet, failed rows included. `enqueue`: as for `start_run`; `most_tokens` and
+    `most_cost`: limits in the place of those that it has, which stay where None is given.
 
     Raises:
-        Refused: nothing is left, or another run of the judge is at work.
+        Refused: nothing is left, another run of the judge is at work, or the run has spent what it may.
     """
+    refuse_elsewhere(run.judge, run.study)
     _only_run_of(_rater_of(run.study, run.judge))
+    refuse_limits(run.prices, most_tokens=most_tokens, most_cost=most_cost)
+    run.most_tokens = run.most_tokens if most_tokens is None else most_tokens
+    run.most_cost = run.most_cost if most_cost is None else most_cost
+    if (reached := spending.reached(run)) is not None:
+        raise Refused(_("%(reached)s Resume it with a higher limit.") % {"reached": reached})
+    run.paused = False
+    run.save(update_fields=["most_tokens", "most_cost", "paused"])
     if not work.resume(run, enqueue=enqueue):
         raise Refused(_("Nothing is left to do in this run."))
     left = Assignment.objects.filter(work_items__run=run, work_items__state=WorkItem.State.QUEUED)

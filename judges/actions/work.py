@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils.translation import gettext_lazy
 
 from annotation import actions as annotating
 from annotation.actions import Refused
 from annotation.models import Assignment
-from judges.models import UnreadableAnswer, WorkItem
-from judges.runs import labelling
+from judges.actions import spending
+from judges.methods import Method
+from judges.models import Judge, UnreadableAnswer, WorkItem
+from judges.runs import labelling, together
 from llm.backends.base import Backend, BackendError, Unavailable
 from work.actions import LOADING, Held
 from work.kinds import Kind
@@ -35,17 +37,27 @@ def label(held: Held[WorkItem]) -> None:
             return
     if assignment.state == Assignment.State.WITHDRAWN or assignment.row.withdrawn_at:
         raise NotWanted
+    spending.pause_if_spent(item.run)
     with telling_of_backends():
         backend: Backend | None = None
         if judge.model is not None:
             backend = labelling.backend_of(judge)
-            identity = loaded(held, backend)
+            identity = loaded(held, backend) | binding_of(held, judge, backend)
         else:
-            identity = labelling.lexical_identity()
+            identity = labelling.identity_without_model(judge)
         held.note_worker(identity)
         try:
-            labelled = labelling.label_row(judge, assignment, backend, held.beat, item.run.corrected)
-            with held.finishing(cells=len(labelled.answers), unreadable=len(labelled.unread), tokens=labelled.tokens):
+            with spending.counted(held) as beat:
+                found = held.found if isinstance(held.found, together.Found) else None
+                asked = backend if backend is None or found is None else found.beside(backend)
+                labelled = labelling.label_row(judge, assignment, asked, beat, item.run.corrected)
+            with held.finishing(
+                cells=len(labelled.answers),
+                unreadable=len(labelled.unread),
+                tokens=F("tokens") + labelled.tokens,
+                written=F("written") + labelled.written,
+                speaks=labelled.speaks[:500],
+            ):
                 # One attempt's labels can be written once only.
                 annotating.record(assignment=assignment, answers=labelled.answers, key=held.key)
                 # Those of an earlier, unfinished attempt go.
@@ -70,10 +82,32 @@ def label(held: Held[WorkItem]) -> None:
     log.info("%s: %s cells%s, %.1f s", name_of(item), len(labelled.answers), fed, held.seconds)
 
 
+def ask_together(helds: Sequence[Held[WorkItem]]) -> None:
+    """Ask for the answers of several rows of a run in one call, and leave each with its item."""
+    first = helds[0]
+    judge = first.item.run.judge
+    due = [held for held in helds if held.item.assignment.state not in CLOSED]
+    backend = labelling.backend_of(judge)
+    loaded(first, backend)
+    with spending.counted(first) as beat:
+        assignments = [held.item.assignment for held in due]
+        found = together.answers(judge, assignments, backend, beat, corrected=first.item.run.corrected)
+    for held, of_row in zip(due, found, strict=True):
+        held.found = of_row
+
+
 def loaded(held: Held[Any], backend: Backend) -> dict[str, str]:
     """The identity of a backend, which loads it, where it is not loaded yet."""
     with held.quiet(LOADING):
         return backend.identity()
+
+
+def binding_of(held: Held[Any], judge: Judge, backend: Backend) -> dict[str, str]:
+    """How the answers of a judge are bound to a grammar, for its record; nothing where they are not."""
+    if judge.method not in (Method.RATING, Method.WRITING) or not judge.prompt_spec.grammar:
+        return {}
+    with held.quiet(LOADING):
+        return {"grammar": backend.binding()}
 
 
 @contextmanager
@@ -105,6 +139,8 @@ JUDGING = Kind(
     order=("attempts", "assignment__row__sheet__position", "assignment__row__position", "assignment__repeat"),
     related=("run__judge__model", "run__judge__prompt", "assignment__row__sheet", "assignment__rater"),
     batch=4,
+    together=together.rows_of,
+    ahead=ask_together,
     died=gettext_lazy("%(n)s workers died at this row, or fell silent."),
     is_void=Q(assignment__state__in=CLOSED) | Q(assignment__row__withdrawn_at__isnull=False),
     failed=_fail_assignment,

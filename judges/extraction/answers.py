@@ -49,6 +49,7 @@ class Repair(StrEnum):
     SAME_ITEM = "same-item"  # an item right after itself counts once
     EMPTY_ITEMS = "empty-items"  # items without text are left out
     NAMELESS = "nameless"  # items without their first field are left out
+    ECHOED = "echoed"  # items that only repeat the prompt's own words are left out
     CUT_OFF = "cut-off"  # the answer breaks off before the list ends; the item that it breaks off in is left out
 
 

@@ -40,6 +40,7 @@ REPAIRS: dict[str, str | Promise] = {
     Repair.SAME_ITEM: gettext_lazy("an item right after itself counted once"),
     Repair.EMPTY_ITEMS: gettext_lazy("items without text left out"),
     Repair.NAMELESS: gettext_lazy("items without a name left out"),
+    Repair.ECHOED: gettext_lazy("items left out that only repeat the prompt's own words"),
     Repair.CUT_OFF: gettext_lazy("the answer broke off: what it had begun is left out, and the rest is missing"),
 }
 
@@ -149,8 +150,19 @@ def _by_model(
             taken.append(Taken(kind, raw=raw, refused=str(refused)))
             continue
         nowhere = prompts.unsupported(read.items, lines, language=row.language or "en")
-        items = [{"fields": item, "unsupported": missing} for item, missing in zip(read.items, nowhere, strict=True)]
-        taken.append(Taken(kind, items, raw, {str(repair): n for repair, n in read.repairs.items()}))
+        echoed = prompts.echoes(read.items, nowhere, prompt.lists[kind].ask, language=row.language or "en")
+        items = [
+            {"fields": item, "unsupported": missing}
+            for item, missing, echo in zip(read.items, nowhere, echoed, strict=True)
+            if not echo
+        ]
+        if not items:
+            taken.append(Taken(kind, raw=raw, refused=_("The answer only repeats the prompt's own words.")))
+            continue
+        repairs = {str(repair): n for repair, n in read.repairs.items()}
+        if any(echoed):
+            repairs[str(Repair.ECHOED)] = sum(echoed)
+        taken.append(Taken(kind, items, raw, repairs))
     return taken
 
 

@@ -160,6 +160,23 @@ def unsupported(items: Sequence[Item], lines: Iterable[str], *, language: str) -
     return [[name for name, text in item.items() if not all(map(is_there, re.split(r"[,;]", text)))] for item in items]
 
 
+def echoes(items: Sequence[Item], missing: Sequence[Sequence[str]], ask: str, *, language: str) -> list[bool]:
+    """Of each item whether a model took it from the prompt: the document has none of its fields, and the prompt's own
+    text has the words of them all, as those of an example or of the form.
+
+    Args:
+        missing: the fields that the document has not, as of `unsupported`.
+        ask: the prompt as it is written, with its placeholders.
+    """
+    own = _stems(re.sub(r"\$\w+|\$\{\w+\}", " ", ask), language=language)
+    return [
+        bool(given := [name for name, text in item.items() if text.strip()])
+        and set(given) <= set(nowhere)
+        and all(_stems(item[name], language=language) <= own for name in given)
+        for item, nowhere in zip(items, missing, strict=True)
+    ]
+
+
 def _stems(text: str, *, language: str) -> frozenset[str]:
     # "1½" is "1 1/2", however it is typed.
     plain = unicodedata.normalize("NFKC", _FRACTION.sub(r" \g<0>", text)).casefold().replace("⁄", "/")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.actions import Refused
+from annotation.actions import Refused, note_key
 from annotation.models import Study, User
 from judges.actions.work import loaded, telling_of_backends
 from judges.generating import planning, queries
@@ -18,7 +19,7 @@ from judges.models import GenerationItem, GenerationRun
 from llm import actions as llm
 from llm import registry
 from llm.backends.base import BackendError, Use
-from llm.engine.prompt import PromptTooLong
+from llm.engine.prompt import Generated, PromptTooLong
 from llm.models import Generation, LanguageModel
 from work import actions as work
 from work.actions import Held
@@ -55,12 +56,12 @@ def start(
         except PlanRefused as refused:
             raise Refused(str(refused)) from refused
         prompts = {text.wording: llm.store_prompt(name=text.type, text=text.wording) for text in texts}
-        chat_form = _chat_form(model, chat_template=wanted.chat_template)
+        chat_form = check_model(model, chat_template=wanted.chat_template)
         run = GenerationRun.objects.create(
             study=study,
             model=model,
             started_by=by,
-            request=_request(wanted, answer, chat_form),
+            request=_request(wanted, answer, model, chat_form),
             provenance={"workers": []},
         )
         generations = Generation.objects.bulk_create(
@@ -80,12 +81,18 @@ def start(
             GenerationItem(run=run, row_id=text.row, generation=generation, prompt_type=text.type, number=text.number)
             for text, generation in zip(texts, generations, strict=True)
         ]
+        note_key(model=model, study=study, by=by)
         work.start(run, items, enqueue=enqueue)
         runs.append(run)
     return runs
 
 
-def _chat_form(model: LanguageModel, *, chat_template: bool) -> bool:
+def check_model(model: LanguageModel, *, chat_template: bool) -> bool:
+    """Whether it is asked in its chat form.
+
+    Raises:
+        Refused: it could never write.
+    """
     chat_form = registry.asks_in_chat_form(model, Use.GENERATE, chat_template=chat_template)
     try:
         registry.check(model, Use.GENERATE, chat_template=chat_form)
@@ -94,7 +101,8 @@ def _chat_form(model: LanguageModel, *, chat_template: bool) -> bool:
     return chat_form
 
 
-def _request(wanted: Wanted, answer: str, chat_form: bool) -> dict[str, object]:
+def _request(wanted: Wanted, answer: str, model: LanguageModel, chat_form: bool) -> dict[str, object]:
+    """What was asked for, as it is done: a server makes its batches itself, whatever was chosen here."""
     return {
         "types": [{"key": each.key, "title": each.title, "wordings": list(each.wordings)} for each in wanted.types],
         "per_type": wanted.per_type,
@@ -102,6 +110,7 @@ def _request(wanted: Wanted, answer: str, chat_form: bool) -> dict[str, object]:
         "max_new_tokens": wanted.max_new_tokens,
         "seed": wanted.seed,
         "chat_template": chat_form,
+        "together": wanted.together and registry.class_of(model.backend).together > 1,
         "rows": answer,
     }
 
@@ -116,12 +125,12 @@ def write_again(*, item: GenerationItem, by: User | None, enqueue: bool = True) 
     first = item.generation.same_as or item.generation
     if first.text is None:
         raise Refused(_("This text is not written yet."))
-    _chat_form(first.model, chat_template=first.chat_template)
+    check_model(first.model, chat_template=first.chat_template)
     run = GenerationRun.objects.create(
         study=item.run.study,
         model=first.model,
         started_by=by,
-        request={**item.run.request, "again": first.pk},
+        request={**item.run.request, "again": first.pk, "together": False},
         provenance={"workers": []},
     )
     fields = ("model", "prompt", "input", "asked", "chat_template", "temperature", "seed", "max_new_tokens")
@@ -144,8 +153,10 @@ def resume(*, run: GenerationRun, enqueue: bool = True) -> None:
     """Go on with the texts that are left, failed ones included. `enqueue`: as for `start`.
 
     Raises:
-        Refused: nothing is left.
+        Refused: nothing is left, or it is at work.
     """
+    if GenerationRun.objects.select_for_update().get(pk=run.pk).is_running:
+        raise Refused(_("It is at work already."))
     if not work.resume(run, enqueue=enqueue):
         raise Refused(_("Nothing is left to do in this run."))
 
@@ -163,11 +174,36 @@ def write(held: Held[GenerationItem]) -> None:
         identity = loaded(held, backend)
         held.note_worker(identity)
         try:
-            llm.write(generation, backend, held.beat)
+            if isinstance(held.found, _Answer):
+                llm.filled(generation, held.found.answer, seconds=held.found.seconds)
+            else:
+                llm.write(generation, backend, held.beat)
         except PromptTooLong as too_long:
             raise ItemFailed(str(too_long)) from too_long
     with held.finishing():
         llm.store_text(generation, identity=identity)
+
+
+class _Answer(NamedTuple):
+    answer: Generated | PromptTooLong
+    seconds: float
+
+
+def write_together(helds: Sequence[Held[GenerationItem]]) -> None:
+    """Let the model write the texts of several items of a run in one call, and leave each with its item."""
+    due = [held for held in helds if not held.item.row.withdrawn_at]
+    backend = llm.backend_of(due[0].item.generation)
+    loaded(helds[0], backend)
+    answers, seconds = llm.write_together([held.item.generation for held in due], backend, helds[0].beat)
+    for held, answer in zip(due, answers, strict=True):
+        held.found = _Answer(answer, seconds)
+
+
+def _together(run: GenerationRun) -> int:
+    try:
+        return registry.class_of(run.model.backend).together if run.request.get("together") else 1
+    except BackendError:
+        return 1
 
 
 GENERATING = Kind(
@@ -176,6 +212,8 @@ GENERATING = Kind(
     name=lambda item: f"{item.generation.input} · {item.prompt_type} {item.number}",
     related=("run__study", "run__model", "row__sheet", "generation__model", "generation__prompt"),
     batch=4,
+    together=_together,
+    ahead=write_together,
     died=gettext_lazy("%(n)s workers died at this text, or fell silent."),
     is_void=Q(row__withdrawn_at__isnull=False),
 )

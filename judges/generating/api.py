@@ -15,7 +15,7 @@ from rest_framework.response import Response
 
 from annotation.api.core import study_of, user_of
 from annotation.api.runs import RunDoor
-from annotation.api.serializers import RefusalSerializer
+from annotation.api.serializers import MAX_ID, RefusalSerializer
 from annotation.models import Role, Study
 from judges.generating import actions, queries
 from judges.generating.forms import shipped_types
@@ -78,7 +78,7 @@ class TextSerializer(serializers.Serializer[Any]):
 
 
 class TextFilterSerializer(serializers.Serializer[Any]):
-    begin = serializers.IntegerField(min_value=0, default=0, help_text=_("How many to leave out."))
+    begin = serializers.IntegerField(min_value=0, max_value=MAX_ID, default=0, help_text=_("How many to leave out."))
     sign = serializers.ChoiceField(
         ["empty", "refusal", "prefix", "loop", "cut", "none"], default="", allow_blank=True, required=False
     )
@@ -103,6 +103,10 @@ class StartGenerationSerializer(serializers.Serializer[Any]):
     max_new_tokens = serializers.IntegerField(min_value=16, max_value=32_768, default=600)
     seed = serializers.IntegerField(min_value=0, max_value=2**53, default=1)
     chat_template = serializers.BooleanField(default=True)
+    together = serializers.BooleanField(default=False, help_text=_("Several texts are written in one batch."))
+
+
+_ASKED = ("per_type", "temperature", "max_new_tokens", "seed", "chat_template", "together")
 
 
 def _whole(run: Any) -> Any:
@@ -143,7 +147,7 @@ def start(request: Request, slug: str) -> Response:
         raise serializers.ValidationError({"models": [_("There is no model “%(name)s”.") % {"name": unknown[0]}]})
     wanted = Wanted(
         types=tuple(_types(study, data)),
-        **{name: data[name] for name in ("per_type", "temperature", "max_new_tokens", "seed", "chat_template")},
+        **{name: data[name] for name in _ASKED},
     )
     runs = actions.start(study=study, models=models, wanted=wanted, answer=data["answer"], by=user_of(request))
     return Response(GenerationRunSerializer(_counted(study, runs), many=True).data, status=status.HTTP_201_CREATED)

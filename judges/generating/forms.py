@@ -77,10 +77,18 @@ class GenerationForm(forms.Form):
     )
     seed = forms.IntegerField(label=_("First seed"), min_value=0, max_value=2**53, initial=1)
     chat_template = forms.BooleanField(
-        label=_("Ask in the model's chat form"),
+        label=_("Use the chat template"),
         required=False,
         initial=True,
         help_text=_("Without it a model goes on with the prompt as with any text."),
+    )
+    together = forms.BooleanField(
+        label=_("Write several texts at once"),
+        required=False,
+        help_text=_(
+            "Much faster with a model in a worker of this installation. The other texts of a batch can "
+            "change a word, so that the same text need not come when it is written again."
+        ),
     )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
@@ -147,6 +155,7 @@ class GenerationForm(forms.Form):
             max_new_tokens=cleaned["max_new_tokens"],
             seed=cleaned["seed"],
             chat_template=cleaned["chat_template"],
+            together=cleaned["together"],
         )
         try:
             cleaned["wanted"].check()

@@ -28,7 +28,8 @@ class Named:
 
 @dataclass(frozen=True)
 class Wanted:
-    """How often and how. `per_type`: texts of each name and type of prompt, the paper's K."""
+    """How often and how. `per_type`: texts of each name and type of prompt, the paper's K; `together`: several texts
+    are written in one batch, which is faster, and less sure to come out the same when one is written again."""
 
     types: tuple[PromptType, ...]
     per_type: int
@@ -36,6 +37,7 @@ class Wanted:
     max_new_tokens: int
     seed: int = 1
     chat_template: bool = True
+    together: bool = False
 
     def check(self) -> None:
         """

@@ -106,6 +106,14 @@ class LexicalJudge:
                 )
         return best
 
+    def phrases(self, line: str) -> list[str]:
+        """What commas, brackets and "and" cut a line into."""
+        return [phrase.strip() for phrase in _BREAK.split(line) if phrase.strip()]
+
+    def naming_words(self, text: str) -> str:
+        """The words of a text that name something, folded, in their order."""
+        return " ".join(word.text for word in self._names(self._words(text)))
+
     def _in_entry(self, wanted: list[_Word], line: str) -> tuple[Match, float]:
         # A word of the item is a name wherever it stands: "bars" is a unit, until bars are looked for.
         asked = {word.stem for word in wanted}

@@ -13,6 +13,7 @@ from base import yaml_reading
 from base.sentences import gettext as _
 from base.yaml_reading import YamlRefused
 from judges.methods import Method
+from judges.methods.calibration import Calibration
 
 Spec = TypeVar("Spec", bound=BaseModel)
 # A name as a model shall write it: words of letters, with spaces or hyphens between them.
@@ -66,6 +67,55 @@ class Lexical(_Spec):
         return [key for key in (self.same, self.part, self.none, *(key for _share, key in self.shares)) if key]
 
 
+class Embedding(_Spec):
+    """Which option the cosine of an item and the line nearest to it becomes: that of the highest threshold that it
+    reaches, `none` where it reaches no one.
+
+    `item`: what is compared with the lines, with the placeholders of a cell. `scale`: by how much a cosine over a
+    threshold makes the option above it one nat more probable than the one below.
+    """
+
+    kinds: Annotated[tuple[Annotated[str, Field(pattern=PATTERN)], ...], Field(alias="in", min_length=1)]
+    item: Annotated[str, Field(min_length=1)] = "$about"
+    thresholds: Annotated[dict[str, Annotated[float, Field(ge=-1, le=1)]], Field(min_length=1)]
+    none: str
+    scale: Annotated[float, Field(gt=0, le=1)] = 0.05
+
+    @model_validator(mode="after")
+    def _told_apart(self) -> Self:
+        if self.none in self.thresholds:
+            raise ValueError(_("“none” is the option of no likeness, which has no threshold"))
+        if len(set(self.thresholds.values())) < len(self.thresholds):
+            raise ValueError(_("two options have one threshold, so that one of them is never chosen"))
+        return self
+
+    def named(self) -> list[str]:
+        return [*self.thresholds, self.none]
+
+
+class Stacker(_Spec):
+    """How a question's answers by other judges of the study are weighed together (`judges.methods.stacking`).
+
+    `judges`: the weight of each, by its code as a rater; `options`: the options to choose among, each with its bias in
+    nats.
+    """
+
+    judges: Annotated[dict[str, Annotated[float, Field(allow_inf_nan=False)]], Field(min_length=2, max_length=20)]
+    options: Annotated[dict[str, Annotated[float, Field(allow_inf_nan=False)]], Field(min_length=2)]
+
+    def named(self) -> list[str]:
+        return list(self.options)
+
+
+class NearestLines(_Spec):
+    """How many lines `$nearest_KIND` of a cell has at most, by which encoder (`llm.encoders`) they are the nearest, and
+    from which cosine on."""
+
+    lines: Annotated[int, Field(ge=1, le=50)] = 4
+    encoder: Annotated[str, Field(max_length=60)] = "characters"
+    least: Annotated[float, Field(ge=-1, lt=1)] = -1.0
+
+
 class Rating(_Spec):
     """A criterion: its name in letters, as it is read in answers, and what it means."""
 
@@ -91,7 +141,11 @@ class QuestionPrompt(_Spec):
     offer: Annotated[tuple[str, ...], Field(min_length=2), AfterValidator(_each_once)] | None = None
     # A facet of the row that says which of them are offered there, by their keys.
     offer_in: str = ""
+    # By how many places the options are said further on: the first so many stand last.
+    turn: Annotated[int, Field(ge=0, le=100)] = 0
     lexical: Lexical | None = None
+    embedding: Embedding | None = None
+    stacker: Stacker | None = None
     rating: Rating | None = None
     writing: Writing | None = None
 
@@ -100,11 +154,37 @@ class PromptSpec(_Spec):
     row: str = ""
     # Whose words the lexical judge knows; of no name those of all packs.
     lexicon: str = ""
+    # By which a judge of the method embedding compares texts.
+    encoder: Annotated[str, Field(max_length=60)] = "all-minilm-l6-v2"
+    # What the placeholders $nearest_KIND of cells are filled with.
+    nearest: NearestLines = NearestLines()
     questions: Annotated[dict[str, QuestionPrompt], Field(min_length=1)]
     # Questions of one section that one answer is to hold, of a judge that rates or writes.
     together: tuple[Annotated[tuple[str, ...], Field(min_length=2)], ...] = ()
-    # Of a judge that writes: its answers are bound to a grammar, so that each can be read.
+    # Of a judge that rates or writes: its answers are bound to a grammar, so that each can be read.
     grammar: bool = False
+    # Of a judge that writes: the lines of a table (layout `down`) are asked all at once, not one after another.
+    whole_table: bool = False
+    # Of a judge that rates or writes: it is shown the picture of the row, where there is one.
+    picture: bool = False
+    # By which a judge with scores chooses, by the question's name.
+    calibration: dict[str, Calibration] = {}
+    # Examples that stand before a question's cells, by its name; a page draws them from people's labels.
+    examples: dict[str, str] = {}
+    # As `turn` of each question, added to it: an arm of a judge differs by it.
+    turn: Annotated[int, Field(ge=0, le=100)] = 0
+
+    @model_validator(mode="after")
+    def _names_what_it_asks(self) -> Self:
+        if unknown := [name for name in self.calibration if name not in self.questions]:
+            raise ValueError(
+                _("“calibration” names “%(question)s”, which the file does not ask") % {"question": unknown[0]}
+            )
+        if unknown := [name for name in self.examples if name not in self.questions]:
+            raise ValueError(
+                _("“examples” names “%(question)s”, which the file does not ask") % {"question": unknown[0]}
+            )
+        return self
 
     @model_validator(mode="after")
     def _together_once(self) -> Self:
@@ -128,7 +208,14 @@ class PromptSpec(_Spec):
 
 
 # What a method reads of a question's prompt; without it, it is not asked the question.
-_READS = {Method.CLOZE: "cell", Method.RATING: "rating", Method.WRITING: "writing", Method.LEXICAL: "lexical"}
+_READS = {
+    Method.CLOZE: "cell",
+    Method.RATING: "rating",
+    Method.WRITING: "writing",
+    Method.LEXICAL: "lexical",
+    Method.EMBEDDING: "embedding",
+    Method.STACKER: "stacker",
+}
 
 
 def load_prompt(text: str) -> PromptSpec:
@@ -155,7 +242,10 @@ def read_as(spec: type[Spec], text: str) -> Spec:
 
 def questions_for(spec: PromptSpec, method: str) -> dict[str, QuestionPrompt]:
     """What a judge of this method is asked, as {section.question: prompt}."""
-    return {name: prompt for name, prompt in spec.questions.items() if getattr(prompt, _READS[Method(method)])}
+    asked = {name: prompt for name, prompt in spec.questions.items() if getattr(prompt, _READS[Method(method)])}
+    if not spec.turn:
+        return asked
+    return {name: prompt.model_copy(update={"turn": prompt.turn + spec.turn}) for name, prompt in asked.items()}
 
 
 def kinds_read(spec: PromptSpec, method: str) -> list[str]:
@@ -163,9 +253,19 @@ def kinds_read(spec: PromptSpec, method: str) -> list[str]:
     if method == Method.LEXICAL:
         asked = questions_for(spec, method).values()
         return sorted({kind for of in asked if of.lexical for kind in of.lexical.kinds or ()})
+    if method == Method.EMBEDDING:
+        return sorted(
+            {kind for of in questions_for(spec, method).values() if of.embedding for kind in of.embedding.kinds}
+        )
     if re.search(r"\$\{?evidence\b", spec.row):
         return []
-    return sorted(kinds_named(spec.row))
+    near = [kinds_near(of.cell) for of in questions_for(spec, method).values()] if method == Method.CLOZE else []
+    return sorted(kinds_named(spec.row).union(*near))
+
+
+def kinds_near(template: str) -> set[str]:
+    """The kinds of evidence of which a cell's text has a place for the nearest lines."""
+    return set(re.findall(r"\$\{?nearest_([a-z0-9]+)", template))
 
 
 def kinds_named(template: str) -> set[str]:

@@ -11,16 +11,48 @@ from annotation.evidence.blocks import Block
 from annotation.scheme.spec import OptionSpec, QuestionSpec, SectionSpec
 from base.sentences import gettext as _
 from judges.methods import rating, writing
-from judges.methods.prompt_files import PromptSpec, QuestionPrompt, kinds_named
+from judges.methods.prompt_files import PromptSpec, QuestionPrompt, kinds_named, kinds_near
 from llm import neutralising
 from llm.engine.prompt import CellPrompt
 
 
-def row_text(spec: PromptSpec, *, title: str, blocks: Sequence[Block], facets: Mapping[str, str] | None = None) -> str:
-    """The part of the prompt that all cells of a row share. `facets`: those of the row that raters may see."""
+def row_text(
+    spec: PromptSpec,
+    *,
+    title: str,
+    blocks: Sequence[Block],
+    facets: Mapping[str, str] | None = None,
+    examples: str = "",
+) -> str:
+    """The part of the prompt that all cells of a row share. `facets`: those of the row that raters may see; `examples`:
+    other rows with their answers, which stand before what is told of this one."""
+    if not examples.strip():
+        return _filled(spec.row, _values_of_row(spec, title, blocks, facets)).strip() + "\n\n"
+    preface = _halves(spec.row)[0].strip()
+    own = document_text(spec, title=title, blocks=blocks, facets=facets)
+    return "".join(f"{part}\n\n" for part in (preface, examples.strip(), own) if part)
+
+
+def document_text(
+    spec: PromptSpec, *, title: str, blocks: Sequence[Block], facets: Mapping[str, str] | None = None
+) -> str:
+    """What a prompt tells of a row: its text from the first line on that has a placeholder."""
+    return _filled(_halves(spec.row)[1], _values_of_row(spec, title, blocks, facets)).strip()
+
+
+def _values_of_row(
+    spec: PromptSpec, title: str, blocks: Sequence[Block], facets: Mapping[str, str] | None
+) -> dict[str, str]:
     inert = _inert_in(spec)
     of_row = {f"row_{name}": inert(text) for name, text in (facets or {}).items()}
-    return _filled(spec.row, _row_values(spec.row, inert(title), blocks, inert) | of_row).strip() + "\n\n"
+    return _row_values(spec.row, inert(title), blocks, inert) | of_row
+
+
+def _halves(template: str) -> tuple[str, str]:
+    """What is the same of all rows, in the lines before the first placeholder, and the rest."""
+    lines = template.splitlines(keepends=True)
+    at = next((place for place, line in enumerate(lines) if "$" in line), len(lines))
+    return "".join(lines[:at]), "".join(lines[at:])
 
 
 def _inert_in(spec: PromptSpec) -> Callable[[str], str]:
@@ -30,16 +62,46 @@ def _inert_in(spec: PromptSpec) -> Callable[[str], str]:
 
 
 def cell_prompt(
-    prompt: QuestionPrompt, question: QuestionSpec, facets: Mapping[str, str], *, order: Sequence[str]
+    prompt: QuestionPrompt,
+    question: QuestionSpec,
+    facets: Mapping[str, str],
+    *,
+    order: Sequence[str],
+    nearest: Mapping[str, Sequence[str]] | None = None,
+    examples: str = "",
 ) -> CellPrompt:
-    """One cell's prompt. `order`: the facets in the section's order."""
+    """One cell's prompt. `order`: the facets in the section's order; `nearest`: by its kind, the evidence that stands
+    with this cell; `examples`: answered cells, which stand before it."""
     said = [prompt.options.get(option.key, option.label) for option in offered(prompt, question)]
     values = _column_values(prompt, question, facets, order) | {"options": ", ".join(said)}
+    if kinds := kinds_near(prompt.cell):
+        inert = partial(
+            neutralising.inert,
+            beginnings=neutralising.beginnings(_templates(prompt)),
+            answers=set(prompt.options.values()),
+        )
+        near = nearest or {}
+        values |= {f"nearest_{kind}": "\n".join(f"- {inert(line)}" for line in near.get(kind, ())) for kind in kinds}
+    text = _filled(prompt.cell, values).strip()
     return CellPrompt(
-        text=_filled(prompt.cell, values).strip(),
+        text=f"{examples.strip()}\n\n{text}" if examples.strip() else text,
         options=tuple(said),
         unconditional=_filled(prompt.unconditional, values).strip() or None,
     )
+
+
+def item_text(
+    prompt: QuestionPrompt, question: QuestionSpec, facets: Mapping[str, str], *, order: Sequence[str]
+) -> str:
+    """What a judge that compares embeddings compares with the lines. `order`: the facets in the section's order."""
+    assert prompt.embedding is not None
+    values = {
+        "column": " · ".join(text for facet in order if (text := facets.get(facet, ""))),
+        "about": facets.get(question.about, "") if question.about else "",
+        "question": question.title,
+        **{f"facet_{name}": text for name, text in facets.items()},
+    }
+    return " ".join(_filled(prompt.embedding.item, values).split())
 
 
 def criterion(
@@ -84,20 +146,33 @@ def lines_above(spec: PromptSpec, lines: Sequence[tuple[str, Sequence[tuple[str,
     )
 
 
+def table_lines(spec: PromptSpec, lines: Sequence[str]) -> list[str]:
+    """The texts of a table's lines for `whole_tables.request`; nothing of them can end a line."""
+    inert = _inert_in(spec)
+    return [inert(text) for text in lines]
+
+
 def things_there(spec: PromptSpec, things: Sequence[str]) -> str:
     """What exists before a step, as `writing.there`; nothing of it can end a line."""
+    return writing.there(names_there(spec, things))
+
+
+def names_there(spec: PromptSpec, things: Sequence[str]) -> list[str]:
+    """The names of what exists before a step; nothing of them can end a line."""
     inert = _inert_in(spec)
-    return writing.there([inert(name) for name in things])
+    return [inert(name) for name in things]
 
 
 def offered(prompt: QuestionPrompt, question: QuestionSpec) -> list[OptionSpec]:
-    """The options that a judge chooses among: those that the prompt offers, all if it does not say; never one that only
-    a preset gives."""
-    return [
+    """The options that a judge chooses among, in the order in which it reads them: those that the prompt offers, all if
+    it does not say; never one that only a preset gives."""
+    found = [
         option
         for option in question.options
         if not option.blank and (prompt.offer is None or option.key in prompt.offer)
     ]
+    first = prompt.turn % len(found) if found else 0
+    return [*found[first:], *found[:first]]
 
 
 def offered_at(prompt: QuestionPrompt, question: QuestionSpec, facets: Mapping[str, object]) -> QuestionPrompt:

@@ -52,13 +52,44 @@ writes, one answer may hold several questions of a section: `together` names the
     together:
       - [acts.party, acts.strictness]
 
+`turn: 1` says the options in another order, the first of them last, `turn: 2` the first two; at the top of the file it
+is of all questions. Judges that differ in it alone are arms of one (`judges.actions.lineage`).
+
 Where each row has options of its own, `offer_in` names the facet of rows that says their keys:
 
     questions:
       task.answer:
         offer_in: candidates
 
-`grammar: true` binds the answers of a judge that writes to a grammar made of the questions
+A judge that compares embeddings (`judges.methods.embedding`) reads `encoder` and `embedding`, and any judge with scores
+chooses by `calibration` (`judges.methods.calibration`), where the file has it:
+
+    questions:
+      duties.stated:
+        embedding: {in: [clause], thresholds: {stated: 0.8, implied: 0.5}, none: absent}
+    calibration:
+      duties.stated: {temperature: 1.2, bias: {stated: 0.4}}
+
+One that weighs other judges of a study together (`judges.methods.stacking`) reads `stacker`, which a page fits:
+
+    questions:
+      duties.stated:
+        stacker: {judges: {words: 0.8, near: 1.1}, options: {stated: 0.1, implied: -0.1, absent: 0}}
+
+`$nearest_KIND` of a cell is filled with the lines nearest to its item; `nearest` says how many and by which encoder.
+
+`whole_table: true` asks all lines of a table in one answer (`judges.methods.whole_tables`).
+
+`examples` stand before the cells of a question; a page draws them from people's labels (`judges.example_queries`). Of a
+judge that writes they are whole documents with their answers, and stand before the first line of `row` that has a
+placeholder; of questions that are asked together those of the first that has some count:
+
+    examples:
+      duties.stated: |
+        Duty: Pay rent
+        Answer: Stated
+
+`grammar: true` binds the answers of a judge that rates or writes to a grammar made of the questions
 (`judges.methods.grammar`), so that each can be read; for backends that can do it.
 """
 
@@ -71,14 +102,17 @@ from pathlib import Path
 from annotation.evidence import kinds
 from annotation.scheme.spec import Kind, QuestionSpec, SchemeSpec, SectionSpec
 from base.sentences import gettext as _
-from judges.methods import USES, Method, lexicons
+from judges.methods import SCORES, USES, Method, lexicons, whole_tables
 from judges.methods.prompt_files import (
+    Embedding,
     Lexical,
+    NearestLines,
     PromptError,
     PromptSpec,
     QuestionPrompt,
     Rating,
     Writing,
+    kinds_near,
     kinds_read,
     load_prompt,
     questions_for,
@@ -88,17 +122,24 @@ from judges.methods.prompt_texts import (
     asking,
     cell_prompt,
     criterion,
+    document_text,
     is_asked,
+    item_text,
     lines_above,
+    names_there,
     offered,
     offered_at,
     row_text,
+    table_lines,
     things_there,
 )
+from llm import encoders
 from llm.prompts import digest, with_plain_ends
 
 __all__ = [
+    "Embedding",
     "Lexical",
+    "NearestLines",
     "PromptError",
     "PromptSpec",
     "QuestionPrompt",
@@ -109,17 +150,22 @@ __all__ = [
     "check_against",
     "criterion",
     "digest",
+    "document_text",
     "fitting",
     "is_asked",
+    "item_text",
+    "kinds_near",
     "kinds_read",
     "lines_above",
     "load_prompt",
+    "names_there",
     "offered",
     "offered_at",
     "parts_offered",
     "questions_for",
     "read_as",
     "row_text",
+    "table_lines",
     "things_there",
     "with_plain_ends",
 ]
@@ -162,6 +208,9 @@ def check_against(spec: PromptSpec, scheme: SchemeSpec, method: str, *, normalis
         question = known[name][1]
         options = {option.key for option in question.options}
         named = [*prompt.options, *(prompt.offer or ()), *(prompt.lexical.named() if prompt.lexical else [])]
+        named += prompt.embedding.named() if prompt.embedding else []
+        named += prompt.stacker.named() if prompt.stacker else []
+        named += spec.calibration[name].bias if name in spec.calibration else []
         if unknown := [key for key in named if key not in options]:
             raise PromptError(
                 _("The prompt of “%(question)s” names “%(option)s”, which is no option of that question.")
@@ -188,10 +237,17 @@ def check_against(spec: PromptSpec, scheme: SchemeSpec, method: str, *, normalis
         _try("row", partial(row_text, spec, title="", blocks=[], facets=shown))
     if method == Method.LEXICAL:
         _check_lexical(asked, known)
+    if method == Method.EMBEDDING:
+        _check_embedding(spec, asked, known, normalisation)
+    if method == Method.STACKER and normalisation != "none":
+        raise PromptError(_("Judges are weighed together by what each of them chose by; choose “none”."))
+    if method in SCORES:
+        _check_calibration(spec, asked, normalisation)
     if method == Method.RATING:
         _check_ratings(asked, known)
     if method == Method.WRITING:
         _check_writing(asked, known)
+        whole_tables.check(spec)
     if method == Method.CLOZE:
         for name, prompt in asked.items():
             section, question = known[name]
@@ -242,6 +298,40 @@ def _check_lexical(asked: Mapping[str, QuestionPrompt], known: Mapping[str, tupl
             )
 
 
+def _check_embedding(
+    spec: PromptSpec,
+    asked: Mapping[str, QuestionPrompt],
+    known: Mapping[str, tuple[SectionSpec, QuestionSpec]],
+    normalisation: str,
+) -> None:
+    if spec.encoder not in encoders.names():
+        raise PromptError(
+            _("This installation has no encoder “%(name)s”. It has: %(known)s.")
+            % {"name": spec.encoder, "known": ", ".join(encoders.names())}
+        )
+    if normalisation != "none":
+        raise PromptError(_("Scores of embeddings have no lengths to normalise by; choose “none”."))
+    for name, prompt in asked.items():
+        section, question = known[name]
+        if not question.options:
+            raise PromptError(
+                _("“%(question)s” has no options to choose among; ask for it with the method “writing”.")
+                % {"question": name}
+            )
+        sample = dict.fromkeys(section.column.facets, "x")
+        _try(name, partial(item_text, prompt, question, sample, order=section.column.facets))
+
+
+def _check_calibration(spec: PromptSpec, asked: Mapping[str, QuestionPrompt], normalisation: str) -> None:
+    for name in asked:
+        fitted = spec.calibration.get(name)
+        if fitted is not None and fitted.normalisation != normalisation:
+            raise PromptError(
+                _("The calibration of “%(question)s” is of scores under “%(fitted)s”; choose that normalisation.")
+                % {"question": name, "fitted": fitted.normalisation}
+            )
+
+
 def _check_ratings(asked: Mapping[str, QuestionPrompt], known: Mapping[str, tuple[SectionSpec, QuestionSpec]]) -> None:
     names: dict[str, str] = {}
     for name, prompt in asked.items():
@@ -289,10 +379,11 @@ def _try(name: str, make: Callable[[], object]) -> None:
     try:
         make()
     except KeyError as error:
-        raise PromptError(
-            _("The prompt of “%(question)s” has the placeholder $%(placeholder)s, which nothing fills.")
-            % {"question": name, "placeholder": error.args[0]}
-        ) from error
+        sentence = _("The prompt of “%(question)s” has the placeholder $%(placeholder)s, which nothing fills.")
+        sentence %= {"question": name, "placeholder": error.args[0]}
+        if name != "row" and str(error.args[0]).startswith("row_"):
+            sentence += " " + _("Facets of the row stand in “row”, before all questions.")
+        raise PromptError(sentence) from error
     except ValueError as error:
         raise PromptError(
             _("The prompt of “%(question)s” cannot be used: %(error)s") % {"question": name, "error": error}

@@ -13,6 +13,7 @@ format that they are shown, and think aloud, before they answer.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -107,7 +108,7 @@ def read(answer: str, criterion: Criterion, *, others: Sequence[str] = (), cut: 
         others: names of the criteria that are asked beside this one.
         cut: the answer was not finished, so that a number at its very end may lack its next digit.
     """
-    text = without_thoughts(answer).rstrip()
+    text = _in_lines(without_thoughts(answer).rstrip())
     if not text.strip():
         return Unreadable(Why.CUT_OFF if cut else Why.EMPTY)
     found = list(_mentions(text, [criterion.name, *others]))
@@ -124,6 +125,17 @@ def read(answer: str, criterion: Criterion, *, others: Sequence[str] = (), cut: 
         return Unreadable(Why.CUT_OFF)
     rated = any(isinstance(_rating(mention.rest, criterion.ratings), int) for mention in found)
     return Unreadable(Why.OTHER_CRITERION if rated else Why.NO_VERDICT)
+
+
+def _in_lines(text: str) -> str:
+    """An answer that is one JSON object, with an object of rating and reason for each name, as lines; else the text."""
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    if not isinstance(told, dict) or not all(isinstance(said, dict) and "rating" in said for said in told.values()):
+        return text
+    return "\n".join(f"{name}: {said['rating']}\nReason: {said.get('reason', '')}" for name, said in told.items())
 
 
 class _Mention(NamedTuple):

@@ -1,19 +1,22 @@
 """What `Label.scores` holds: one declared shape a method, which writing checks and readers go by. Pure.
 
-`cloze.Scores` for judges that score options, `answers.Scores` for those that write, nothing for the lexical judge.
+`cloze.Scores` for judges that score options or weigh those of others, `embedding.Scores` for those that compare
+embeddings, `answers.Scores` for those that write, nothing for the lexical judge.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from judges.methods import Method, answers, cloze
+from judges.methods import Method, answers, cloze, embedding
 
-SHAPES: dict[Method, type[cloze.Scores] | type[answers.Scores] | None] = {
+SHAPES: dict[Method, type[cloze.Scores] | type[embedding.Scores] | type[answers.Scores] | None] = {
     Method.CLOZE: cloze.Scores,
     Method.RATING: answers.Scores,
     Method.WRITING: answers.Scores,
     Method.LEXICAL: None,
+    Method.EMBEDDING: embedding.Scores,
+    Method.STACKER: cloze.Scores,
 }
 
 
@@ -31,7 +34,7 @@ def stored(method: Method, scores: object) -> dict[str, Any] | None:
     return scores.stored()
 
 
-def read(method: Method, of_label: Any) -> cloze.Scores | answers.Scores | None:
+def read(method: Method, of_label: Any) -> cloze.Scores | embedding.Scores | answers.Scores | None:
     """The scores of a stored label; raises pydantic's ValidationError for those of another shape."""
     shape = SHAPES[method]
     return None if shape is None else shape.model_validate(of_label)

@@ -22,14 +22,17 @@ from annotation.scheme.spec import Kind, QuestionSpec
 from judges.methods.answers import Scores, Why, without_thoughts
 
 __all__ = [
+    "PLACE",
     "Asking",
     "Scores",
     "Unreadable",
     "Why",
     "Written",
     "above",
+    "answer_lines",
     "form_of",
     "opening",
+    "pattern_of",
     "read",
     "request",
     "there",
@@ -110,24 +113,45 @@ _FORMS: dict[Kind, Callable[[QuestionSpec], str]] = {
     Kind.TRANSITIONS: _transitions,
 }
 _SEVERAL_LINES = (Kind.ITEMS, Kind.TRANSITIONS)
-_PLACE = "<answer>"  # in the form that a model is shown; one that writes it again has not answered
+PLACE = "<answer>"  # in the form that a model is shown; one that writes it again has not answered
 
 
 def request(asked: Sequence[Asking]) -> str:
     """The question after the evidence; of several, one answer is to hold all."""
-    one = len(asked) == 1
-    lines = [] if one else [f"Answer {len(asked)} questions."]
+    told = [] if len(asked) == 1 else [f"Answer {len(asked)} questions."]
+    told += [*questions_of(asked), "", "Write your answer in this form, and nothing else:", *form_lines(asked)]
+    return "\n".join(told)
+
+
+def questions_of(asked: Sequence[Asking]) -> list[str]:
+    """What is asked, in lines; of several questions each has its name above it."""
+    lines = []
     for asking in asked:
-        lines += [] if one else ["", asking.name]  # no colon: models write again what stood behind it
+        lines += [] if len(asked) == 1 else ["", asking.name]  # no colon: models write again what stood behind it
         lines += [asking.wording, f"The answer is {asking.form}."]
-    lines += ["", "Write your answer in this form, and nothing else:"]
+    return lines
+
+
+def form_lines(asked: Sequence[Asking]) -> list[str]:
+    """The form of an answer, in lines."""
+    lines = []
     for asking in asked:
         if asking.spec.kind in _SEVERAL_LINES:
-            lines += [f"{asking.name}:", _PLACE]
+            lines += [f"{asking.name}:", PLACE]
         else:
-            lines.append(f"{asking.name}: {_PLACE}")
+            lines.append(f"{asking.name}: {PLACE}")
         lines += ["Reason: <brief reason>"] if asking.reason else []
-    return "\n".join(lines)
+    return lines
+
+
+def answer_lines(asked: Sequence[Asking], said: Sequence[Written]) -> list[str]:
+    """Answers in the form that is asked for, in lines; `read` gives them back."""
+    lines = []
+    for asking, one in zip(asked, said, strict=True):
+        text = kind_of(asking.spec).for_model(asking.spec, one.value)
+        lines += [f"{asking.name}:", text] if asking.spec.kind in _SEVERAL_LINES else [f"{asking.name}: {text}"]
+        lines += [f"Reason: {one.reason}"] if asking.reason and one.reason else []
+    return lines
 
 
 def opening(asking: Asking) -> str:
@@ -156,7 +180,7 @@ def there(things: Sequence[str]) -> str:
 
 
 def read(
-    answer: str, asked: Sequence[Asking], *, opened: bool = False, cut: bool = False
+    answer: str, asked: Sequence[Asking], *, opened: bool = False, first: bool = False, cut: bool = False
 ) -> list[Written | Unreadable]:
     """What is said to each question, or why nothing can be read there.
 
@@ -165,14 +189,15 @@ def read(
         opened: it is that of a plain prompt. A model that only continues texts does not stop when it has answered:
             a part ends at the first empty line, and of parts with one name the first counts. In a chat it is the last
             one, since models repeat the form that they are shown.
+        first: in a chat, too, the first of parts with one name counts.
         cut: the answer was not finished, so that its last part may lack its end.
     """
     text = (answer if opened else without_thoughts(answer)).rstrip()
     if not text.strip():
         return [Unreadable(Why.CUT_OFF if cut else Why.EMPTY)] * len(asked)
     names = [asking.name for asking in asked]
-    parts = _members(text, names) or _parts(text, names, opened=opened)
-    if not parts and len(asked) == 1 and not opened and _PLACE not in text:
+    parts = _members(text, names) or _parts(text, names, opened=opened, first=first or opened)
+    if not parts and len(asked) == 1 and not opened and PLACE not in text:
         parts = {asked[0].name: _Part(text, is_last=True)}
     return [_read(parts.get(asking.name), asking, any_other=bool(parts), cut=cut) for asking in asked]
 
@@ -193,12 +218,16 @@ _FENCE = re.compile(r"\A```[^\n`]*\n(.*?)\n?```\Z", re.DOTALL)
 _EMPTY_LINE = re.compile(r"\n[ \t]*\n")
 
 
+def fenced(text: str) -> str:
+    """What stands in a code fence, of a text that is one; else the text."""
+    found = _FENCE.match(text.strip())
+    return found[1] if found else text
+
+
 def _members(text: str, names: Sequence[str]) -> dict[str, _Part]:
     """The parts of an answer that is one JSON object with these names; none of any other answer."""
-    if found := _FENCE.match(text.strip()):
-        text = found[1]
     try:
-        told = json.loads(text)
+        told = json.loads(fenced(text))
     except (ValueError, RecursionError):
         return {}
     if not isinstance(told, dict):
@@ -206,17 +235,20 @@ def _members(text: str, names: Sequence[str]) -> dict[str, _Part]:
     by_name = {name.casefold().replace("-", " "): name for name in names}
     parts = {}
     for key, value in told.items():
-        if (name := by_name.get(key.casefold().replace("_", " ").replace("-", " "))) and value not in (None, _PLACE):
+        if (name := by_name.get(key.casefold().replace("_", " ").replace("-", " "))) and value not in (None, PLACE):
             said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             reason = told.get("reason", told.get("Reason")) if len(names) == 1 else None
             parts[name] = _Part(f"{said}\nReason: {reason}" if isinstance(reason, str) else said, is_last=False)
     return parts
 
 
-def _parts(text: str, names: Sequence[str], *, opened: bool) -> dict[str, _Part]:
-    one_of = "|".join(
-        f"(?P<n{place}>{r'[ _-]+'.join(map(re.escape, re.split('[ -]', name)))})" for place, name in enumerate(names)
-    )
+def pattern_of(name: str) -> str:
+    """The regular expression of a question's name, as models write it."""
+    return r"[ _-]+".join(map(re.escape, re.split("[ -]", name)))
+
+
+def _parts(text: str, names: Sequence[str], *, opened: bool, first: bool) -> dict[str, _Part]:
+    one_of = "|".join(f"(?P<n{place}>{pattern_of(name)})" for place, name in enumerate(names))
     # With what lists and headings put before and behind a name.
     heads = re.compile(
         rf"^[\s>*_#•{{\"“,-]*(?:\(?\d{{1,2}}[.)]\s*)?[*_\"“]*(?:{one_of})[*_\"”]*(?:\s*\([^()\n]*\))?[*_\"”]*\s*[:=][*_]*",
@@ -230,7 +262,7 @@ def _parts(text: str, names: Sequence[str], *, opened: bool) -> dict[str, _Part]
         part, is_last = text[head.end() : end].strip(), end == len(text)
         if opened and (broken := _EMPTY_LINE.search(part)):
             part, is_last = part[: broken.start()], False
-        if not part.lstrip('"“').startswith(_PLACE) and (not opened or name not in parts):
+        if not part.lstrip('"“').startswith(PLACE) and (not first or name not in parts):
             parts[name] = _Part(part, is_last)
     return parts
 

@@ -8,15 +8,17 @@ from functools import cached_property
 
 from annotation.actions import Answer
 from annotation.evidence.blocks import Block
-from annotation.models import Assignment, Column, Option, Question
+from annotation.models import Assignment, Column, Option, Question, Row
 from annotation.scheme.basis import facet_text
 from annotation.scheme.spec import QuestionSpec, SectionSpec
+from judges import doors
 from judges.methods import prompting
 from judges.methods.answers import Why
+from judges.methods.calibration import Calibration
 from judges.methods.prompting import QuestionPrompt
 from judges.models import Judge
 from llm.backends.base import Backend
-from llm.engine.prompt import Generated, OnProgress, PromptTooLong, Sampling
+from llm.engine.prompt import Generated, Grammar, OnProgress, PromptTooLong, Sampling, Tokens
 
 
 class RowFailed(Exception):
@@ -33,6 +35,7 @@ class Asked:
     spec: QuestionSpec
     prompt: QuestionPrompt
     options: dict[str, Option]
+    calibration: Calibration | None = None
 
     @property
     def name(self) -> str:
@@ -61,13 +64,23 @@ class Labelled:
     answers: list[Answer]
     tokens: int
     unread: list[Unread] = field(default_factory=list)
+    speaks: str = ""  # see `judges.methods.addressing`
+    written: int = 0  # of the tokens
+
+
+def facets_read(judge: Judge, row: Row) -> dict[str, str]:
+    """The facets of a row that a judge's prompt may name: those that raters see."""
+    # Of its study too, for the scheme says which of them raters may see; most prompts want none.
+    facets = row.sheet.study.scheme.parsed.row.shown if "row_" in judge.prompt_spec.row else ()
+    return {facet.key: facet_text(row.facets.get(facet.key)) for facet in facets}
 
 
 @dataclass
 class AtRow:
     """A judge at one row: what it reads, what it is asked, and whom it asks.
 
-    `tokens`: fed so far, over all calls of its backend; what `on_progress` is told.
+    `tokens`: fed so far, over all calls of its backend; what `on_progress` is told. `written`: those of them that the
+    model wrote.
     """
 
     judge: Judge
@@ -77,29 +90,49 @@ class AtRow:
     backend: Backend | None = None
     on_progress: OnProgress | None = None
     tokens: int = 0
+    written: int = 0
     _done: int = 0  # cells of the calls before
+    _shared: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def shared(self) -> str:
         """The part of the prompt that all cells share."""
-        row = self.assignment.row
-        # Of its study too, for the scheme says which of them raters may see; most prompts want none.
-        facets = row.sheet.study.scheme.parsed.row.shown if "row_" in self.judge.prompt_spec.row else ()
-        seen = {facet.key: facet_text(row.facets.get(facet.key)) for facet in facets}
-        return prompting.row_text(self.judge.prompt_spec, title=row.title, blocks=self.blocks, facets=seen)
+        return self.shared_with("")
+
+    def shared_with(self, examples: str) -> str:
+        """That part, with these examples in it."""
+        if examples not in self._shared:
+            row = self.assignment.row
+            facets = facets_read(self.judge, row)
+            self._shared[examples] = prompting.row_text(
+                self.judge.prompt_spec, title=row.title, blocks=self.blocks, facets=facets, examples=examples
+            )
+        return self._shared[examples]
+
+    def examples_for(self, cells: Sequence[Asked]) -> str:
+        """The examples that stand before what is asked of these cells in one answer."""
+        of = self.judge.prompt_spec.examples
+        return next((of[cell.name] for cell in cells if cell.name in of), "")
+
+    @cached_property
+    def picture(self) -> str:
+        """What the judge is shown beside its prompts, as a data: address; "" for nothing."""
+        return doors.picture_of(self.assignment.row) if self.judge.prompt_spec.picture else ""
 
     def counting(self) -> OnProgress:
         """What a backend is to tell in its next call; counts go on from those of the calls before."""
-        fed, done = self.tokens, self._done
+        fed, wrote, done = self.tokens, self.written, self._done
 
         def count(tokens: int, cells: int) -> None:
             self.tokens, self._done = fed + tokens, done + cells
+            if isinstance(tokens, Tokens):
+                self.written = wrote + tokens.written
             if self.on_progress is not None:
-                self.on_progress(self.tokens, self._done)
+                self.on_progress(Tokens(read=self.tokens - self.written, written=self.written), self._done)
 
         return count
 
-    def generate(self, prompts: Sequence[str], *, grammar: str = "") -> list[Generated]:
+    def generate(self, prompts: Sequence[str], *, grammar: Grammar | None = None) -> list[Generated]:
         """The answers to these prompts, bound to a grammar if one is given. The draws of a repeat are seeded by its
         number.
 
@@ -116,13 +149,28 @@ class AtRow:
             temperature=judge.temperature,
             seed=self.assignment.repeat,
             grammar=grammar,
+            picture=self.picture,
         )
-        written = []
-        for answer in self.backend.generate(prompts, sampling, self.counting()):
+        wrote, written = self.written, []
+        answers = self.backend.generate(prompts, sampling, self.counting())
+        if self.written == wrote:  # a backend that counts all tokens alike: each that it wrote was fed to it once more
+            counted = sum(answer.tokens or 0 for answer in answers if isinstance(answer, Generated))
+            self.written = min(wrote + counted, self.tokens)
+        for answer in answers:
             if isinstance(answer, PromptTooLong):
                 raise RowFailed(str(answer)) from answer
             written.append(answer)
         return written
+
+    def generate_bound(self, prompts: Sequence[str], grammars: Sequence[Grammar | None]) -> list[Generated]:
+        """The answers to these prompts, each bound to the grammar at its place, where there is one; raises as
+        `generate`."""
+        answers: dict[int, Generated] = {}
+        for grammar in dict.fromkeys(grammars):
+            places = [place for place, own in enumerate(grammars) if own == grammar]
+            written = self.generate([prompts[place] for place in places], grammar=grammar)
+            answers |= dict(zip(places, written, strict=True))
+        return [answers[place] for place in range(len(prompts))]
 
     def groups(self) -> list[list[Asked]]:
         """The cells that one answer is to hold: each alone, or those of a column that the prompt asks together."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from annotation.actions import Answer
-from judges.methods import prompting
+from judges.methods import cloze, prompting
 from judges.methods.cloze import Scores
 from judges.runs.asking import Asked, AtRow, Labelled, RowFailed
-from llm.backends.base import BackendError
-from llm.engine.normalisation import Normalisation, choose
-from llm.engine.prompt import OptionScore, OptionsNotPrefixFree, PromptTooLong, RowPrompt
+from judges.runs.nearest import nearest_lines
+from llm.backends.base import Backend, BackendError
+from llm.engine.normalisation import Normalisation
+from llm.engine.prompt import CellPrompt, OptionScore, OptionsNotPrefixFree, PromptTooLong, RowPrompt, RowScores
 
 
 def label(row: AtRow) -> Labelled:
@@ -26,13 +27,22 @@ def label(row: AtRow) -> Labelled:
     normalisation = cast(Normalisation, row.judge.normalisation)  # the field's choices
     try:
         cells = tuple(
-            prompting.cell_prompt(cell.prompt, cell.spec, cell.column.facets, order=cell.section.column.facets)
-            for cell in row.asked
+            prompting.cell_prompt(
+                cell.prompt,
+                cell.spec,
+                cell.column.facets,
+                order=cell.section.column.facets,
+                nearest=near,
+                examples=row.judge.prompt_spec.examples.get(cell.name, ""),
+            )
+            for cell, near in zip(row.asked, nearest_lines(row), strict=True)
         )
-        (scores,) = row.backend.score([RowPrompt(shared=row.shared, cells=cells)], row.counting())
-        if isinstance(scores, PromptTooLong):
-            raise RowFailed(str(scores))
+        scores = _scores(row.backend.score, row, cells)
         answers = [_chosen(cell, of_cell, normalisation) for cell, of_cell in zip(row.asked, scores, strict=True)]
+        if doubtful := [place for place, answer in enumerate(answers) if _is_doubtful(answer, row.backend)]:
+            again = _scores(row.backend.rescue, row, [cells[place] for place in doubtful])
+            for place, of_cell in zip(doubtful, again, strict=True):
+                answers[place] = _chosen(row.asked[place], of_cell, normalisation, rescued=True)
     except OptionsNotPrefixFree as error:
         raise BackendError(str(error), permanent=True) from error  # so it is in every row
     except ValueError as error:  # this row's texts break the engine's rules
@@ -40,12 +50,34 @@ def label(row: AtRow) -> Labelled:
     return Labelled(answers, tokens=row.tokens)
 
 
-def _chosen(cell: Asked, scores: Sequence[OptionScore], normalisation: Normalisation) -> Answer:
+def _scores(
+    score: Callable[..., list[RowScores | PromptTooLong]], row: AtRow, cells: Sequence[CellPrompt]
+) -> RowScores:
+    (scores,) = score([RowPrompt(shared=row.shared, cells=tuple(cells))], row.counting())
+    if isinstance(scores, PromptTooLong):
+        raise RowFailed(str(scores))
+    return scores
+
+
+def _is_doubtful(answer: Answer, backend: Backend) -> bool:
+    """Whether the lead of an option is so small that more digits may end it."""
+    assert isinstance(answer.scores, Scores)
+    by = answer.scores.calibration
+    # What is compared was divided by a temperature; its margin is in nats of a sum before.
+    margin = answer.scores.margin_nats * (by.temperature if by else 1.0)
+    # Of a difference to what is said without evidence there are twice as many sums.
+    n_sums = 2 if (by.normalisation if by else answer.scores.normalisation) == "pmi" else 1
+    return margin < backend.rescue_below_nats * n_sums
+
+
+def _chosen(
+    cell: Asked, scores: Sequence[OptionScore], normalisation: Normalisation, *, rescued: bool = False
+) -> Answer:
     keys = [option.key for option in prompting.offered(cell.prompt, cell.spec)]
-    choice = choose(scores, normalisation)
+    choice = cloze.chosen(keys, scores, normalisation, cell.calibration)
     return Answer(
         cell.column,
         cell.question,
         cell.options[keys[choice.index]],
-        scores=Scores.of(keys, scores, choice, normalisation),
+        scores=Scores.of(keys, scores, choice, normalisation, cell.calibration, rescued=rescued),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from annotation.actions import Answer
 from base.text import storable
-from judges.methods import prompting, rating
+from judges.methods import grammar, prompting, rating
 from judges.methods.rating import Scores, Unreadable, Verdict
 from judges.runs.asking import Asked, AtRow, Labelled, Unread
 
@@ -30,9 +30,17 @@ def label(row: AtRow) -> Labelled:
         row.shared + rating.request_all(of_group) + (f"\n\n{opening}" if opening else "")
         for of_group, opening in zip(criteria, openings, strict=True)
     ]
+    bound = [
+        grammar.of_ratings(of_group, room=row.judge.max_new_tokens or 0, opened=bool(opening))
+        if row.judge.prompt_spec.grammar
+        else None
+        for of_group, opening in zip(criteria, openings, strict=True)
+    ]
     labelled = Labelled([], tokens=0)
     names = {criterion.name for of_group in criteria for criterion in of_group}
-    for group, of_group, opening, written in zip(groups, criteria, openings, row.generate(prompts), strict=True):
+    for group, of_group, opening, written in zip(
+        groups, criteria, openings, row.generate_bound(prompts, bound), strict=True
+    ):
         raw = storable(written.text)
         together = tuple(criterion.name for criterion in of_group) if len(of_group) > 1 else ()
         for cell, criterion in zip(group, of_group, strict=True):

@@ -26,7 +26,7 @@ def label(row: AtRow) -> Labelled:
     """What the words of the evidence say of each cell; the line it rests on is the label's note."""
     document = row.assignment.row
     language = LANGUAGES.get((document.language or "en").split("-")[0].lower(), "english")
-    judge = LexicalJudge(language, _lexicon(row.judge))
+    judge = LexicalJudge(language, lexicon_of(row.judge))
     known = kinds.known(document.sheet.study.scheme.parsed.block_kinds)
     lines = {kind: [block.text for block in row.blocks if block.kind == kind] for kind in {b.kind for b in row.blocks}}
 
@@ -78,7 +78,8 @@ def _by_parser(key: str, cell: Asked, row: AtRow) -> Answer | Unread:
     return Answer(cell.column, cell.question, value=value)
 
 
-def _lexicon(judge: Judge) -> Lexicon:
+def lexicon_of(judge: Judge) -> Lexicon:
+    """Whose words the judge knows. Raises RowFailed where no pack has them."""
     name = judge.prompt_spec.lexicon
     try:
         return lexicons.named(name)

@@ -1,7 +1,9 @@
 """A judge that writes, at one row: questions are asked one by one or together, and read by their kind of answer.
 
 The lines of a table (layout `down`) are asked one after another, each with what the judge itself answered above it; a
-question about transitions also with what there is by then.
+question about transitions also with what there is by then. Or all lines are asked in one answer, where the prompt says
+so. Elsewhere a question that other answers can switch off is asked last, and only where they have not: a reason for
+“nonsense” is not written of what makes sense.
 """
 
 from __future__ import annotations
@@ -16,11 +18,11 @@ from annotation.evidence.blocks import Block
 from annotation.scheme.rule_specs import Rule
 from annotation.scheme.spec import Layout
 from base.text import storable
-from judges.methods import grammar, prompting, writing
+from judges.methods import grammar, prompting, whole_tables, writing
 from judges.methods.writing import Asking, Scores, Unreadable, Written
 from judges.runs.asking import Asked, AtRow, Labelled, Unread
-from judges.runs.rules import settled
-from llm.engine.prompt import Generated
+from judges.runs.rules import settled, switched_off
+from llm.engine.prompt import Grammar
 
 
 def label(row: AtRow) -> Labelled:
@@ -32,11 +34,21 @@ def label(row: AtRow) -> Labelled:
     """
     made = Labelled([], tokens=0)
     groups = row.groups()
-    _ask(row, [(group, "") for group in groups if group[0].section.layout == Layout.ACROSS], made)
+    across = [group for group in groups if group[0].section.layout == Layout.ACROSS]
+    _ask(row, [(group, "") for group in across if not _waits(group)], made)
+    standing, _unread = settled(made.answers, [], facets=row.assignment.row.facets)
+    off = switched_off(standing)
+    _ask(row, [(group, "") for group in across if _waits(group) and not all(cell.key in off for cell in group)], made)
     down = (group for group in groups if group[0].section.layout == Layout.DOWN)
+    fill = _fill_whole if row.judge.prompt_spec.whole_table else _fill_table
     for _key, of_section in groupby(down, key=lambda group: group[0].section.key):
-        _fill_table(row, list(of_section), made)
+        fill(row, list(of_section), made)
     return Labelled(made.answers, tokens=row.tokens, unread=made.unread)
+
+
+def _waits(group: Sequence[Asked]) -> bool:
+    """Whether all that one answer holds may be switched off by others."""
+    return all(cell.spec.ask_unless for cell in group)
 
 
 def _fill_table(row: AtRow, groups: Sequence[Sequence[Asked]], made: Labelled) -> None:
@@ -53,6 +65,46 @@ def _fill_table(row: AtRow, groups: Sequence[Sequence[Asked]], made: Labelled) -
         lines.append(line[0][0])
     made.answers.extend(table.answers)
     made.unread.extend(table.unread)
+
+
+def _fill_whole(row: AtRow, groups: Sequence[Sequence[Asked]], made: Labelled) -> None:
+    """Ask all lines in one answer."""
+    lines = [
+        [cell for group in of_line for cell in group]
+        for _column, of_line in groupby(groups, key=lambda group: group[0].column.pk)
+    ]
+    askings = [[_asking(cell) for cell in line] for line in lines]
+    asked = max(askings, key=len)  # a line whose text answers a question is not asked that
+    names = prompting.table_lines(row.judge.prompt_spec, [line[0].column.name for line in lines])
+    opening = "" if row.judge.chat_template else "1.\n"
+    shared = row.shared_with(row.examples_for([cell for line in lines for cell in line]))
+    prompt = shared + whole_tables.request(names, asked) + (f"\n\n{opening}" if opening else "")
+    [written] = row.generate([prompt], grammar=_grammar_of_table(row, lines, askings))
+    raw = storable(written.text)
+    table = whole_tables.parts(opening + raw, names, [asking.name for asking in asked], opened=bool(opening))
+    last = max((place for place, part in enumerate(table) if part is not None), default=-1)
+    for place, (line, of_line, part) in enumerate(zip(lines, askings, table, strict=True)):
+        cut = written.cut and (place > last if part is None else part.is_last)
+        # Of a line that was not found all that was written is kept, for nothing says which of it would be the line's.
+        own = raw if part is None else part.text
+        scores = Scores(answer=own, cut=cut, together=tuple(asking.name for asking in of_line))
+        read = whole_tables.read_line(part, of_line, opened=bool(opening), cut=cut)
+        for cell, said in zip(line, read, strict=True):
+            _put(cell, said, scores, row, made)
+
+
+def _grammar_of_table(
+    row: AtRow, lines: Sequence[Sequence[Asked]], askings: Sequence[Sequence[Asking]]
+) -> Grammar | None:
+    if not row.judge.prompt_spec.grammar:
+        return None
+    assert row.judge.max_new_tokens is not None
+    return whole_tables.grammar(
+        askings,
+        room=row.judge.max_new_tokens,
+        opened=not row.judge.chat_template,
+        digitless=_digitless(lines[0][0]),
+    )
 
 
 def _there(row: AtRow, group: Sequence[Asked], standing: Sequence[Answer], lines: Sequence[Asked]) -> str:
@@ -77,15 +129,14 @@ def _ask(row: AtRow, groups: Sequence[tuple[Sequence[Asked], str]], made: Labell
     # Where a chat's reply begins nothing can be put into the model's mouth; a plain text ends in the answer's opening.
     openings = [writing.opening(of_group[0]) if opened else "" for of_group in askings]
     prompts = [
-        row.shared + above + writing.request(of_group) + (f"\n\n{opening}" if opening else "")
-        for (_group, above), of_group, opening in zip(groups, askings, openings, strict=True)
+        row.shared_with(row.examples_for(group))
+        + above
+        + writing.request(of_group)
+        + (f"\n\n{opening}" if opening else "")
+        for (group, above), of_group, opening in zip(groups, askings, openings, strict=True)
     ]
     bound = [_grammar(row, group, of_group) for (group, _above), of_group in zip(groups, askings, strict=True)]
-    answers: dict[int, Generated] = {}
-    for own_grammar in dict.fromkeys(bound):
-        places = [place for place, own in enumerate(bound) if own == own_grammar]
-        written_there = row.generate([prompts[place] for place in places], grammar=own_grammar)
-        answers |= dict(zip(places, written_there, strict=True))
+    answers = row.generate_bound(prompts, bound)
     for place, ((group, _above), of_group, opening) in enumerate(zip(groups, askings, openings, strict=True)):
         written = answers[place]
         raw = storable(written.text)
@@ -93,25 +144,33 @@ def _ask(row: AtRow, groups: Sequence[tuple[Sequence[Asked], str]], made: Labell
         scores = Scores(answer=raw, cut=written.cut, together=together)
         read = writing.read(opening + raw, of_group, opened=opened, cut=written.cut)
         for cell, said in zip(group, read, strict=True):
-            match said:
-                case Written():
-                    made.answers.append(_answer(cell, said, scores, row.assignment.row.blocks))
-                case Unreadable():
-                    made.unread.append(Unread(cell.column, cell.question, said.why, raw, said.detail))
+            _put(cell, said, scores, row, made)
 
 
-def _grammar(row: AtRow, group: Sequence[Asked], askings: Sequence[Asking]) -> str:
-    """What the answer to a group is bound to; "" for nothing."""
+def _put(cell: Asked, said: Written | Unreadable, scores: Scores, row: AtRow, made: Labelled) -> None:
+    match said:
+        case Written():
+            made.answers.append(_answer(cell, said, scores, row.assignment.row.blocks))
+        case Unreadable():
+            made.unread.append(Unread(cell.column, cell.question, said.why, scores.answer, said.detail))
+
+
+def _grammar(row: AtRow, group: Sequence[Asked], askings: Sequence[Asking]) -> Grammar | None:
+    """What the answer to a group is bound to; None for nothing."""
     if not row.judge.prompt_spec.grammar:
-        return ""
+        return None
     assert row.judge.max_new_tokens is not None
-    checks = group[0].section.checks
     return grammar.of(
         askings,
         room=row.judge.max_new_tokens,
         opened=not row.judge.chat_template,
-        digitless={check.question for check in checks if check.rule == Rule.NO_NUMBER},
+        digitless=_digitless(group[0]),
     )
+
+
+def _digitless(cell: Asked) -> set[str]:
+    """Keys of the questions of its section whose answers have no digit."""
+    return {check.question for check in cell.section.checks if check.rule == Rule.NO_NUMBER}
 
 
 def _asking(cell: Asked) -> Asking:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import importlib.metadata
+from collections.abc import Collection
 from dataclasses import replace
+from typing import cast
 
 from django.utils.translation import gettext as _
 
 from annotation.models import Assignment, Question
 from annotation.scheme.spec import SchemeSpec
-from judges.methods import USES, Method, prompting, shapes
+from judges.methods import USES, Method, addressing, prompting, shapes
+from judges.methods.calibration import Calibration
 from judges.models import Judge
-from judges.runs import by_cloze, by_rating, by_words, by_writing, evidence
+from judges.runs import by_cloze, by_embedding, by_judges, by_rating, by_words, by_writing, evidence, nearest
 from judges.runs.asking import Answering, Asked, AtRow, Labelled, RowFailed, Unread
 from judges.runs.evidence import NotExtracted
 from judges.runs.rules import settled
 from llm import registry
 from llm.backends.base import Backend, Use
+from llm.engine.normalisation import Normalisation
 from llm.engine.prompt import OnProgress
 from llm.models import LanguageModel
 
@@ -27,6 +31,8 @@ _METHODS: dict[Method, Answering] = {
     Method.RATING: by_rating.label,
     Method.WRITING: by_writing.label,
     Method.LEXICAL: by_words.label,
+    Method.EMBEDDING: by_embedding.label,
+    Method.STACKER: by_judges.label,
 }
 
 
@@ -67,6 +73,15 @@ def refuse_grammar(model: LanguageModel) -> None:
     registry.class_of(model.backend).refuse_grammar()
 
 
+def refuse_picture(model: LanguageModel) -> None:
+    """Refuse a judge whose prompt shows it pictures, where its backend cannot read any.
+
+    Raises:
+        BackendError: with what to do.
+    """
+    registry.class_of(model.backend).refuse_picture()
+
+
 def asks_in_chat_form(model: LanguageModel | None, *, method: str, chat_template: bool) -> bool:
     """As the judge says; but some backends write in their chat form only."""
     return (
@@ -80,9 +95,32 @@ def _use(method: str) -> Use:
     return use
 
 
-def lexical_identity() -> dict[str, str]:
-    """What labels when no model does, for the run's record."""
-    return {"snowballstemmer": importlib.metadata.version("snowballstemmer")}
+def identity_without_model(judge: Judge) -> dict[str, str]:
+    """What labels when no language model does, for the run's record.
+
+    Raises:
+        BackendError: the judge's encoder is not here.
+    """
+    words = {"snowballstemmer": importlib.metadata.version("snowballstemmer")}
+    if judge.method == Method.EMBEDDING:
+        return {**by_embedding.identity(judge.prompt_spec.encoder), **words}
+    return words
+
+
+def check_encoders(judge: Judge) -> None:
+    """Refuse a judge whose encoder is not on this machine.
+
+    Raises:
+        BackendError: with what to do.
+    """
+    its_own = [judge.prompt_spec.encoder] if judge.method == Method.EMBEDDING else []
+    for name in {*nearest.encoders_of(judge), *its_own}:
+        by_embedding.check(name)
+
+
+def nearest_of(judge: Judge) -> dict[str, dict[str, object]]:
+    """What a run's record says of the lines that are chosen for each cell; empty where all evidence is read."""
+    return nearest.record_of(judge)
 
 
 def offer_of(judge: Judge, scheme: SchemeSpec) -> dict[str, dict[str, list[str]]]:
@@ -115,8 +153,17 @@ def cells_asked(judge: Judge, assignment: Assignment) -> list[Asked]:
             spec = section.question(question.key)
             if of_question and assignment.asks(column.section) and prompting.is_asked(section, spec, column.facets):
                 options = {option.key: option for option in question.options.all()}
-                asked.append(Asked(column, question, section, spec, of_question, options))
+                calibration = _calibration(judge, f"{section.key}.{question.key}")
+                asked.append(Asked(column, question, section, spec, of_question, options, calibration))
     return asked
+
+
+def _calibration(judge: Judge, question: str) -> Calibration | None:
+    """By which a cell's option is chosen. Where a prompt calibrates some of its questions the others have one that
+    changes nothing, so that all labels of a judge are told alike."""
+    fitted = judge.prompt_spec.calibration
+    unchanged = Calibration(normalisation=cast(Normalisation, judge.normalisation))
+    return fitted.get(question, unchanged) if fitted else None
 
 
 def label_row(
@@ -125,25 +172,27 @@ def label_row(
     backend: Backend | None,
     on_progress: OnProgress | None = None,
     corrected: bool = False,
+    only: Collection[tuple[int, str]] | None = None,
 ) -> Labelled:
-    """Answer the cells of one row; `corrected`: by extracted lists as people have corrected them.
+    """Answer the cells of one row; `corrected`: by extracted lists as people have corrected them; `only`: these cells,
+    each a column and the key of a question.
 
     Raises:
         RowFailed: the row has no evidence, or more than the model's context takes.
         BackendError: the model is missing or broken.
         Whatever `on_progress` raises.
     """
-    asked = cells_asked(judge, assignment)
+    asked = [cell for cell in cells_asked(judge, assignment) if only is None or cell.key in only]
     if not asked:
         raise RowFailed(_("The judge's prompt asks none of the questions of this sheet."))
     try:
         blocks = evidence.evidence_of(judge, assignment.row, corrected=corrected)
     except NotExtracted as missing:
         raise RowFailed(str(missing)) from missing
-    if not any(block.kind != "heading" for block in blocks):
-        raise RowFailed(_("It has no evidence to judge by."))
     method = Method(judge.method)
-    kinds = prompting.kinds_read(judge.prompt_spec, method) if USES[method] is not None else []
+    if method != Method.STACKER and not any(block.kind != "heading" for block in blocks):
+        raise RowFailed(_("It has no evidence to judge by."))
+    kinds = prompting.kinds_read(judge.prompt_spec, method) if method != Method.LEXICAL else []
     if kinds and not any(block.kind in kinds for block in blocks):  # it would be asked about nothing
         raise RowFailed(
             _("Its evidence is of other kinds than the prompt reads, which are: %(kinds)s.")
@@ -155,7 +204,9 @@ def label_row(
         ]
     except ValueError as error:
         raise RowFailed(str(error)) from error
-    labelled = _METHODS[method](AtRow(judge, assignment, blocks, asked, backend, on_progress))
+    at_row = AtRow(judge, assignment, blocks, asked, backend, on_progress)
+    labelled = _METHODS[method](at_row)
     answers, unread = settled(labelled.answers, labelled.unread, facets=assignment.row.facets)
     answers = [replace(answer, scores=shapes.stored(method, answer.scores)) for answer in answers]
-    return Labelled(answers, tokens=labelled.tokens, unread=unread)
+    speaks = addressing.first_that_speaks(block.text for block in blocks)
+    return Labelled(answers, tokens=labelled.tokens, unread=unread, speaks=speaks, written=at_row.written)

@@ -1,0 +1,94 @@
+"""Judges whose prompts have examples drawn from people's labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+import yaml
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotation.actions import Refused
+from annotation.models import Study
+from judges import example_queries as queries
+from judges.actions.creating import create_judge
+from judges.actions.lineage import came_from
+from judges.lineage_models import Origin
+from judges.methods import Method
+from judges.models import Judge
+from llm.encoders import EncoderError
+
+_DRAWN = re.compile(r"^# Examples: .*\nexamples:\n(?:[ \t]+.*\n|\n)*|^examples:\n(?:[ \t]+.*\n|\n)*", re.MULTILINE)
+MOST_EXAMPLES = 8
+
+
+@transaction.atomic
+def create_with_examples(
+    *, judge: Judge, study: Study, rows: Collection[int], each: int, name: str, seed: int = 0
+) -> Judge:
+    """A judge like `judge` whose prompt has examples: cells of `rows` as the prompt asks them, with people's answers;
+    of a judge that writes, documents of `rows` with the answers to all that it is asked of them. The prompt has lines
+    of the study's documents, so that the judge is known in this study alone.
+
+    Args:
+        each: how many of every option at most, or how many documents; up to `MOST_EXAMPLES`.
+        seed: by which they are drawn.
+
+    Raises:
+        Refused: its cells do not bring their own evidence, nothing of these documents can be an example, an encoder is
+            missing, or another judge has that name.
+        PromptError: the judge asks what the scheme of the study has not.
+    """
+    if not 1 <= each <= MOST_EXAMPLES:
+        if judge.method == Method.WRITING:
+            raise Refused(_("Show 1 to %(most)s documents as examples.") % {"most": MOST_EXAMPLES})
+        raise Refused(_("Draw 1 to %(most)s examples of each option.") % {"most": MOST_EXAMPLES})
+    if not queries.questions_with_examples_of(judge):
+        raise Refused(
+            _(
+                "A cell of another document can be an example only where a cell brings its own evidence: a judge of "
+                "the method “cloze” whose prompt has $nearest_KIND in its cells."
+            )
+        )
+    if Judge.objects.filter(name=name).exists():
+        raise Refused(_("There is a judge called “%(name)s” already.") % {"name": name})
+    found = _found(judge, study, rows, each=each, seed=seed)
+    documents = ", ".join(map(str, found.rows))
+    said = f"of documents {documents} of the study {study.slug}, seed {seed}, labels {found.labels_sha256[:12]}"
+    block = yaml.safe_dump({"examples": found.texts}, sort_keys=False, allow_unicode=True, width=1000)
+    text = f"{_DRAWN.sub('', judge.prompt.text).rstrip()}\n# Examples: {said}\n{block}"
+    made = create_judge(
+        name=name,
+        method=judge.method,
+        normalisation=judge.normalisation,
+        chat_template=judge.chat_template,
+        temperature=judge.temperature,
+        max_new_tokens=judge.max_new_tokens,
+        model=judge.model,
+        evidence=judge.evidence,
+        prompt_text=text,
+        study=study,
+    )
+    came_from(judge=made, parent=judge, how=Origin.How.EXAMPLES, study=study)
+    return made
+
+
+def _found(judge: Judge, study: Study, rows: Collection[int], *, each: int, seed: int) -> queries.Drawn:
+    if judge.method == Method.WRITING:
+        found = queries.demonstrated(judge, study, rows, each=each, seed=seed)
+        if not found.texts:
+            raise Refused(
+                _(
+                    "None of these documents has an answer to all that the judge is asked, be it the gold's or that of "
+                    "most people."
+                )
+            )
+        return found
+    try:
+        found = queries.drawn(judge, study, rows, each=each, seed=seed)
+    except EncoderError as error:
+        raise Refused(str(error)) from error
+    if not found.texts:
+        raise Refused(_("People agree on no cell of these documents that could be an example."))
+    return found

@@ -1,0 +1,79 @@
+"""Judges and extractors renamed, put away and taken back. What they have made stays theirs."""
+
+from __future__ import annotations
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_slug
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.actions import Refused
+from annotation.models import Rater
+from judges.methods import Method
+from judges.models import Extractor, Judge
+from work.states import RunState
+
+
+def _refuse_if_weighed(name: str) -> None:
+    """A stacker knows the judges that it weighs by their names."""
+    for judge in Judge.objects.filter(method=Method.STACKER, archived_at=None).select_related("prompt"):
+        weighed = (question.stacker for question in judge.prompt_spec.questions.values())
+        if any(stacker is not None and name in stacker.judges for stacker in weighed):
+            raise Refused(_("“%(other)s” weighs this judge by its name. Archive it first.") % {"other": judge.name})
+
+
+@transaction.atomic
+def rename(tool: Judge | Extractor, *, name: str) -> None:
+    """Give a judge or an extractor another name; a judge's raters get it as their code.
+
+    Raises:
+        Refused: it is no name, somebody has it, or the tool is at work.
+    """
+    made = type(tool)
+    locked = made._default_manager.select_for_update().get(pk=tool.pk)
+    if name == locked.name:
+        return
+    try:
+        validate_slug(name)
+    except ValidationError:
+        raise Refused(_("A name has letters, digits, hyphens and underscores, and no spaces.")) from None
+    if len(name) > 60:
+        raise Refused(_("A name has at most 60 characters."))
+    if made._default_manager.filter(name=name).exists():
+        raise Refused(_("“%(name)s” is taken.") % {"name": name})
+    if tool.runs.filter(state=RunState.RUNNING).exists():
+        raise Refused(_("“%(name)s” is at work. Rename it when its run has ended.") % {"name": locked.name})
+    if isinstance(tool, Judge):
+        _refuse_if_weighed(locked.name)
+        # A plan may have given a judge work that it has not begun.
+        raters = Rater.objects.filter(
+            Q(runs__judge=tool) | Q(assignments__plan__isnull=False), kind=Rater.Kind.JUDGE, code=locked.name
+        ).distinct()
+        taken = Rater.objects.filter(study__in=raters.values("study"), code=name).select_related("study").first()
+        if taken is not None:
+            raise Refused(
+                _("Another rater of the study “%(study)s” has the code “%(name)s”.")
+                % {"study": taken.study.title, "name": name}
+            )
+        Rater.objects.filter(pk__in=list(raters.values_list("pk", flat=True))).update(code=name)
+    made._default_manager.filter(pk=tool.pk).update(name=name)
+    tool.name = name
+
+
+@transaction.atomic
+def archive(tool: Judge | Extractor) -> None:
+    """Offer a judge or an extractor no more; its runs, labels and lists stay.
+
+    Raises:
+        Refused: it is at work.
+    """
+    if tool.runs.filter(state=RunState.RUNNING).exists():
+        raise Refused(_("“%(name)s” is at work. Cancel its run first.") % {"name": tool.name})
+    type(tool)._default_manager.filter(pk=tool.pk).update(archived_at=timezone.now())
+
+
+def take_back(tool: Judge | Extractor) -> None:
+    """Offer it again."""
+    type(tool)._default_manager.filter(pk=tool.pk).update(archived_at=None)

@@ -1,0 +1,83 @@
+"""Trials of judges at one cell. They leave no label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.actions import Refused
+from annotation.models import Row, Study, User
+from judges import trying
+from judges.actions.work import binding_of, loaded, telling_of_backends
+from judges.models import Trial, TrialItem
+from judges.runs import labelling
+from judges.runs.asking import RowFailed
+from llm.backends.base import Backend
+from work import actions as work
+from work.actions import Held
+from work.kinds import Kind
+from work.outcomes import ItemFailed
+from work.states import SHORT_WORK_PRIORITY
+
+_KEPT = timedelta(days=1)
+
+
+def start_trial(
+    *, study: Study, described: Mapping[str, Any], row: Row, cell: trying.Cell | None, by: User | None
+) -> Trial:
+    """Try a judge that `trying.described` describes on a cell of a row, the first that it would answer if none is
+    given: at once where it needs no model, else in a worker. Trials of yesterday go.
+
+    Raises:
+        Refused: it answers no such cell.
+    """
+    judge = trying.judge_of(described)
+    asked = trying.cells_of(judge, row)
+    chosen = next((each for each in asked if cell is None or each.key == cell), None)
+    if chosen is None:
+        raise Refused(_("The judge's prompt does not ask about this cell."))
+    with transaction.atomic():
+        Trial.objects.filter(started_at__lt=timezone.now() - _KEPT).delete()
+        trial = Trial.objects.create(
+            study=study,
+            row=row,
+            column=chosen.column,
+            question=chosen.question,
+            judge=dict(described),
+            started_by=by,
+        )
+        work.start(trial, [TrialItem(run=trial)], enqueue=judge.model is not None)
+    if judge.model is None:
+        work.take_up(trial)
+    return trial
+
+
+def do_trial(held: Held[TrialItem]) -> None:
+    """Ask the judge about the cell, and write down what came back."""
+    trial = held.item.run
+    judge = trying.judge_of(trial.judge)
+    with telling_of_backends():
+        backend: Backend | None = None
+        if judge.model is not None:
+            backend = labelling.backend_of(judge)
+            held.note_worker(loaded(held, backend) | binding_of(held, judge, backend))
+        try:
+            found = trying.try_cell(judge, trial.row, (trial.column_id, trial.question.key), backend, held.beat)
+        except RowFailed as failure:
+            raise ItemFailed(str(failure)) from failure
+    with held.finishing(found=found):
+        pass
+
+
+TRYING = Kind(
+    TrialItem,
+    do_trial,
+    related=("run__study__scheme", "run__row__sheet__study__scheme", "run__column__section", "run__question"),
+    fails_the_run=True,
+    priority=SHORT_WORK_PRIORITY,
+)

@@ -1,0 +1,141 @@
+"""What a run would take and cost, before it is started: from the prompts of some of its rows. Writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Avg, Count
+
+from annotation.models import Row, Study
+from judges.models import Judge, WorkItem
+from judges.runs import labelling
+from judges.runs.asking import RowFailed
+from judges.trying import Overheard, at, cells_of
+from llm import registry
+from llm.backends.base import BackendError
+from llm.engine.prompt import RowPrompt
+from llm.prices import Spent
+
+# Of English prose and lists, by the tokenisers of Llama, Qwen and Gemma: a little under what they need.
+LETTERS_A_TOKEN = 3.5
+_LOOKED_AT = 8  # rows
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is to come.
+
+    Attributes:
+        rows: that would be labelled, each repeat counted; `cells`: in all of them, about.
+        spent: what is read, about; what is written, at most.
+        seconds: of one worker; None where nothing is known of its pace.
+        measured: the pace of tokens is that of earlier rows or of a trial, not of letters.
+    """
+
+    rows: int
+    cells: int
+    spent: Spent
+    seconds: float | None
+    measured: bool
+
+    @property
+    def cost(self) -> Decimal | None:
+        return self.spent.cost
+
+
+def rows_left(study: Study, judge: Judge, *, repeats: int = 1) -> int:
+    """How many labellings of rows a start would make. Two queries."""
+    every = Row.objects.filter(sheet__study=study, withdrawn_at=None).count()
+    if judge._state.adding:
+        return every * repeats
+    done = (
+        Row.objects.filter(
+            sheet__study=study, withdrawn_at=None, assignments__rater__code=judge.name,
+            assignments__state="submitted", assignments__repeat__lte=repeats,
+        ).count()
+    )  # fmt: skip
+    return max(0, every * repeats - done)
+
+
+def estimate(study: Study, judge: Judge, *, repeats: int = 1, trial: Mapping[str, Any] | None = None) -> Estimate:
+    """What a run of the judge over the study's rows would take.
+
+    Args:
+        trial: what `trying.try_cell` found: its pace in letters and in seconds is then taken for the whole.
+    """
+    left = rows_left(study, judge, repeats=repeats)
+    looked = _some_rows(study)
+    n_cells = sum(len(cells_of(judge, row)) for row in looked)
+    cells = round(left * n_cells / len(looked)) if looked else 0
+    if judge.model is None:
+        return Estimate(left, cells, Spent(), _seconds_of(judge, left, cells, trial), measured=False)
+    done = _measured(study, judge)
+    if trial is None and done["n"]:
+        spent = Spent(
+            round(left * (done["tokens"] - done["written"])), round(left * done["written"]), judge.model.prices
+        )
+        return Estimate(left, cells, spent, left * done["seconds"], measured=True)
+    shares = _shares(judge)
+    heard = Overheard()
+    n_heard = 0
+    for row in looked:
+        try:
+            labelling.label_row(judge, at(row), heard)  # type: ignore[arg-type]
+        except (RowFailed, BackendError):
+            continue
+        n_heard += 1
+    letters = heard.letters(shares=shares) * left / n_heard if n_heard else 0
+    ratio, seconds = 1 / LETTERS_A_TOKEN, None
+    if trial and (tried := trial["letters" if shares else "letters_apart"]):
+        ratio, seconds = trial["read"] / tried, trial["seconds"] * letters / tried
+    # A server writes a token for each prompt that it scores.
+    each = judge.max_new_tokens or (0 if shares else 1)
+    written = heard.requests * each * left / n_heard if n_heard else 0
+    spent = Spent(round(letters * ratio), round(written), judge.model.prices)
+    return Estimate(left, cells, spent, seconds, measured=trial is not None)
+
+
+def prompts_of_some(study: Study, judge: Judge) -> list[RowPrompt]:
+    """What a judge that scores is asked at some rows of a study, evenly spread; rows that it cannot be asked are left
+    out."""
+    heard = Overheard()
+    for row in _some_rows(study):
+        with suppress(RowFailed, BackendError):
+            labelling.label_row(judge, at(row), heard)  # type: ignore[arg-type]
+    return heard.rows
+
+
+def _some_rows(study: Study) -> list[Row]:
+    """Rows of a study, evenly spread."""
+    rows = Row.objects.filter(sheet__study=study, withdrawn_at=None).order_by("sheet__position", "position")
+    keys = list(rows.values_list("pk", flat=True))
+    step = max(1, len(keys) // _LOOKED_AT)
+    return list(rows.filter(pk__in=keys[::step][:_LOOKED_AT]).select_related("sheet__study__scheme"))
+
+
+def _measured(study: Study, judge: Judge) -> dict[str, Any]:
+    done = WorkItem.objects.filter(run__study=study, run__judge=judge.pk, state=WorkItem.State.DONE, tokens__gt=0)
+    if judge._state.adding:
+        done = done.none()
+    return done.aggregate(n=Count("pk"), tokens=Avg("tokens"), written=Avg("written"), seconds=Avg("seconds"))
+
+
+def _seconds_of(judge: Judge, rows: int, cells: int, trial: Mapping[str, Any] | None) -> float | None:
+    if trial is not None:
+        return float(trial["seconds"]) * cells
+    if judge._state.adding:
+        return None
+    done = WorkItem.objects.filter(run__judge=judge.pk, state=WorkItem.State.DONE).aggregate(seconds=Avg("seconds"))
+    return None if done["seconds"] is None else done["seconds"] * rows
+
+
+def _shares(judge: Judge) -> bool:
+    assert judge.model is not None
+    try:
+        return registry.class_of(judge.model.backend).shares
+    except BackendError:
+        return True

@@ -1,0 +1,296 @@
+"""Reads for the lineage of judges: what each came from, what changed, and how it does on development documents."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext_lazy
+
+from annotation import doors
+from annotation.models import Assignment, Label, Rater, Row, Study
+from annotation.scheme.spec import QuestionSpec
+from judges.calibration_queries import counted_as, peoples_labels
+from judges.lineage_models import Origin
+from judges.methods import Method
+from judges.methods.prompting import QuestionPrompt, offered, questions_for
+from judges.models import Judge
+
+CHANGED = {
+    "model": gettext_lazy("model"),
+    "method": gettext_lazy("method"),
+    "normalisation": gettext_lazy("normalisation"),
+    "writing": gettext_lazy("temperature or longest answer"),
+    "chat": gettext_lazy("chat form"),
+    "evidence": gettext_lazy("evidence"),
+    "examples": gettext_lazy("examples"),
+    "calibration": gettext_lazy("calibration"),
+    "order": gettext_lazy("order of the options"),
+    "thresholds": gettext_lazy("thresholds"),
+    "wording": gettext_lazy("wording"),
+    "prompt": gettext_lazy("how the prompt is used"),
+}
+# A lineage this long has a loop that no action can make.
+_LONGEST = 200
+
+
+@dataclass(frozen=True)
+class Score:
+    """How a judge does on development documents: the share of cells with an answer that somebody among people gave too,
+    the mean over questions. n_cells: over all questions."""
+
+    accuracy: float
+    n_cells: int
+    n_documents: int
+
+    @property
+    def percent(self) -> int:
+        return round(100 * self.accuracy)
+
+
+@dataclass(frozen=True)
+class Version:
+    """One judge of a lineage. `changed`: what differs from the judge that it came from; `together`: the judges that it
+    weighs; `score`: None where it has no label, or people have none there."""
+
+    judge: Judge
+    how: str
+    at: datetime | None
+    changed: tuple[str, ...]
+    together: tuple[str, ...] = ()
+    score: Score | None = None
+
+    @property
+    def said(self) -> str:
+        return str(Origin.How(self.how).label) if self.how else ""
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """As a certificate keeps it; the same in every language."""
+        return {
+            "name": self.judge.name,
+            "how": self.how,
+            "at": self.at.date().isoformat() if self.at else "",
+            "prompt_sha256": self.judge.prompt.digest,
+            "model": self.judge.model.name if self.judge.model else "",
+            "together": list(self.together),
+            "development": {
+                "accuracy": round(self.score.accuracy, 12),
+                "cells": self.score.n_cells,
+                "documents": self.score.n_documents,
+            }
+            if self.score
+            else None,
+        }
+
+
+def ancestors(judge: Judge, study: Study | None = None) -> list[Judge]:
+    """What a judge came from, the first version first, itself last, as far back as `study` knows them; two queries a
+    version."""
+    found = [judge]
+    while len(found) < _LONGEST:
+        origin = Origin.objects.filter(judge=found[0]).select_related("parent__prompt", "parent__model").first()
+        if origin is None or origin.parent is None or origin.parent in found:
+            break
+        if study is not None and origin.parent.study_id not in (None, study.pk):
+            break
+        found.insert(0, origin.parent)
+    return found
+
+
+def chain(study: Study, judge: Judge) -> list[Version]:
+    """The versions that led to a judge, the first one first, each with its score in this study."""
+    return _versions(study, ancestors(judge, study))
+
+
+def versions_of(study: Study, judge: Judge) -> list[Version]:
+    """What was made of a judge, the oldest first. Arms and their average are in `arms_of`."""
+    apart = (Origin.How.ARM, Origin.How.AVERAGE)
+    made = Judge.objects.known_in(study).filter(origin__parent=judge).exclude(origin__how__in=apart)
+    return _versions(study, list(made.select_related("prompt", "model").order_by("origin__pk")))
+
+
+def arms_of(judge: Judge) -> list[Judge]:
+    """The other arms of a judge, in the order in which they were made. One query."""
+    arms = Judge.objects.filter(origin__parent=judge, origin__how=Origin.How.ARM)
+    return list(arms.select_related("prompt", "model").order_by("origin__pk"))
+
+
+def average_of(judge: Judge) -> Judge | None:
+    """The judge that averages the arms of this one, the last that was made. One query."""
+    made = Judge.objects.filter(origin__parent=judge, origin__how=Origin.How.AVERAGE)
+    return made.select_related("prompt").order_by("-origin__pk").first()
+
+
+def told(study: Study, judge: Judge) -> list[dict[str, Any]]:
+    """The chain as a certificate keeps it."""
+    return [version.told for version in chain(study, judge)]
+
+
+def _versions(study: Study, judges: Sequence[Judge]) -> list[Version]:
+    origins = {
+        origin.judge_id: origin
+        for origin in Origin.objects.filter(judge__in=judges).select_related("parent__prompt", "parent__model")
+    }
+    scores = development_scores(study, judges)
+    found = []
+    for judge in judges:
+        origin = origins.get(judge.pk)
+        parent = origin.parent if origin else None
+        found.append(
+            Version(
+                judge=judge,
+                how=origin.how if origin else "",
+                at=origin.at if origin else None,
+                changed=tuple(str(CHANGED[what]) for what in changes(parent, judge)) if parent is not None else (),
+                together=weighed(judge),
+                score=scores.get(judge.pk),
+            )
+        )
+    return found
+
+
+def weighed(judge: Judge) -> tuple[str, ...]:
+    """The judges that its prompt weighs together."""
+    rules = [prompt.stacker for prompt in judge.prompt_spec.questions.values() if prompt.stacker is not None]
+    return tuple(dict.fromkeys(code for rule in rules for code in rule.judges))
+
+
+def changes(before: Judge, after: Judge) -> Iterator[str]:
+    """What differs between two versions: keys of `CHANGED`."""
+    old, new = before.prompt_spec, after.prompt_spec
+    differing = {
+        "model": before.model_id != after.model_id,
+        "method": before.method != after.method,
+        "normalisation": before.normalisation != after.normalisation,
+        "writing": (before.temperature, before.max_new_tokens) != (after.temperature, after.max_new_tokens),
+        "chat": before.chat_template != after.chat_template,
+        "evidence": before.evidence_id != after.evidence_id,
+        "examples": old.examples != new.examples,
+        "calibration": old.calibration != new.calibration,
+        "order": old.turn != new.turn,
+        "thresholds": _thresholds(old.questions) != _thresholds(new.questions),
+        "wording": old.row != new.row or _wordings(old.questions) != _wordings(new.questions),
+    }
+    rest = {"examples": {}, "calibration": {}, "turn": 0, "questions": {}, "row": ""}
+    differing["prompt"] = old.model_copy(update=rest) != new.model_copy(update=rest)
+    return (what for what, differs in differing.items() if differs)
+
+
+def _thresholds(questions: Mapping[str, QuestionPrompt]) -> dict[str, object]:
+    return {name: of.embedding for name, of in questions.items() if of.embedding is not None}
+
+
+def _wordings(questions: Mapping[str, QuestionPrompt]) -> dict[str, object]:
+    return {name: of.model_copy(update={"embedding": None, "stacker": None}) for name, of in questions.items()}
+
+
+def development_scores(study: Study, judges: Sequence[Judge]) -> dict[int, Score]:
+    """How judges do on the study's development documents, by their keys: on all documents where it is not split.
+
+    Of each judge the cells count that it and people have answered; what it was not offered counts as what the
+    question's merge for judges makes of it. What was fitted to these documents does better there than elsewhere. Three
+    queries.
+    """
+    kept = doors.example_rows(study)
+    rows = Row.objects.filter(sheet__study=study, withdrawn_at=None)
+    cell = ("assignment__row_id", "column_id", "question__section__key", "question__key", "option__key")
+    people: dict[tuple[int, int, str], set[str]] = defaultdict(set)
+    for row, column, section, key, option in peoples_labels(study, rows.values("pk")).values_list(*cell):  # type: ignore[arg-type]
+        if kept is None or row in kept:
+            people[row, column, f"{section}.{key}"].add(option)
+    asked = {f"{s.key}.{q.key}": q for s in study.scheme.parsed.sections for q in s.questions if q.options}
+    by_name = {judge.name: judge for judge in judges}
+    offers = {judge.name: _offers(judge, asked) for judge in judges}
+    said = Label.objects.filter(
+        assignment__rater__study=study,
+        assignment__rater__kind=Rater.Kind.JUDGE,
+        assignment__rater__code__in=by_name,
+        assignment__repeat=1,
+        assignment__state=Assignment.State.SUBMITTED,
+        option__isnull=False,
+        preset=False,
+    ).order_by()
+    right: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    documents: dict[str, set[int]] = defaultdict(set)
+    for row, column, section, key, option, code in said.values_list(*cell, "assignment__rater__code"):
+        name = f"{section}.{key}"
+        if chose := people.get((row, column, name)):
+            offered = offers[code].get(name, frozenset())
+            counted = {counted_as(asked[name], one, offered) for one in chose} if offered else chose
+            right[code][name].append(option in counted)
+            documents[code].add(row)
+    return {
+        by_name[code].pk: Score(
+            accuracy=sum(sum(of) / len(of) for of in by_question.values()) / len(by_question),
+            n_cells=sum(map(len, by_question.values())),
+            n_documents=len(documents[code]),
+        )
+        for code, by_question in right.items()
+    }
+
+
+def _offers(judge: Judge, asked: Mapping[str, QuestionSpec]) -> dict[str, frozenset[str]]:
+    """The options that a judge may choose, by question."""
+    spec = judge.prompt_spec
+    return {
+        name: frozenset(prompt.stacker.options)
+        if prompt.stacker
+        else frozenset(option.key for option in offered(prompt, asked[name]))
+        for name, prompt in spec.questions.items()
+        if name in asked
+    }
+
+
+def ordered_options(judge: Judge, study: Study) -> dict[str, list[str]]:
+    """By question, the keys of the options as the judge reads them, where it reads them one behind the other."""
+    asked = {f"{s.key}.{q.key}": q for s in study.scheme.parsed.sections for q in s.questions}
+    return {
+        name: [option.key for option in offered(prompt, asked[name])]
+        for name, prompt in questions_for(judge.prompt_spec, judge.method).items()
+        if name in asked and _reads_an_order(judge, prompt, asked[name])
+    }
+
+
+def _reads_an_order(judge: Judge, prompt: QuestionPrompt, question: QuestionSpec) -> bool:
+    if judge.method == Method.CLOZE:
+        return bool(re.search(r"\$\{?options\b", prompt.cell))
+    return judge.method == Method.WRITING and bool(question.options)
+
+
+@dataclass(frozen=True)
+class ArmOf:
+    """A judge as an arm of another by their codes; see `reports.data.label_table.ArmEntry`."""
+
+    code: str
+    of: str
+    turn: int
+    reworded: bool
+    orders: Mapping[str, Sequence[str]]
+
+
+def arms_in(study: Study, codes: Collection[str]) -> list[ArmOf]:
+    """Judges of a study that are arms of another one there, each judge that has some before its arms. One query, none
+    for fewer than two judges."""
+    if len(codes) < 2:
+        return []
+    origins = Origin.objects.filter(how=Origin.How.ARM, judge__name__in=codes, parent__name__in=codes)
+    found: dict[Judge, list[Judge]] = {}
+    for origin in origins.select_related("judge__prompt", "parent__prompt").order_by("parent__name", "pk"):
+        assert origin.parent is not None
+        found.setdefault(origin.parent, []).append(origin.judge)
+    return [
+        ArmOf(
+            code=judge.name,
+            of=base.name,
+            turn=judge.prompt_spec.turn,
+            reworded="wording" in set(changes(base, judge)),
+            orders=ordered_options(judge, study),
+        )
+        for base, arms in found.items()
+        for judge in (base, *arms)
+    ]

@@ -1,0 +1,63 @@
+"""The lines of evidence that are given with a cell in the place of all: the nearest to its item. Writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+
+from annotation.scheme.spec import QuestionSpec, SectionSpec
+from judges.methods import Method, nearest, prompting
+from judges.models import Judge
+from judges.runs.asking import AtRow
+from llm import encoders
+from llm.backends.base import BackendError
+from llm.encoders import EncoderError
+
+
+def nearest_lines(row: AtRow) -> list[Mapping[str, Sequence[str]]]:
+    """Of each cell, {kind: its nearest lines in the document's order}; empty of cells whose text has no place for them.
+
+    The encoder compares what the question is about, or all facets of the column, with each line.
+
+    Raises:
+        BackendError: the encoder is not here.
+    """
+    kinds = [sorted(prompting.kinds_near(cell.prompt.cell)) for cell in row.asked]
+    if not any(kinds):
+        return [{} for _cell in row.asked]
+    wanted = set(chain.from_iterable(kinds))
+    lines = {kind: [block.text for block in row.blocks if block.kind == kind] for kind in wanted}
+    items = [item_of(cell.column.facets, cell.section, cell.spec) for cell in row.asked]
+    try:
+        found = nearest.nearest_to(items, lines, row.judge.prompt_spec.nearest)
+    except EncoderError as error:
+        raise BackendError(str(error), permanent=True) from error
+    return [{kind: of_item[kind] for kind in of_cell} for of_item, of_cell in zip(found, kinds, strict=True)]
+
+
+def item_of(facets: Mapping[str, str], section: SectionSpec, question: QuestionSpec) -> str:
+    """What lines are compared with: what the question is about, or all facets of the column."""
+    return facets.get(question.about or "", "") or " ".join(
+        text for facet in section.column.facets if (text := facets.get(facet, ""))
+    )
+
+
+def encoders_of(judge: Judge) -> list[str]:
+    """The encoder by which lines are chosen, where any are."""
+    asked = prompting.questions_for(judge.prompt_spec, judge.method).values()
+    reads = judge.method == Method.CLOZE and any(prompting.kinds_near(of.cell) for of in asked)
+    return [judge.prompt_spec.nearest.encoder] if reads else []
+
+
+def record_of(judge: Judge) -> dict[str, dict[str, object]]:
+    """How many lines are chosen, from which cosine on and by which encoder, for the record of a run; empty where all
+    evidence is read.
+
+    Raises:
+        EncoderError: its weights are not here.
+    """
+    of = judge.prompt_spec.nearest
+    if not encoders_of(judge):
+        return {}
+    least = {} if of.least == -1 else {"least": of.least}
+    return {"nearest": {"lines": of.lines, **least, **encoders.encoder(of.encoder).identity()}}

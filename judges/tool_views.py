@@ -1,0 +1,300 @@
+"""Pages of one judge or extractor: made, tried on a cell, looked at, started, copied, renamed, put away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import permission_required
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation import doors as annotation_doors
+from annotation.actions import Refused
+from annotation.models import Label, Role, Study
+from annotation.people.access import AppRequest, for_roles
+from judges import actions, calibration_views, doors, estimating, extraction_queries, trying
+from judges.forms import CellForm, ExtractorForm, JudgeForm, NameForm, TrialForm
+from judges.lineage_views import piece as lineage_piece
+from judges.methods import Method, placeholders
+from judges.models import Extractor, Judge, Origin, Trial, UnreadableAnswer
+from llm.models import LanguageModel
+from work import queries as work
+
+_COPIED = ("method", "normalisation", "chat_template", "temperature", "max_new_tokens")
+
+
+def _authors(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
+    """For managers who may create judges: what they name is asked by the workers."""
+    return permission_required("judges.add_judge", raise_exception=True)(for_roles(Role.MANAGER)(view))
+
+
+# --- made -------------------------------------------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "POST"])
+@_authors
+def new_judge(request: AppRequest, study: Study) -> HttpResponse:
+    """The form; htmx asks for its fields again when the method, the model or the backend changes."""
+    if request.method == "POST":
+        form = JudgeForm(request.POST, study=study)
+        if form.is_valid() and (made := _made(request, form, partial(actions.create_judge, study=study))):
+            if (parent := _copied_from(request, study)) is not None:
+                actions.came_from(judge=made, parent=parent, how=Origin.How.COPY, study=study)
+            return redirect("judges:judge", study.slug, made.pk)
+        return render(request, "judges/new_judge.html", _form_of(study, form, request.POST))
+    htmx = bool(request.htmx)
+    initial = request.GET.dict() if htmx else _copied(_copied_from(request, study)) or _usual()
+    form = JudgeForm(initial=initial, study=study)
+    template = "judges/_judge_fields.html" if htmx else "judges/new_judge.html"
+    return render(request, template, _form_of(study, form, request.GET if htmx else None))
+
+
+def _form_of(study: Study, form: JudgeForm, data: Any) -> dict[str, Any]:
+    return {
+        "study": study,
+        "form": form,
+        "cell": CellForm(initial={"row": data.get("try-row")} if data else None, study=study),
+        "places": placeholders.places(study.scheme.parsed),
+    }
+
+
+def _usual() -> dict[str, Any]:
+    """The model that was named last: to name another one takes ten fields, which are there once it is asked for."""
+    model = LanguageModel.objects.order_by("-pk").first()
+    return {"model": model.pk} if model else {}
+
+
+def _copied_from(request: AppRequest, study: Study) -> Judge | None:
+    pk = request.GET.get("copy", "")
+    return Judge.objects.known_in(study).filter(pk=pk).first() if pk.isdecimal() else None
+
+
+def _copied(judge: Judge | None) -> dict[str, Any]:
+    if judge is None:
+        return {}
+    return {
+        "name": f"{judge.name[:52]}-copy",
+        "model": judge.model_id,
+        "evidence": judge.evidence_id,
+        "prompt_text": judge.prompt.text,
+        **{name: getattr(judge, name) for name in _COPIED},
+    }
+
+
+@require_GET
+@_authors
+def prompt_text(request: AppRequest, study: Study) -> HttpResponse:
+    """A prompt to begin from, in the place of the text that stands in the form."""
+    form = JudgeForm(study=study)
+    begun = form.beginning(request.GET.get("begin_with", ""))
+    form = JudgeForm(initial={"prompt_text": begun or request.GET.get("prompt_text", "")}, study=study)
+    return render(request, "judges/_prompt_field.html", {"study": study, "form": form})
+
+
+@require_GET
+@_authors
+def cells(request: AppRequest, study: Study) -> HttpResponse:
+    """The cells of another row."""
+    form = CellForm(initial={"row": request.GET.get("try-row", "")}, study=study)
+    return render(request, "judges/_cell_field.html", {"cell": form})
+
+
+@require_http_methods(["GET", "POST"])
+@_authors
+def new_extractor(request: AppRequest, study: Study) -> HttpResponse:
+    initial: dict[str, Any] = {"prompt_text": doors.suggested_prompt()}
+    pk = request.GET.get("copy", "")
+    copied = Extractor.objects.filter(pk=pk).first() if pk.isdecimal() else None
+    if copied is not None:
+        initial = {
+            "name": f"{copied.name[:52]}-copy", "parser": copied.parser, "model": copied.model_id,
+            "max_new_tokens": copied.max_new_tokens, "prompt_text": copied.prompt,
+        }  # fmt: skip
+    form = ExtractorForm(request.POST or None, initial=initial)
+    if request.method == "POST" and form.is_valid() and (made := _made(request, form, actions.create_extractor)):
+        return redirect("judges:extractor", study.slug, made.pk)
+    context = {"study": study, "form": form, "title": _("New extractor"), "button": _("Create the extractor")}
+    return render(request, "judges/new.html", context)
+
+
+def _made(request: AppRequest, form: Any, create: Callable[..., Any]) -> Any:
+    try:
+        made = create(**form.cleaned_data)
+    except Refused as refused:
+        form.add_error(None, str(refused))
+        return None
+    messages.success(request, _("“%(name)s” can be started now.") % {"name": made.name})
+    return made
+
+
+# --- tried ------------------------------------------------------------------------------------------------------------
+
+
+@require_POST
+@_authors
+def try_one(request: AppRequest, study: Study) -> HttpResponse:
+    """Try the judge that the form describes on one cell; nothing of it is stored but the trial."""
+    form = TrialForm(request.POST, study=study)
+    cell = CellForm(request.POST, study=study)
+    problems = []
+    if form.is_valid() and cell.is_valid():
+        try:
+            trial = actions.start_trial(
+                study=study,
+                described=trying.described(form.cleaned_data),
+                row=cell.cleaned_data["row"],
+                cell=cell.cleaned_data["cell"],
+                by=request.user,
+            )
+        except Refused as refused:
+            problems = [str(refused)]
+        else:
+            return _trial(request, study, trial)
+    for each in (form, cell):
+        for name, errors in each.errors.items():
+            label = each.fields[name].label if name in each.fields else ""
+            problems += [f"{label}: {error}" if label else str(error) for error in errors]
+    return render(request, "judges/_trial.html", {"study": study, "problems": problems})
+
+
+@require_GET
+@for_roles(Role.MANAGER)
+def trial(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    """What a trial found, or how far it is; fetched again until it has ended."""
+    trials = study.trials.select_related("row__sheet", "column", "question", "study")
+    return _trial(request, study, get_object_or_404(trials, pk=pk))
+
+
+def _trial(request: AppRequest, study: Study, tried: Trial) -> HttpResponse:
+    tried.refresh_from_db()
+    item = tried.items.get()
+    context: dict[str, Any] = {"study": study, "run": tried, "item": item, "found": item.found}
+    if item.found:
+        judge = trying.judge_of(tried.judge)
+        context |= {"judge": judge, "estimate": estimating.estimate(study, judge, trial=item.found)}
+        if why := item.found["why"]:
+            context["why"] = UnreadableAnswer.Why(why).label
+    elif tried.is_running:
+        context["progress"] = work.progress(tried)
+    return render(request, "judges/_trial.html", context)
+
+
+# --- the documentation ------------------------------------------------------------------------------------------------
+
+
+@require_GET
+@for_roles(Role.MANAGER, Role.RESEARCHER)
+def help_page(request: AppRequest, study: Study) -> HttpResponse:
+    """What the documentation says of judges, section by section, each at its own address."""
+    text = (settings.BASE_DIR / "docs" / "judges.md").read_text(encoding="utf-8")
+    sections = [part.partition("\n") for part in ("\n" + text).split("\n## ")[1:]]
+    found = [{"title": title, "anchor": slugify(title), "text": body.strip()} for title, _end, body in sections]
+    return render(request, "judges/help.html", {"study": study, "sections": found})
+
+
+# --- one that is there ------------------------------------------------------------------------------------------------
+
+
+@require_GET
+@for_roles(Role.MANAGER, Role.RESEARCHER)
+def judge(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    """A judge: what it is, what a run of it would take here, and what may be done with it."""
+    found = get_object_or_404(Judge.objects.known_in(study).select_related("model", "prompt", "evidence"), pk=pk)
+    context = {
+        **_page_of(study, found, "judge"),
+        "estimate": estimating.estimate(study, found),
+        "lineage": lineage_piece(study, found),
+        "max_repeats": actions.MAX_REPEATS,
+        "labels": Label.objects.filter(assignment__rater__runs__judge=found).distinct().count(),
+        "currency": found.model.prices.currency if found.model and found.model.prices else "",
+    }
+    if context["may_write"] and found.method == Method.WRITING and request.user.has_perm("judges.add_judge"):
+        context["examples"] = calibration_views.ExamplesForm(
+            initial={"name": f"{found.name}-examples"}, study=study, whole=True, auto_id="id_examples_%s"
+        )
+        context["set_aside"] = annotation_doors.example_rows(study) is not None
+    return render(request, "judges/judge.html", context)
+
+
+@require_GET
+@for_roles(Role.MANAGER, Role.RESEARCHER)
+def extractor(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    found = get_object_or_404(Extractor.objects.select_related("model"), pk=pk)
+    lines = [line for line in extraction_queries.extractors(study) if line.extractor.pk == pk]
+    context = {
+        **_page_of(study, found, "extractor"),
+        "line": lines[0] if lines else None,
+        "lists": found.extractions.count(),
+        "judges": list(found.judges.values_list("name", flat=True)),
+    }
+    return render(request, "judges/extractor.html", context)
+
+
+def _page_of(study: Study, tool: Judge | Extractor, kind: str) -> dict[str, Any]:
+    counted = (
+        type(tool)
+        ._default_manager.filter(pk=tool.pk)
+        .aggregate(
+            n_runs=Count("runs", distinct=True),
+            n_studies=Count("runs__study", distinct=True),
+            at_work=Count("runs", distinct=True, filter=Q(runs__state="running")),
+        )
+    )
+    return {
+        "study": study,
+        "tool": tool,
+        "kind": kind,
+        "counted": counted,
+        "runs_here": tool.runs.filter(study=study).order_by("-started_at")[:5],
+        "may_write": Role.MANAGER in study.roles,
+        "rename_form": NameForm(initial={"name": tool.name}),
+    }
+
+
+def _tools(study: Study, kind: str) -> QuerySet[Judge] | QuerySet[Extractor]:
+    return Judge.objects.known_in(study) if kind == "judge" else Extractor.objects.all()
+
+
+def _changed(
+    request: AppRequest, study: Study, pk: int, kind: str, change: Callable[[Any], None], said: str
+) -> HttpResponse:
+    tool: Any = get_object_or_404(_tools(study, kind), pk=pk)
+    try:
+        change(tool)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, said % {"name": tool.name})
+    return redirect(f"judges:{kind}", study.slug, pk)
+
+
+@require_POST
+@_authors
+def rename(request: AppRequest, study: Study, pk: int, kind: str) -> HttpResponse:
+    form = NameForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, " ".join(map(str, form.errors["name"])))
+        return redirect(f"judges:{kind}", study.slug, pk)
+    change = partial(actions.rename, name=form.cleaned_data["name"])
+    return _changed(request, study, pk, kind, change, _("It is called “%(name)s” now."))
+
+
+@require_POST
+@_authors
+def archive(request: AppRequest, study: Study, pk: int, kind: str) -> HttpResponse:
+    return _changed(request, study, pk, kind, actions.archive, _("“%(name)s” is archived."))
+
+
+@require_POST
+@_authors
+def take_back(request: AppRequest, study: Study, pk: int, kind: str) -> HttpResponse:
+    return _changed(request, study, pk, kind, actions.take_back, _("“%(name)s” is offered again."))

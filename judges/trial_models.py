@@ -1,0 +1,69 @@
+"""Judges tried on one cell, before they are stored: tables of `judges.models`."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django.db import models
+from django.urls import reverse
+
+from annotation.models import Column, Question, Row, Study
+from llm.models import LanguageModel
+from work import models as work
+
+MODEL_FIELDS = (
+    "backend", "location", "revision", "gguf_file", "dtype", "device", "served_name", "api_key_env",
+    "requests_per_minute", "price_read", "price_written",
+)  # fmt: skip
+
+
+class Trial(work.Run):
+    """A judge as a form describes it, at one cell. It leaves no label, and goes with the next trial a day later."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="trials")
+    row = models.ForeignKey(Row, models.CASCADE, related_name="+")
+    column = models.ForeignKey(Column, models.CASCADE, related_name="+")
+    question = models.ForeignKey(Question, models.CASCADE, related_name="+")
+    judge = models.JSONField()  # as the form described it
+
+    class Meta:
+        ordering = ["-started_at"]
+        constraints = [*work.run_constraints("trial")]
+
+    def __str__(self) -> str:
+        return f"{self.row} · {self.column} · {self.question}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("judges:trial", args=[self.study.slug, self.pk])
+
+    @property
+    def wanted_queue(self) -> str:
+        model = model_of(self.judge)
+        return model.queue if model else "cpu"
+
+
+class TrialItem(work.Item):
+    """The one cell of a trial."""
+
+    run = models.ForeignKey(Trial, models.CASCADE, related_name="items")
+    found = models.JSONField(default=dict)  # what it was asked, what came back, and what that took
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [*work.item_constraints("trial_item")]
+        indexes = work.item_indexes("trial_item")
+
+    def __str__(self) -> str:
+        return f"{self.run} ({self.state})"
+
+
+def model_of(described: dict[str, Any]) -> LanguageModel | None:
+    """The model of a described judge: a stored one, one that nobody has stored, or none."""
+    named = described.get("model")
+    if isinstance(named, int):
+        return LanguageModel.objects.filter(pk=named).first()
+    if not named:
+        return None
+    prices = {key: Decimal(named[key]) for key in ("price_read", "price_written") if named.get(key)}
+    return LanguageModel(name=named["location"][-90:], **{**named, **prices})

@@ -1,0 +1,216 @@
+"""A judge that is not stored yet, at one cell: what it is asked, what it answers, what that takes. Writes nothing."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from decimal import Decimal
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotation.answers import kind_of
+from annotation.models import Assignment, Row
+from base.text import storable
+from judges.extraction_models import Extractor
+from judges.methods import cloze
+from judges.models import Judge
+from judges.runs import labelling
+from judges.runs.asking import Asked, Labelled, RowFailed
+from judges.trial_models import MODEL_FIELDS, model_of
+from llm.backends.base import Backend
+from llm.engine.prompt import Generated, OnProgress, OptionScore, PromptTooLong, RowPrompt, RowScores, Sampling, Tokens
+from llm.models import Prompt
+from llm.prompts import digest, with_plain_ends
+
+Cell = tuple[int, str]  # column, question's key
+
+
+def described(cleaned: Mapping[str, Any]) -> dict[str, Any]:
+    """A judge as a form gave it, as JSON."""
+    model = cleaned.get("model")
+    named = {
+        name: str(value) if isinstance(value := cleaned.get(name), Decimal) else value
+        for name in MODEL_FIELDS
+        if cleaned.get(name) not in (None, "")
+    }
+    prompt = cleaned.get("prompt")
+    return {
+        "name": cleaned.get("name") or "",
+        "method": cleaned["method"],
+        "model": model.pk if model else (named if cleaned.get("location") else None),
+        "prompt_text": prompt.text if prompt else cleaned["prompt_text"],
+        "evidence": cleaned["evidence"].pk if cleaned.get("evidence") else None,
+        **{name: cleaned.get(name) for name in ("normalisation", "chat_template", "temperature", "max_new_tokens")},
+    }
+
+
+def judge_of(said: Mapping[str, Any]) -> Judge:
+    """The judge that is described, unsaved."""
+    text = with_plain_ends(said["prompt_text"])
+    model, method = model_of(dict(said)), said["method"]
+    made = Judge(
+        name=said["name"],
+        method=method,
+        prompt=Prompt(name=said["name"], text=text, digest=digest(text)),
+        normalisation=said["normalisation"] or Judge.Normalisation.NONE,
+        temperature=said["temperature"],
+        max_new_tokens=said["max_new_tokens"],
+        evidence=Extractor.objects.filter(pk=said["evidence"]).first(),
+        chat_template=labelling.asks_in_chat_form(model, method=method, chat_template=bool(said["chat_template"])),
+    )
+    if model is not None:
+        made.model = model
+    return made
+
+
+def at(row: Row) -> Assignment:
+    """An assignment that nobody stores."""
+    return Assignment(row=row, sections=[])
+
+
+class Overheard:
+    """A backend, and what passes through it."""
+
+    def __init__(self, backend: Backend | None = None) -> None:
+        self._backend = backend
+        self.rows: list[RowPrompt] = []
+        self.prompts: list[str] = []
+
+    def score(
+        self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
+    ) -> list[RowScores | PromptTooLong]:
+        self.rows += rows
+        if self._backend is not None:
+            return self._backend.score(rows, on_progress)
+        return [tuple(_no_scores(cell.options) for cell in row.cells) for row in rows]
+
+    @property
+    def rescue_below_nats(self) -> float:
+        return self._backend.rescue_below_nats if self._backend is not None else 0.0
+
+    def rescue(
+        self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
+    ) -> list[RowScores | PromptTooLong]:
+        assert self._backend is not None  # else nothing is in doubt
+        return self._backend.rescue(rows, on_progress)
+
+    def generate(
+        self, prompts: Sequence[str], sampling: Sampling, on_progress: OnProgress | None = None
+    ) -> list[Generated | PromptTooLong]:
+        self.prompts += prompts
+        if self._backend is not None:
+            return self._backend.generate(prompts, sampling, on_progress)
+        return [Generated("", cut=False) for _prompt in prompts]
+
+    def letters(self, *, shares: bool) -> int:
+        """Of what was to be read; `shares`: what prompts of a row have in common is read once."""
+        of_rows = sum(_letters(row, shares=shares) for row in self.rows)
+        return of_rows + sum(map(len, self.prompts))
+
+    @property
+    def requests(self) -> int:
+        """Prompts, one an option."""
+        return sum(
+            len(cell.options) * (1 if cell.unconditional is None else 2) for row in self.rows for cell in row.cells
+        ) + len(self.prompts)
+
+    @property
+    def shown(self) -> list[str]:
+        """The prompts as the model gets them, one each that it answers."""
+        return [row.shared + cell.text for row in self.rows for cell in row.cells] + self.prompts
+
+
+def _no_scores(options: Sequence[str]) -> tuple[OptionScore, ...]:
+    return tuple(OptionScore(-1.0 - place, 1, len(option), -1.0) for place, option in enumerate(options))
+
+
+def _letters(row: RowPrompt, *, shares: bool) -> int:
+    total = len(row.shared) if shares else 0
+    for cell in row.cells:
+        before = len(cell.text) + (0 if shares else len(row.shared))
+        options = sum(len(option) + 2 for option in cell.options)
+        total += options + before * (1 if shares else len(cell.options))
+        if cell.unconditional is not None:
+            total += options + len(cell.unconditional) * (1 if shares else len(cell.options))
+    return total
+
+
+def cells_of(judge: Judge, row: Row) -> list[Asked]:
+    """The cells that it would answer in a row. Three queries."""
+    return labelling.cells_asked(judge, at(row))
+
+
+def try_cell(
+    judge: Judge, row: Row, cell: Cell, backend: Backend | None, on_progress: OnProgress | None = None
+) -> dict[str, Any]:
+    """What the judge is asked at one cell, what it answers, and what that took; as JSON.
+
+    Raises:
+        RowFailed, BackendError, and whatever `on_progress` raises: as `labelling.label_row`.
+    """
+    through = Overheard(backend) if backend is not None else None
+    begun = time.monotonic()
+    spent = Tokens(read=0, written=0)
+
+    def progress(tokens: int, done: int) -> None:
+        nonlocal spent
+        spent = tokens if isinstance(tokens, Tokens) else Tokens(read=tokens, written=0)
+        if on_progress is not None:
+            on_progress(tokens, done)
+
+    labelled = labelling.label_row(judge, at(row), through, progress, only={cell})  # type: ignore[arg-type]
+    seconds = time.monotonic() - begun
+    written = max(spent.written, labelled.written)
+    return {
+        "prompts": [storable(text) for text in through.shown] if through else [],
+        "letters": through.letters(shares=True) if through else 0,
+        "letters_apart": through.letters(shares=False) if through else 0,
+        "seconds": seconds,
+        "read": labelled.tokens - written,
+        "written": written,
+        **_said(labelled),
+    }
+
+
+def _said(labelled: Labelled) -> dict[str, Any]:
+    if labelled.unread:
+        (unread,) = labelled.unread[:1]
+        return {"answer": None, "why": str(unread.why), "detail": unread.detail, "raw": unread.raw, "note": ""}
+    if not labelled.answers:
+        raise RowFailed(_("The scheme's rules leave this cell without an answer of the judge's."))
+    (answer,) = labelled.answers[:1]
+    spec = answer.column.section.spec.question(answer.question.key)
+    if answer.option is not None:
+        shown = answer.option.label
+    else:
+        assert answer.value is not None
+        shown = kind_of(spec).shown(spec, answer.value)
+    stored = answer.scores or {}
+    return {
+        "answer": str(shown),
+        "why": "",
+        "detail": "",
+        "raw": stored.get("answer", "") if isinstance(stored, dict) else "",
+        "note": answer.note or "",
+        **_scored(stored, {option.key: option.label for option in answer.question.options.all()}),
+    }
+
+
+def _scored(stored: Any, labels: Mapping[str, str]) -> dict[str, Any]:
+    options = cloze.stored_options(stored)
+    if options is None:
+        return {}
+    highest = max(each["logprob"] for each in options.values())
+    weights = {key: math.exp(each["logprob"] - highest) for key, each in options.items()}
+    whole = sum(weights.values())
+    return {
+        "options": [
+            {"label": labels.get(key, key), "share": weights[key] / whole, **asdict(cloze.score_of(each))}
+            for key, each in options.items()
+        ],
+        "margin_nats": stored.get("margin_nats"),
+        "unsure": bool(stored.get("unsure")),
+    }
