@@ -171,7 +171,7 @@ class MembershipAdmin(MadeByActions):
         return super(MadeByActions, self).has_add_permission(request)
 
     def save_model(self, request: HttpRequest, obj: Membership, form: ModelForm[Membership], change: bool) -> None:
-        obj.pk = actions.add_member(study=obj.study, user=obj.user, role=Role(obj.role)).pk
+        obj.pk = actions.add_member(study=obj.study, user=obj.user, role=Role(obj.role), by=request.user).pk  # type: ignore[arg-type]
 
 
 @admin.register(Rater)

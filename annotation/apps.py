@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -14,14 +15,22 @@ class AnnotationConfig(AppConfig):
         from annotation.deriving.making import Deriver
         from annotation.exchange import background
         from annotation.models import Role
+        from annotation.people.guards import guard_audit
         from annotation.queries import setup
         from base import sentences
         from work import kinds
 
         sentences.translate_with(gettext)
         kinds.register(background.IMPORTING)
+        post_migrate.connect(guard_audit, sender=self)
         doors.register_tab(position=10, label=_("Overview"), url_name="annotation:study", roles=set(Role))
-        doors.register_tab(position=20, label=_("Board"), url_name="annotation:board", roles={Role.MANAGER})
+        doors.register_tab(
+            position=20,
+            label=_("Board"),
+            url_name="annotation:board",
+            roles={Role.MANAGER},
+            home_of=frozenset({Role.MANAGER}),
+        )
         doors.register_tab(position=30, label=_("Plan"), url_name="annotation:plan", roles={Role.MANAGER})
         doors.register_tab(position=40, label=_("People"), url_name="annotation:people", roles={Role.MANAGER})
         doors.register_tab(position=45, label=_("Notes"), url_name="annotation:notes", roles={Role.MANAGER})

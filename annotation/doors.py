@@ -1,8 +1,8 @@
 """What a floor above registers with the core when it is loaded, so that no app names one above it.
 
-Tabs of a study's pages, panels of its board, judges that a plan can give work to, the stored page behind a row, texts
-that were written for rows, other pages of a sheet, kinds of evidence block, derivers, scheme files to begin from, and a
-demo.
+Tabs of a study's pages, what follows in it, panels of its board, judges that a plan can give work to, the stored page
+behind a row, texts that were written for rows, other pages of a sheet, kinds of evidence block, derivers, scheme files
+to begin from, and a demo.
 """
 
 from __future__ import annotations
@@ -10,25 +10,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, BinaryIO
 
 from django.utils.functional import Promise
 
 from annotation.deriving import making
 from annotation.deriving.making import SourceText
 from annotation.evidence import kinds
-from annotation.models import Role, Row, Sheet, Study
-from annotation.scheme.spec import know_words
+from annotation.evidence.blocks import Block
+from annotation.models import Role, Row, Sheet, Study, User
+from annotation.scheme.words import know_words
 
 
 @dataclass(frozen=True)
 class Tab:
-    """`fits`: whether a study has it; a pack's tab is none of every other study's."""
+    """`fits`: whether a study has it; a pack's tab is none of every other study's. `home_of`: whose work begins
+    there."""
 
     position: int
     label: Promise | str
     url_name: str
     roles: frozenset[Role]
     fits: Callable[[Study], bool]
+    home_of: frozenset[Role] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -57,12 +61,43 @@ class SetupStep:
 
 
 @dataclass(frozen=True)
+class Next:
+    """What a manager does next in a study that stands in a row with others: a sentence, and labels and addresses of the
+    ways to do it, the usual one first. Each page of the study has it below its tabs. `waits`: something is at work, and
+    another sentence follows by itself; `does`: labels and addresses of what buttons do at once (a POST)."""
+
+    words: Promise | str
+    ways: Sequence[tuple[Promise | str, str]]
+    waits: bool = False
+    does: Sequence[tuple[Promise | str, str]] = ()
+
+
+@dataclass(frozen=True)
+class DemoStep:
+    """Something to look at in the demo. `login`: as whom; `find`: its address, or None while it is not there.
+
+    `ticks`: the names of the URLs of which one must have answered for the step to be done.
+    """
+
+    key: str
+    label: Promise | str
+    words: Promise | str
+    login: str
+    find: Callable[[], str | None]
+    ticks: frozenset[str]
+
+
+@dataclass(frozen=True)
 class Demo:
-    """A study to try. `build` makes it where it is missing; `logins`: what each of its users may do, by name."""
+    """A study to try. `build` makes it where it is missing; `logins`: what each of its users may do, by name.
+
+    `way`: what to look at first, in this order.
+    """
 
     build: Callable[[], Study]
     logins: Mapping[str, Promise | str]
     password: str
+    way: Sequence[DemoStep] = ()
 
 
 @dataclass(frozen=True)
@@ -74,6 +109,29 @@ class SheetPage:
     find: Callable[[Sheet], str | None]
 
 
+@dataclass(frozen=True)
+class SheetText:
+    """A text that the columns of a sheet come from, for who labels it. `find`: its blocks, none where the sheet has no
+    such text; it may ask one query."""
+
+    label: Promise | str
+    find: Callable[[Sheet], Sequence[Block]]
+
+
+@dataclass(frozen=True)
+class Importer:
+    """What reads files that somebody brought into a study, of one of `Import.What`; and the page they were brought to.
+
+    `read` is given the item of the `Import` as a `work.actions.Held`, which it finishes, and the files with the names
+    that the person knows, opened one after the other. `whole`: they go in all or nothing, as the core's tables do.
+    """
+
+    read: Callable[[Any, Iterable[tuple[str, BinaryIO]]], None]
+    label: Promise | str
+    url_name: str
+    whole: bool = False
+
+
 # The names of the judges that can work in a study; the judge's rater there has its name as its code.
 JudgeNames = Callable[[Study], Iterable[str]]
 # The address of a row's stored page, or None where there is none.
@@ -82,6 +140,12 @@ PageFinder = Callable[[Row], str | None]
 PictureFinder = Callable[[Row], str | None]
 # The texts that were written for the rows of a study, by the rows' numbers in the database.
 TextReader = Callable[[Study], Mapping[int, Sequence[SourceText]]]
+# The rows of a study that examples may come from, None for all.
+ExampleRows = Callable[[Study], frozenset[int] | None]
+# What is done when somebody has everybody's labels of a study from the core, judges' too.
+LabelsRead = Callable[[Study, User], None]
+# What follows in a study for who looks, or None where it stands in no row. It may ask a few queries.
+NextFinder = Callable[[Study, User], Next | None]
 
 register_block_kinds = kinds.register
 register_deriver = making.register
@@ -89,12 +153,18 @@ register_words = know_words
 
 _tabs: list[Tab] = []
 _panels: list[Panel] = []
+_plan_panels: list[Panel] = []
+_example_rows: list[ExampleRows] = []
+_labels_read: list[LabelsRead] = []
 _setup_steps: list[SetupStep] = []
+_next_finders: list[NextFinder] = []
 _judge_names: list[JudgeNames] = []
 _page_finders: list[PageFinder] = []
 _picture_finders: list[PictureFinder] = []
 _sheet_pages: list[SheetPage] = []
+_sheet_texts: list[SheetText] = []
 _text_readers: list[TextReader] = []
+_importers: dict[str, Importer] = {}
 _schemes: dict[str, Path] = {}
 _demos: list[Demo] = []
 
@@ -110,15 +180,21 @@ def register_tab(
     url_name: str,
     roles: set[Role],
     fits: Callable[[Study], bool] = _every,
+    home_of: frozenset[Role] = frozenset(),
 ) -> None:
     """`fits`: whether a study has the tab, out of its scheme; it is asked on each page, so that it may ask no query."""
-    _tabs.append(Tab(position, label, url_name, frozenset(roles), fits))
+    _tabs.append(Tab(position, label, url_name, frozenset(roles), fits, home_of))
     _tabs.sort(key=lambda tab: tab.position)
 
 
 def tabs_for(study: Study) -> list[Tab]:
     """Of a study as `annotation.people.access` gives it, with the roles of whoever looks."""
     return [tab for tab in _tabs if tab.roles & study.roles and tab.fits(study)]
+
+
+def homes_for(study: Study) -> list[Tab]:
+    """The tabs on which the work of whoever looks begins, by their roles; as `tabs_for`."""
+    return [tab for tab in tabs_for(study) if tab.home_of & study.roles]
 
 
 def register_panel(*, position: int, title: Promise | str, url_name: str) -> None:
@@ -130,6 +206,38 @@ def panels() -> list[Panel]:
     return list(_panels)
 
 
+def register_plan_panel(*, position: int, title: Promise | str, url_name: str) -> None:
+    """A panel of the plan's page."""
+    _plan_panels.append(Panel(position, title, url_name))
+    _plan_panels.sort(key=lambda panel: panel.position)
+
+
+def plan_panels() -> list[Panel]:
+    return list(_plan_panels)
+
+
+def register_example_rows(read: ExampleRows) -> None:
+    _example_rows.append(read)
+
+
+def example_rows(study: Study) -> frozenset[int] | None:
+    """The rows that examples for judges, calibration and every choice among judges may come from; None means all.
+
+    What a judge is tested on later has to stay out of it.
+    """
+    found = [rows for read in _example_rows if (rows := read(study)) is not None]
+    return frozenset.intersection(*found) if found else None
+
+
+def register_labels_read(note: LabelsRead) -> None:
+    _labels_read.append(note)
+
+
+def labels_were_read(study: Study, by: User) -> None:
+    for note in _labels_read:
+        note(study, by)
+
+
 def register_setup_step(step: SetupStep) -> None:
     _setup_steps.append(step)
     _setup_steps.sort(key=lambda one: one.position)
@@ -137,6 +245,14 @@ def register_setup_step(step: SetupStep) -> None:
 
 def setup_steps() -> list[SetupStep]:
     return list(_setup_steps)
+
+
+def register_next(find: NextFinder) -> None:
+    _next_finders.append(find)
+
+
+def next_in(study: Study, user: User) -> Next | None:
+    return next((found for find in _next_finders if (found := find(study, user))), None)
 
 
 def register_judges(names: JudgeNames) -> None:
@@ -170,6 +286,24 @@ def register_sheet_page(page: SheetPage) -> None:
 def sheet_pages(sheet: Sheet) -> list[tuple[Promise | str, str]]:
     """Labels and addresses of the other pages of a sheet, whose study and scheme are loaded."""
     return [(page.label, url) for page in _sheet_pages if (url := page.find(sheet)) is not None]
+
+
+def register_importer(what: str, importer: Importer) -> None:
+    """`what`: one of `Import.What`, other than the tables that the core reads itself."""
+    _importers[what] = importer
+
+
+def importer(what: str) -> Importer | None:
+    return _importers.get(what)
+
+
+def register_sheet_text(text: SheetText) -> None:
+    _sheet_texts.append(text)
+
+
+def sheet_text(sheet: Sheet) -> tuple[Promise | str, Sequence[Block]] | None:
+    """The label and the blocks of the text that a sheet's columns come from; None where it has none."""
+    return next(((text.label, blocks) for text in _sheet_texts if (blocks := text.find(sheet))), None)
 
 
 def register_texts(read: TextReader) -> None:

@@ -19,7 +19,13 @@ from django.conf import settings
 from django.contrib.staticfiles import finders
 
 # Page -> the module that starts it; the others are those that it needs.
-PAGES = {"page": "page/page.js", "grid": "grid/grid.js", "lens": "lens/lens.js", "mending": "page/mending.js"}
+PAGES = {
+    "page": "page/page.js",
+    "grid": "grid/grid.js",
+    "lens": "lens/lens.js",
+    "mending": "page/mending.js",
+    "report": "page/report.js",
+}
 
 _IMPORT = re.compile(r'^import \{([\w\s,]+)\} from "(\.{1,2}/[\w./]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:class|const|function) )", re.MULTILINE)

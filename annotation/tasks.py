@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from annotation.exchange import uploads
+from annotation import actions
+from annotation.exchange import arrivals, uploads
 
 
 @shared_task(name="annotation.tasks.clean_uploads", expires=3600)
 def clean_uploads() -> None:
     uploads.clean()
+    arrivals.clean()
+
+
+@shared_task(name="annotation.tasks.clean_audit", expires=3600)
+def clean_audit() -> None:
+    actions.clean_audit()

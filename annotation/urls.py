@@ -4,7 +4,10 @@ from django.urls import path
 
 from annotation.deriving import views as deriving
 from annotation.views import (
+    audit,
+    background,
     board,
+    demo,
     desk,
     drafts,
     history,
@@ -18,13 +21,17 @@ from annotation.views import (
     spreadsheet,
     states,
     time,
+    undoing,
     work,
 )
 
 app_name = "annotation"
 
 urlpatterns = [
-    path("", work.my_work, name="my-work"),
+    path("", desk.home, name="home"),
+    path("work/", work.my_work, name="my-work"),
+    path("demo/", demo.page, name="demo"),
+    path("demo/<slug:name>/", demo.log_in, name="demo-login"),
     path("scripts/<slug:page>-<slug:digest>.js", scripts.script, name="script"),
     # /sheets/<pk>/
     path("sheets/<int:pk>/", work.sheet, name="sheet"),
@@ -37,6 +44,7 @@ urlpatterns = [
     path("sheets/<int:pk>/lens/cell/", lens.cell, name="lens-cell"),
     path("sheets/<int:pk>/lens/decide/", lens.decide, name="lens-decide"),
     path("sheets/<int:pk>/lens/accept/", lens.accept, name="lens-accept"),
+    path("sheets/<int:pk>/lens/accept/undo/", undoing.take_back_accepted, name="take-back-accepted"),
     path("sheets/<int:pk>/history/", history.page, name="history"),
     path("sheets/<int:pk>/restore/", history.restore, name="restore"),
     # /rows/<pk>/
@@ -56,6 +64,7 @@ urlpatterns = [
     path("studies/", desk.studies, name="studies"),
     path("studies/new/", desk.new_study, name="new-study"),
     path("studies/<slug:slug>/", desk.study, name="study"),
+    path("studies/<slug:slug>/next/", desk.follows, name="follows"),
     path("studies/<slug:slug>/settings/", desk.settings, name="settings"),
     path("studies/<slug:slug>/derive/", deriving.derive, name="derive"),
     path("studies/<slug:slug>/lineage/", deriving.lineage, name="lineage"),
@@ -72,8 +81,17 @@ urlpatterns = [
     path("studies/<slug:slug>/people/", people.people, name="people"),
     path("studies/<slug:slug>/people/<int:pk>/remove/", people.remove_member, name="remove-member"),
     path("studies/<slug:slug>/people/invites/<int:pk>/revoke/", people.revoke_invite, name="revoke-invite"),
+    path("studies/<slug:slug>/people/log/", audit.of_study, name="audit-log"),
+    path("studies/<slug:slug>/people/log/csv/", audit.of_study_csv, name="audit-log-csv"),
+    path("studies/<slug:slug>/consent/", audit.consent, name="consent"),
+    path("studies/<slug:slug>/background/", background.background, name="background"),
+    path("studies/<slug:slug>/background.csv", background.background_csv, name="background-csv"),
     path("studies/<slug:slug>/notes/", notes.page, name="notes"),
     path("studies/<slug:slug>/notes/<int:pk>/answer/", notes.answer, name="answer-note"),
+    path("studies/<slug:slug>/sheets/<int:pk>/settings/", undoing.sheet_settings, name="sheet-settings"),
+    path("studies/<slug:slug>/sheets/<int:pk>/delete/", undoing.delete_sheet, name="delete-sheet"),
+    path("studies/<slug:slug>/sheets/<int:pk>/archive/", undoing.archive_sheet, name="archive-sheet"),
+    path("studies/<slug:slug>/plan/<int:pk>/undo/", undoing.undo_plan, name="undo-plan"),
     path("studies/<slug:slug>/sheets/<int:pk>/close/", time.close_sheet, name="close-sheet"),
     path("studies/<slug:slug>/sheets/<int:pk>/open/", time.open_sheet, name="open-sheet"),
     path("studies/<slug:slug>/time/", time.panel, name="time"),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from annotation.actions.adjudication import accept_agreed, adjudicate
-from annotation.actions.base import NotNow, Refused, SheetClosed, lock_study
+from annotation.actions.background import first_page, owes_background, tell_background
+from annotation.actions.base import NotNow, Refused, SheetClosed, lock_study, refuse_while_shown
 from annotation.actions.changes import Changed, change
 from annotation.actions.drafting import Started, confirm, draft, start_from
+from annotation.actions.experiments import draw_experiment, end_experiment
 from annotation.actions.labels import SeenOtherwise, Unanswered, Unconfirmed, record, reopen, submit
 from annotation.actions.looks import note_look, note_looks
 from annotation.actions.notes import answer_note, ask, read_answers, withdraw_note
@@ -32,6 +34,27 @@ from annotation.actions.restoring import restore
 from annotation.actions.sheets import close_sheet, open_sheet, set_pay
 from annotation.actions.studies import add_column, add_row, add_sheet, change_study, create_study, store_scheme
 from annotation.actions.time import beat
+from annotation.actions.trust import (
+    agree,
+    asked_from,
+    clean_audit,
+    forget_tries,
+    has_agreed,
+    logged_in_lately,
+    note,
+    note_key,
+    note_limited,
+    tries,
+    try_allowed,
+)
+from annotation.actions.undoing import (
+    archive_sheet,
+    delete_sheet,
+    rename_sheet,
+    take_back_accepted,
+    unarchive_sheet,
+    undo_plan,
+)
 from annotation.labels.answer import Answer
 from annotation.labels.writer import Recorded
 
@@ -52,29 +75,46 @@ __all__ = [
     "add_row",
     "add_sheet",
     "adjudicate",
+    "agree",
     "answer_note",
     "apply_design",
     "apply_replan",
+    "archive_sheet",
     "ask",
+    "asked_from",
     "assign",
     "beat",
     "change",
     "change_study",
+    "clean_audit",
     "close_sheet",
     "confirm",
     "create_study",
+    "delete_sheet",
     "draft",
+    "draw_experiment",
+    "end_experiment",
+    "first_page",
+    "forget_tries",
     "go_on",
+    "has_agreed",
     "invite",
     "join",
     "lock_study",
+    "logged_in_lately",
+    "note",
+    "note_key",
+    "note_limited",
     "note_look",
     "note_looks",
     "open_sheet",
+    "owes_background",
     "pause",
     "read_answers",
     "record",
+    "refuse_while_shown",
     "remove_member",
+    "rename_sheet",
     "reopen",
     "restore",
     "restore_row",
@@ -84,7 +124,13 @@ __all__ = [
     "start_from",
     "store_scheme",
     "submit",
+    "take_back_accepted",
+    "tell_background",
     "token_digest",
+    "tries",
+    "try_allowed",
+    "unarchive_sheet",
+    "undo_plan",
     "withdraw",
     "withdraw_note",
     "withdraw_row",

@@ -67,7 +67,7 @@ def adjudicate(
         raise Refused(_("All people who answered say something else here. Give a reason for deciding otherwise."))
     assignment = _opened(sheet.study, [row])[row.pk]
     record(assignment=assignment, answers=[answer], key=uuid.uuid4(), by=by)
-    _close([assignment])
+    close_gold([assignment])
     return Decision.objects.create(
         assignment=assignment,
         column=column,
@@ -116,7 +116,7 @@ def accept_agreed(*, sheet: Sheet, judges: bool, shown: str, by: User) -> int:
     for cell in found:
         of_row[cell.row_id].append(cell)
     opened = _opened(sheet.study, list(sheet.rows.filter(pk__in=of_row).defer("evidence")))
-    decisions = []
+    decisions, batch = [], uuid.uuid4()
     for row_id, assignment in opened.items():
         answers = []
         for cell in of_row[row_id]:
@@ -132,11 +132,12 @@ def accept_agreed(*, sheet: Sheet, judges: bool, shown: str, by: User) -> int:
                     value=answer.value,
                     seen=dict(cell.seen),
                     by=by,
+                    batch=batch,
                 )
             )
         record(assignment=assignment, answers=answers, key=uuid.uuid4(), by=by)
     Decision.objects.bulk_create(decisions, batch_size=500)
-    _close(opened.values())
+    close_gold(opened.values())
     return len(found)
 
 
@@ -153,7 +154,7 @@ def _opened(study: Study, rows: Sequence[Row]) -> dict[int, Assignment]:
     return opened
 
 
-def _close(assignments: Iterable[Assignment]) -> None:
+def close_gold(assignments: Iterable[Assignment]) -> None:
     """Between decisions the gold of a row counts as submitted: whoever reads submitted work alone wants it."""
     decided = Exists(Label.objects.filter(assignment=OuterRef("pk")))
     of_gold = Assignment.objects.filter(decided, pk__in=[assignment.pk for assignment in assignments])

@@ -6,14 +6,25 @@ from django.utils.translation import gettext as _
 
 from annotation.labels.refusals import NotNow, Refused, SheetClosed
 from annotation.models import Assignment, Rater, Study
+from annotation.queries.arriving import is_being_shown
 
-__all__ = ["NotNow", "Refused", "SheetClosed", "lock_study", "refuse_closed", "refuse_withdrawn"]
+__all__ = ["NotNow", "Refused", "SheetClosed", "lock_study", "refuse_closed", "refuse_while_shown", "refuse_withdrawn"]
 
 
 def lock_study(study_id: int) -> None:
     """Make others who change the make-up of this study (its people, sheets, rows, plans) wait for this transaction."""
     # Not the stronger lock: it would hold up everybody who adds something that refers to the study.
     Study.objects.select_for_update(no_key=True).values_list("pk").get(pk=study_id)
+
+
+def refuse_while_shown(study_id: int) -> None:
+    """What computes on labels waits until all of an import is seen, or it would count a part of it. One query.
+
+    Raises:
+        Refused: an import is being shown in steps.
+    """
+    if is_being_shown(study_id):
+        raise Refused(_("An import is being shown; try again in a moment."))
 
 
 def refuse_withdrawn(assignment: Assignment) -> None:

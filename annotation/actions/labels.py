@@ -17,7 +17,10 @@ from annotation.answers import bare
 from annotation.labels.answer import Answer
 from annotation.labels.refusals import NotNow, Refused
 from annotation.labels.writer import Recorded, write
-from annotation.models import Assignment, User
+from annotation.models import Assignment, Column, LabelEvent, User
+from annotation.plain_sql import Update
+
+_submitted = Update(Assignment, "state", "submitted_at", "failure")
 
 
 class Unanswered(Refused):
@@ -70,7 +73,7 @@ def record(
     assignment = queries.locked(assignment)
     known = queries.known(assignment, key)
     if known.recorded:
-        return Recorded(state=assignment.state)
+        return Recorded(state=assignment.state, conflicts=_left_out(assignment, answers, key))
     is_submitted = assignment.state == Assignment.State.SUBMITTED
     if is_submitted and not reopen:
         raise NotNow(_("“%(row)s” is submitted; take it back first to change it.") % {"row": assignment.row.name})
@@ -107,16 +110,15 @@ def submit(
             not ask stays open.
         Unconfirmed: cells hold drafts, and `confirm` is not said.
     """
-    assignment = (
-        Assignment.objects.select_for_update(of=("self",)).select_related("row__sheet", "rater").get(pk=assignment.pk)
-    )
+    assignment = queries.locked(assignment)
     if assignment.state == Assignment.State.SUBMITTED:
         return assignment
     refuse_withdrawn(assignment)
     refuse_closed(assignment)
-    if seen is not None:
-        _refuse_unseen(assignment, seen)
-    if not allow_open:
+    standing = queries.standing(assignment) if seen is not None or not allow_open else None
+    if standing is not None and seen is not None:
+        _refuse_unseen(assignment, seen, standing)
+    if standing is not None and not allow_open and queries.is_unfinished(assignment, standing):
         left = queries.unfinished_cells(assignment)
         if left.open:
             raise Unanswered(
@@ -143,20 +145,44 @@ def submit(
     assignment.state = Assignment.State.SUBMITTED
     assignment.submitted_at = timezone.now()
     assignment.failure = ""
-    assignment.save(update_fields=["state", "submitted_at", "failure"])
+    _submitted(assignment.pk, [assignment.state, assignment.submitted_at, assignment.failure])
     return assignment
+
+
+def _left_out(assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID) -> set[tuple[int, int]]:
+    """The cells that a change which was recorded before did not get, since something else stood there: whoever sends it
+    again has not heard of it."""
+    mine = list(LabelEvent.objects.filter(assignment=assignment, key=key).values_list("pk", "column_id", "question_id"))
+    written = {(column, question) for _pk, column, question in mine}
+    left = {(one.column.pk, one.question.pk): one.code for one in answers if one.seen is not None}
+    left = {cell: code for cell, code in left.items() if cell not in written}
+    if not left:
+        return set()
+    # What was chosen where it stood already was taken, and has no event: it may have been answered anew since.
+    first = min(pk for pk, _column, _question in mine)
+    then = queries.codes_before(assignment, {column for column, _question in left}, event=first)
+    left = {cell: code for cell, code in left.items() if then.get(cell, "") != code}
+    if not left:
+        return set()
+    standing = queries.cell_values([assignment.pk], {column for column, _question in left})
+    return {
+        (column, question)
+        for (column, question), code in left.items()
+        if bare(standing.get((assignment.pk, column), {}).get(question, "")) != code
+    }
 
 
 def _counted(assignment: Assignment, cells: Sequence[queries.OpenCell]) -> dict[str, object]:
     return {"count": len(cells), "row": assignment.row.name, "cells": ", ".join(cell.name for cell in cells[:3])}
 
 
-def _refuse_unseen(assignment: Assignment, seen: Mapping[tuple[int, int], str]) -> None:
-    columns = assignment.row.sheet.columns.values_list("pk", flat=True)
-    values = {column: of for (_a, column), of in queries.cell_values([assignment.pk], columns).items()}
-    standing = {(column, q): bare(value) for column, of in values.items() for q, value in of.items()}
-    other = {cell[0] for cell in standing.keys() | seen.keys() if standing.get(cell, "") != bare(seen.get(cell, ""))}
+def _refuse_unseen(assignment: Assignment, seen: Mapping[tuple[int, int], str], standing: queries.Standing) -> None:
+    stands = {cell: bare(value) for cell, value in (standing.skips | standing.labels).items()}
+    other = {cell[0] for cell in stands.keys() | seen.keys() if stands.get(cell, "") != bare(seen.get(cell, ""))}
     if other:
+        of_sheet = Column.objects.filter(sheet=assignment.row.sheet_id).values_list("pk", flat=True)
+        columns = [pk for pk in of_sheet if pk in other]
+        values = {column: of for (_a, column), of in queries.cell_values([assignment.pk], columns).items()}
         raise SeenOtherwise(
             {column: values.get(column, {}) for column in other},
             _("“%(row)s” was changed elsewhere meanwhile, and is shown now as it is. Look at it, then submit it again.")

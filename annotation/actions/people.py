@@ -13,7 +13,9 @@ from django.utils.translation import gettext as _
 from annotation import queries
 from annotation.actions.base import Refused, lock_study
 from annotation.actions.plan import withdraw
+from annotation.actions.trust import note
 from annotation.models import (
+    AuditEvent,
     Invite,
     Membership,
     Rater,
@@ -24,13 +26,15 @@ from annotation.models import (
 
 
 @transaction.atomic
-def add_member(*, study: Study, user: User, role: Role) -> Membership:
+def add_member(*, study: Study, user: User, role: Role, by: User | None = None) -> Membership:
     """Give `user` a role.
 
     An annotator becomes a rater of the study under the next free code (A1, A2, …); one who left is that rater again.
     """
     lock_study(study.pk)
-    membership, _created = Membership.objects.get_or_create(study=study, user=user, role=role)
+    membership, created = Membership.objects.get_or_create(study=study, user=user, role=role)
+    if created:
+        note(AuditEvent.Kind.ROLE, by=by, of=user, study=study, what=f"+{Role(role).value}")
     if role == Role.ANNOTATOR and not study.raters.filter(user=user).update(
         active=True, paused_at=None, paused_by=None
     ):
@@ -39,7 +43,7 @@ def add_member(*, study: Study, user: User, role: Role) -> Membership:
 
 
 @transaction.atomic
-def remove_member(*, membership: Membership) -> int:
+def remove_member(*, membership: Membership, by: User | None = None) -> int:
     """Take a role away. An annotator's rater is kept with its labels; what it has not submitted is withdrawn.
 
     Returns:
@@ -56,22 +60,30 @@ def remove_member(*, membership: Membership) -> int:
             rater.active = False
             rater.save(update_fields=["active"])
             withdrawn += withdraw(rater=rater)
+    note(AuditEvent.Kind.ROLE, by=by, of=membership.user, study=membership.study, what=f"-{membership.role}")
     membership.delete()
     return withdrawn
 
 
 @transaction.atomic
-def invite(*, study: Study, role: Role, by: User | None, email: str = "", days: int = 7) -> tuple[Invite, str]:
-    """Make a link that lets one person in. Returns it and its secret, which is stored nowhere."""
+def invite(
+    *, study: Study, role: Role, by: User | None, email: str = "", days: int = 7, bound: bool = False
+) -> tuple[Invite, str]:
+    """Make a link that lets one person in. Returns it and its secret, which is stored nowhere.
+
+    `bound`: only who shows that `email` is theirs may use it.
+    """
     token = secrets.token_urlsafe(32)
     made = Invite.objects.create(
         study=study,
         role=role,
         digest=token_digest(token),
         email=email,
+        bound=bound,
         created_by=by,
         expires_at=timezone.now() + timedelta(days=days),
     )
+    note(AuditEvent.Kind.INVITE, by=by, study=study, what=f"+{role.value} #{made.pk}")
     return made, token
 
 
@@ -80,25 +92,30 @@ def token_digest(token: str) -> str:
 
 
 @transaction.atomic
-def join(*, invite: Invite, user: User) -> Membership:
+def join(*, invite: Invite, user: User, shown: bool = False) -> Membership:
     """Let `user` in by an invitation, which is used up by that.
 
+    `shown`: they have shown that the address to which the invitation may be bound is theirs.
+
     Raises:
-        Refused: it was used, revoked or is too old, or gives a role that the user has.
+        Refused: it was used, revoked or is too old, is bound to an address, or gives a role that the user has.
     """
+    if invite.bound and not shown:
+        raise Refused(_("This invitation is for one address. Show first that it is yours."))
     if Membership.objects.filter(study=invite.study, user=user, role=invite.role).exists():
         raise Refused(_("You have that role in this study already. The link can still let somebody else in."))
     # Of two who follow the link at once, one changes the row, and the other none.
     if not Invite.objects.open().filter(pk=invite.pk).update(used_at=timezone.now(), used_by=user):
         raise Refused(_("This link was used already, taken back, or is too old. Ask for a new one."))
-    return add_member(study=invite.study, user=user, role=Role(invite.role))
+    return add_member(study=invite.study, user=user, role=Role(invite.role), by=user)
 
 
 @transaction.atomic
-def sign_up(*, invite: Invite, username: str, password: str) -> User:
+def sign_up(*, invite: Invite, username: str, password: str, shown: bool = False) -> User:
     """Make an account for somebody who was invited, and let it in; raises what `join` does, and then makes none."""
     user = User.objects.create_user(username, email=invite.email, password=password)
-    join(invite=invite, user=user)
+    note(AuditEvent.Kind.ACCOUNT, by=user, of=user, study=invite.study, what=f"made by invitation #{invite.pk}")
+    join(invite=invite, user=user, shown=shown)
     return user
 
 
@@ -106,4 +123,7 @@ def sign_up(*, invite: Invite, username: str, password: str) -> User:
 def revoke_invite(*, invite: Invite, by: User | None) -> bool:
     """Take a link back that nobody has used. Returns whether it was there to be taken back."""
     open_ones = Invite.objects.filter(pk=invite.pk, used_at=None, revoked_at=None)
-    return bool(open_ones.update(revoked_at=timezone.now(), revoked_by=by))
+    revoked = bool(open_ones.update(revoked_at=timezone.now(), revoked_by=by))
+    if revoked:
+        note(AuditEvent.Kind.INVITE, by=by, study=invite.study, what=f"-{invite.role} #{invite.pk}")
+    return revoked

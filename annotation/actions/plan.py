@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 
 from django.db import transaction
@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from annotation import queries
 from annotation.actions.base import Refused, lock_study
 from annotation.models import (
+    Arrival,
     Assignment,
     Label,
     Plan,
@@ -42,14 +43,15 @@ def apply_design(
     sections: Sequence[str] = (),
     own_order: bool = False,
     choice: RowChoice | None = None,
+    among: Collection[int] | None = None,
     judges: Mapping[str, Sequence[int]] | None = None,
 ) -> Plan:
     """Assign rows as the design says: its numbers are places in `sheets`, in a sheet's free rows, and in `raters`.
 
     `rows` are the numbers of the rows of each sheet that the design was drawn for; without them, those free now.
-    `choice`: which rows the plan is about; None means all. `sections`: which are asked, by key; none means all.
-    `own_order`: each rater sees the rows of a sheet in an order of their own, which the seed gives. `judges`: code ->
-    the numbers of the rows that this judge is to label.
+    `choice`: which rows the plan is about; None means all. `among`: it is about no others than these. `sections`:
+    which are asked, by key; none means all. `own_order`: each rater sees the rows of a sheet in an order of their own,
+    which the seed gives. `judges`: code -> the numbers of the rows that this judge is to label.
 
     Raises:
         Refused: other rows are free by now, or somebody is no rater any more. Nothing is changed then.
@@ -59,7 +61,8 @@ def apply_design(
     plan.request["judges"] = {code: list(row_ids) for code, row_ids in (judges or {}).items()}
     given: dict[int, dict[int, list[int]]] = {}
     if design is not None and request is not None:
-        among = queries.sample(sheets, choice).rows if choice is not None else None
+        if choice is not None:
+            among = queries.sample(sheets, choice).rows
         free = queries.free_rows(sheets, sections, among=among)
         of_sheets = [free.get(sheet.pk, []) for sheet in sheets]
         drawn = of_sheets if rows is None else [list(of_sheet) for of_sheet in rows]
@@ -83,20 +86,25 @@ def apply_design(
         }
     if choice is not None:
         plan.request["choice"] = asdict(choice)
+        if choice.within is None:
+            del plan.request["choice"]["within"], plan.request["choice"]["deviation"]
     plan.save()
+    extended = 0
     for place, by_sheet in given.items():
         orders: dict[int, int] = {}
         for sheet, of_one in by_sheet.items():
             if own_order and request is not None:
                 orders |= _own_order(raters[place], sheets[sheet].pk, of_one, seed=request.seed)
         row_ids = [row_id for of_one in by_sheet.values() for row_id in of_one]
-        _give(raters[place], row_ids, sections=sections, plan=plan, orders=orders)
+        extended += _give(raters[place], row_ids, sections=sections, plan=plan, orders=orders)
         # Whose rows these were before does not lack a successor any more.
         Assignment.objects.filter(
             row__in=row_ids, rater__kind=Rater.Kind.PERSON, state=State.WITHDRAWN, handed_to=None
         ).update(handed_to=raters[place])
     for code, for_judge in (judges or {}).items():
-        _give(_judges_rater(study, code), for_judge, sections=sections, plan=plan)
+        extended += _give(_judges_rater(study, code), for_judge, sections=sections, plan=plan)
+    plan.request["extended"] = extended  # a plan that added to earlier work cannot be undone
+    plan.save(update_fields=["request"])
     return plan
 
 
@@ -133,12 +141,23 @@ def _give(
     repeat: int = 1,
     plan: Plan | None = None,
     orders: Mapping[int, int] | None = None,
-) -> None:
+) -> int:
+    """Returns how many assignments stood before and were given more, or were withdrawn with work in them.
+
+    Raises:
+        Refused: an import is arriving with work of the rater on one of these rows.
+    """
     mine = rater.assignments.filter(repeat=repeat, row__in=row_ids)
     orders = orders or {}
     of_it = {"assignment": OuterRef("pk")}
     begun = Exists(Label.objects.filter(**of_it)) | Exists(Skip.objects.filter(**of_it))
     again = list(mine.filter(state=State.WITHDRAWN))
+    coming = any(assignment.handed_to_id == rater.pk for assignment in again)
+    if coming and Arrival.objects.filter(study=rater.study_id).exists():
+        raise Refused(
+            _("A file with labels of “%(rater)s” is being imported. Nothing was assigned: wait for its end.")
+            % {"rater": rater.code}
+        )
     begun_again = set(mine.filter(begun, state=State.WITHDRAWN).values_list("pk", flat=True))
     for assignment in again:
         assignment.state = State.STARTED if assignment.pk in begun_again else State.OPEN
@@ -151,20 +170,22 @@ def _give(
         for pk in row_ids
         if pk not in have
     )
-    if plan is not None:
-        _ask_more(have.values(), sections, plan)
+    return len(begun_again) + (_ask_more(have.values(), sections, plan) if plan is not None else 0)
 
 
-def _ask_more(assignments: Iterable[Assignment], sections: Sequence[str], plan: Plan) -> None:
+def _ask_more(assignments: Iterable[Assignment], sections: Sequence[str], plan: Plan) -> int:
     """Add sections to what is given already. What was submitted is open again then; its labels stay."""
+    n = 0
     for assignment in assignments:
         if not assignment.sections or (sections and set(sections) <= set(assignment.sections)):
             continue
+        n += 1
         assignment.sections = sorted({*assignment.sections, *sections}) if sections else []
         assignment.plan = plan
         if assignment.state == State.SUBMITTED:
             assignment.state, assignment.submitted_at = State.STARTED, None
         assignment.save(update_fields=["sections", "plan", "state", "submitted_at"])
+    return n
 
 
 @transaction.atomic

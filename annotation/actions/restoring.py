@@ -18,7 +18,7 @@ from annotation.labels.batch import Batch
 from annotation.labels.history import Change
 from annotation.labels.writer import Writer
 from annotation.lens import lens
-from annotation.models import Assignment, Label, Look, Rater, Sheet, Skip, User
+from annotation.models import Assignment, ExperimentSeat, Label, Look, Rater, Sheet, Skip, User
 
 
 @transaction.atomic
@@ -55,8 +55,9 @@ def _restore_row(changes: Sequence[Change], to: datetime, by: User, key: uuid.UU
     writer = Writer(assignment, answers, batch, exposed=False, has_skips=True)
     looks = Look.objects.filter(sheet=assignment.row.sheet_id, user=assignment.rater.user_id)
     first_look = looks.order_by("pk").values_list("at", flat=True).first()
+    shown = ExperimentSeat.objects.filter(assignment=assignment, shown=True).exists()
     for change in changes:
-        writer.put(change.column, change.question, _as_it_was(change, first_look))
+        writer.put(change.column, change.question, _as_it_was(change, first_look, shown=shown))
     writer.leave()
     batch.flush()
     if changes[0].is_submitted:
@@ -64,11 +65,11 @@ def _restore_row(changes: Sequence[Change], to: datetime, by: User, key: uuid.UU
         assignment.save(update_fields=["state", "submitted_at"])
 
 
-def _as_it_was(change: Change, first_look: datetime | None) -> Label | Skip | None:
+def _as_it_was(change: Change, first_look: datetime | None, *, shown: bool) -> Label | Skip | None:
     then = change.then
     here = {"assignment": change.assignment, "column": change.column, "question": change.question}
     if then is not None and then.code_after:
-        exposed = then.drafted_from_id is not None or (first_look is not None and first_look < then.at)
+        exposed = shown or then.drafted_from_id is not None or (first_look is not None and first_look < then.at)
         label = Label(**here, option=then.after, value=then.value_after, note=then.note, preset=then.preset)
         label.exposed, label.drafted_from_id, label.confirmed_at = exposed, then.drafted_from_id, then.confirmed_at
         return label

@@ -21,7 +21,7 @@ def close_sheet(*, sheet: Sheet, by: User) -> Sheet:
 @transaction.atomic
 def open_sheet(*, sheet: Sheet) -> Sheet:
     """Let the people of a closed sheet work on it again."""
-    Sheet.objects.filter(pk=sheet.pk).update(closed_at=None, closed_by=None)
+    Sheet.objects.filter(pk=sheet.pk).update(closed_at=None, closed_by=None, archived_at=None)
     sheet.refresh_from_db()
     return sheet
 

@@ -82,13 +82,23 @@ def create_study(*, slug: str, title: str, scheme: Scheme, guideline: str = "", 
     study = Study.objects.create(slug=slug, title=title, scheme=scheme, guideline=guideline)
     if by is not None:
         for role in (Role.MANAGER, Role.RESEARCHER):
-            add_member(study=study, user=by, role=role)
+            add_member(study=study, user=by, role=role, by=by)
     return study
 
 
 @transaction.atomic
-def change_study(*, study: Study, slug: str, title: str, guideline: str, submit_complete: bool) -> Study:
-    """Change what a study is called, where it is found, and how it is worked on.
+def change_study(
+    *,
+    study: Study,
+    slug: str,
+    title: str,
+    guideline: str,
+    submit_complete: bool,
+    consent: str | None = None,
+    background: str | None = None,
+) -> Study:
+    """Change what a study is called, where it is found, and how it is worked on; `consent` and `background` None leave
+    their texts.
 
     Raises:
         Refused: its address is that of another study, or of the page which makes studies.
@@ -98,7 +108,9 @@ def change_study(*, study: Study, slug: str, title: str, guideline: str, submit_
     if Study.objects.filter(slug=slug).exclude(pk=study.pk).exists():
         raise Refused(_("Another study has the address “%(slug)s”.") % {"slug": slug})
     study.slug, study.title, study.guideline, study.submit_complete = slug, title, guideline, submit_complete
-    study.save(update_fields=["slug", "title", "guideline", "submit_complete"])
+    study.consent = study.consent if consent is None else consent
+    study.background = study.background if background is None else background
+    study.save(update_fields=["slug", "title", "guideline", "submit_complete", "consent", "background"])
     return study
 
 

@@ -117,6 +117,10 @@ class AnswerKind(ABC):
         """The text form, from which `read` gives the value back."""
         return self.shown(spec, value)
 
+    def for_model(self, spec: QuestionSpec, value: Value) -> str:
+        """The value as a model shall write it, from which `from_judge` gives it back."""
+        return self.written(spec, value)
+
     def key(self, spec: QuestionSpec, value: Value) -> str:
         """Equal for two values that are the same answer in the question's own sense."""
         return dumps(value)

@@ -91,6 +91,12 @@ class Items(AnswerKind):
         lines = (" | ".join(_field_written(field, record) for field in fields).strip() for record in _records(value))
         return "\n".join(lines) or NOTHING
 
+    def for_model(self, spec: QuestionSpec, value: Value) -> str:
+        """Without the places, which no model is asked for."""
+        fields = _own(spec).said
+        lines = (" | ".join(_field_written(field, record) for field in fields).strip() for record in _records(value))
+        return "\n".join(lines) or NOTHING
+
     def read(self, spec: QuestionSpec, text: str) -> Value | None:
         fields = _own(spec).fields
         if not text.strip():

@@ -66,6 +66,9 @@ class OptionAnswer(AnswerKind):
     def written(self, spec: QuestionSpec, value: Value) -> str:
         return cast(str, value)
 
+    def for_model(self, spec: QuestionSpec, value: Value) -> str:
+        return self.shown(spec, value)
+
     def read(self, spec: QuestionSpec, text: str) -> Value | None:
         return self.canonical(spec, text) if text.strip() else None
 

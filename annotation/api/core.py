@@ -14,15 +14,13 @@ from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
-from rest_framework.authtoken.views import ObtainAuthToken
 from rest_framework.decorators import api_view
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.throttling import ScopedRateThrottle
 from rest_framework.views import exception_handler
 
-from annotation import actions, queries
+from annotation import actions, doors, queries
 from annotation.actions import Answer
 from annotation.answers import AnswerRefused, Value, kind_of
 from annotation.answers.codes import VALUE
@@ -41,8 +39,22 @@ from annotation.api.serializers import (
     SheetSerializer,
     StudyDetailSerializer,
     StudySerializer,
+    SubmitSerializer,
 )
-from annotation.models import Assignment, Column, Label, Membership, Option, Question, Role, Row, Sheet, Study, User
+from annotation.models import (
+    Assignment,
+    AuditEvent,
+    Column,
+    Label,
+    Membership,
+    Option,
+    Question,
+    Role,
+    Row,
+    Sheet,
+    Study,
+    User,
+)
 from annotation.people.access import check_role
 from base.sentences import gettext_noop
 
@@ -52,13 +64,6 @@ def error_response(error: Exception, context: dict[str, Any]) -> Response | None
     if isinstance(error, actions.Refused):
         return Response({"detail": str(error)}, status=status.HTTP_409_CONFLICT)
     return exception_handler(error, context)
-
-
-class Token(ObtainAuthToken):
-    """A token for a user name and password. Passwords could be guessed here, so one address may not ask often."""
-
-    throttle_classes = [ScopedRateThrottle]
-    throttle_scope = "token"
 
 
 class LabelPagination(LimitOffsetPagination):
@@ -174,14 +179,14 @@ def raters(request: Request, slug: str) -> Response:
 @extend_schema(parameters=[LabelFilterSerializer], responses=LabelPageSerializer)
 @api_view(["GET"])
 def labels(request: Request, slug: str) -> Response:
-    """All labels of a study in long form, in the order in which they were first given. Five queries a page.
+    """All labels of a study in long form, in the order in which they were first given. Seven queries a page.
 
     If you label in this study too, that is recorded as a look at the sheets that the page has labels of.
     """
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
     chosen = LabelFilterSerializer(data=request.query_params)
     chosen.is_valid(raise_exception=True)
-    found = _long_form(Label.objects.filter(assignment__rater__study=study))
+    found = _long_form(Label.objects.filter(assignment__rater__study=study).exclude(queries.arriving("assignment")))
     if "sheet" in chosen.validated_data:
         found = found.filter(column__sheet=chosen.validated_data["sheet"])
     if "rater" in chosen.validated_data:
@@ -191,11 +196,14 @@ def labels(request: Request, slug: str) -> Response:
         found = found.filter(question__key=question)
         if section:
             found = found.filter(question__section__key=section)
+    if not request.query_params.get("offset"):  # the other pages are the same export
+        actions.note(AuditEvent.Kind.EXPORT, by=user_of(request), study=study, what="API: labels")
     pages = LabelPagination()
     page = pages.paginate_queryset(found, request)
     if study.raters.filter(user=user_of(request)).exists():
         for sheet in study.sheets.filter(pk__in={label.column.sheet_id for label in page or ()}):
             actions.note_look(sheet=sheet, user=user_of(request))
+    doors.labels_were_read(study, user_of(request))
     return pages.get_paginated_response(LabelSerializer(page, many=True).data)
 
 
@@ -229,6 +237,7 @@ def assignment_labels(request: Request, pk: int) -> Response:
     assignment = _my_assignment(request, pk)
     if request.method == "GET":
         return Response(LabelSerializer(_long_form(assignment.labels.all()), many=True).data)
+    _refuse_before_consent(request, assignment)
     change = ChangeSerializer(data=request.data)
     change.is_valid(raise_exception=True)
     key, asked_for = change.validated_data["key"], change.validated_data["answers"]
@@ -288,6 +297,14 @@ def _resolved(assignment: Assignment, asked_for: list[dict[str, Any]]) -> list[A
     return sorted(answers, key=lambda answer: (answer.column.pk, answer.question.position))
 
 
+def _refuse_before_consent(request: Request, assignment: Assignment) -> None:
+    study = assignment.row.sheet.study
+    if not actions.has_agreed(study=study, user=user_of(request)):
+        raise actions.Refused(_("Agree to take part on the study's page of consent first."))
+    if actions.owes_background(study=study, user=user_of(request)):
+        raise actions.Refused(_("Fill in the study's background form on its page first."))
+
+
 def _canonical(assignment: Assignment, question: Question, value: Any) -> Value:
     """Raises AnswerRefused for what is no answer to the question, and where it is answered by options."""
     spec = assignment.row.sheet.study.scheme.parsed.section(question.section.key).question(question.key)
@@ -312,12 +329,15 @@ def _cells(assignment: Assignment, columns: list[Column]) -> list[dict[str, Any]
     ]
 
 
-@extend_schema(request=None, responses={200: AssignmentSerializer, 409: RefusalSerializer})
+@extend_schema(request=SubmitSerializer, responses={200: AssignmentSerializer, 409: RefusalSerializer})
 @api_view(["POST"])
 def submit(request: Request, pk: int) -> Response:
-    """Close your work on a row. Refused while cells are open."""
+    """Close your work on a row. Refused while cells are open, and while drafts wait that `confirm` does not confirm."""
     assignment = _my_assignment(request, pk)
-    actions.submit(assignment=assignment)
+    _refuse_before_consent(request, assignment)
+    asked = SubmitSerializer(data=request.data)
+    asked.is_valid(raise_exception=True)
+    actions.submit(assignment=assignment, confirm=asked.validated_data["confirm"])
     return Response(AssignmentSerializer(_my_assignment(request, pk)).data)
 
 

@@ -192,11 +192,27 @@ class LabelSerializer(serializers.Serializer[Any]):
         return label.option.value if label.option is not None else label.value
 
 
-class LabelPageSerializer(serializers.Serializer[Any]):
+class PageSerializer(serializers.Serializer[Any]):
+    """A part of a long list."""
+
     count = serializers.IntegerField()
     next = serializers.URLField(allow_null=True)
     previous = serializers.URLField(allow_null=True)
+
+
+class PageFilterSerializer(serializers.Serializer[Any]):
+    """The query string of a long list."""
+
+    limit = serializers.IntegerField(required=False, min_value=1, max_value=MAX_LABELS_A_PAGE, default=100)
+    offset = serializers.IntegerField(required=False, min_value=0, max_value=MAX_ID, default=0)
+
+
+class LabelPageSerializer(PageSerializer):
     results = LabelSerializer(many=True)
+
+
+class SubmitSerializer(serializers.Serializer[Any]):
+    confirm = serializers.BooleanField(default=False, help_text=_("What is still a draft is confirmed with it."))
 
 
 class LabelFilterSerializer(serializers.Serializer[Any]):

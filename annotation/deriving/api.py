@@ -50,7 +50,9 @@ class LineageFilterSerializer(serializers.Serializer[Any]):
 class DeriveSerializer(serializers.Serializer[Any]):
     deriver = serializers.ChoiceField(choices=[])
     scheme = serializers.CharField(help_text=_("Key of a stored scheme."))
-    version = serializers.IntegerField(required=False, help_text=_("Of the scheme; else its newest."))
+    version = serializers.IntegerField(
+        min_value=1, max_value=MAX_ID, required=False, help_text=_("Of the scheme; else its newest.")
+    )
     slug = serializers.SlugField(max_length=60)
     title = serializers.CharField(max_length=200)
     rater = serializers.CharField(default="", allow_blank=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from annotation.deriving.choosing import Choice
 from annotation.evidence.blocks import Block
-from annotation.scheme.spec import SchemeSpec
+from annotation.scheme.spec import Kind, SchemeSpec
 
 
 class DerivingRefused(Exception):
@@ -154,6 +154,7 @@ class Deriver:
         asks: the settings, given the scheme of the source.
         reads_texts: it makes something of the texts that were written for the rows.
         reads_raters: it holds the answers of single raters against each other.
+        fits: whether studies of a scheme have what it reads; pages offer it for these alone.
         told_apart: of the scheme of the made study and a made row's facets, what tells it from the others that were
             made of the same row. Where a deriver says it, its studies can be gone on with: what is new is added.
     """
@@ -165,6 +166,7 @@ class Deriver:
     asks: Callable[[SchemeSpec], Sequence[Setting]] = lambda scheme: ()
     reads_texts: bool = False
     reads_raters: bool = False
+    fits: Callable[[SchemeSpec], bool] = lambda scheme: True
     told_apart: Callable[[SchemeSpec, Mapping[str, str]], str] | None = None
 
 
@@ -177,6 +179,20 @@ def register(deriver: Deriver) -> None:
 
 def derivers() -> list[Deriver]:
     return list(_derivers.values())
+
+
+def asks(*names: str) -> Callable[[SchemeSpec], bool]:
+    """For `Deriver.fits`: the scheme asks all of these questions, each named section.question."""
+
+    def fits(scheme: SchemeSpec) -> bool:
+        return set(names) <= {f"{one.key}.{question.key}" for one in scheme.sections for question in one.questions}
+
+    return fits
+
+
+def asks_for(*kinds: Kind) -> Callable[[SchemeSpec], bool]:
+    """For `Deriver.fits`: some question of the scheme is of one of these kinds."""
+    return lambda scheme: any(question.kind in kinds for one in scheme.sections for question in one.questions)
 
 
 def deriver(key: str) -> Deriver | None:

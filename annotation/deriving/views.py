@@ -10,12 +10,13 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
+from annotation import doors
 from annotation.actions import Refused, store_scheme
 from annotation.deriving import making, queries
 from annotation.deriving.actions import derive_study, note_looks
 from annotation.deriving.forms import DeriveForm
 from annotation.forms.schemes import SchemeText
-from annotation.models import Role, Study
+from annotation.models import Role, Scheme, Study
 from annotation.people.access import AppRequest, for_roles
 
 _A_PAGE = 500
@@ -49,13 +50,26 @@ def _number(text: str) -> int:
     return int(text) if text.isdecimal() and len(text) < 10 else 0
 
 
+def _suggested(request: AppRequest) -> dict[str, str]:
+    """What a link to the form has filled in: title, slug, settings; `scheme` by its key, the newest version of it."""
+    given = {key: str(value) for key, value in request.GET.items() if key != "deriver"}
+    stored = Scheme.objects.filter(slug=given.get("scheme", "")).order_by("-version").values_list("pk", flat=True)
+    return given | {"scheme": str(stored[0])} if stored else given
+
+
+def _is_offered(deriver: making.Deriver, study: Study) -> bool:
+    """Something can come of it in this study: the scheme asks for it, and texts that it reads were written."""
+    return deriver.fits(study.scheme.parsed) and (not deriver.reads_texts or any(doors.texts_of(study).values()))
+
+
 @permission_required("annotation.add_study", raise_exception=True)
 @require_http_methods(["GET", "POST"])
 @for_roles(Role.MANAGER)
 def derive(request: AppRequest, study: Study) -> HttpResponse:
-    derivers = making.derivers()
-    deriver = making.deriver(request.GET.get("deriver", "")) or derivers[0]
-    form = DeriveForm(request.POST or None, study=study, deriver=deriver)
+    chosen = making.deriver(request.GET.get("deriver", ""))
+    derivers = [one for one in making.derivers() if one is chosen or _is_offered(one, study)]
+    deriver = chosen or derivers[0]
+    form = DeriveForm(request.POST or None, study=study, deriver=deriver, initial=_suggested(request))
     if request.method == "POST" and form.is_valid():
         data: dict[str, Any] = form.cleaned_data
         try:

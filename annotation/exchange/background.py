@@ -1,12 +1,16 @@
-"""Imports of files that are too large for a page to wait for: a worker does them, all or nothing as everywhere."""
+"""Imports of files that are too large for a page to wait for: a worker does them.
+
+Tables go in all or nothing, as everywhere. What else a pack brings (`doors.register_importer`) goes in as that says.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
 from datetime import timedelta
-from typing import Any
+from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
@@ -15,10 +19,11 @@ from django.utils import translation
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from annotation import doors
 from annotation.actions import Refused
-from annotation.exchange import uploads
+from annotation.exchange import arrivals, uploads
 from annotation.exchange.json_tables import open_labels
-from annotation.exchange.label_imports import import_labels
+from annotation.exchange.label_imports import Doing, import_labels
 from annotation.exchange.label_reading import LabelImport
 from annotation.exchange.row_imports import Imported, ImportRefused, import_rows, translated
 from annotation.exchange.tables import TableError, open_table
@@ -26,11 +31,13 @@ from annotation.models import Import, ImportPart, Study, User
 from work import actions as work
 from work.actions import Held
 from work.kinds import Kind
-from work.outcomes import ItemFailed
+from work.outcomes import ItemFailed, NotYet
 from work.states import SHORT_WORK_PRIORITY
 
-# An import is one transaction: its lease cannot be renewed where others would see it.
-_LONGEST = timedelta(hours=2)
+# An import of rows is one transaction: its lease cannot be renewed where others would see it.
+LONGEST = timedelta(hours=2)
+# How often an importer tells how far it is.
+EVERY_S = 1.0
 
 
 def is_large(files: Mapping[str, UploadedFile[bytes] | None]) -> bool:
@@ -43,14 +50,27 @@ def start_import(
     *, study: Study, files: Mapping[str, UploadedFile[bytes] | None], by: User | None, how: LabelImport | None = None
 ) -> Import:
     """Let a worker import files: under “rows” and “columns”, or under “labels” with `how` these are read."""
+    what = Import.What.LABELS if how else Import.What.ROWS
+    return start(study=study, what=what, files=files, how=asdict(how) if how else {}, by=by)
+
+
+def start(
+    *,
+    study: Study,
+    what: Import.What,
+    files: Mapping[str, UploadedFile[bytes] | None],
+    how: Mapping[str, Any],
+    by: User | None,
+) -> Import:
+    """Let a worker import files, of which each has a name of its own; `how` is for who reads them."""
     kept = {part: (file.name or "", uploads.keep(file)) for part, file in files.items() if file}
     try:
         with transaction.atomic():
             made = Import.objects.create(
                 study=study,
-                what=Import.What.LABELS if how else Import.What.ROWS,
+                what=what,
                 files=kept,
-                how=asdict(how) if how else {},
+                how=dict(how),
                 language=get_language() or "en",
                 started_by=by,
             )
@@ -63,7 +83,7 @@ def start_import(
 
 @transaction.atomic
 def cancel_import(*, run: Import) -> None:
-    """Import nothing after all. A worker that is at it stops, and nothing of the file stays."""
+    """Import no more. A worker that is at it stops; of a table nothing stays, of pages those that are in."""
     work.cancel(run)
 
 
@@ -72,29 +92,57 @@ def resume_import(*, run: Import) -> None:
     """Try an import again that was cancelled or refused.
 
     Raises:
-        Refused: it is done.
+        Refused: it is done, or at work.
     """
+    if Import.objects.select_for_update().get(pk=run.pk).is_running:
+        raise Refused(_("It is at work already."))
     if not work.resume(run):
         raise Refused(_("It is done already."))
-    Import.objects.filter(pk=run.pk).update(outcome={})
+    importer = doors.importer(run.what)
+    if importer is None or importer.whole:  # else it goes on where it was
+        Import.objects.filter(pk=run.pk).update(outcome={})
 
 
 def percent_read(run: Import) -> int | None:
-    """How much of the file has been read, where one is being read."""
-    return next((n for _own, stored in run.files.values() if (n := uploads.read_percent(stored)) is not None), None)
+    """How far an import is: as its importer tells (`telling`), else how much of the files has been read, in bytes
+    of all of them, where one is being read."""
+    if (told := uploads.read_percent(_progress(run))) is not None:
+        return told
+    names = [stored for _own, stored in run.files.values()]
+    for n, name in enumerate(names):
+        percent = uploads.read_percent(name)
+        if percent is not None:
+            sizes = [uploads.size(one) for one in names]
+            return int((100 * sum(sizes[:n]) + percent * sizes[n]) / max(1, sum(sizes)))
+    return None
+
+
+def _progress(run: Import) -> str:
+    return f"import-{run.pk}"
+
+
+def telling(run: Import, look: Callable[[], None]) -> Callable[[int, int], None]:
+    """What an importer is to call with how many it has written, of how many: seen by everybody at once, though nothing
+    that it writes is before its end. `look` may raise to stop."""
+    name = _progress(run)
+    last = float("-inf")
+
+    def tell(done: int, of: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= EVERY_S:
+            last = time.monotonic()
+            uploads.note_percent(name, int(100 * done / max(1, of)))
+            look()
+
+    return tell
 
 
 def _import(held: Held[ImportPart]) -> None:
-    """What a worker does: the import and the end of its item are one transaction."""
+    """What a worker does: the end of its item and what makes the import seen are one transaction."""
     run = held.item.run
-    held.hold(_LONGEST)
     with translation.override(run.language):
         try:
-            with transaction.atomic():
-                imported = _read(run, held)
-                with held.finishing():
-                    outcome = {"sentences": imported.sentences(), "nothing_new": imported.nothing_new}
-                    Import.objects.filter(pk=run.pk).update(outcome=outcome)
+            _read(run, held)
         except FileNotFoundError as error:
             raise ItemFailed(_("The file is not kept any more. Import it again.")) from error
         except ImportRefused as refused:
@@ -102,25 +150,50 @@ def _import(held: Held[ImportPart]) -> None:
             raise ItemFailed(str(refused)) from refused
         except TableError as error:
             raise ItemFailed(translated(error.sentence)) from error
+        except arrivals.Coming as coming:
+            raise NotYet(str(coming)) from coming
         except Refused as refused:
             raise ItemFailed(str(refused)) from refused
+        finally:
+            uploads.forget([_progress(run)])
     uploads.forget(stored for _own, stored in run.files.values())
 
 
-def _read(run: Import, held: Held[ImportPart]) -> Imported:
+def _read(run: Import, held: Held[ImportPart]) -> None:
+    if importer := doors.importer(run.what):
+        importer.read(held, _one_by_one(run, held))
+        return
+
+    def finish(imported: Imported) -> None:
+        with held.finishing():
+            outcome = {"sentences": imported.sentences(), "nothing_new": imported.nothing_new}
+            Import.objects.filter(pk=run.pk).update(outcome=outcome)
+
     with ExitStack() as stack:
 
-        def opened(part: str, how: Any) -> Any:
+        def opened(part: str, how: Any, look: Callable[[], None]) -> Any:
             if part not in run.files:
                 return None
             own, stored = run.files[part]
-            stream = stack.enter_context(uploads.open_watched(stored, held.look))
+            stream = stack.enter_context(uploads.open_watched(stored, look))
             return how(stream, name=own, max_bytes=settings.PALATE_MAX_IMPORT_BYTES)
 
         if run.what == Import.What.LABELS:
             how = LabelImport(**{**run.how, "ignore": tuple(run.how["ignore"])})
-            return import_labels(study=run.study, table=opened("labels", open_labels), how=how)
-        return import_rows(study=run.study, rows=opened("rows", open_table), columns=opened("columns", open_table))
+            doing = Doing(owner=f"import {run.pk}", beat=held.beat, at_end=finish)
+            import_labels(study=run.study, table=opened("labels", open_labels, held.beat), how=how, doing=doing)
+            return
+        held.hold(LONGEST)
+        with transaction.atomic():
+            rows, columns = (opened(part, open_table, held.look) for part in ("rows", "columns"))
+            finish(import_rows(study=run.study, rows=rows, columns=columns))
+
+
+def _one_by_one(run: Import, held: Held[ImportPart]) -> Iterator[tuple[str, BinaryIO]]:
+    """The files with their own names, in the order of the upload; each is open while it is read."""
+    for _part, (own, stored) in sorted(run.files.items(), key=lambda item: int(item[0])):
+        with uploads.open_watched(stored, held.beat) as stream:
+            yield own, stream
 
 
 def _note_problems(run: Import, refused: ImportRefused) -> None:

@@ -6,6 +6,7 @@ docs/import.md lists the columns.
 from __future__ import annotations
 
 import csv
+import io
 import itertools
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -16,6 +17,7 @@ from django.db.models import QuerySet
 from annotation.answers import kind_of
 from annotation.exchange.tables import safe_cell
 from annotation.models import Assignment, Label, Skip, Study
+from annotation.queries import background as backgrounds
 
 COLUMNS = (
     "sheet",
@@ -152,3 +154,11 @@ def safe_lines(header: Iterable[str], records: Iterable[Iterable[str]]) -> Itera
     writer = csv.writer(_Echo())
     for record in itertools.chain([header], records):
         yield writer.writerow([safe_cell(cell) for cell in record])
+
+
+def background_lines(study: Study) -> Iterator[str]:
+    """CSV: what annotators told about themselves, a line a person under their code; none where nothing is asked."""
+    for line in backgrounds.table(study):
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerow([safe_cell(cell) for cell in line])
+        yield out.getvalue()

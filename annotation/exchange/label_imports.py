@@ -1,20 +1,24 @@
-"""Importing labels that were made elsewhere, into a study or into a new one. All or nothing, in one transaction.
+"""Importing labels that were made elsewhere, into a study or into a new one. All or nothing.
 
 The answers of a file are sorted, so that those of one assignment lie together; the assignments are checked, then
-written, a few hundred at a time.
+written. A small file is one transaction; of a large one each part is, and all of them are seen at the end.
 """
 
 from __future__ import annotations
 
+import io
 import re
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import NamedTuple
+from datetime import timedelta
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
-from django.db import transaction
+import numpy.typing as npt
+from django.db import IntegrityError, connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -22,40 +26,127 @@ from django.utils.translation import gettext as _
 from annotation import actions
 from annotation.actions import Refused
 from annotation.answers import shown_code
+from annotation.exchange import arrivals
+from annotation.exchange.arrivals import Span
 from annotation.exchange.label_reading import Answers, Cell, LabelImport, Part, Said
 from annotation.exchange.records import label_records
-from annotation.exchange.row_imports import Imported, ImportRefused, one_import
+from annotation.exchange.row_imports import Imported, ImportRefused, changed_meanwhile, one_import
 from annotation.exchange.tables import FileTable, Problems
-from annotation.labels.batch import Batch
-from annotation.models import Assignment, Column, Label, Rater, Row, Scheme, Study, User
+from annotation.labels.batch import Batch, NewLabel, write_new
+from annotation.models import Arrival, Assignment, Column, Label, Rater, Row, Scheme, Study, User
+from annotation.plain_sql import Insert, reserved
 from annotation.scheme import rules
 from annotation.scheme.checks import Finding, findings
 from annotation.scheme.inference import infer_scheme
 from annotation.scheme.spec import Level, load_scheme
 from base.sentences import gettext_noop
 
+IntArray = npt.NDArray[np.intp]
+
+_insert_rows = Insert(
+    Row,
+    *("id", "sheet", "position", "name", "title", "url", "language", "evidence", "facets"),
+    *("withdrawn_at", "withdrawn_reason"),
+)
+_insert_work = Insert(
+    Assignment,
+    *("id", "rater", "row", "repeat", "sections", "state", "started_at", "submitted_at", "failure", "active_seconds"),
+    "handed_to",
+)
+
 _CHUNK = 400  # assignments checked and written together; SQLite takes 999 values a query
+# Bytes of a file from which on it is written in parts. A smaller one is one transaction, of a second at most.
+LARGE = 2**18
+# Answers in one part.
+_PART = 4000
+_BEAT = timedelta(seconds=20)
 
 
-def import_labels(*, study: Study, table: FileTable, how: LabelImport) -> Imported:
+@dataclass(frozen=True)
+class Doing:
+    """Who lets a file be imported, where that is a run: a worker that renews its lease, and may be told to stop.
+
+    Attributes:
+        owner: by which name what an earlier attempt left is taken back.
+        beat: called now and then outside of long transactions; may raise to stop.
+        at_end: called in the transaction that makes the labels seen.
+    """
+
+    owner: str
+    beat: Callable[[], None]
+    at_end: Callable[[Imported], None]
+
+
+def import_labels(
+    *, study: Study, table: FileTable, how: LabelImport, doing: Doing | None = None, new_study: bool = False
+) -> Imported:
     """Add the labels of a file. Their assignments are submitted; the history is written as for any label.
+
+    A large file is written in parts that nobody sees (`annotation.exchange.arrivals`), unless the caller has begun a
+    transaction. `new_study`: was made for this file, and goes if the file does not come in.
 
     Raises:
         ImportRefused: with every problem of the file; nothing is changed then.
         TableError: the file, or its headings, cannot be read; nothing is changed then.
-        Refused: somebody else changed the same things meanwhile.
+        Refused: somebody else changed the same things meanwhile, or imports into the study.
     """
+    in_parts = doing is not None or is_large(table)
+    if in_parts and not connection.in_atomic_block:
+        return _import_in_parts(study, table, how, doing, new_study=new_study)
     with one_import(study) as locked:
-        answers = Answers(locked, table, how)
-        importer = _Importer(answers)
-        importer.check()
-        if answers.problems.total:
-            raise ImportRefused(answers.problems)
+        importer = _checked(Answers(locked, table, how))
+        importer.all.make()
         importer.write()
-    return answers.imported
+        if doing is not None:
+            doing.at_end(importer.all.imported)
+    return importer.all.imported
 
 
-@transaction.atomic
+def is_large(table: FileTable) -> bool:
+    return table.stream.seek(0, io.SEEK_END) > LARGE
+
+
+def _checked(answers: Answers, beat: Callable[[], None] = lambda: None) -> _Importer:
+    importer = _Importer(answers, beat)
+    importer.check()
+    if answers.problems.total:
+        raise ImportRefused(answers.problems)
+    return importer
+
+
+def _import_in_parts(
+    study: Study, table: FileTable, how: LabelImport, doing: Doing | None, *, new_study: bool
+) -> Imported:
+    beat = doing.beat if doing else lambda: None
+    made: dict[str, list[Span]] = {"study": []} if new_study else {}
+    arrival = arrivals.begin(study, owner=doing.owner if doing else "", made=made)
+    try:
+        locked = Study.objects.select_related("scheme").get(pk=study.pk)
+        importer = _checked(Answers(locked, table, how), partial(_beat, arrival, beat))
+        importer.write_in_parts(arrival)
+        with transaction.atomic():
+            arrivals.show(arrival)
+            actions.lock_study(study.pk)
+            importer.write_standing()
+            if doing is not None:
+                doing.at_end(importer.all.imported)
+    except BaseException as error:
+        arrivals.take_back(arrival)
+        if isinstance(error, IntegrityError):
+            raise Refused(changed_meanwhile()) from error
+        raise
+    arrivals.go_on(arrival)
+    return importer.all.imported
+
+
+def _beat(arrival: Arrival, beat: Callable[[], None]) -> None:
+    """Now and then while nothing is written."""
+    if timezone.now() - arrival.beat_at > _BEAT:
+        arrival.beat_at = timezone.now()
+        arrivals.still(arrival)
+    beat()
+
+
 def study_from_labels(
     *, slug: str, title: str, table: FileTable, how: LabelImport, by: User | None
 ) -> tuple[Study, Imported]:
@@ -84,9 +175,6 @@ def study_from_labels(
     source = infer_scheme(answers(), key=slug, version=last + 1, title=title, question=question, nominal=how.nominal)
     if len(asked) > 1:
         raise Refused(_("The file answers several questions. Make the study from a scheme file, then import into it."))
-    study = actions.create_study(
-        slug=slug, title=title, scheme=actions.store_scheme(spec=load_scheme(source), source=source), by=by
-    )
     # Section, question and facets of the file are those of the scheme that it comes from; the new one has its own.
     own = replace(
         how,
@@ -94,7 +182,13 @@ def study_from_labels(
         ignore=(*how.ignore, *(table.header[i] for i in headings.facets.values())),
         create=True,
     )
-    return study, import_labels(study=study, table=table, how=own)
+    with ExitStack() as stack:
+        if not is_large(table):
+            stack.enter_context(transaction.atomic())
+        with transaction.atomic():
+            scheme = actions.store_scheme(spec=load_scheme(source), source=source)
+            study = actions.create_study(slug=slug, title=title, scheme=scheme, by=by)
+        return study, import_labels(study=study, table=table, how=own, new_study=True)
 
 
 @dataclass
@@ -120,46 +214,83 @@ class _Group(NamedTuple):
 
 
 class _Importer:
-    def __init__(self, answers: Answers) -> None:
+    def __init__(self, answers: Answers, beat: Callable[[], None] = lambda: None) -> None:
         self.all = answers
         self.problems = answers.problems
+        self._beat = beat
         self._changes = 0
         self._now = timezone.now()
+        self._key = uuid.uuid4()
+        self._n_new = 0  # assignments that the study has not
+        self._keys: Iterator[int] = iter(())  # theirs
+        self._hidden: set[int] = set()  # keys of assignments that were not plain, and are new
+        self._waiting: list[int] = []  # keys of hidden assignments that hold drafts, so are not submitted
 
     @cached_property
-    def _order(self) -> list[int]:
+    def _order(self) -> IntArray:
         """Positions of the answers, those of one assignment together, those of one cell by line."""
         of = self.all
         keys = (of.line_of, of.cell_of, of.repeat_of, of.rater_of, of.row_of)
-        order: list[int] = np.lexsort([np.array(key, dtype=np.int32) for key in keys]).tolist()
+        order: IntArray = np.lexsort([np.frombuffer(key, dtype=np.intc) for key in keys])
         return order
 
-    def _chunks(self) -> Iterator[list[_Group]]:
+    @cached_property
+    def _starts(self) -> IntArray:
+        """Where in `_order` an assignment begins, and the end of all."""
         of = self.all
-        groups: list[_Group] = []
-        for i in self._order:
-            key = (of.row_of[i], of.rater_of[i], of.repeat_of[i])
-            if groups and groups[-1][:3] == key:
-                groups[-1].answers.append(i)
-                continue
-            if len(groups) == _CHUNK:
-                yield groups
-                groups = []
-            groups.append(_Group(*key, [i]))
-        if groups:
+        n = len(self._order)
+        changed = np.ones(n + 1, dtype=bool)
+        if n:
+            same = [np.frombuffer(key, dtype=np.intc)[self._order] for key in (of.row_of, of.rater_of, of.repeat_of)]
+            changed[1:n] = np.logical_or.reduce([key[1:] != key[:-1] for key in same])
+        starts: IntArray = np.flatnonzero(changed)
+        return starts
+
+    @cached_property
+    def _is_plain(self) -> npt.NDArray[np.bool_]:
+        """Of each assignment whether all that the file says of it is simply new: nothing stands there, nothing depends
+        on another answer, and nothing has to be checked. Most are; they need no objects."""
+        of, starts, order = self.all, self._starts[:-1], self._order
+        if not starts.size or of.drafts:
+            return np.zeros(starts.size, dtype=bool)
+        plain_cell = np.array([not cell.part.has_rules and not cell.part.spec.checks for cell in of.cells])
+        new_rater = np.array([rater.pk not in of.known_raters for rater in of.raters])
+        guarded = np.array([_is_protected(of, rater) for rater in of.raters])
+        new_row = np.array([row.pk is None for row in of.rows])
+        cells = plain_cell[np.frombuffer(of.cell_of, dtype=np.intc)[order]]
+        rater = np.frombuffer(of.rater_of, dtype=np.intc)[order[starts]]
+        row = np.frombuffer(of.row_of, dtype=np.intc)[order[starts]]
+        plain: npt.NDArray[np.bool_] = np.logical_and.reduceat(cells, starts)
+        plain &= (new_rater[rater] | new_row[row]) & ~guarded[rater]
+        return plain
+
+    def _chunks(self) -> Iterator[list[_Group]]:
+        """The assignments that are not plain, a few hundred at a time."""
+        of = self.all
+        places = np.flatnonzero(~self._is_plain).tolist()
+        for start in range(0, len(places), _CHUNK):
+            groups = []
+            for place in places[start : start + _CHUNK]:
+                answers = self._order[self._starts[place] : self._starts[place + 1]].tolist()
+                first = answers[0]
+                groups.append(_Group(of.row_of[first], of.rater_of[first], of.repeat_of[first], answers))
             yield groups
 
     # --- checking ---
 
     def check(self) -> None:
         """Find all that speaks against writing: answers given twice, rules of the scheme, what stands in the study."""
+        self._check_twice()
+        sizes = np.diff(self._starts)
+        self._changes = int(sizes[self._is_plain].sum())
+        self._n_new = int(self._is_plain.sum())
         for chunk in self._chunks():
-            for group in chunk:
-                self._check_twice(group)
             for work in self._works(chunk):
                 self.all.imported.unchanged += work.unchanged
                 self.all.imported.warned += work.warned
                 self._changes += len(work.inserts) + len(work.updates)
+                self._n_new += work.assignment.pk is None
+            self._beat()
         if self._changes and self.all.pseudonyms and self.all.had_pseudonyms:
             self.problems.add(
                 0,
@@ -169,18 +300,22 @@ class _Importer:
                 ),
             )
 
-    def _check_twice(self, group: _Group) -> None:
+    def _check_twice(self) -> None:
         of = self.all
-        for before, here in zip(group.answers, group.answers[1:], strict=False):
-            if of.cell_of[before] == of.cell_of[here]:
-                self.problems.add(
-                    of.line_of[here],
-                    gettext_noop("“%(rater)s” answers “%(cell)s” of “%(row)s” on line %(first)s already."),
-                    rater=of.raters[group.rater].code,
-                    cell=str(of.cells[of.cell_of[here]]),
-                    row=of.rows[group.row].name,
-                    first=of.line_of[before],
-                )
+        cell = np.frombuffer(of.cell_of, dtype=np.intc)[self._order]
+        again = np.zeros(len(cell), dtype=bool)
+        again[1:] = cell[1:] == cell[:-1]
+        again[self._starts[:-1]] = False
+        for place in np.flatnonzero(again).tolist():
+            before, here = self._order[place - 1 : place + 1].tolist()
+            self.problems.add(
+                of.line_of[here],
+                gettext_noop("“%(rater)s” answers “%(cell)s” of “%(row)s” on line %(first)s already."),
+                rater=of.raters[of.rater_of[here]].code,
+                cell=str(of.cells[of.cell_of[here]]),
+                row=of.rows[of.row_of[here]].name,
+                first=of.line_of[before],
+            )
 
     def _works(self, chunk: Sequence[_Group]) -> Iterator[_Work]:
         """What each group changes, compared with what stands in the study; adds to the problems."""
@@ -208,7 +343,9 @@ class _Importer:
         found = list(Assignment.objects.filter(rater__in=raters, row__in=rows))
         assignments = {(a.rater_id, a.row_id, a.repeat): a for a in found}
         labels: dict[int, dict[tuple[int, int], Label]] = {}
-        for label in Label.objects.filter(assignment__rater__in=raters, assignment__row__in=rows).defer("scores"):
+        standing = Label.objects.filter(assignment__rater__in=raters, assignment__row__in=rows)
+        # Only what replaces an answer has a use for its scores.
+        for label in standing if self.all.how.replace else standing.defer("scores"):
             labels.setdefault(label.assignment_id, {})[label.column_id, label.question_id] = label
         return assignments, labels
 
@@ -246,6 +383,8 @@ class _Importer:
                 work.inserts.append(label)
                 continue
             label.note = note or old.note
+            if of.how.replace and before == said.code:
+                label.scores = old.scores
             if "exposed" not in of.headings.at:
                 label.exposed = old.exposed
             work.updates.append((old, label))
@@ -357,33 +496,143 @@ class _Importer:
             return
         self.problems.add(of.line_of[group.answers[0]], template, rater=rater.code, row=of.rows[group.row].name)
 
-    # --- writing ---
+    # --- writing; only after `check` has found no problem, and `Answers.make` has made what is missing ---
 
     def write(self) -> None:
-        """Write what differs; only after `check` has found no problem."""
-        of = self.all
-        by_code = {rater.code: rater for rater in (*of.raters, *of.drafters.values())}
-        new_raters = [rater for rater in by_code.values() if rater.pk is None]
-        new_rows = [row for row in of.rows if row.pk is None]
-        Rater.objects.bulk_create(new_raters)
-        Row.objects.bulk_create(new_rows, batch_size=1000)
-        of.imported.raters, of.imported.rows = len(new_raters), len(new_rows)
-        key = uuid.uuid4()
-        for chunk in self._chunks() if self._changes else ():
-            self._write(list(self._works(chunk)), key)
+        """Write what differs, in the transaction of the caller."""
+        self._reserve(None)
+        self._write_rows(self._new_rows)
+        if not self._changes:
+            return
+        for places in self._plain_parts():
+            self._write_plain(places, hidden=False)
+        for chunk in self._chunks():
+            self._write(list(self._works(chunk)))
 
-    def _write(self, works: Sequence[_Work], key: uuid.UUID) -> None:
-        batch = Batch(key)
+    def write_in_parts(self, arrival: Arrival) -> None:
+        """Write what is new, so that nobody sees it; each part is a transaction."""
+        with transaction.atomic():
+            arrivals.still(arrival)
+            self.all.make(arrival)
+        rows = self._new_rows
+        with transaction.atomic():
+            arrivals.still(arrival)
+            self._reserve(arrival)
+        for start in range(0, len(rows), _PART):
+            with self._part(arrival):
+                self._write_rows(rows[start : start + _PART], hidden=True)
+        if not self._changes:
+            return
+        for places in self._plain_parts():
+            with self._part(arrival):
+                self._write_plain(places, hidden=True)
+        for chunk in self._chunks():
+            new = [work for work in self._works(chunk) if work.assignment.pk is None]
+            with self._part(arrival):
+                self._write(new, hidden=True)
+
+    def write_standing(self) -> None:
+        """After all parts, and in the transaction that shows them: what changes where somebody has labels already.
+
+        Raises:
+            ImportRefused: what stands there has changed since it was checked.
+        """
+        for start in range(0, len(self._waiting), 900):
+            waiting = Assignment.objects.filter(pk__in=self._waiting[start : start + 900])
+            waiting.update(state=Assignment.State.STARTED, submitted_at=None, handed_to=None)
+        for chunk in self._chunks() if self._changes else ():
+            works = [work for work in self._works(chunk) if work.assignment.pk is not None]
+            works = [work for work in works if work.assignment.pk not in self._hidden]
+            if self.problems.total:
+                raise ImportRefused(self.problems)
+            self._write(works)
+
+    @contextmanager
+    def _part(self, arrival: Arrival) -> Iterator[None]:
+        self._beat()
+        with transaction.atomic():
+            arrivals.still(arrival)
+            yield
+
+    @cached_property
+    def _new_rows(self) -> list[Row]:
+        return [row for row in self.all.rows if row.pk is None]
+
+    def _reserve(self, arrival: Arrival | None) -> None:
+        """Set keys aside for new rows and assignments."""
+        rows = self._new_rows
+        for_rows, for_assignments = reserved(Row, len(rows)), reserved(Assignment, self._n_new if self._changes else 0)
+        for row, key in zip(rows, for_rows, strict=True):
+            row.pk = key
+        self._keys = iter(for_assignments)
+        self.all.imported.rows = len(rows)
+        if arrival is not None:
+            arrivals.note_made(arrival, "rows", for_rows)
+            arrivals.note_made(arrival, "assignments", for_assignments)
+
+    def _write_rows(self, rows: Sequence[Row], *, hidden: bool = False) -> None:
+        gone, why = (self._now, _("It is being imported.")) if hidden else (None, "")
+        _insert_rows([(row.pk, row.sheet_id, row.position, row.name, "", "", "", [], {}, gone, why) for row in rows])
+
+    def _plain_parts(self) -> Iterator[list[int]]:
+        """Places of plain assignments, as many as have some thousand answers together."""
+        places = np.flatnonzero(self._is_plain)
+        sizes = np.cumsum(np.diff(self._starts)[places])
+        cuts = (
+            np.searchsorted(sizes, np.arange(_PART, (sizes[-1] if sizes.size else 0) + _PART, _PART), side="left") + 1
+        )
+        for some in np.split(places, np.unique(cuts)):
+            if some.size:
+                yield some.tolist()
+
+    def _write_plain(self, places: Sequence[int], *, hidden: bool) -> None:
+        of, order, starts = self.all, self._order, self._starts
+        work: list[tuple[Any, ...]] = []
+        labels: list[NewLabel] = []
+        cells = [(cell.column.pk, cell.question.pk) for cell in of.cells] if len(of.cells) < _PART else None
+        for place in places:
+            key = next(self._keys)
+            answers = order[starts[place] : starts[place + 1]].tolist()
+            first = answers[0]
+            rater = of.raters[of.rater_of[first]].pk
+            work.append(self._new_work(key, rater, of.rows[of.row_of[first]].pk, of.repeat_of[first], hidden=hidden))
+            for i in answers:
+                at = of.cell_of[i]
+                cell = cells[at] if cells else (of.cells[at].column.pk, of.cells[at].question.pk)
+                said = of.answers[of.answer_of[i]]
+                option = said.option.pk if said.option is not None else None
+                note, preset, exposed = of.notes.get(i, ""), i in of.presets, i in of.exposed
+                labels.append(NewLabel(key, cell[0], cell[1], option, said.value, note, preset, exposed))
+        _insert_work(work)
+        write_new(labels, key=self._key, at=self._now)
+        of.imported.labels += len(labels)
+
+    def _new_work(
+        self, key: int, rater: int, row: int, repeat: int, *, hidden: bool, waits: bool = False
+    ) -> tuple[Any, ...]:
+        """An assignment that an import makes, in the order of `_insert_work`."""
+        state = Assignment.State.STARTED if waits else Assignment.State.SUBMITTED
+        if hidden:
+            state = Assignment.State.WITHDRAWN
+        submitted = self._now if state == Assignment.State.SUBMITTED else None
+        return (key, rater, row, repeat, [], state.value, self._now, submitted, "", 0, rater if hidden else None)
+
+    def _write(self, works: Sequence[_Work], *, hidden: bool = False) -> None:
+        batch = Batch(self._key)
         new = [work.assignment for work in works if work.assignment.pk is None]
         drafted = works if self.all.drafts else ()
+        # As here: what holds a draft is not submitted.
         waiting = {id(work.assignment) for work in drafted if any(label.is_draft for label in work.inserts)}
+        made = []
         for assignment in new:
-            assignment.started_at = batch.at
-            if id(assignment) in waiting:
-                assignment.state = Assignment.State.STARTED  # as here: what holds a draft is not submitted
-            else:
-                assignment.state, assignment.submitted_at = Assignment.State.SUBMITTED, batch.at
-        Assignment.objects.bulk_create(new)
+            assignment.pk = next(self._keys)
+            waits = id(assignment) in waiting
+            whose = (assignment.pk, assignment.rater_id, assignment.row_id, assignment.repeat)
+            made.append(self._new_work(*whose, hidden=hidden, waits=waits))
+            if hidden:
+                self._hidden.add(assignment.pk)
+                self._waiting += [assignment.pk] if waits else []
+        _insert_work(made)
         counts = self.all.imported
         for work in works:
             for label in work.inserts:

@@ -12,22 +12,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from annotation import actions
+from annotation.actions import Refused
 from annotation.answers import AnswerRefused, Value, kind_of, value_code
+from annotation.exchange.arrivals import note_made
 from annotation.exchange.records import MISSING, Headings, LabelRecord, label_headings, label_records
 from annotation.exchange.row_imports import (
     COLUMNS_STAND,
     Imported,
     Sheets,
     Unresolved,
-    add_columns,
+    changed_meanwhile,
     check_facets,
     check_length,
     column_name,
     find_section,
     is_worked_on,
+    more_columns,
 )
 from annotation.exchange.tables import FileTable, Problems
-from annotation.models import Column, Label, Option, Question, Rater, Row, Section, Sheet, Study
+from annotation.models import Arrival, Column, Label, Option, Question, Rater, Row, Section, Sheet, Study
 from annotation.scheme.spec import SectionSpec
 from base.sentences import gettext_noop
 
@@ -142,11 +146,26 @@ class Cell(NamedTuple):
         return f"{self.question.title}: {self.column.name}" if self.column.name else self.question.title
 
 
+class _PlannedSheets(Sheets):
+    """Sheets, of which those that are missing are made later; until then their keys are negative."""
+
+    def __init__(self, study: Study, imported: Imported, *, create: bool) -> None:
+        super().__init__(study, imported, create=create)
+        self._last_key = 0
+
+    def key(self) -> int:
+        self._last_key -= 1
+        return self._last_key
+
+    def _added(self, title: str) -> Sheet:
+        return Sheet(pk=self.key(), study=self.study, title=title)
+
+
 class Answers:
     """The answers of a file, found in the study or made for it; `problems` says what could not be."""
 
     def __init__(self, study: Study, table: FileTable, how: LabelImport) -> None:
-        """Read the whole file. Sheets and columns that it needs are made on the way: roll back when there are problems.
+        """Read the whole file. Nothing is written: what it needs and the study has not is made by `make`.
 
         Raises:
             TableError: the file, or its headings, cannot be read.
@@ -155,7 +174,8 @@ class Answers:
         self.headings = how.headings_of(table)
         self.problems = Problems(table.name)
         self.imported = Imported(unread=self.headings.unread)
-        self.sheets = Sheets(study, self.imported, create=how.create)
+        self.sheets = _PlannedSheets(study, self.imported, create=how.create)
+        self._gone: list[Column] = []  # blank columns that make way
         sections = study.scheme.sections.prefetch_related("questions__options")
         self.sections = {section.key: section for section in sections}
         for section in self.sections.values():
@@ -278,7 +298,7 @@ class Answers:
         """The column that a line means: by its number, else by its name, else by its facets, else the only one."""
         columns = self._columns.get((sheet.pk, part.section.key))
         if columns is None:
-            columns = list(Column.objects.filter(sheet=sheet, section=part.section).order_by("position"))
+            columns = self._standing_columns(sheet, part)
             self._columns[sheet.pk, part.section.key] = columns
         name, number = record.column, record.column_number
         facets = {facet: text for facet, text in record.facets or () if text}
@@ -328,7 +348,7 @@ class Answers:
                 column=name,
                 headings=", ".join(f"facet_{facet}" for facet in names),
             )
-        return add_columns(
+        left, new, gone = more_columns(
             sheet=sheet,
             section=part.section,
             present=present,
@@ -337,6 +357,60 @@ class Answers:
             # A blank column that lines above this one answer stays.
             keep_blank=not self._spoken_of.isdisjoint(column.pk for column in present),
         )
+        for column in new:
+            column.pk = self.sheets.key()
+        self._gone += gone
+        return left + new
+
+    def _standing_columns(self, sheet: Sheet, part: Part) -> list[Column]:
+        """The columns of a section; of a sheet that is still to be made the blank one that it will have."""
+        if sheet.pk > 0:
+            return list(Column.objects.filter(sheet=sheet, section=part.section).order_by("position"))
+        facets = dict.fromkeys(part.spec.column.facets, "")
+        return [Column(pk=self.sheets.key(), sheet=sheet, section=part.section, position=0, name="", facets=facets)]
+
+    def make(self, arrival: Arrival | None = None) -> None:
+        """Make the sheets, columns and raters that are missing; only once there is no problem. What `arrival` is told
+        of can be taken back."""
+        sheets = [sheet for sheet in self.sheets.by_title.values() if sheet.pk < 0]
+        keys: dict[int, int] = {}  # planned -> made
+        blanks: dict[tuple[int, str], Column] = {}
+        for sheet in sheets:
+            made = actions.add_sheet(study=self.study, title=sheet.title, columns={})
+            keys[sheet.pk] = made.pk
+            sheet.pk, sheet.position = made.pk, made.position
+            blanks |= {(made.pk, c.section.key): c for c in made.columns.select_related("section")}
+        gone = [column for column in self._gone if column.pk > 0]
+        new: list[Column] = []
+        planned, self._columns = self._columns, {}
+        for (sheet_pk, section), columns in planned.items():
+            key = (keys.get(sheet_pk, sheet_pk), section)
+            self._columns[key] = columns
+            blank = blanks.get(key)
+            for column in columns:
+                if column.pk > 0:
+                    continue
+                column.sheet_id = key[0]
+                if blank is not None and not column.name:
+                    column.pk, blank = blank.pk, None
+                    continue
+                column.pk = None
+                new.append(column)
+            gone += [blank] if blank is not None else []
+        standing = {column.sheet_id: column.sheet for column in new if column.sheet_id not in keys.values()}
+        if is_worked_on(standing.values()):
+            raise Refused(changed_meanwhile())
+        Column.objects.filter(pk__in=[column.pk for column in gone]).delete()
+        Column.objects.bulk_create(new)
+        for row in self.rows:
+            row.sheet_id = row.sheet.pk if row.pk is None else row.sheet_id
+        by_code = {rater.code: rater for rater in (*self.raters, *self.drafters.values())}
+        raters = [rater for rater in by_code.values() if rater.pk is None]
+        Rater.objects.bulk_create(raters)
+        self.imported.raters = len(raters)
+        if arrival is not None:
+            for kind, made_now in (("sheets", sheets), ("columns", new), ("raters", raters)):
+                note_made(arrival, kind, sorted(one.pk for one in made_now))
 
     def _row(self, record: LabelRecord, sheet: Sheet) -> int:
         key = (sheet.pk, record.row)

@@ -26,7 +26,7 @@ LABEL_FIELDS = (
     "answer", "preset", "exposed", "drafted_from", "confirmed", "note", "gold",
 )  # fmt: skip
 # Columns of our own exports that say the same a second time, or what no import can set.
-_SAID_OTHERWISE = frozenset({"answer_label", "state", "updated_at", "skipped"})
+_SAID_OTHERWISE = frozenset({"answer_label", "state", "updated_at", "skipped", "certificate"})
 _FACET = "facet_"
 _ALIASES: Mapping[str, frozenset[str]] = {
     "rater": frozenset({"rater", "worker", "annotator", "coder", "labeler", "labeller", "user", "participant"}),

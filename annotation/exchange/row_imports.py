@@ -18,6 +18,7 @@ from annotation import actions
 from annotation.actions import Refused
 from annotation.evidence import kinds
 from annotation.evidence.blocks import blocks_to_json
+from annotation.exchange import arrivals
 from annotation.exchange.records import RowHeadings, RowRecord, column_records, row_headings, row_records
 from annotation.exchange.tables import MAX_PROBLEMS_SHOWN, FileTable, Lines, Problems
 from annotation.models import Assignment, Column, Label, Rater, Row, Section, Sheet, Study
@@ -138,15 +139,22 @@ class Imported:
 
 @contextmanager
 def one_import(study: Study) -> Iterator[Study]:
-    """One transaction, in which no other import writes to this study; yields it with its scheme."""
+    """One transaction, in which no other import writes to this study; yields it with its scheme.
+
+    Raises:
+        Refused: another import is at it.
+    """
     try:
         with transaction.atomic():
             actions.lock_study(study.pk)
+            arrivals.refuse_if_coming(study.pk)
             yield Study.objects.select_related("scheme").get(pk=study.pk)
     except IntegrityError as error:
-        raise Refused(
-            _("Somebody else changed the study during the import. Nothing of the file was written; import it again.")
-        ) from error
+        raise Refused(changed_meanwhile()) from error
+
+
+def changed_meanwhile() -> str:
+    return _("Somebody else changed the study during the import. Nothing of the file was written; import it again.")
 
 
 # --- sheets and columns, as all imports find or make them -----------------------------------------------------------
@@ -181,9 +189,12 @@ class Sheets:
                 sheet=title,
             )
         check_length(title, 200)
-        self.by_title[title] = sheet = actions.add_sheet(study=self.study, title=title, columns={})
+        self.by_title[title] = sheet = self._added(title)
         self.imported.sheets += 1
         return sheet
+
+    def _added(self, title: str) -> Sheet:
+        return actions.add_sheet(study=self.study, title=title, columns={})
 
 
 def check_length(text: str, limit: int) -> None:
@@ -234,9 +245,26 @@ def add_columns(
 
     The single blank column that a section has while nothing is looked for makes way, unless it is labelled or kept.
     """
-    left = list(present)
-    if len(left) == 1 and not left[0].name and not keep_blank and not Label.objects.filter(column=left[0]).exists():
-        Column.objects.filter(pk=left.pop().pk).delete()
+    left, new, gone = more_columns(
+        sheet=sheet, section=section, present=present, facets=facets, positions=positions, keep_blank=keep_blank
+    )
+    Column.objects.filter(pk__in=[column.pk for column in gone]).delete()
+    return left + Column.objects.bulk_create(new)
+
+
+def more_columns(
+    *,
+    sheet: Sheet,
+    section: Section,
+    present: Sequence[Column],
+    facets: Sequence[Mapping[str, str]],
+    positions: Sequence[int] | None = None,
+    keep_blank: bool = False,
+) -> tuple[list[Column], list[Column], list[Column]]:
+    """What `add_columns` would do: the columns that stay, those that come, those that go. Writes nothing."""
+    left, gone = list(present), []
+    if len(left) == 1 and not left[0].name and not keep_blank and not Label.objects.filter(column=left[0].pk).exists():
+        gone.append(left.pop())
     if positions is None:
         first = max((column.position for column in left), default=-1) + 1
         positions = range(first, first + len(facets))
@@ -244,7 +272,7 @@ def add_columns(
         Column(sheet=sheet, section=section, position=position, name=column_name(whole), facets=dict(whole))
         for position, whole in zip(positions, facets, strict=True)
     ]
-    return left + Column.objects.bulk_create(new)
+    return left, new, gone
 
 
 # --- rows and columns of a file -------------------------------------------------------------------------------------

@@ -45,12 +45,25 @@ def clean() -> int:
     return len(old)
 
 
+def size(name: str) -> int:
+    """Of a stored file, in bytes; 0 where it is not kept any more."""
+    try:
+        return _path(name).stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def read_percent(name: str) -> int | None:
     """How much of a file has been read by the import that reads it now, if any does."""
     try:
         return int(_mark(name).read_text())
     except (OSError, ValueError):
         return None
+
+
+def note_percent(name: str, percent: int) -> None:
+    """How far the import that reads a file is, where that is not how far it has read."""
+    _mark(name).write_text(str(percent))
 
 
 def open_watched(name: str, look: Callable[[], None]) -> BinaryIO:

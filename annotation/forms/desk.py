@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -19,7 +20,8 @@ from annotation.models import Rater, Role, Row, Sheet, Study, User
 from annotation.planning import BY_SHEET, Design, OverlapRequest, RowChoice
 from annotation.planning.sampling import Sample
 from annotation.queries import Given, ReplanRequest, SheetToPlan, Startable
-from annotation.scheme.spec import SchemeSpec, Words
+from annotation.queries.plan_picture import Spread, rating_spread
+from annotation.scheme.spec import Kind, SchemeSpec, Words
 from base.text import natural
 
 _SEED = 2**31 - 1
@@ -28,6 +30,13 @@ MOST_WORDS = (
     300  # of a facet with more, such as the number of a text, each names a row or two: nobody chooses among them
 )
 _BOXES = 12  # at most as many boxes to tick; a list to choose from beyond
+
+
+class RatersField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+    """Raters by code and name, as the board has them."""
+
+    def label_from_instance(self, obj: Rater) -> str:
+        return f"{obj.code} · {obj.user.username}" if obj.user else obj.code
 
 
 class SheetsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
@@ -51,12 +60,10 @@ class PlanForm(forms.Form):
     somebody of them can be given something.
     """
 
-    raters = forms.ModelMultipleChoiceField(
-        Rater.objects.none(), label=_("Raters"), widget=forms.CheckboxSelectMultiple, required=False
-    )
+    raters = RatersField(Rater.objects.none(), label=_("Raters"), widget=forms.CheckboxSelectMultiple, required=False)
     sheets = SheetsField(Sheet.objects.none(), label=_("Sheets"), widget=forms.CheckboxSelectMultiple)
     sections = forms.MultipleChoiceField(label=_("Sections"), widget=forms.CheckboxSelectMultiple)
-    raters_per_sheet = forms.IntegerField(label=_("Raters a sheet"), min_value=1, max_value=100)
+    raters_per_sheet = forms.IntegerField(label=_("Raters per sheet"), min_value=1, max_value=100)
     share_twice = forms.IntegerField(label=_("Labelled twice (%)"), min_value=0, max_value=100)
     share_thrice = forms.IntegerField(
         label=_("Labelled three times (%)"), min_value=0, max_value=100, initial=0, required=False
@@ -89,20 +96,24 @@ class PlanForm(forms.Form):
         super().__init__(*args, **kwargs)
         scheme = study.scheme.parsed
         words = scheme.words
-        raters = study.raters.plannable()
+        raters = study.raters.plannable().select_related("user")
         self.judges = doors.judge_names(study)
         self.study = study
-        labelled_by = queries.rows_of_judges(study, [section.key for section in scheme.sections])
+        self.given_to_judges = queries.given_to_judges(study)
+        every = [section.key for section in scheme.sections]
+        labelled_by: Counter[str] = Counter()
+        for code, sections, n in self.given_to_judges:
+            labelled_by[code] += n * all(queries.asks(sections, section) for section in every)
         counts = queries.sheets_to_plan(study)
         all_rows = sum(count.rows for count in counts)
-        judges_lack = any(len(labelled_by[judge]) < all_rows for judge in self.judges)
+        judges_lack = any(labelled_by[judge] < all_rows for judge in self.judges)
         self.counts = {count.sheet.pk: count for count in counts if count.free or judges_lack}
         sheets = study.sheets.filter(pk__in=self.counts).order_by("position")
         self.fields["raters"].queryset = raters  # type: ignore[attr-defined]
         self.fields["sheets"].queryset = sheets  # type: ignore[attr-defined]
         self.fields["sheets"].label = words.sheets.capitalize()
         self.fields["sheets"].words, self.fields["sheets"].counts = words, self.counts  # type: ignore[attr-defined]
-        self.fields["raters_per_sheet"].label = _("Raters a %(sheet)s") % {"sheet": words.sheet}
+        self.fields["raters_per_sheet"].label = _("Raters per %(sheet)s") % {"sheet": words.sheet}
         self.section_keys = [section.key for section in scheme.sections]
         if len(self.section_keys) > 1:
             self.fields["sections"].choices = [  # type: ignore[attr-defined]
@@ -158,6 +169,16 @@ class PlanForm(forms.Form):
             widget=forms.NumberInput(attrs={"placeholder": _("all")}),
             help_text=_("By the seed. The same seed with a larger number adds to what is drawn."),
         )
+        if any(question.kind == Kind.SCALE for section in scheme.sections for question in section.questions):
+            self.fields["within"] = forms.DecimalField(
+                label=_("… or as many as let the mean rating be known to ±"),
+                min_value=Decimal("0.01"),
+                max_digits=5,
+                decimal_places=2,
+                required=False,
+                widget=forms.NumberInput(attrs={"step": "0.05"}),
+                help_text=_("Half of its 95 % interval: of all, or of each group. One rating of each is counted on."),
+            )
         self.fields["each"] = forms.ChoiceField(
             label=_("So many"),
             choices=[("", _("in all, each group by its size")), ("each", _("of each group"))],
@@ -173,7 +194,9 @@ class PlanForm(forms.Form):
     @property
     def of_choice(self) -> list[forms.BoundField]:
         """The fields that say which rows the plan is about."""
-        return [field for field in self if field.name in ("size", "each", "by") or field.name.startswith("facet.")]
+        return [
+            field for field in self if field.name in ("size", "within", "each", "by") or field.name.startswith("facet.")
+        ]
 
     @property
     def narrows(self) -> bool:
@@ -187,8 +210,10 @@ class PlanForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
-        if cleaned.get("size") and cleaned.get("each") and not cleaned.get("by"):
+        if (cleaned.get("size") or cleaned.get("within")) and cleaned.get("each") and not cleaned.get("by"):
             self.add_error("by", _("Say of which groups, or draw so many in all."))
+        if cleaned.get("size") and cleaned.get("within"):
+            self.add_error("within", _("Give a number, or what is to be known, not both."))
         if not cleaned.get("raters") and not any(cleaned.get(f"judge_{n}") for n in range(len(self.judges))):
             self.add_error("raters", _("Choose somebody who labels: people, a judge, or both."))
         return cleaned
@@ -207,11 +232,18 @@ class PlanForm(forms.Form):
         choice = RowChoice(
             words={facet: tuple("" if word == _NO_WORD else word for word in words) for facet, words in chosen.items()},
             size=data["size"],
+            within=float(data["within"]) if data.get("within") else None,
+            deviation=self.spread.deviation if self.spread else 0.0,
             each=bool(data["each"]),
             by=tuple(data["by"]),
             seed=data["seed"],
         )
         return choice if choice.narrows else None
+
+    @cached_property
+    def spread(self) -> Spread | None:
+        """How far ratings lie apart, where the sample is sized by what is to be known. At most six queries."""
+        return rating_spread(self.study) if self.cleaned_data.get("within") else None
 
     @cached_property
     def sample(self) -> Sample | None:
@@ -275,10 +307,12 @@ class PlanForm(forms.Form):
         return [Given(self.rows[sheet][row], raters[rater].pk, sections) for sheet, row, rater in design.assignments]
 
     def rows_of_judges(self, after: list[Given]) -> dict[str, list[int]]:
-        """What each judge gets of the chosen sheets, besides what it has. Two queries.
+        """What each judge gets of the chosen sheets, besides what it has. Two queries, where one gets anything.
 
         `after`: the seats of people once the plan is applied.
         """
+        if not any(self.cleaned_data[f"judge_{n}"] for n in range(len(self.judges))):
+            return {}
         sections = self.chosen_sections or self.section_keys
         people: dict[int, set[int]] = {}
         for seat in after:
@@ -430,6 +464,23 @@ class InviteForm(forms.Form):
         choices=[(1, _("1 day")), (7, _("7 days")), (30, _("30 days"))],
         initial=7,
     )
+    bound = forms.BooleanField(
+        label=_("Only for this address"),
+        required=False,
+        help_text=_("Whoever joins by the link types a code that is sent to the address first."),
+    )
+
+    def __init__(self, *args: Any, can_bind: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not can_bind:
+            self.fields["bound"].disabled = True
+            self.fields["bound"].help_text = _("Needs e-mail, which is not set up here.")
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if cleaned.get("bound") and not cleaned.get("email"):
+            self.add_error("email", _("Say for which address."))
+        return cleaned
 
 
 class JoinForm(UserCreationForm):  # type: ignore[type-arg]

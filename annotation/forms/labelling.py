@@ -1,15 +1,19 @@
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 from django import forms
+from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
 from annotation import queries
 from annotation.actions import Answer, Refused
 from annotation.forms.schemes import SchemeField, SchemeText
 from annotation.labels.answer import seen_code
-from annotation.models import Assignment, Study
+from annotation.models import Assignment, Column, Study
+from annotation.scheme.background import load_background
 from annotation.scheme.spec import SchemeError, SchemeSpec, load_scheme
 
 
@@ -30,6 +34,7 @@ class EditsForm(forms.Form):
     """Several changes that travel together; each of them is read by `ChangeForm`."""
 
     edits = ScriptField()
+    submit = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1)  # an assignment, behind them
 
     MOST = 200
 
@@ -40,6 +45,44 @@ class EditsForm(forms.Form):
         ):
             raise forms.ValidationError(NO_CHANGES)
         return edits
+
+
+class Reach:
+    """What one person's changes of one sheet may be about: their assignments, and the sheet's columns.
+
+    Changes that travel together are looked up together, by `prepare`.
+    """
+
+    def __init__(self, *, sheet_id: int, user_id: int) -> None:
+        self.sheet_id = sheet_id
+        self.user_id = user_id
+        self._assignments: dict[int, Assignment | None] = {}
+        self._columns: dict[int, Column | None] = {}
+
+    def prepare(self, edits: Iterable[Mapping[str, Any]]) -> Set[int]:
+        """Two queries for all of them; what is no change is left to the form that refuses it. Gives the assignments."""
+        changes = [change for edit in edits for change in _changes_in(edit)]
+        self.columns({change[1] for change in changes})
+        return self.assignments({change[0] for change in changes}).keys()
+
+    def assignments(self, ids: Set[int]) -> dict[int, Assignment]:
+        if new := ids - self._assignments.keys():
+            found = queries.mine_to_change(user_id=self.user_id, sheet_id=self.sheet_id, ids=new)
+            self._assignments |= {pk: found.get(pk) for pk in new}
+        return {pk: one for pk in ids if (one := self._assignments[pk]) is not None}
+
+    def columns(self, ids: Set[int]) -> dict[int, Column]:
+        if new := ids - self._columns.keys():
+            found = queries.columns_to_change(sheet_id=self.sheet_id, ids=new)
+            self._columns |= {pk: found.get(pk) for pk in new}
+        return {pk: one for pk in ids if (one := self._columns[pk]) is not None}
+
+
+def _changes_in(edit: Mapping[str, Any]) -> list[list[Any]]:
+    changes = edit.get("changes")
+    if not isinstance(changes, list) or len(changes) > ChangeForm.MOST:
+        return []
+    return changes if all(map(_is_change, changes)) else []
 
 
 class ChangeForm(forms.Form):
@@ -56,10 +99,9 @@ class ChangeForm(forms.Form):
 
     MOST = 20_000
 
-    def __init__(self, *args: Any, sheet_id: int, user_id: int, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, reach: Reach, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.sheet_id = sheet_id
-        self.user_id = user_id
+        self.reach = reach
         self.left_out = ""  # why some of the changes are not among the answers
         self.not_mine: list[int] = []  # the assignments of these
 
@@ -77,15 +119,15 @@ class ChangeForm(forms.Form):
         return cleaned
 
     def _resolve(self, changes: list[tuple[int, int, int, str, str]]) -> dict[Assignment, list[Answer]]:
-        """The answers of each assignment, a question before those that depend on it. Two queries."""
+        """The answers of each assignment, a question before those that depend on it. Two queries at most."""
         ids = {change[0] for change in changes}
-        assignments = queries.mine_to_change(user_id=self.user_id, sheet_id=self.sheet_id, ids=ids)
-        columns = queries.columns_to_change(sheet_id=self.sheet_id, ids={change[1] for change in changes})
+        assignments = self.reach.assignments(ids)
+        columns = self.reach.columns({change[1] for change in changes})
         sections = queries.whole_sections(columns.values()).values()
         questions = {
-            question.pk: (question, section.spec.question(question.key))
+            question.pk: (question, section.specs[question.pk])
             for section in sections
-            for question in section.questions.all()
+            for question in section.by_key.values()
         }
         answers: dict[Assignment, list[Answer]] = {}
         for assignment_id, column_id, question_id, value, seen in changes:
@@ -142,7 +184,10 @@ class SubmitForm(forms.Form):
         if seen is None:
             return None
         if not isinstance(seen, list) or not all(
-            isinstance(cell, list) and [type(part) for part in cell] == [int, int, str] for cell in seen
+            isinstance(cell, list)
+            and [type(part) for part in cell] == [int, int, str]
+            and all(0 < number < 2**63 for number in cell[:2])
+            for cell in seen
         ):
             raise forms.ValidationError(_("This is no list of answers. Nothing was submitted; reload the page."))
         return {(column, question): code for column, question, code in seen}
@@ -175,7 +220,7 @@ class PayForm(forms.Form):
     use_required_attribute = False
 
     hourly_rate = forms.DecimalField(
-        label=_("Pay an hour"), required=False, min_value=0, max_digits=9, decimal_places=2, localize=True
+        label=_("Pay per hour"), required=False, min_value=0, max_digits=9, decimal_places=2, localize=True
     )
     currency = forms.CharField(label=_("Currency"), required=False, max_length=8)
 
@@ -205,18 +250,33 @@ class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = Study
-        fields = ["title", "slug", "guideline", "submit_complete"]
+        fields = ["title", "slug", "guideline", "consent", "background", "submit_complete"]
         labels = {
             "title": _("Title"),
             "slug": _("Address"),
             "guideline": _("Guideline"),
+            "consent": _("Consent text"),
+            "background": _("Background form"),
             "submit_complete": _("A person's last answer submits"),
         }
         help_texts = {
             "slug": _("Small letters, digits and hyphens. Links with the old address lead nowhere."),
             "submit_complete": _("Saves a key for each document; whoever wants to look again corrects afterwards."),
         }
-        widgets = {"guideline": forms.Textarea(attrs={"rows": 8})}
+        widgets = {
+            "guideline": forms.Textarea(attrs={"rows": 8}),
+            "consent": forms.Textarea(attrs={"rows": 8}),
+            "background": forms.Textarea(attrs={"rows": 8, "spellcheck": "false"}),
+        }
+
+    def clean_background(self) -> str:
+        text: str = self.cleaned_data["background"]
+        if text.strip():
+            try:
+                load_background(text)
+            except SchemeError as error:
+                raise forms.ValidationError([str(problem) for problem in error.problems]) from error
+        return text
 
 
 class StudyForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -229,18 +289,29 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg]
         model = Study
         fields = ["title", "slug", "scheme", "scheme_file", "guideline"]
         labels = {"slug": _("Address"), "title": _("Title"), "guideline": _("Guideline")}
-        help_texts = {"slug": _("Short name in links: small letters, digits and hyphens.")}
+        help_texts = {
+            "slug": _("Short name in links: small letters, digits and hyphens. Left empty, it is made of the title.")
+        }
         widgets = {"guideline": forms.Textarea(attrs={"rows": 4})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["scheme"].offer()  # type: ignore[attr-defined]
+        self.fields["slug"].required = False
 
     def clean_slug(self) -> str:
-        slug: str = self.cleaned_data["slug"]
+        slug: str = self.cleaned_data["slug"] or self._free(slugify(self.cleaned_data.get("title", ""))[:50])
         if slug == "new":
             raise forms.ValidationError(_("“new” is the address of this page. Choose another."))
         return slug
+
+    @staticmethod
+    def _free(slug: str) -> str:
+        """The same with a number behind it, where another study has it; of a title without a letter “study”."""
+        slug = slug if slug not in ("", "new") else "study"
+        taken = set(Study.objects.filter(slug__startswith=slug).values_list("slug", flat=True))
+        numbered = (f"{slug}-{n}" for n in itertools.count(2))
+        return next(one for one in itertools.chain([slug], numbered) if one not in taken)
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

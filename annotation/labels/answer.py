@@ -61,7 +61,7 @@ class Answer:
                 return cls(column, question, value=kind_of(spec).value(spec, said.code), **how)
             except AnswerRefused as refused:
                 raise Refused(str(refused)) from refused
-        option = next((option for option in question.options.all() if option.key == said.code), None)
+        option = question.by_key.get(said.code)
         if option is None:
             raise Refused(
                 _("“%(option)s” is no answer to “%(question)s”.")

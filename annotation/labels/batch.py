@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.utils import timezone
 
 from annotation.models import Assignment, Label, LabelEvent, Skip, User
-from annotation.plain_sql import Insert
+from annotation.plain_sql import Insert, Update
 
 UPDATED = [
     "option",
@@ -29,6 +29,9 @@ UPDATED = [
 _CELL = ("assignment", "column", "question")
 _NOTHING = (None, None, "", False, None, None)
 _labels = Insert(Label, *_CELL, *UPDATED)
+_changed = Update(Label, *UPDATED)  # a tenth of what saving an object costs
+_fields: list[Any] = [Label._meta.get_field(name) for name in UPDATED]
+_attributes = [field.attname for field in _fields]
 _events = Insert(
     LabelEvent,
     *_CELL,
@@ -55,6 +58,31 @@ class _Change(NamedTuple):
     question_id: int
     old: Label | Skip | None
     new: Label | Skip | None
+
+
+class NewLabel(NamedTuple):
+    """A label where nothing stands, of somebody who answers for the first time."""
+
+    assignment_id: int
+    column_id: int
+    question_id: int
+    option_id: int | None
+    value: Any
+    note: str = ""
+    preset: bool = False
+    exposed: bool = False
+
+
+def write_new(labels: Sequence[NewLabel], *, key: uuid.UUID, at: datetime) -> None:
+    """Many new labels with their history, as `Batch` would write them, without an object for each."""
+    _labels(
+        [(a, c, q, option, value, None, note, preset, exposed, None, None, 1, at)
+         for a, c, q, option, value, note, preset, exposed in labels]
+    )  # fmt: skip
+    _events(
+        [(a, c, q, None, None, option, value, note, preset, None, None, "", "", None, None, at, key)
+         for a, c, q, option, value, note, preset, _exposed in labels]
+    )  # fmt: skip
 
 
 class Batch:
@@ -130,8 +158,8 @@ class Batch:
                 deletes.append(old.pk)
         _labels(inserts)
         if len(updates) == 1:
-            updates[0].save(force_update=True, update_fields=UPDATED)  # a third of the work of an update of many
-        else:
+            _changed(updates[0].pk, [getattr(updates[0], name) for name in _attributes])
+        elif updates:
             Label.objects.bulk_update(updates, UPDATED, batch_size=200)
         for some in _batches(deletes):
             Label.objects.filter(pk__in=some).delete()
@@ -154,7 +182,8 @@ class Batch:
         gone = [change.old.pk for change in self._changes if isinstance(change.old, Skip)]
         for some in _batches(gone):
             Skip.objects.filter(pk__in=some).delete()
-        Skip.objects.bulk_create([change.new for change in self._changes if isinstance(change.new, Skip)])
+        if new := [change.new for change in self._changes if isinstance(change.new, Skip)]:
+            Skip.objects.bulk_create(new)
 
 
 def _batches(ids: list[int], size: int = 900) -> Iterable[list[int]]:

@@ -11,6 +11,8 @@ from django.db.models import Count, Max, QuerySet
 
 from annotation.answers import entries_of_code
 from annotation.models import Assignment, Column, Label, LabelEvent, Question, Rater, Sheet, Skip, User
+from annotation.plain_sql import Shape, Statement
+from annotation.queries.arriving import arriving
 from annotation.scheme.spec import OptionSpec
 
 CellKey: TypeAlias = tuple[int, int, int]  # assignment, column, question
@@ -41,6 +43,7 @@ def events(sheet: Sheet) -> QuerySet[LabelEvent]:
     """The history of a sheet, the last change first."""
     return (
         LabelEvent.objects.filter(assignment__row__sheet=sheet)
+        .exclude(arriving("assignment"))
         .select_related("assignment__rater", "assignment__row", "column", "question__section")
         .select_related("before", "after", "by", "drafted_from")
         .defer("assignment__row__evidence")
@@ -158,7 +161,12 @@ class Restored:
 
 
 def last_restores(user: User, *, sheet: Sheet | None = None) -> list[Restored]:
-    """Of each sheet, or of one, the last restore by somebody else that changed the user's labels. One query."""
+    """Of each sheet, or of one, the last restore by somebody else that changed the user's labels.
+
+    One query where there was none, which is nearly always; two where there was.
+    """
+    if not any(_restored(user.pk, user.pk)):
+        return []
     events = LabelEvent.objects.filter(assignment__in=Assignment.objects.of_user(user), restored_to__isnull=False)
     if sheet is not None:
         events = events.filter(assignment__row__sheet=sheet)
@@ -172,6 +180,18 @@ def last_restores(user: User, *, sheet: Sheet | None = None) -> list[Restored]:
     return list({sheet_id: Restored(str(key), sheet_id, *rest) for key, sheet_id, *rest in found}.values())
 
 
+# Whether anything of somebody's was ever restored by somebody else: each visit to a sheet asks it.
+_restored = Statement(
+    "SELECT 1 FROM {event.table} JOIN {assignment.table} ON {assignment.id} = {event.assignment}"
+    " JOIN {rater.table} ON {rater.id} = {assignment.rater}"
+    " WHERE {rater.user} = %s AND {event.restored_to} IS NOT NULL "
+    " AND ({event.by} IS NULL OR {event.by} <> %s) LIMIT 1",
+    event=Shape(LabelEvent),
+    assignment=Shape(Assignment),
+    rater=Shape(Rater),
+)
+
+
 def n_withdrawn(sheet: Sheet, *, to: datetime, rater: Rater | None = None) -> int:
     """How many cells of withdrawn work were touched since a moment, which restoring leaves as they are. One query."""
     since = LabelEvent.objects.filter(
@@ -179,7 +199,7 @@ def n_withdrawn(sheet: Sheet, *, to: datetime, rater: Rater | None = None) -> in
         assignment__rater__kind=Rater.Kind.PERSON,
         assignment__state=Assignment.State.WITHDRAWN,
         at__gt=to,
-    )
+    ).exclude(arriving("assignment"))
     if rater is not None:
         since = since.filter(assignment__rater=rater)
     return since.order_by().values("assignment_id", "column_id", "question_id").distinct().count()

@@ -77,22 +77,13 @@ class Writer:
         self.spoken_of = {(answer.column.pk, answer.question.pk) for answer in answers}
         self.sections = queries.whole_sections(self.columns.values())
         self.specs = {pk: section.spec for pk, section in self.sections.items()}
-        self.questions = {
-            section.pk: {question.key: question for question in section.questions.all()}
-            for section in self.sections.values()
-        }
+        self.questions = {section.pk: section.by_key for section in self.sections.values()}
         labels = {
             (label.column_id, label.question_id): label for label in queries.labels_of_columns(assignment, self.columns)
         }
-        self.options = {
-            option.pk: option
-            for questions in self.questions.values()
-            for question in questions.values()
-            for option in question.options.all()
-        }
         for label in labels.values():
             if label.option_id is not None:
-                label.option = self.options[label.option_id]
+                label.option = self.sections[self.columns[label.column_id].section_id].options[label.option_id]
         self.before: dict[CellKey, Standing] = dict(labels)
         if has_skips:
             self.before |= {

@@ -214,7 +214,7 @@ def gold_rater(study: Study) -> Rater | None:
 def of_sheet(sheet: Sheet, *, rows: Collection[int] | None = None, columns: Collection[int] | None = None) -> Lens:
     """What everybody says of a sheet, or of some rows and columns of it. Withdrawn work is left out.
 
-    Nine queries, however many cells and raters.
+    Nine queries, however many cells and raters; ten of some rows.
     """
     of_rows = sheet.rows.defer("evidence").order_by("position")
     all_columns = list(sheet.columns.order_by("position"))
@@ -227,7 +227,7 @@ def of_sheet(sheet: Sheet, *, rows: Collection[int] | None = None, columns: Coll
     # A check looks at other columns, too.
     if columns is not None and not any(spec.checks for spec in specs.values()):
         cells &= Q(column__in=columns)
-    work = _Work(sheet, list(of_rows))
+    work = _Work(sheet, list(of_rows), some=rows is not None)
     work.read(cells & ~Q(assignment__state=Assignment.State.WITHDRAWN))
     work.warn([(section, specs[section.pk]) for section in sections], all_columns)
     by_section: dict[int, list[Column]] = defaultdict(list)
@@ -272,20 +272,21 @@ class _Given(NamedTuple):
 class _Work:
     """The assignments and labels of some rows, in the shape that cells are made of."""
 
-    def __init__(self, sheet: Sheet, rows: list[Row]) -> None:
+    def __init__(self, sheet: Sheet, rows: list[Row], *, some: bool) -> None:
         self.rows = rows
         self.gold = gold_rater(sheet.study)
         self.people: dict[int, list[Assignment]] = defaultdict(list)
         self.judges: dict[int, dict[str, Assignment]] = defaultdict(dict)
         self.golds: dict[int, Assignment] = {}
         codes: dict[str, None] = {}
-        assignments = (
-            Assignment.objects.filter(row__sheet=sheet)
-            .exclude(state=Assignment.State.WITHDRAWN)
-            .select_related("rater")
-            .order_by("rater__code", "repeat")
-        )
-        for assignment in assignments:
+        live = Assignment.objects.filter(row__sheet=sheet).exclude(state=Assignment.State.WITHDRAWN)
+        if some:
+            # A judge has its place in every cell, also where it has none of these rows.
+            judges = live.filter(rater__kind=Rater.Kind.JUDGE).order_by("rater__code", "repeat")
+            for named, repeat in judges.values_list("rater__code", "repeat").distinct():
+                codes[code_of(Rater(code=named), repeat)] = None
+            live = live.filter(row__in=rows)
+        for assignment in live.select_related("rater").order_by("rater__code", "repeat"):
             rater = assignment.rater
             if rater.kind == Rater.Kind.PERSON:
                 self.people[assignment.row_id].append(assignment)

@@ -11,18 +11,27 @@ What must be true is a constraint. All writes are in `annotation.actions`.
 
 from __future__ import annotations
 
-from annotation.models.imports import Import, ImportPart
+from annotation.models.experiments import Experiment, ExperimentSeat
+from annotation.models.imports import Arrival, Import, ImportPart
 from annotation.models.labels import Decision, Label, LabelEvent, Look, Skip
 from annotation.models.lineage import Lineage
-from annotation.models.people import Invite, Membership, Rater, Role, User
+from annotation.models.people import Invite, Membership, Rater, User
 from annotation.models.scheme import Option, Question, Scheme, Section
-from annotation.models.study import Column, Row, Sheet, Study
+from annotation.models.study import Column, Role, Row, Sheet, Study
+from annotation.models.trust import Attempt, AuditEvent, Background, Consent
 from annotation.models.work import Assignment, Note, Plan, Sitting
 
 __all__ = [
+    "Arrival",
     "Assignment",
+    "Attempt",
+    "AuditEvent",
+    "Background",
     "Column",
+    "Consent",
     "Decision",
+    "Experiment",
+    "ExperimentSeat",
     "Import",
     "ImportPart",
     "Invite",

@@ -182,6 +182,7 @@ class Decision(models.Model):
     seen = models.JSONField(default=dict, help_text=_("Rater → code of all labels of the cell at that time."))
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="decisions")
     at = models.DateTimeField(auto_now_add=True)
+    batch = models.UUIDField(null=True, editable=False, help_text=_("The same for all that were accepted at once."))
 
     class Meta:
         ordering = ["-pk"]

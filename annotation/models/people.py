@@ -9,17 +9,11 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models.study import Study
+from annotation.models.study import Role, Study
 
 
 class User(AbstractUser):
     """Somebody with a login. What a user may do in a study is a `Membership`; their labels belong to a `Rater`."""
-
-
-class Role(models.TextChoices):
-    ANNOTATOR = "annotator", _("annotator")
-    MANAGER = "manager", _("manager")
-    RESEARCHER = "researcher", _("researcher")
 
 
 class Membership(models.Model):
@@ -96,6 +90,7 @@ class Invite(models.Model):
     role = models.CharField(max_length=12, choices=Role.choices)
     digest = models.CharField(max_length=64, unique=True)
     email = models.EmailField(blank=True)
+    bound = models.BooleanField(default=False, help_text=_("Only who shows that the address is theirs may use it."))
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
@@ -111,6 +106,7 @@ class Invite(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(role__in=Role.values), name="invite_role_known"),
             models.CheckConstraint(condition=Q(used_at=None) | Q(revoked_at=None), name="invite_used_or_revoked"),
+            models.CheckConstraint(condition=Q(bound=False) | ~Q(email=""), name="invite_bound_has_address"),
         ]
 
     def __str__(self) -> str:

@@ -49,6 +49,21 @@ class Section(models.Model):
     def spec(self) -> SectionSpec:
         return self.scheme.parsed.section(self.key)
 
+    @cached_property
+    def by_key(self) -> dict[str, Question]:
+        """Its questions by their keys; a stored scheme never changes."""
+        return {question.key: question for question in self.questions.all()}
+
+    @cached_property
+    def specs(self) -> dict[int, QuestionSpec]:
+        """What the scheme says of its questions, by their numbers."""
+        return {question.pk: self.spec.question(question.key) for question in self.by_key.values()}
+
+    @cached_property
+    def options(self) -> dict[int, Option]:
+        """The options of all its questions, by their numbers."""
+        return {option.pk: option for question in self.by_key.values() for option in question.by_key.values()}
+
 
 class Question(models.Model):
     section = models.ForeignKey(Section, models.CASCADE, related_name="questions")
@@ -67,6 +82,11 @@ class Question(models.Model):
     @property
     def spec(self) -> QuestionSpec:
         return self.section.spec.question(self.key)
+
+    @cached_property
+    def by_key(self) -> dict[str, Option]:
+        """Its options by their keys; a stored scheme never changes."""
+        return {option.key: option for option in self.options.all()}
 
 
 class Option(models.Model):

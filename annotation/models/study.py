@@ -14,13 +14,19 @@ from annotation.evidence.blocks import Block, blocks_from_json
 from annotation.models.scheme import Scheme, Section
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser
+    from django.contrib.auth.models import AbstractUser, AnonymousUser
 
-    from annotation.models.people import Role, User
+
+class Role(models.TextChoices):
+    """What somebody may do in a study; one person may have several."""
+
+    ANNOTATOR = "annotator", _("annotator")
+    MANAGER = "manager", _("manager")
+    RESEARCHER = "researcher", _("researcher")
 
 
 class StudyQuerySet(QuerySet["Study"]):
-    def visible_to(self, user: User | AnonymousUser) -> StudyQuerySet:
+    def visible_to(self, user: AbstractUser | AnonymousUser) -> StudyQuerySet:
         """Studies in which `user` has any role; a superuser has them all."""
         if user.is_superuser:
             return self.all()
@@ -33,11 +39,21 @@ class Study(models.Model):
     scheme = models.ForeignKey(Scheme, models.PROTECT, related_name="studies")
     guideline = models.TextField(blank=True, help_text=_("Shown to raters before the guideline of the scheme."))
     hourly_rate = models.DecimalField(
-        max_digits=9, decimal_places=2, null=True, blank=True, help_text=_("What an hour of active work is paid.")
+        max_digits=9, decimal_places=2, null=True, blank=True, help_text=_("Pay per hour of active work.")
     )
     currency = models.CharField(max_length=8, blank=True)
     submit_complete = models.BooleanField(
         default=False, help_text=_("The last answer of a person's row submits it; a correction opens it again.")
+    )
+    consent = models.TextField(
+        _("consent text"),
+        blank=True,
+        help_text=_("What annotators agree to before their first label. A text that is changed is asked for anew."),
+    )
+    background = models.TextField(
+        _("background form"),
+        blank=True,
+        help_text=_("Questions about who labels, asked once before the first label: “questions:” as in a scheme file."),
     )
     created_at = models.DateTimeField(auto_now_add=True)
     derived_from = models.ForeignKey(
@@ -71,6 +87,9 @@ class Sheet(models.Model):
     title = models.CharField(max_length=200)
     closed_at = models.DateTimeField(null=True, blank=True, help_text=_("Since then its people change nothing."))
     closed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+")
+    archived_at = models.DateTimeField(
+        null=True, blank=True, help_text=_("Since then it stands on nobody's list and in no new plan.")
+    )
 
     class Meta:
         ordering = ["study", "position"]

@@ -16,8 +16,8 @@ from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
 
-from annotation import queries
-from annotation.models import Role, Sheet, Study, User
+from annotation import actions, queries
+from annotation.models import AuditEvent, Role, Sheet, Study, User
 
 P = ParamSpec("P")
 
@@ -58,15 +58,23 @@ def sheet_for(user: User, pk: int, *allowed: Role) -> Sheet:
     return sheet
 
 
+def _file_name(disposition: str) -> str:
+    return disposition.partition("filename=")[2].strip('"') or "file"
+
+
 def for_roles(*allowed: Role) -> Callable[[StudyView[P]], SlugView[P]]:
-    """Make a view of a study out of its slug, for members with one of the roles."""
+    """Make a view of a study out of its slug, for members with one of the roles. The audit log has each file that it
+    hands out."""
 
     def decorate(view: StudyView[P]) -> SlugView[P]:
         @wraps(view)
         def wrapper(request: AppRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
             study = get_object_or_404(Study.objects.select_related("scheme"), slug=slug)
             study.roles = check_role(request.user, study, *allowed)
-            return view(request, study, *args, **kwargs)
+            response = view(request, study, *args, **kwargs)
+            if (file := response.headers.get("Content-Disposition", "")).startswith("attachment"):
+                actions.note(AuditEvent.Kind.EXPORT, by=request.user, study=study, what=_file_name(file))
+            return response
 
         return wrapper  # type: ignore[return-value]  # Django passes the slug by name
 

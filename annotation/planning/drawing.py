@@ -29,6 +29,9 @@ from base.sentences import Sentence, gettext_noop
 Item = TypeVar("Item")
 Triple = tuple[int, int, int]
 
+# Of the new draw alone: work that stands already may be shared.
+NOTHING_SHARED = gettext_noop("No %(row)s is labelled twice, so agreement between people cannot be measured.")
+
 
 def balanced_design(request: OverlapRequest) -> Design:
     """The design for a request.
@@ -74,12 +77,12 @@ def _refuse_impossible(request: OverlapRequest) -> None:
         )
     if request.raters_per_sheet < 1:
         raise ImpossibleDesign(
-            gettext_noop("%(asked)s raters a %(sheet)s are asked for, but each needs at least 1."),
+            gettext_noop("%(asked)s raters per %(sheet)s are asked for, but each needs at least 1."),
             asked=request.raters_per_sheet,
         )
     if request.raters_per_sheet > request.raters:
         raise ImpossibleDesign(
-            gettext_noop("%(asked)s raters a %(sheet)s are asked for, but the study has only %(present)s."),
+            gettext_noop("%(asked)s raters per %(sheet)s are asked for, but the study has only %(present)s."),
             asked=request.raters_per_sheet,
             present=request.raters,
         )
@@ -107,14 +110,14 @@ def _refuse_impossible(request: OverlapRequest) -> None:
     if request.raters_per_sheet == 1 and request.share_twice > 0:
         raise ImpossibleDesign(
             gettext_noop(
-                "A %(row)s labelled twice needs two different raters, but only 1 rater a %(sheet)s is asked for: "
+                "A %(row)s labelled twice needs two different raters, but only 1 rater per %(sheet)s is asked for: "
                 "ask for at least 2, or for a share of 0."
             )
         )
     if request.raters_per_sheet < 3 and request.share_thrice > 0:
         raise ImpossibleDesign(
             gettext_noop(
-                "A %(row)s labelled three times needs three different raters, but only %(asked)s raters a %(sheet)s "
+                "A %(row)s labelled three times needs three different raters, but only %(asked)s raters per %(sheet)s "
                 "are asked for: ask for at least 3, or for a share of 0."
             ),
             asked=request.raters_per_sheet,
@@ -306,7 +309,7 @@ def _notes(design: Design, twice: Sequence[int], thrice: Sequence[int], sizes: S
             documents=documents,
         )
     if not sum(twice) + sum(thrice):
-        yield _note(gettext_noop("No %(row)s is labelled twice, so agreement between people cannot be measured."))
+        yield _note(NOTHING_SHARED)
     elif lacking := sum(
         doubled + 3 * tripled < math.comb(size, 2) for doubled, tripled, size in zip(twice, thrice, sizes, strict=True)
     ):

@@ -4,12 +4,14 @@ A row's rank in the draw follows from the seed and its own number alone (permane
 there is. So the same seed draws the same rows again, a larger sample holds the smaller one, and where a row is
 withdrawn, one other of its stratum comes for it and the rest stay.
 
-Source: Ohlsson (1995), Coordination of samples using permanent random numbers.
+Sources: Ohlsson (1995), Coordination of samples using permanent random numbers; Cochran (1977), Sampling Techniques,
+section 4.4, for how many are enough.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +19,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 Stratum = tuple[str, ...]
+
+_TWO_SIDED_95 = 1.959964
 
 # Beside the facets: rows of one sheet are a stratum. No facet can have this key.
 BY_SHEET = "*sheet"
@@ -27,19 +31,28 @@ class RowChoice:
     """What is asked for.
 
     words: facet -> the words of which a row has to have one; "" is none. size: how many rows are drawn, None for all of
-    them. each: so many of each stratum; else so many in all, of which each stratum has its share. by: the facets that
-    make the strata, and `BY_SHEET`.
+    them. within, deviation: in the place of a size so many that a mean of ratings, of which each row has one and which
+    have this standard deviation, is known to ± `within` (half a 95 % interval). each: so many of each stratum; else so
+    many in all, of which each stratum has its share. by: the facets that make the strata, and `BY_SHEET`.
     """
 
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     size: int | None = None
+    within: float | None = None
+    deviation: float = 0.0
     each: bool = False
     by: tuple[str, ...] = ()
     seed: int = 0
 
     @property
     def narrows(self) -> bool:
-        return bool(self.words) or self.size is not None
+        return bool(self.words) or self.size is not None or self.within is not None
+
+    def wanted(self, n: int) -> int:
+        """How many are drawn of n rows, where there are as many."""
+        if self.within is not None:
+            return enough(n, within=self.within, deviation=self.deviation)
+        return n if self.size is None else self.size
 
 
 class Described(NamedTuple):
@@ -68,12 +81,7 @@ def drawn_rows(rows: Sequence[Described], choice: RowChoice) -> Sample:
         if all(row.words.get(facet, "") in words for facet, words in choice.words.items()):
             strata[row.stratum(choice.by)].append(row.row)
     fit = [len(of_stratum) for of_stratum in strata.values()]
-    if choice.size is None:
-        sizes = fit
-    elif choice.each:
-        sizes = [min(choice.size, n) for n in fit]
-    else:
-        sizes = shares(fit, choice.size)
+    sizes = [min(choice.wanted(n), n) for n in fit] if choice.each else shares(fit, choice.wanted(sum(fit)))
     drawn = {
         stratum: sorted(of_stratum, key=lambda row: _rank(row, choice.seed))[:size]
         for (stratum, of_stratum), size in zip(strata.items(), sizes, strict=True)
@@ -82,6 +90,16 @@ def drawn_rows(rows: Sequence[Described], choice: RowChoice) -> Sample:
         frozenset(row for of_stratum in drawn.values() for row in of_stratum),
         {stratum: (len(strata[stratum]), len(of_stratum)) for stratum, of_stratum in drawn.items()},
     )
+
+
+def enough(n: int, *, within: float, deviation: float) -> int:
+    """How many of n rows give their mean a 95 % interval of ± `within`: fewer where that is a large part of them.
+
+    >>> [enough(n, within=0.25, deviation=1.0) for n in (20, 800, 100_000)]
+    [16, 58, 62]
+    """
+    unlimited = (_TWO_SIDED_95 * deviation / within) ** 2
+    return min(n, max(2, math.ceil(unlimited / (1 + unlimited / n)))) if n else 0
 
 
 def shares(fit: Sequence[int], size: int) -> list[int]:

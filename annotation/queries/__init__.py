@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from annotation.queries.board import Board, BoardLine, board
+from annotation.queries.arriving import arriving, is_being_shown
+from annotation.queries.board import Board, BoardLine, board, seen
 from annotation.queries.codes import CODE, PREFIX, code_of
 from annotation.queries.drafting import Startable, draftable, sources
 from annotation.queries.drafts import EditRate, edit_rates
@@ -21,13 +22,14 @@ from annotation.queries.grid import (
     unfinished_cells,
 )
 from annotation.queries.notes import Asked, notes
-from annotation.queries.people import free_code, roles
+from annotation.queries.people import free_code, rater_ids, roles, studies_of
 from annotation.queries.planning import (
     Given,
     SheetToPlan,
     asks,
     columns_by_section,
     free_rows,
+    given_to_judges,
     row_facets,
     rows_of_judges,
     rows_to_label,
@@ -39,16 +41,31 @@ from annotation.queries.planning import (
 )
 from annotation.queries.progress import (
     ActiveTime,
+    NextSheet,
     RaterProgress,
     RaterTime,
     SheetProgress,
     active_time,
     my_sheets,
+    next_sheet,
     rater_progress,
     sheets_with_counts,
 )
 from annotation.queries.replanning import DrawnReplan, Move, ReplanRequest, Vacancies, draw_replan, vacancies
-from annotation.queries.saving import columns_to_change, known, labels_of_columns, locked, mine_to_change
+from annotation.queries.saving import (
+    Standing,
+    codes_before,
+    columns_to_change,
+    is_mine,
+    is_unfinished,
+    known,
+    labels_of_columns,
+    lock_in_order,
+    locked,
+    mine_to_change,
+    rows_of_sheet,
+    standing,
+)
 from annotation.queries.schemes import whole_scheme, whole_sections
 from annotation.queries.states import RaterGraph, TableOfStates, has_states, state_graphs, tables_of_states
 from annotation.queries.warnings import Warned, can_warn, warned
@@ -69,6 +86,7 @@ __all__ = [
     "GridStep",
     "GridTable",
     "Move",
+    "NextSheet",
     "OpenCell",
     "RaterGraph",
     "RaterProgress",
@@ -76,18 +94,21 @@ __all__ = [
     "ReplanRequest",
     "SheetProgress",
     "SheetToPlan",
+    "Standing",
     "Startable",
     "TableOfStates",
     "Unfinished",
     "Vacancies",
     "Warned",
     "active_time",
+    "arriving",
     "asks",
     "board",
     "can_warn",
     "cell_values",
     "cells_of_columns",
     "code_of",
+    "codes_before",
     "columns_by_section",
     "columns_to_change",
     "draftable",
@@ -96,26 +117,37 @@ __all__ = [
     "edit_rates",
     "free_code",
     "free_rows",
+    "given_to_judges",
     "grid",
     "has_states",
+    "is_being_shown",
+    "is_mine",
+    "is_unfinished",
     "known",
     "labels_of_columns",
+    "lock_in_order",
     "locked",
     "mine_to_change",
     "my_sheets",
+    "next_sheet",
     "notes",
+    "rater_ids",
     "rater_progress",
     "roles",
     "row_facets",
     "rows_of_judges",
+    "rows_of_sheet",
     "rows_to_label",
     "sample",
     "seats",
     "seats_after",
+    "seen",
     "sheets_to_plan",
     "sheets_with_counts",
     "sources",
+    "standing",
     "state_graphs",
+    "studies_of",
     "tables_of_states",
     "unfinished",
     "unfinished_cells",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from typing import Any
 
-from django.db.models import Count, Max, Min, Q, Sum
+from django.db.models import Count, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.utils import timezone
 
 from annotation.models import Assignment, LabelEvent, Note, Rater, Sheet, Sitting, Study
@@ -45,7 +47,7 @@ class BoardLine:
     """
 
     rater: Rater
-    by_sheet: tuple[States, ...]
+    of_sheets: Mapping[int, States]  # by the key of the sheet; those where the person has rows
     total: States
     pace: float
     last_at: datetime | None
@@ -61,15 +63,16 @@ class BoardLine:
 class Board:
     sheets: tuple[Sheet, ...]
     lines: tuple[BoardLine, ...]
-    by_sheet: tuple[States, ...]
+    of_sheets: Mapping[int, States]
     total: States
     open_notes: int
 
-    @property
-    def table(self) -> list[tuple[Sheet, list[States], States]]:
-        """A line a sheet, with the states of each rater in the order of `lines`, and their sum."""
+    def table(self, sheets: Iterable[Sheet], lines: Sequence[BoardLine]) -> list[tuple[Sheet, list[States], States]]:
+        """A line a sheet, with the states of each of these raters in their order, and the sum of all raters."""
+        none = States()
         return [
-            (sheet, [line.by_sheet[n] for line in self.lines], self.by_sheet[n]) for n, sheet in enumerate(self.sheets)
+            (sheet, [line.of_sheets.get(sheet.pk, none) for line in lines], self.of_sheets.get(sheet.pk, none))
+            for sheet in sheets
         ]
 
     @property
@@ -89,10 +92,11 @@ class Board:
 
 
 def board(study: Study, *, now: datetime | None = None) -> Board:
-    """Six queries. Judges are not in it."""
+    """Six queries. Judges are not in it, and not when somebody was last seen: see `seen`."""
     now = now or timezone.now()
     sheets = tuple(study.sheets.order_by("position"))
-    people = Assignment.objects.filter(rater__study=study, rater__kind=Rater.Kind.PERSON)
+    raters = sorted(study.raters.people().select_related("user"), key=lambda rater: (len(rater.code), rater.code))
+    people = Assignment.objects.filter(rater__in=[rater.pk for rater in raters])
     given: dict[int, dict[int, States]] = defaultdict(dict)
     lately: dict[int, int] = defaultdict(int)
     first: dict[int, datetime] = {}
@@ -110,23 +114,10 @@ def board(study: Study, *, now: datetime | None = None) -> Board:
         if begun is not None:
             first[rater_id] = min(begun, first.get(rater_id, begun))
     seconds = dict(people.values_list("rater").annotate(s=Sum("active_seconds")).order_by())
-    last = dict(
-        LabelEvent.objects.filter(assignment__in=people)
-        .values_list("assignment__rater")
-        .annotate(last=Max("at"))
-        .order_by()
-    )
-    for rater_id, beat in (
-        Sitting.objects.filter(assignment__in=people)
-        .values_list("assignment__rater")
-        .annotate(last=Max("beat_at"))
-        .order_by()
-    ):
-        last[rater_id] = max(beat, last.get(rater_id, beat))
     lines = []
-    for rater in sorted(study.raters.people().select_related("user"), key=lambda rater: (len(rater.code), rater.code)):
-        by_sheet = tuple(given[rater.pk].get(sheet.pk, States()) for sheet in sheets)
-        total = sum(by_sheet, States())
+    for rater in raters:
+        of_sheets = given[rater.pk]
+        total = sum(of_sheets.values(), States())
         if not total.rows and not rater.active:
             continue
         days = min(WINDOW, max(timedelta(days=1), now - first.get(rater.pk, now))) / timedelta(days=1)
@@ -134,19 +125,42 @@ def board(study: Study, *, now: datetime | None = None) -> Board:
         lines.append(
             BoardLine(
                 rater=rater,
-                by_sheet=by_sheet,
+                of_sheets=of_sheets,
                 total=total,
                 pace=pace,
-                last_at=last.get(rater.pk),
+                last_at=None,
                 seconds=seconds.get(rater.pk, 0),
                 finish=(now + timedelta(days=math.ceil(total.left / pace))).date() if pace and total.left else None,
             )
         )
-    sums = tuple(sum((line.by_sheet[n] for line in lines), States()) for n in range(len(sheets)))
+    sums: dict[int, States] = {}
+    for line in lines:
+        for sheet_id, states in line.of_sheets.items():
+            sums[sheet_id] = sums.get(sheet_id, States()) + states
     return Board(
         sheets=sheets,
         lines=tuple(lines),
-        by_sheet=sums,
-        total=sum(sums, States()),
+        of_sheets=sums,
+        total=sum(sums.values(), States()),
         open_notes=Note.objects.unanswered().filter(assignment__rater__study=study).count(),
     )
+
+
+def seen(lines: Iterable[BoardLine]) -> list[BoardLine]:
+    """Some lines with when each person was last seen: at work, or changing a label. Two queries.
+
+    Asked rater by rater, and for those of a page: the events of all are a table of millions.
+    """
+    lines = list(lines)
+    ids = [line.rater.pk for line in lines]
+
+    def latest(of: QuerySet[Any], field: str) -> dict[int, datetime | None]:
+        mine = of.filter(assignment__rater=OuterRef("pk")).order_by().values("assignment__rater").annotate(m=Max(field))
+        found = Rater.objects.filter(pk__in=ids).order_by().annotate(last=Subquery(mine.values("m")))
+        return dict(found.values_list("pk", "last"))
+
+    changed, beaten = latest(LabelEvent.objects.all(), "at"), latest(Sitting.objects.all(), "beat_at")
+    return [
+        replace(line, last_at=max(filter(None, (changed[line.rater.pk], beaten[line.rater.pk])), default=None))
+        for line in lines
+    ]

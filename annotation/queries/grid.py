@@ -23,14 +23,17 @@ from annotation.models import (
     Skip,
 )
 from annotation.queries.codes import CODE, PREFIX
+from annotation.queries.experiments import Shown, suggested
 from annotation.queries.schemes import whole_scheme
 from annotation.scheme import rules
 from annotation.scheme.spec import OptionSpec, QuestionSpec, SectionSpec
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One cell as it is drawn. `asked` is False where a rule of the scheme switched it off."""
+class Cell(NamedTuple):
+    """One cell as it is drawn. `asked` is False where a rule of the scheme switched it off.
+
+    A tuple, because a page makes thousands of them.
+    """
 
     assignment_id: int
     column_id: int
@@ -45,6 +48,8 @@ class Cell:
     by_itself: bool = False  # the answer is such a preset: nobody chose it
     draft: bool = False  # another rater's answer that this one has not confirmed
     skip: str = ""  # why the rater cannot tell; empty where they do not say so
+    suggested: str = ""  # what a judge answered, where an experiment shows it
+    suggested_sign: str = ""
     note: str = ""  # of what the rater asked about it: "open", "answered" (and not read yet), "read"
 
     @property
@@ -171,7 +176,7 @@ def grid(sheet: Sheet, assignments: QuerySet[Assignment]) -> Grid:
     """All cells of some assignments of one sheet. Four queries, however many cells."""
     mine = tuple(
         assignments.filter(row__sheet=sheet)
-        .select_related("row", "rater")
+        .select_related("row", "rater", "experiment_seat__experiment")
         .defer("row__evidence")
         .order_by(F("order").asc(nulls_first=True), "row__position", "repeat")
     )
@@ -182,6 +187,7 @@ def grid(sheet: Sheet, assignments: QuerySet[Assignment]) -> Grid:
     ):
         by_assignment[assignment_id][column_id, question_id] = prefix + code
     marks = _marks([a.pk for a in mine])
+    shown = suggested(mine)
     columns: dict[int, list[Column]] = defaultdict(list)
     for column in sheet.columns.order_by("position"):
         columns[column.section_id].append(column)
@@ -192,13 +198,12 @@ def grid(sheet: Sheet, assignments: QuerySet[Assignment]) -> Grid:
         spec = scheme.parsed.section(section.key)
         questions = tuple(section.questions.all())
         of_section = tuple(columns[section.pk])
+        drawing = _Drawing(of_section, questions, spec, marks, closed=closed, suggestions=shown)
         lines = [
             line
             for assignment in mine
             if assignment.asks(section)
-            for line in _lines(
-                assignment, of_section, questions, spec, by_assignment[assignment.pk], marks, closed=closed
-            )
+            for line in drawing.lines(assignment, by_assignment[assignment.pk])
         ]
         if lines:
             tables.append(GridTable(section, spec, of_section, questions, tuple(lines)))
@@ -223,66 +228,97 @@ def cells_of_columns(assignment: Assignment, columns: Sequence[Column]) -> list[
         for section in sections
         for column in columns
         if column.section_id == section.pk
-        for line in _lines(
-            assignment,
-            (column,),
-            tuple(section.questions.all()),
-            section.spec,
-            labels[column.pk],
-            marks,
-            closed=closed,
+        for line in _Drawing((column,), tuple(section.questions.all()), section.spec, marks, closed=closed).lines(
+            assignment, labels[column.pk]
         )
         for cell in line.cells
     ]
 
 
-def _lines(
-    assignment: Assignment,
-    columns: Sequence[Column],
-    questions: Sequence[Question],
-    spec: SectionSpec,
-    labels: Standing,
-    marks: dict[tuple[int, int, int], Mark],
-    *,
-    closed: bool,
-) -> list[GridLine]:
-    locked = closed or assignment.state == Assignment.State.SUBMITTED
-    # A page has thousands of cells: what is the same for all of them is looked up before.
-    specs = [(question.pk, question.key, spec.question(question.key)) for question in questions]
-    by_question: dict[str, list[Cell]] = {question.key: [] for question in questions}
-    assignment_id = assignment.pk
-    for column in columns:
-        column_id = column.pk
-        standing = {key: labels[column_id, pk] for pk, key, _spec in specs if (column_id, pk) in labels}
-        asked = rules.asked(spec, standing)
-        presets = spec.presets(column.facets)
-        for question_id, key, question_spec in specs:
-            answer = wire(standing.get(key, ""))
-            skip, note = marks.get((assignment_id, column_id, question_id), _UNMARKED)
-            preset = "" if answer.code or skip else presets.get(key, "")
-            shown, sign = drawn(question_spec, answer.code or preset)
-            by_question[key].append(
-                Cell(
-                    assignment_id=assignment_id,
-                    column_id=column_id,
-                    question_id=question_id,
-                    code=answer.code,
-                    option=question_spec.option(answer.code) if answer.code and question_spec.has_options else None,
-                    asked=key in asked,
-                    preset=preset,
-                    locked=locked,
-                    shown=shown,
-                    sign=sign,
-                    by_itself=answer.preset,
-                    draft=answer.draft,
-                    skip=skip,
-                    note=note,
+class _Answer(NamedTuple):
+    """What a code with its prefix comes to in one question: the fields of a `Cell` that follow from it alone."""
+
+    code: str
+    option: OptionSpec | None
+    shown: str
+    sign: str
+    by_itself: bool
+    draft: bool
+
+
+class _Drawing:
+    """The lines of one section's table.
+
+    A page has thousands of cells and few different answers, so what is the same for many cells is found out once.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        questions: Sequence[Question],
+        spec: SectionSpec,
+        marks: dict[tuple[int, int, int], Mark],
+        *,
+        closed: bool,
+        suggestions: Shown | None = None,
+    ) -> None:
+        self._marks, self._closed, self._spec = marks, closed, spec
+        self._suggestions = suggestions or {}
+        self._questions = [(question, question.pk, spec.question(question.key)) for question in questions]
+        self._columns = [(column.pk, spec.presets(column.facets)) for column in columns]
+        self._asked: dict[tuple[str, ...], set[str]] = {}
+        self._answers: dict[tuple[int, str], _Answer] = {}
+
+    def lines(self, assignment: Assignment, labels: Standing) -> list[GridLine]:
+        locked = self._closed or assignment.state == Assignment.State.SUBMITTED
+        assignment_id, cells = assignment.pk, [list[Cell]() for _question in self._questions]
+        for column_id, presets in self._columns:
+            codes = tuple([labels.get((column_id, pk), "") for _question, pk, _spec in self._questions])
+            asked = self._asked.get(codes)
+            if asked is None:
+                asked = self._asked[codes] = self._questions_asked(codes)
+            for (question, pk, spec), code, line in zip(self._questions, codes, cells, strict=True):
+                answer = self._answers.get((pk, code))
+                if answer is None:
+                    answer = self._answers[pk, code] = _answer(spec, code)
+                skip, note = self._marks.get((assignment_id, column_id, pk), _UNMARKED)
+                preset, shown, sign = "", answer.shown, answer.sign
+                if presets and not (answer.code or skip) and (preset := presets.get(question.key, "")):
+                    shown, sign = drawn(spec, preset)
+                suggested = self._suggestions.get((assignment_id, column_id, pk), "")
+                line.append(
+                    Cell(
+                        assignment_id,
+                        column_id,
+                        pk,
+                        answer.code,
+                        answer.option,
+                        question.key in asked,
+                        preset,
+                        locked,
+                        shown,
+                        sign,
+                        answer.by_itself,
+                        answer.draft,
+                        skip,
+                        *(drawn(spec, wire(suggested).code) if suggested else ("", "")),
+                        note,
+                    )
                 )
-            )
-    return [
-        GridLine(assignment, question, spec.question(question.key), tuple(by_question[question.key]), position == 0)
-        for position, question in enumerate(questions)
-    ]
+        return [
+            GridLine(assignment, question, spec, tuple(line), position == 0)
+            for position, ((question, _pk, spec), line) in enumerate(zip(self._questions, cells, strict=True))
+        ]
+
+    def _questions_asked(self, codes: Sequence[str]) -> set[str]:
+        standing = {question.key: code for (question, _pk, _spec), code in zip(self._questions, codes, strict=True)}
+        return rules.asked(self._spec, {key: code for key, code in standing.items() if code})
+
+
+def _answer(spec: QuestionSpec, code: str) -> _Answer:
+    found = wire(code)
+    option = spec.option(found.code) if found.code and spec.has_options else None
+    return _Answer(found.code, option, *drawn(spec, found.code), found.preset, found.draft)
 
 
 @dataclass(frozen=True)

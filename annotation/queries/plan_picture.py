@@ -5,6 +5,7 @@ The same picture is drawn of a plan before it is applied and of what stands afte
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,12 +15,18 @@ from django.db.models import Count
 
 from annotation.models import Label, Question, Rater, Row, Sheet, Study
 from annotation.planning.precision import Assumptions, even_shares, half_width
+from annotation.queries.arriving import arriving
+from annotation.queries.people import rater_ids
 from annotation.queries.planning import Given, asks, columns_by_section
+from annotation.scheme.spec import Kind as QuestionKind
 
 # Observed shares of the options are taken for the expected ones from this many labels on.
 _ENOUGH_LABELS = 100
-# The matrices of more sheets than this are left out of the page; the counts are always of all.
-MOST_SHEETS = 40
+# What a page does not draw; the counts are always of all. 500 people on 2,000 sheets were a page of 5 MB.
+MOST_SHEETS = 40  # with a matrix
+MOST_ROWS = 200  # of a matrix
+WHOLE = 30  # rows of a matrix that has all of them; of a longer one those that somebody has
+MOST_RATERS = 60  # in the tables of loads and pairs
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,8 @@ class SheetMatrix:
     times: Times
     rows: tuple[tuple[int, str], ...]
     lines: tuple[tuple[Rater, tuple[Place, ...]], ...]
+    left_out: int = 0  # rows that are not drawn, since there are too many
+    nobodys: int = 0  # rows that are not drawn, since nobody has them
 
 
 @dataclass(frozen=True)
@@ -90,7 +99,7 @@ class Coverage:
     matrices: tuple[SheetMatrix, ...]
     left_out: int  # sheets without a matrix, since there are too many
     loads: tuple[Load, ...]
-    pairs: tuple[tuple[Rater, tuple[int | None, ...]], ...]  # None on and above the diagonal
+    shared: Mapping[tuple[int, int], int]  # two raters, the smaller key first -> the rows that both have, if any
     intervals: tuple[Interval, ...]
     kappa: float
     clustering: float
@@ -101,14 +110,46 @@ class Coverage:
         of_these = [rows.get(rater, 0) for rater in raters]
         return min(of_these), max(of_these)
 
+    @property
+    def drawn_loads(self) -> tuple[Load, ...]:
+        """Those of all raters, or the largest and the smallest where there are too many."""
+        if len(self.loads) <= MOST_RATERS:
+            return self.loads
+        by_rows = sorted(self.loads, key=lambda load: -load.times.rows)
+        return (*by_rows[: MOST_RATERS // 2], *by_rows[-MOST_RATERS // 2 :])
+
+    @property
+    def pairs(self) -> tuple[tuple[Rater, tuple[int | None, ...]], ...]:
+        """Rater × rater, None on and above the diagonal; empty where there are too many to be drawn."""
+        raters = [load.rater for load in self.loads]
+        if len(raters) > MOST_RATERS:
+            return ()
+
+        def of_two(a: Rater, b: Rater) -> int:
+            return self.shared.get((min(a.pk, b.pk), max(a.pk, b.pk)), 0)
+
+        return tuple(
+            (a, tuple(of_two(a, b) if place > n else None for n, b in enumerate(raters)))
+            for place, a in enumerate(raters)
+        )
+
+    @property
+    def n_pairs(self) -> int:
+        return len(self.loads) * (len(self.loads) - 1) // 2
+
+    @property
+    def most_shared(self) -> int:
+        """The most rows that two raters share."""
+        return max(self.shared.values(), default=0)
+
     def rows_a_pair(self, raters: Collection[Rater]) -> tuple[int, int] | None:
         """The fewest and the most rows that two of these share; None for one rater."""
-        here = [load.rater for load in self.loads]
-        counts = {
-            frozenset((a, b)): n for a, line in self.pairs for b, n in zip(here, line, strict=True) if n is not None
-        }
-        shared = [counts.get(frozenset(pair), 0) for pair in combinations(raters, 2)]
-        return (min(shared), max(shared)) if shared else None
+        ids = {rater.pk for rater in raters}
+        if len(ids) < 2:
+            return None
+        counts = [n for (a, b), n in self.shared.items() if n and a in ids and b in ids]
+        all_share = len(counts) == len(ids) * (len(ids) - 1) // 2
+        return min(counts) if all_share else 0, max(counts, default=0)
 
     @property
     def widest(self) -> Interval | None:
@@ -127,7 +168,7 @@ def coverage(
 
     `before`: what they are compared with. `section`: all is counted for this one alone.
 
-    Six queries.
+    Seven queries.
     """
     if section:
         seats = [seat for seat in seats if asks(seat.sections, section)]
@@ -138,65 +179,74 @@ def coverage(
         names[sheet_id].append((pk, name))
         sheet_of[pk] = sheet_id
     sheets = list(study.sheets.filter(pk__in={sheet_of[seat.row_id] for seat in seats}).order_by("position"))
-    raters_here = study.raters.in_bulk({seat.rater_id for seat in [*seats, *(before or [])]})
+    raters_here = study.raters.select_related("user").in_bulk({seat.rater_id for seat in [*seats, *(before or [])]})
     raters = sorted(raters_here.values(), key=lambda rater: (len(rater.code), rater.code))
     columns = columns_by_section(sheets)
     people = Counter(seat.row_id for seat in seats)
     old = {(seat.row_id, seat.rater_id) for seat in before} if before is not None else None
-    shared = _shared(seats)
+    here: dict[int, dict[tuple[int, int], Given]] = defaultdict(dict)  # of the sheets that are drawn
+    drawn = sheets[:MOST_SHEETS]
+    drawn_ids = {sheet.pk for sheet in drawn}
+    for seat in seats:
+        if (sheet_id := sheet_of[seat.row_id]) in drawn_ids:
+            here[sheet_id][seat.row_id, seat.rater_id] = seat
+    labels = _labels_of(study, seats, sheet_of, columns, section)
     return Coverage(
         times=Times.of(people.values()),
-        labels=sum(_labels_of(study, seats, sheet_of, columns, section).values()),
-        matrices=tuple(_matrix(sheet, names[sheet.pk], seats, raters, people, old) for sheet in sheets[:MOST_SHEETS]),
+        labels=labels.total(),
+        matrices=tuple(_matrix(sheet, names[sheet.pk], here[sheet.pk], raters, people, old) for sheet in drawn),
         left_out=max(0, len(sheets) - MOST_SHEETS),
-        loads=tuple(_loads(study, seats, before, raters, people, sheet_of, columns, section)),
-        pairs=tuple(
-            (a, tuple(shared[frozenset((a.pk, b.pk))] if place > n else None for n, b in enumerate(raters)))
-            for place, a in enumerate(raters)
-        ),
+        loads=tuple(_loads(seats, before, raters, people, sheet_of, labels)),
+        shared=_shared(seats),
         intervals=tuple(_intervals(study, seats, sheet_of, columns, kappa, section)),
         kappa=kappa,
         clustering=Assumptions(kappa, ()).clustering,
     )
 
 
-def _shared(seats: Iterable[Given]) -> Counter[frozenset[int]]:
-    """Rows that each two raters both have."""
+def _shared(seats: Iterable[Given]) -> Counter[tuple[int, int]]:
+    """Rows that each two raters both have, the smaller key first."""
     there: dict[int, list[int]] = defaultdict(list)
     for seat in seats:
         there[seat.row_id].append(seat.rater_id)
-    return Counter(frozenset(pair) for raters in there.values() for pair in combinations(raters, 2))
+    return Counter(pair for raters in there.values() for pair in combinations(sorted(raters), 2))
 
 
 def _matrix(
     sheet: Sheet,
     rows: Sequence[tuple[int, str]],
-    seats: Iterable[Given],
+    here: Mapping[tuple[int, int], Given],
     raters: Sequence[Rater],
     people: Mapping[int, int],
     old: Collection[tuple[int, int]] | None,
 ) -> SheetMatrix:
-    ids = {pk for pk, _name in rows}
-    here = {(seat.row_id, seat.rater_id): seat for seat in seats if seat.row_id in ids}
+    """`here`: (row, rater) -> the seat, of this sheet."""
+    of_sheet = {rater_id for _row_id, rater_id in here}
+    had = rows if len(rows) <= WHOLE else [(pk, name) for pk, name in rows if people.get(pk)]
+    drawn = had[:MOST_ROWS]
     lines = []
     for rater in raters:
-        mine = [here.get((pk, rater.pk)) for pk, _name in rows]
-        if any(mine):
+        if rater.pk in of_sheet:
+            key = rater.pk
+            mine = [here.get((pk, key)) for pk, _name in drawn]
             places = [
                 Place(
                     row=name,
                     people=min(people[pk], 3) if seat else 0,
                     began=bool(seat and seat.began),
-                    new=bool(seat and old is not None and (pk, rater.pk) not in old),
+                    new=bool(seat and old is not None and (pk, key) not in old),
                 )
-                for (pk, name), seat in zip(rows, mine, strict=True)
+                for (pk, name), seat in zip(drawn, mine, strict=True)
             ]
-            lines.append((rater, tuple(places)))
+            if any(mine):
+                lines.append((rater, tuple(places)))
     return SheetMatrix(
         sheet=sheet,
-        times=Times.of(people[pk] for pk in ids if people.get(pk)),
-        rows=tuple(rows),
+        times=Times.of(people[pk] for pk, _name in rows if people.get(pk)),
+        rows=tuple(drawn),
         lines=tuple(lines),
+        left_out=len(had) - len(drawn),
+        nobodys=len(rows) - len(had),
     )
 
 
@@ -221,32 +271,34 @@ def _labels_of(
         if not only or section.key == only
     }
     labels: Counter[int] = Counter()
+    asked: dict[tuple[int, tuple[str, ...]], int] = {}  # (sheet, sections) -> cells of a row
     for seat in seats:
-        of_sheet = columns.get(sheet_of[seat.row_id], Counter())
-        labels[seat.rater_id] += sum(
-            n * questions.get(section, 0) for section, n in of_sheet.items() if asks(seat.sections, section)
-        )
+        place = sheet_of[seat.row_id], seat.sections
+        if place not in asked:
+            of_sheet = columns.get(place[0], Counter())
+            asked[place] = sum(n * questions.get(key, 0) for key, n in of_sheet.items() if asks(seat.sections, key))
+        labels[seat.rater_id] += asked[place]
     return labels
 
 
 def _loads(
-    study: Study,
     seats: Sequence[Given],
     before: Sequence[Given] | None,
     raters: Sequence[Rater],
     people: Mapping[int, int],
     sheet_of: Mapping[int, int],
-    columns: Mapping[int, Counter[str]],
-    only: str,
+    labels: Mapping[int, int],
 ) -> Iterable[Load]:
-    labels = _labels_of(study, seats, sheet_of, columns, only)
     rows_before = None if before is None else Counter(seat.rater_id for seat in before)
+    rows_of: dict[int, list[int]] = defaultdict(list)
+    for seat in seats:
+        rows_of[seat.rater_id].append(seat.row_id)
     for rater in raters:
-        mine = [seat for seat in seats if seat.rater_id == rater.pk]
+        mine = rows_of[rater.pk]
         yield Load(
             rater=rater,
-            times=Times.of(people[seat.row_id] for seat in mine),
-            sheets=len({sheet_of[seat.row_id] for seat in mine}),
+            times=Times.of(people[row_id] for row_id in mine),
+            sheets=len({sheet_of[row_id] for row_id in mine}),
             labels=labels[rater.pk],
             before=None if rows_before is None else rows_before[rater.pk],
         )
@@ -290,10 +342,49 @@ def _intervals(
             )
 
 
-def _option_shares(study: Study) -> dict[tuple[str, str], tuple[float, ...]]:
-    """(section, question) -> the shares of its options among people's labels, where there are enough. Two queries."""
+@dataclass(frozen=True)
+class Spread:
+    """The standard deviation of single ratings of a question on a scale. `of`: the kind of raters whose labels say so;
+    "" where there are too few, and all numbers are taken to be used alike."""
+
+    question: str
+    deviation: float
+    of: str
+
+
+def rating_spread(study: Study) -> Spread | None:
+    """Of the questions on a scale the one whose ratings lie furthest apart; None where there is none. People's labels
+    say it where they are enough, else judges'. At most six queries."""
+    scales = [
+        (section.key, question)
+        for section in study.scheme.parsed.sections
+        for question in section.questions
+        if question.kind == QuestionKind.SCALE
+    ]
+    if not scales:
+        return None
+    by_kind: dict[str, dict[tuple[str, str], tuple[float, ...]]] = {}
+    for kind in (Rater.Kind.PERSON, Rater.Kind.JUDGE):
+        by_kind[kind] = _option_shares(study, kind)
+        if all((section, question.key) in by_kind[kind] for section, question in scales):
+            break
+    found = []
+    for section, question in scales:
+        of = next((kind for kind, shares in by_kind.items() if (section, question.key) in shares), "")
+        shares = by_kind[of][section, question.key] if of else even_shares(len(question.options))
+        values = [option.value or 0 for option in question.options]
+        mean = sum(share * value for share, value in zip(shares, values, strict=True))
+        squares = sum(share * (value - mean) ** 2 for share, value in zip(shares, values, strict=True))
+        found.append(Spread(question.title, math.sqrt(squares), of))
+    return max(found, key=lambda one: one.deviation)
+
+
+def _option_shares(study: Study, of: Rater.Kind = Rater.Kind.PERSON) -> dict[tuple[str, str], tuple[float, ...]]:
+    """(section, question) -> the shares of its options among people's labels, or those of another kind of raters, where
+    there are enough. Three queries."""
     counts: dict[int, Counter[str]] = defaultdict(Counter)
-    by_people = Label.objects.filter(assignment__rater__study=study, assignment__rater__kind=Rater.Kind.PERSON)
+    people = rater_ids(study, of)
+    by_people = Label.objects.filter(assignment__rater__in=people).exclude(arriving("assignment"))
     for question_id, option, n in (
         by_people.order_by().values_list("question_id", "option__key").annotate(n=Count("pk"))
     ):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, QuerySet, TextField
+from django.db.models.functions import Cast
 
 from annotation.models import Assignment, Column, Rater, Row, Sheet, Study
 from annotation.planning.sampling import Described, RowChoice, Sample, drawn_rows
+from annotation.queries.people import rater_ids
 from annotation.scheme.spec import facet_word
 
 State = Assignment.State
@@ -18,6 +22,16 @@ State = Assignment.State
 def asks(sections: Collection[str], section: str) -> bool:
     """Whether an assignment of these sections asks one; none named means all."""
     return not sections or section in sections
+
+
+# The sections of an assignment as text. Nearly all are the same few lists: reading each as JSON was a third of the
+# plan's page.
+_SECTIONS = Cast("sections", TextField())
+
+
+@lru_cache(maxsize=1000)
+def _sections(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
 
 
 def _at_work() -> QuerySet[Assignment]:
@@ -41,8 +55,8 @@ def free_rows(
     ids = [sheet.pk for sheet in sheets]
     taken = {
         row_id
-        for row_id, has in _at_work().filter(row__sheet__in=ids).values_list("row_id", "sections")
-        if not has or not sections or set(has) & set(sections)
+        for row_id, text in _at_work().filter(row__sheet__in=ids).values_list("row_id", _SECTIONS)
+        if not (has := _sections(text)) or not sections or set(has) & set(sections)
     }
     rows: dict[int, list[int]] = defaultdict(list)
     of_sheets = Row.objects.filter(sheet__in=ids, withdrawn_at=None, sheet__closed_at=None)
@@ -82,11 +96,11 @@ class SheetToPlan:
 
 
 def sheets_to_plan(study: Study) -> list[SheetToPlan]:
-    """All sheets with rows that can still be labelled. Three queries."""
+    """All sheets with rows that can still be labelled. Four queries."""
     every = {section.key for section in study.scheme.parsed.sections}
     covered: dict[int, set[str]] = defaultdict(set)
-    for row_id, sections in _at_work().filter(rater__study=study).values_list("row_id", "sections"):
-        covered[row_id] |= set(sections) or every
+    for row_id, text in _at_work().filter(rater__in=rater_ids(study)).values_list("row_id", _SECTIONS):
+        covered[row_id].update(_sections(text) or every)
     rows: Counter[int] = Counter()
     free: Counter[int] = Counter()
     for sheet_id, pk in _to_label(study).values_list("sheet_id", "pk"):
@@ -104,14 +118,23 @@ def rows_of_judges(study: Study, sections: Collection[str] = ()) -> dict[str, se
 
     Looking up a judge that has none gives an empty set.
     """
-    given = Assignment.objects.filter(
-        rater__study=study, rater__kind=Rater.Kind.JUDGE, row__withdrawn_at=None, row__sheet__closed_at=None, repeat=1
-    ).exclude(state=State.WITHDRAWN)
     rows: dict[str, set[int]] = defaultdict(set)
-    for code, row_id, has in given.values_list("rater__code", "row_id", "sections"):
-        if all(asks(has, section) for section in sections):
+    for code, row_id, text in _of_judges(study).values_list("rater__code", "row_id", _SECTIONS):
+        if all(asks(_sections(text), section) for section in sections):
             rows[code].add(row_id)
     return rows
+
+
+def given_to_judges(study: Study) -> list[tuple[str, tuple[str, ...], int]]:
+    """(code, sections, rows that the judge has for them), added up by the database; as `rows_of_judges`. One query."""
+    given = _of_judges(study).order_by().values_list("rater__code", _SECTIONS).annotate(n=Count("pk"))
+    return [(code, _sections(text), n) for code, text, n in given]
+
+
+def _of_judges(study: Study) -> QuerySet[Assignment]:
+    return Assignment.objects.filter(
+        rater__study=study, rater__kind=Rater.Kind.JUDGE, row__withdrawn_at=None, row__sheet__closed_at=None, repeat=1
+    ).exclude(state=State.WITHDRAWN)
 
 
 def columns_by_section(sheets: Iterable[Sheet]) -> dict[int, Counter[str]]:
@@ -134,12 +157,12 @@ class Given:
 
 
 def seats(study: Study) -> list[Given]:
-    """The live seats of all people, simulated ones and those who left included. One query."""
-    given = Assignment.objects.filter(rater__study=study, rater__kind=Rater.Kind.PERSON, repeat=1)
+    """The live seats of all people, simulated ones and those who left included. Two queries."""
+    given = Assignment.objects.filter(rater__in=rater_ids(study, Rater.Kind.PERSON), repeat=1)
     return [
-        Given(row_id, rater_id, tuple(sections), began=state != State.OPEN)
-        for row_id, rater_id, sections, state in given.exclude(state=State.WITHDRAWN).values_list(
-            "row_id", "rater_id", "sections", "state"
+        Given(row_id, rater_id, _sections(text), began=state != State.OPEN)
+        for row_id, rater_id, text, state in given.exclude(state=State.WITHDRAWN).values_list(
+            "row_id", "rater_id", _SECTIONS, "state"
         )
     ]
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
-from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Max, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from annotation.answers.codes import SKIP
@@ -25,6 +26,7 @@ from annotation.models import (
     Study,
     User,
 )
+from annotation.queries.arriving import arriving
 from annotation.queries.codes import CODE
 from annotation.scheme import rules
 
@@ -53,7 +55,7 @@ def my_sheets(user: User) -> list[SheetProgress]:
     counted = ("state", "sections", "active_seconds", "row__sheet")
     for assignment in assignments.order_by().select_related("row").only(*counted):
         mine[assignment.row.sheet_id].append(assignment)
-    sheets = list(Sheet.objects.filter(pk__in=mine).order_by("study__title", "position"))
+    sheets = list(Sheet.objects.filter(pk__in=mine, archived_at=None).order_by("study__title", "position"))
     # One object a study, so that its scheme is read and checked once, however many sheets it has.
     studies = Study.objects.select_related("scheme").in_bulk({sheet.study_id for sheet in sheets})
     for sheet in sheets:
@@ -132,6 +134,31 @@ def _cells_and_left(sheets: Sequence[Sheet], mine: dict[int, list[Assignment]]) 
 
 
 @dataclass(frozen=True)
+class NextSheet:
+    pk: int
+    title: str
+    n_left: int  # of its rows, those that are not submitted
+
+
+def next_sheet(user: User, after: Sheet) -> NextSheet | None:
+    """The sheet on which `user` goes on: of the same study those after it, then those before it, then of other studies.
+    One query."""
+    open_work = Assignment.objects.of_user(user).exclude(state=Assignment.State.SUBMITTED)
+    of_sheets = open_work.filter(row__sheet__closed_at=None).exclude(row__sheet=after).order_by()
+    place = [f"row__sheet__{name}" for name in ("study", "position", "study__title", "pk", "title")]
+    found = sorted(
+        of_sheets.values_list(*place).annotate(n=Count("pk")),
+        key=lambda one: (
+            one[0] != after.study_id,
+            one[0] == after.study_id and one[1] < after.position,
+            one[2],
+            one[1],
+        ),
+    )
+    return NextSheet(pk=found[0][3], title=found[0][4], n_left=found[0][5]) if found else None
+
+
+@dataclass(frozen=True)
 class RaterProgress:
     rater: Rater
     rows: int
@@ -142,14 +169,17 @@ class RaterProgress:
 
 def rater_progress(study: Study) -> list[RaterProgress]:
     """How far each rater is, people first. Three queries."""
+    raters = list(study.raters.order_by("-kind", "code"))
+    mine = [rater.pk for rater in raters]
     labels = dict(
-        Label.objects.filter(assignment__rater__study=study)
+        Label.objects.filter(assignment__rater__in=mine)
+        .exclude(arriving("assignment"))
         .values_list("assignment__rater")
         .annotate(n=Count("pk"))
         .order_by()
     )
     states: dict[int, Counter[str]] = defaultdict(Counter)
-    given = Assignment.objects.filter(rater__study=study).exclude(state=Assignment.State.WITHDRAWN)
+    given = Assignment.objects.filter(rater__in=mine).exclude(state=Assignment.State.WITHDRAWN)
     counted = given.values_list("rater", "state").annotate(n=Count("pk"))
     for rater_id, state, n in counted.order_by():
         states[rater_id][state] = n
@@ -161,7 +191,7 @@ def rater_progress(study: Study) -> list[RaterProgress]:
             failed=states[rater.pk][Assignment.State.FAILED],
             labels=labels.get(rater.pk, 0),
         )
-        for rater in study.raters.order_by("-kind", "code")
+        for rater in raters
     ]
 
 
@@ -221,26 +251,17 @@ def active_time(study: Study) -> ActiveTime:
 def sheets_with_counts(study: Study) -> QuerySet[Sheet]:
     """Sheets with `n_rows`, `n_columns`, `n_people` (assigned) and `n_unsubmitted` (their work). One query."""
 
-    def counted(queryset: QuerySet[Row] | QuerySet[Column]) -> Coalesce:
-        of_sheet = queryset.filter(sheet=OuterRef("pk")).order_by().values("sheet").annotate(n=Count("pk"))
+    # Each is asked of one sheet: counted over a join, the page of 50 sheets would count those of all 2,000.
+    def counted(found: QuerySet[Any], of: str, what: Count) -> Coalesce:
+        of_sheet = found.filter(**{of: OuterRef("pk")}).order_by().values(of).annotate(n=what)
         return Coalesce(Subquery(of_sheet.values("n")), 0)
 
-    people = Count(
-        "rows__assignments__rater",
-        distinct=True,
-        filter=Q(rows__assignments__rater__kind=Rater.Kind.PERSON)
-        & ~Q(rows__assignments__state=Assignment.State.WITHDRAWN),
-    )
-    unsubmitted = Count(
-        "rows__assignments",
-        distinct=True,
-        filter=Q(
-            rows__assignments__rater__kind=Rater.Kind.PERSON,
-            rows__assignments__state__in=[Assignment.State.OPEN, Assignment.State.STARTED],
-        ),
-    )
-    return (
-        study.sheets.annotate(n_people=people, n_unsubmitted=unsubmitted)
-        .annotate(n_rows=counted(Row.objects.all()), n_columns=counted(Column.objects.all()))
-        .order_by("position")
-    )
+    of_people = Assignment.objects.filter(rater__kind=Rater.Kind.PERSON)
+    given = of_people.exclude(state=Assignment.State.WITHDRAWN)
+    left = of_people.filter(state__in=[Assignment.State.OPEN, Assignment.State.STARTED])
+    return study.sheets.annotate(
+        n_people=counted(given, "row__sheet", Count("rater", distinct=True)),
+        n_unsubmitted=counted(left, "row__sheet", Count("pk")),
+        n_rows=counted(Row.objects.all(), "sheet", Count("pk")),
+        n_columns=counted(Column.objects.all(), "sheet", Count("pk")),
+    ).order_by("position")

@@ -9,8 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from django.db.models import QuerySet
+
 from annotation.models import Assignment, Rater, Study
 from annotation.planning.replanning import Seat, replan
+from annotation.queries.people import rater_ids
 from annotation.queries.planning import Given
 
 State = Assignment.State
@@ -68,7 +71,13 @@ class Vacancies:
 
 
 def vacancies(study: Study) -> Vacancies:
-    """One query."""
+    """Two queries; two more where rows were withdrawn that somebody had."""
+    gone = _given(study).filter(state=State.WITHDRAWN, row__sheet__closed_at=None)
+    seats, of_withdrawn_rows = 0, 0
+    for at in gone.order_by().values_list("row__withdrawn_at", flat=True):
+        seats, of_withdrawn_rows = seats + (at is None), of_withdrawn_rows + (at is not None)
+    if not of_withdrawn_rows:
+        return Vacancies(seats, 0)
     live, vacant, lost = _stored(study)
     return Vacancies(len(vacant), len(_lost_seats(live, lost)))
 
@@ -89,9 +98,14 @@ class _Stored(NamedTuple):
         return self.state == State.OPEN and not self.closed
 
 
+def _given(study: Study) -> QuerySet[Assignment]:
+    """What people have or had, but for what was handed on. One query, and one for whoever asks it."""
+    return Assignment.objects.filter(rater__in=rater_ids(study, Rater.Kind.PERSON), repeat=1, handed_to=None)
+
+
 def _stored(study: Study) -> tuple[list[_Stored], list[_Stored], list[_Stored]]:
-    """Live seats; seats of rows that can be labelled which lost their rater; the same of withdrawn rows. One query."""
-    given = Assignment.objects.filter(rater__study=study, rater__kind=Rater.Kind.PERSON, repeat=1, handed_to=None)
+    """Live seats; seats of rows that can be labelled which lost their rater; of withdrawn rows too. Two queries."""
+    given = _given(study)
     live: list[_Stored] = []
     vacant: list[_Stored] = []
     lost: list[_Stored] = []

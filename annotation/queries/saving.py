@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from annotation.models import Assignment, Column, Label, LabelEvent, Look, Rater, Row, Scheme, Section, Sheet, Skip
+from django.db import connection
+
+from annotation.answers import skip_code
+from annotation.answers.codes import DRAFT, PRESET, SKIP
+from annotation.models import (
+    Assignment,
+    Column,
+    ExperimentSeat,
+    Label,
+    LabelEvent,
+    Look,
+    Option,
+    Rater,
+    Row,
+    Scheme,
+    Section,
+    Sheet,
+    Skip,
+)
 from annotation.plain_sql import Shape, Statement, stored
+from annotation.queries.schemes import whole_scheme
+from annotation.scheme import rules
 
 
 def mine_to_change(*, user_id: int, sheet_id: int, ids: Iterable[int]) -> dict[int, Assignment]:
@@ -41,12 +61,19 @@ def locked(assignment: Assignment) -> Assignment:
     return found
 
 
+def lock_in_order(ids: Collection[int]) -> None:
+    """Lock several assignments before any of them is written, so that two requests never wait for each other. A query
+    where there are several and the database locks rows."""
+    if len(ids) > 1 and connection.features.has_select_for_update:
+        list(Assignment.objects.select_for_update().filter(pk__in=ids).order_by("pk").values_list("pk"))
+
+
 class Known(NamedTuple):
     """What else a writer has to know.
 
     Attributes:
         recorded: the change with this key is in the assignment's history.
-        exposed: its rater has seen others' labels of the sheet.
+        exposed: its rater has seen others' labels of the sheet, or sees a judge's in this row.
         has_skips: some of its cells are skipped.
     """
 
@@ -61,12 +88,74 @@ def known(assignment: Assignment, key: UUID) -> Known:
     A query of its own: what a query that waited for the lock says of other tables is of the time before it waited.
     """
     event_key = stored(LabelEvent, "key", key)
-    [row] = _known(assignment.pk, event_key, assignment.row.sheet_id, assignment.rater.user_id, assignment.pk)
+    pk, rater = assignment.pk, assignment.rater.user_id
+    [row] = _known(pk, event_key, assignment.row.sheet_id, rater, pk, True, pk)
     return Known(*map(bool, row))
 
 
 def labels_of_columns(assignment: Assignment, column_ids: Iterable[int]) -> list[Label]:
     return [_label(row) for row in _labels(assignment.pk, sorted(column_ids))]
+
+
+class Standing(NamedTuple):
+    """What stands in the cells (column, question) of an assignment, in the words of `queries.cell_values`."""
+
+    labels: dict[tuple[int, int], str]
+    skips: dict[tuple[int, int], str]
+
+
+def standing(assignment: Assignment) -> Standing:
+    """Two queries."""
+    labels = {}
+    for column, question, option, value, preset, drafted_from, confirmed_at in _codes(assignment.pk):
+        prefix = PRESET if preset else DRAFT if drafted_from is not None and confirmed_at is None else ""
+        labels[column, question] = prefix + (option if option is not None else f":{value}")
+    return Standing(labels, {(column, question): SKIP + why for column, question, why in _skips(assignment.pk)})
+
+
+def is_unfinished(assignment: Assignment, standing: Standing) -> bool:
+    """Whether a cell owes an answer, or holds a draft that nobody has confirmed; see `queries.unfinished_cells`. One
+    query."""
+    asked_of: dict[tuple[int, tuple[str, ...]], set[str]] = {}
+    sections: dict[int, Section] = {}
+    for column, section_id, *of in _columns_of(assignment.row.sheet_id):
+        if not sections:
+            sections = {section.pk: section for section in whole_scheme(_scheme(of)).sections.all()}
+        section = sections[section_id]
+        if not assignment.asks(section):
+            continue
+        codes = {
+            key: code for key, one in section.by_key.items() if (code := standing.labels.get((column, one.pk), ""))
+        }
+        if any(code.startswith(DRAFT) for code in codes.values()):
+            return True
+        told = (section_id, tuple(f"{key} {code}" for key, code in codes.items()))
+        if told not in asked_of:
+            asked_of[told] = rules.asked(section.spec, codes)
+        if any(key not in codes and (column, section.by_key[key].pk) not in standing.skips for key in asked_of[told]):
+            return True
+    return False
+
+
+def is_mine(*, user_id: int, pk: int) -> bool:
+    """Whether an assignment is this user's work. One query."""
+    return 0 < pk < 2**63 and bool(_own(pk, user_id, True, Assignment.State.WITHDRAWN.value))
+
+
+def rows_of_sheet(*, user_id: int, sheet_id: int) -> tuple[int, int]:
+    """How many rows of a sheet a user has, and how many of these are not submitted. One query."""
+    withdrawn, submitted = Assignment.State.WITHDRAWN.value, Assignment.State.SUBMITTED.value
+    [(n, left)] = _counted(submitted, user_id, True, withdrawn, sheet_id)
+    return n, left or 0
+
+
+def codes_before(assignment: Assignment, column_ids: Iterable[int], *, event: int) -> dict[tuple[int, int], str]:
+    """{(column, question): code} of what stood in the columns before an event of the history, as far as it tells."""
+    earlier = LabelEvent.objects.filter(assignment=assignment, column_id__in=column_ids, pk__lt=event)
+    return {
+        (one.column_id, one.question_id): skip_code(one.skip_after) if one.skip_after else one.code_after
+        for one in earlier.select_related("after").order_by("pk")
+    }
 
 
 def _all_of(row: tuple[Any, ...], *shapes: Shape[Any]) -> list[Any]:
@@ -123,12 +212,55 @@ _locked = Statement(
 _known = Statement(
     """
     SELECT EXISTS (SELECT 1 FROM {event.table} WHERE {event.assignment} = %s AND {event.key} = %s),
-        EXISTS (SELECT 1 FROM {look.table} WHERE {look.sheet} = %s AND {look.user} = %s),
+        EXISTS (SELECT 1 FROM {look.table} WHERE {look.sheet} = %s AND {look.user} = %s)
+            OR EXISTS (SELECT 1 FROM {seat.table} WHERE {seat.assignment} = %s AND {seat.shown} = %s),
         EXISTS (SELECT 1 FROM {skip.table} WHERE {skip.assignment} = %s)
     """,
     event=Shape(LabelEvent),
     look=Shape(Look),
+    seat=Shape(ExperimentSeat),
     skip=Shape(Skip),
+)
+_codes = Statement(
+    """
+    SELECT {label.column}, {label.question}, {option.key}, {label.value}, {label.preset}, {label.drafted_from},
+        {label.confirmed_at} FROM {label.table} LEFT JOIN {option.table} ON {option.id} = {label.option}
+    WHERE {label.assignment} = %s
+    """,
+    label=_label,
+    option=Shape(Option),
+)
+_skips = Statement(
+    "SELECT {skip.column}, {skip.question}, {skip.reason} FROM {skip.table} WHERE {skip.assignment} = %s",
+    skip=Shape(Skip),
+)
+_columns_of = Statement(
+    """
+    SELECT {column.id}, {column.section}, {scheme} FROM {column.table}
+        JOIN {section.table} ON {section.id} = {column.section} JOIN {scheme.table} ON {scheme.id} = {section.scheme}
+    WHERE {column.sheet} = %s
+    """,
+    column=_column,
+    section=_section,
+    scheme=_scheme,
+)
+_own = Statement(
+    """
+    SELECT {one} FROM {one.table} JOIN {rater.table} ON {rater.id} = {one.rater}
+    WHERE {one.id} = %s AND {rater.user} = %s AND {rater.active} = %s AND {one.state} <> %s
+    """,
+    one=_id_alone,
+    rater=_rater,
+)
+_counted = Statement(
+    """
+    SELECT COUNT(*), SUM(CASE WHEN {one.state} = %s THEN 0 ELSE 1 END) FROM {one.table}
+        JOIN {row.table} ON {row.id} = {one.row} JOIN {rater.table} ON {rater.id} = {one.rater}
+    WHERE {rater.user} = %s AND {rater.active} = %s AND {one.state} <> %s AND {row.sheet} = %s
+    """,
+    one=_id_alone,
+    row=_row,
+    rater=_rater,
 )
 _labels = Statement(
     "SELECT {label} FROM {label.table} WHERE {label.assignment} = %s AND {label.column} IN (%s)", label=_label

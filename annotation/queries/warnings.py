@@ -17,15 +17,16 @@ _CHUNK = 2000
 
 @dataclass(frozen=True)
 class Warned:
-    """Of a rater's `answers` that could be warned of, how many are, on each sheet that has any."""
+    """Of a rater's `answers` that could be warned of, how many are, on each sheet that has any, and the first row with
+    one."""
 
     rater: Rater
-    by_sheet: tuple[tuple[Sheet, int], ...]
+    by_sheet: tuple[tuple[Sheet, int, int], ...]
     answers: int
 
     @property
     def cells(self) -> int:
-        return sum(cells for _sheet, cells in self.by_sheet)
+        return sum(cells for _sheet, cells, _row in self.by_sheet)
 
 
 def can_warn(study: Study) -> bool:
@@ -48,12 +49,14 @@ def warned(study: Study) -> list[Warned]:
             *("question__section__key", "column__position", "question__key", "option__key", "value"),
         )
     )
-    rows = dict(Row.objects.filter(sheet__study=study).values_list("pk", "facets"))
+    of_rows = Row.objects.filter(sheet__study=study).values_list("pk", "facets", "position")
+    rows = {pk: (facets, position) for pk, facets, position in of_rows}
     columns: dict[tuple[int, str], dict[int, Mapping[str, str]]] = {}
     of_columns = Column.objects.filter(sheet__study=study, section__key__in=specs)
     for sheet, section, position, facets in of_columns.values_list("sheet_id", "section__key", "position", "facets"):
         columns.setdefault((sheet, section), {})[position] = facets
     cells: dict[int, Counter[int]] = {}
+    first: dict[tuple[int, int], int] = {}  # rater, sheet -> the row
     answers: Counter[int] = Counter()
     labels = in_order.iterator(chunk_size=_CHUNK)
     for (_pk, rater, row, sheet, section), of_table in itertools.groupby(labels, key=lambda label: label[:5]):
@@ -61,12 +64,19 @@ def warned(study: Study) -> list[Warned]:
         for *_key, position, question, option, value in of_table:
             table[position, question] = option if option is not None else value
         answers[rater] += len(table)
-        found = warnings(specs[section], table, row=rows[row], columns=columns[sheet, section])
+        facets, place = rows[row]
+        found = warnings(specs[section], table, row=facets, columns=columns[sheet, section])
         cells.setdefault(rater, Counter())[sheet] += len(found)
+        if found and place <= rows[first.setdefault((rater, sheet), row)][1]:
+            first[rater, sheet] = row
     sheets = list(study.sheets.order_by("position"))
     raters = sorted(study.raters.all(), key=lambda rater: (rater.kind != Rater.Kind.PERSON, natural(rater.code)))
     return [
-        Warned(rater, tuple((sheet, n) for sheet in sheets if (n := cells[rater.pk][sheet.pk])), answers[rater.pk])
+        Warned(
+            rater,
+            tuple((sheet, n, first[rater.pk, sheet.pk]) for sheet in sheets if (n := cells[rater.pk][sheet.pk])),
+            answers[rater.pk],
+        )
         for rater in raters
         if rater.pk in cells
     ]

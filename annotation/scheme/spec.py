@@ -25,42 +25,25 @@ Three kinds of question share the machinery of options: a `choice` lists them, a
 
 from __future__ import annotations
 
-import itertools
-import json
-import re
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 import yaml
-from pydantic import (
-    AfterValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
-from pydantic_core import PydanticKnownError
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from annotation.evidence.kinds import BlockKind
-from annotation.scheme.basis import Facet, Key, Level, Spec, Text, Word, first_repeated
+from annotation.scheme.basis import Facet, Key, Level, Spec, Text, first_repeated
 from annotation.scheme.block_specs import BlockSpec
 from annotation.scheme.problems import Problem, SchemeError, bad_keys, told
+from annotation.scheme.questions import Colour, Kind, Merge, OptionSpec, Preset, QuestionSpec
+from annotation.scheme.rows import BenchmarkSpec, RowFacet, RowSpec, facet_word
 from annotation.scheme.rule_specs import OF_STATES, CheckSpec, Rule
 from annotation.scheme.values import ItemField, ItemsSpec, NumberSpec, TextPattern, TextSpec, TransitionsSpec
+from annotation.scheme.words import Words
 from base import yaml_reading
 from base.sentences import gettext as _
-from base.sentences import gettext_noop
 from base.yaml_reading import YamlRefused
-
-
-def _with_a_letter(phrase: str) -> str:
-    if not any(character.isalpha() for character in phrase):
-        raise ValueError(_("“%(phrase)s” has no letter that could be looked for") % {"phrase": phrase})
-    return phrase
-
 
 __all__ = [
     "BenchmarkSpec",
@@ -94,318 +77,19 @@ __all__ = [
     "load_scheme",
 ]
 
+
+def _with_a_letter(phrase: str) -> str:
+    if not any(character.isalpha() for character in phrase):
+        raise ValueError(_("“%(phrase)s” has no letter that could be looked for") % {"phrase": phrase})
+    return phrase
+
+
 Phrase = Annotated[str, Field(max_length=120), AfterValidator(_with_a_letter)]
-
-MAX_OPTIONS = 11  # a key each: the ten digits, and the hyphen, which stands right of them
-_HOTKEYS = "1234567890-"  # in the order of the keyboard; 0 is the tenth
-_FROM_NOUGHT = "0123456789-"  # of a scale from 0 to 10: each number by its own digit, 10 by the key after them
-
-
-class Colour(StrEnum):
-    """Tints of the options, which colour-blind people can tell apart (Okabe-Ito). Never the only mark: see `sign`."""
-
-    GREEN = "green"
-    ORANGE = "orange"
-    RED = "red"
-    VIOLET = "violet"
-    BLUE = "blue"
-    PINK = "pink"
-    SKY = "sky"
-    GREY = "grey"
-
-
-class Kind(StrEnum):
-    CHOICE = "choice"
-    SCALE = "scale"
-    FLAG = "flag"
-    NUMBER = "number"
-    TEXT = "text"
-    ITEMS = "items"
-    TRANSITIONS = "transitions"
-
-
-OPTION_KINDS = frozenset({Kind.CHOICE, Kind.SCALE, Kind.FLAG})
-_VALUE_KINDS = (Kind.NUMBER, Kind.TEXT, Kind.ITEMS, Kind.TRANSITIONS)  # each has a key of its own in a question
-
-
-class OptionSpec(Spec):
-    key: Key
-    label: Annotated[str, Field(min_length=1, max_length=80)]
-    sign: Annotated[str, Field(min_length=1, max_length=3)]
-    hotkey: Annotated[str, Field(pattern=r"^[0-9-]$")]
-    colour: Colour
-    definition: str = ""
-    example: str = ""
-    # Means that there is nothing to annotate; reports count it under "Not filled in", and agreement leaves it out.
-    blank: bool = False
-    # The number on a scale; None for the options of a choice.
-    value: int | None = None
-
-
-class Preset(Spec):
-    """The answer of a cell whose column has no word for `when_empty`: there is nothing to look for.
-
-    An option, or a special value of a text.
-    """
-
-    when_empty: Facet
-    option: Key | None = None
-    value: Word | None = None
-
-    @property
-    def code(self) -> str:
-        return self.option if self.option is not None else f":{json.dumps(self.value, ensure_ascii=False)}"
-
-    @model_validator(mode="after")
-    def _check_one(self) -> Preset:
-        if (self.option is None) == (self.value is None):
-            raise ValueError(_("a preset names an option, or a special value of a text: one of the two"))
-        return self
-
-
-class Merge(Spec):
-    """A coarser reading of a question: the options named on the left count as the one on the right."""
-
-    key: Key
-    title: Text
-    options: dict[Key, Key]
-
-
-class QuestionSpec(Spec):
-    key: Key
-    title: Annotated[str, Field(min_length=1, max_length=120)]
-    kind: Kind = Kind.CHOICE
-    about: Facet | None = None
-    help: str = ""
-    # Two at least; none where the answers are values.
-    options: Annotated[tuple[OptionSpec, ...], Field(max_length=MAX_OPTIONS)]
-    number: NumberSpec | None = None
-    text: TextSpec | None = None
-    items: ItemsSpec | None = None
-    transitions: TransitionsSpec | None = None
-    # {question: options or special values}: not asked while that question of the same column has one of these answers.
-    ask_unless: dict[Key, tuple[Word, ...]] = {}
-    preset: Preset | None = None
-    merges: tuple[Merge, ...] = ()
-    # The merge under which judges are held against people, when the paper says so.
-    judge_merge: Key | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _fill_in_options(cls, data: Any) -> Any:
-        """Write out what the file may leave away: options of scales and flags, hotkeys by position, signs, colours."""
-        if not isinstance(data, dict):
-            return data
-        data = dict(data)
-        kind = data.get("kind", Kind.CHOICE)
-        if kind == Kind.SCALE and "options" not in data:
-            low, high = data.pop("min", None), data.pop("max", None)
-            if not (isinstance(low, int) and isinstance(high, int) and 1 < high - low + 1 <= MAX_OPTIONS):
-                raise ValueError(
-                    _("a scale needs whole numbers min and max, with at most %(max_options)s steps")
-                    % {"max_options": MAX_OPTIONS}
-                )
-            data["options"] = [
-                {"key": str(n).replace("-", "minus-"), "label": str(n), "sign": str(n), "value": n}
-                for n in range(low, high + 1)
-            ]
-            if (low, high) == (0, 10):
-                for option, hotkey in zip(data["options"], _FROM_NOUGHT, strict=True):
-                    option["hotkey"] = hotkey
-        if kind == Kind.FLAG and "options" not in data:
-            data["options"] = [{"key": "yes", "label": "Yes", "sign": "✓"}, {"key": "no", "label": "No", "sign": "–"}]
-        if kind in _VALUE_KINDS:
-            data.setdefault("options", [])
-            if kind != Kind.ITEMS:  # whose fields have to be given
-                data[kind] = data.get(kind) or {}
-        if isinstance(data.get("options"), list):
-            data["options"] = [
-                _with_defaults(option, position) if isinstance(option, dict) else option
-                for position, option in enumerate(data["options"])
-            ]
-        return data
-
-    @field_validator("options")
-    @classmethod
-    def _check_number_of_options(cls, options: tuple[OptionSpec, ...], info: ValidationInfo) -> tuple[OptionSpec, ...]:
-        kind = info.data.get("kind")
-        if kind in OPTION_KINDS and len(options) < 2:
-            raise PydanticKnownError(
-                "too_short", {"field_type": "Tuple", "min_length": 2, "actual_length": len(options)}
-            )
-        if kind in _VALUE_KINDS and options:
-            raise ValueError(_("a question of the kind “%(kind)s” has no options") % {"kind": kind})
-        return options
-
-    @model_validator(mode="after")
-    def _check_kind(self) -> QuestionSpec:
-        for kind in _VALUE_KINDS:
-            if (getattr(self, kind) is not None) != (kind == self.kind):
-                sentence = (
-                    _("a question of the kind “%(kind)s” needs a key “%(kind)s” that says what its answers are")
-                    if kind == self.kind
-                    else _("only a question of the kind “%(kind)s” has a key “%(kind)s”")
-                )
-                raise ValueError(sentence % {"kind": kind})
-        if self.kind in _VALUE_KINDS and (self.merges or self.judge_merge):
-            raise ValueError(_("only options can be merged"))
-        return self
-
-    @model_validator(mode="after")
-    def _check_options(self) -> QuestionSpec:
-        keys = [option.key for option in self.options]
-        for what in ("key", "label", "hotkey"):
-            values = [getattr(option, what) for option in self.options]
-            if twice := first_repeated(values):
-                raise ValueError(_("two options have the %(what)s “%(twice)s”") % {"what": what, "twice": twice})
-        for option in self.options:
-            if (self.kind == Kind.SCALE) != (option.value is not None):
-                raise ValueError(_("options of a scale have a value, and only they"))
-        if self.preset and self.preset.option is not None and self.preset.option not in keys:
-            raise ValueError(
-                _("the preset names “%(option)s”, which is no option of this question") % {"option": self.preset.option}
-            )
-        if self.preset and self.preset.value is not None and self.preset.value not in self.special:
-            raise ValueError(
-                _("the preset names “%(value)s”, which is no special value of this question")
-                % {"value": self.preset.value}
-            )
-        for merge in self.merges:
-            for name in itertools.chain(merge.options, merge.options.values()):
-                if name not in keys:
-                    raise ValueError(
-                        _("the merge “%(key)s” names “%(name)s”, which is no option of this question")
-                        % {"key": merge.key, "name": name}
-                    )
-        if self.judge_merge and self.judge_merge not in [merge.key for merge in self.merges]:
-            raise ValueError(
-                _("judge_merge names “%(judge_merge)s”, which is no merge of this question")
-                % {"judge_merge": self.judge_merge}
-            )
-        return self
-
-    def option(self, key: str) -> OptionSpec:
-        return next(option for option in self.options if option.key == key)
-
-    @property
-    def has_options(self) -> bool:
-        """Whether it is answered by one of its options; else by a value."""
-        return self.kind in OPTION_KINDS
-
-    @property
-    def special(self) -> tuple[str, ...]:
-        """The answers of a text that have a meaning of their own."""
-        return self.text.special if self.text else ()
-
-    def word(self, code: str) -> str:
-        """What rules know an answer by: the key of an option, a special value, or ":" for any other value."""
-        if not code.startswith(":"):
-            return code
-        value = json.loads(code[1:]) if self.special else None
-        return value if value in self.special else ":"
 
 
 class ColumnSpec(Spec):
     title: Text
     facets: Annotated[tuple[Facet, ...], Field(min_length=1, max_length=6)]
-
-
-def facet_word(said: Any) -> str:
-    """What a facet of a row says as one text; it may be a list of texts."""
-    return "; ".join(map(str, said)) if isinstance(said, list | tuple) else str(said)
-
-
-class RowFacet(Spec):
-    """What rows are described by, such as the engine that found a page. `hidden`: no rater is shown it."""
-
-    key: Facet
-    title: Annotated[str, Field(max_length=120)] = ""
-    hidden: bool = False
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_word(cls, data: Any) -> Any:
-        return {"key": data} if isinstance(data, str) else data
-
-    @property
-    def name(self) -> str:
-        return self.title or self.key.replace("_", " ").capitalize()
-
-
-class RowSpec(Spec):
-    facets: Annotated[tuple[RowFacet, ...], Field(max_length=12)] = ()
-
-    @model_validator(mode="after")
-    def _check_facets(self) -> RowSpec:
-        if twice := first_repeated([facet.key for facet in self.facets]):
-            raise ValueError(_("two facets have the key “%(twice)s”") % {"twice": twice})
-        return self
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        return tuple(facet.key for facet in self.facets)
-
-    def facets_of(self, given: Mapping[str, object]) -> dict[str, str | list[str]]:
-        """Facets as they are stored: those that say something, in the order of the scheme.
-
-        Raises:
-            ValueError: one is not declared.
-        """
-        if unknown := given.keys() - set(self.keys):
-            raise ValueError(_("The rows of this scheme have no facet “%(facet)s”.") % {"facet": min(unknown)})
-        found: dict[str, str | list[str]] = {}
-        for key in self.keys:
-            value = given.get(key)
-            if isinstance(value, list | tuple):
-                texts = [text for one in value if (text := " ".join(str(one).split()))]
-                found |= {key: texts} if texts else {}
-            elif text := " ".join(str("" if value is None else value).split()):
-                found[key] = text
-        return found
-
-    @property
-    def shown(self) -> tuple[RowFacet, ...]:
-        """Those that raters, people and judges alike, may see."""
-        return tuple(facet for facet in self.facets if not facet.hidden)
-
-
-class BenchmarkSpec(Spec):
-    """That rows are texts which models wrote for instructions, and questions of the kind `scale` rate them.
-
-    `generator`: the facet that says who wrote a row, which no rater may see. `instruction`: the facets that together
-    say what it was written for; what was written for the same instruction belongs together in intervals. `sheets`: the
-    one of them by which instructions are put on sheets. `length`: the facet with the number of words of a text.
-    `families`: what a model's name begins with -> its family, where that is not the name's first letters.
-    """
-
-    generator: Facet
-    instruction: Annotated[tuple[Facet, ...], Field(min_length=1, max_length=6)]
-    sheets: Facet | None = None
-    length: Facet | None = None
-    families: dict[Text, Text] = {}
-
-    @model_validator(mode="after")
-    def _check_sheets(self) -> BenchmarkSpec:
-        if self.sheets is not None and self.sheets not in self.instruction:
-            raise ValueError(_("“sheets” is one of the facets of “instruction”"))
-        return self
-
-    @property
-    def by_name(self) -> tuple[str, ...]:
-        """The facets that name an instruction on its sheet."""
-        return tuple(facet for facet in self.instruction if facet != self.sheets) or self.instruction
-
-    def family(self, model: str) -> str:
-        """
-        >>> BenchmarkSpec(generator="by", instruction=("letter",)).family("google/gemma-2-9b-it")
-        'gemma'
-        """
-        name = model.rsplit("/", 1)[-1].removeprefix("package:").casefold()
-        begins = [start for start in self.families if name.startswith(start.casefold())]
-        if begins:
-            return self.families[max(begins, key=len)]
-        letters = re.match(r"[^\W\d_]+", name)
-        return letters[0] if letters else name
 
 
 class Layout(StrEnum):
@@ -446,7 +130,7 @@ class SectionSpec(Spec):
                         _("“%(key)s” can depend only on a question above it, not on “%(other)s”")
                         % {"key": question.key, "other": other}
                     )
-                known = _words(self.questions[keys.index(other)])
+                known = self.questions[keys.index(other)].words
                 if unknown := [option for option in options if option not in known]:
                     raise ValueError(
                         _("“%(key)s” names “%(unknown)s”, which is no option of “%(other)s”")
@@ -482,7 +166,7 @@ class SectionSpec(Spec):
                 )
             for key, words in check.when.items():
                 question = self.question(key)
-                if question.has_options and (unknown := [word for word in words if word not in _words(question)]):
+                if question.has_options and (unknown := [word for word in words if word not in question.words]):
                     raise ValueError(
                         _("“%(key)s” names “%(unknown)s”, which is no option of “%(other)s”")
                         % {"key": check.rule, "unknown": unknown[0], "other": key}
@@ -516,34 +200,6 @@ class SectionSpec(Spec):
             for question in self.questions
             if question.preset and not facets.get(question.preset.when_empty, "").strip()
         }
-
-
-class Words(Spec):
-    """What the study calls its things, in sentences that people read."""
-
-    sheet: Text = "sheet"
-    sheets: Text = "sheets"
-    row: Text = "document"
-    rows: Text = "documents"
-
-    def translated(self) -> Words:
-        """In the language of whoever reads, as far as these words are known; the others stay as they were given."""
-        given = self.model_dump()
-        return Words(**{name: _(word) if word in _KNOWN_WORDS else word for name, word in given.items()})
-
-
-# The words of a scheme that names none, and those that packs use.
-_KNOWN_WORDS = {
-    gettext_noop("sheet"),
-    gettext_noop("sheets"),
-    gettext_noop("document"),
-    gettext_noop("documents"),
-}
-
-
-def know_words(*words: str) -> None:
-    """Have these words for sheets and rows translated; whoever names them marks them for translation."""
-    _KNOWN_WORDS.update(words)
 
 
 class SchemeSpec(Spec):
@@ -657,17 +313,3 @@ def load_scheme(text: str) -> SchemeSpec:
         return SchemeSpec.model_validate(data)
     except ValidationError as error:
         raise SchemeError(told(root, error)) from error
-
-
-def _with_defaults(option: dict[str, Any], position: int) -> dict[str, Any]:
-    defaults = {
-        "hotkey": _HOTKEYS[position % len(_HOTKEYS)],
-        "sign": str(option.get("label"))[:1],
-        "colour": list(Colour)[position % len(Colour)],
-    }
-    return {**defaults, **option}
-
-
-def _words(question: QuestionSpec) -> tuple[str, ...]:
-    """The answers of a question that rules can name."""
-    return tuple(option.key for option in question.options) if question.has_options else question.special

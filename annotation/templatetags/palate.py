@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Protocol
 
 from django import template
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from annotation import doors, scripts
 from annotation.evidence import kinds
@@ -15,7 +17,7 @@ from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import BlockKind
 from annotation.exchange.spreadsheet.hints import hint
 from annotation.labels import history
-from annotation.models import Rater, Sheet, Study, User
+from annotation.models import Rater, Role, Sheet, Study, User
 from annotation.queries.grid import Cell, GridLine, GridStep
 from annotation.scheme.spec import QuestionSpec
 
@@ -27,6 +29,14 @@ NOTE_WORDS = {
     "answered": gettext_lazy("the manager has answered"),
     "read": gettext_lazy("the manager has answered"),
 }
+
+
+@register.simple_tag(takes_context=True)
+def page_address(context: template.Context, name: str, number: int) -> str:
+    """The address of this page with another number of one of its lists; the others stay."""
+    asked = context["request"].GET.copy()
+    asked[name] = str(number)
+    return f"?{asked.urlencode()}"
 
 
 @register.filter
@@ -47,6 +57,18 @@ def script(page: str) -> str:
 
 
 @register.simple_tag
+def grid_dialogs(*, has_text: object) -> SafeString:
+    """The grid's help and its questions, which no sheet changes; made once a language. `has_text`: the sheet has a text
+    that its columns come from."""
+    return _grid_dialogs(get_language(), bool(has_text))
+
+
+@lru_cache
+def _grid_dialogs(language: str | None, has_text: bool) -> SafeString:
+    return render_to_string("annotation/_grid_dialogs.html", {"has_text": has_text})
+
+
+@register.simple_tag
 def cells(line: GridLine | GridStep) -> SafeString:
     """The gridcells of a line, drawn by hand: a page has thousands, and a template would take most of its time.
 
@@ -63,6 +85,10 @@ def _drawn(cell: Cell, empty: str, off: str) -> str:
     more = ' aria-readonly="true"' if cell.locked else ""
     if cell.note:
         more += f' data-note="{cell.note}" aria-description="{escape(NOTE_WORDS[cell.note])}"'
+    if cell.suggested:
+        said = escape(_("suggested: %(answer)s") % {"answer": cell.suggested})
+        more += f' data-judge="{escape(cell.suggested_sign)}" data-judge-said="{said}"'
+        more += "" if cell.note else f' aria-description="{said}"'
     if (option := cell.option) is not None:
         preset = " data-preset" if cell.by_itself else ""
         draft = " data-draft" if cell.draft else ""
@@ -89,7 +115,8 @@ def study_tabs(context: dict[str, Any], study: Study) -> dict[str, Any]:
     path = context["request"].path
     items = [(tab.label, reverse(tab.url_name, args=[study.slug])) for tab in doors.tabs_for(study)]
     current = max((url for _, url in items if path.startswith(url)), key=len, default="")
-    return {"items": items, "current": current, "study": study}
+    follows = doors.next_in(study, context["request"].user) if Role.MANAGER in study.roles else None
+    return {"items": items, "current": current, "study": study, "follows": follows}
 
 
 class Coded(Protocol):

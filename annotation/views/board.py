@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -15,14 +16,24 @@ from annotation.models import Assignment, Rater, Role, Study
 from annotation.people import mail
 from annotation.people.access import AppRequest, for_roles
 
+# With 500 people and 2,000 sheets a whole board had a million cells, and 19 MB.
+PEOPLE_A_PAGE, SHEETS_A_PAGE = 50, 50
+
 
 @require_GET
 @for_roles(Role.MANAGER)
 def page(request: AppRequest, study: Study) -> HttpResponse:
+    board = queries.board(study)
+    people = Paginator(board.lines, PEOPLE_A_PAGE).get_page(request.GET.get("people"))
+    sheets = Paginator(board.sheets, SHEETS_A_PAGE).get_page(request.GET.get("sheets"))
     context = {
         "study": study,
         "scheme": study.scheme.parsed,
-        "board": queries.board(study),
+        "board": board,
+        "people": people,
+        "lines": queries.seen(people),
+        "sheets": sheets,
+        "table": board.table(sheets, list(people)),
         "can_warn": queries.can_warn(study),
         "vacancies": queries.vacancies(study),
         "panels": [(panel.title, reverse(panel.url_name, args=[study.slug])) for panel in doors.panels()],

@@ -4,23 +4,46 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import permission_required
+from django.core.paginator import Paginator
 from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation import actions, queries
+from annotation import actions, doors, queries
 from annotation.deriving import queries as deriving
 from annotation.forms.labelling import StudyForm, StudySettingsForm
-from annotation.models import Role, Study
+from annotation.models import Assignment, Role, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.queries import setup
+from annotation.views import work
+
+
+@require_GET
+def home(request: AppRequest) -> HttpResponse:
+    """Where the work of whoever comes without an address is: labelling that is left, else the desk of their study."""
+    left = Assignment.objects.of_user(request.user).exclude(state=Assignment.State.SUBMITTED)
+    if left.exists():
+        return work.my_work(request)
+    at_desk = [study for study in queries.studies_of(request.user) if study.roles - {Role.ANNOTATOR}]
+    if not at_desk:
+        return work.my_work(request)
+    if len(at_desk) > 1 or request.user.is_superuser:
+        return redirect("annotation:studies")
+    study = at_desk[0]
+    homes = doors.homes_for(study) if Role.MANAGER not in study.roles else []
+    return redirect(homes[0].url_name if homes else "annotation:study", study.slug)
+
+
+SHEETS_A_PAGE = 50
 
 
 @require_GET
 def studies(request: AppRequest) -> HttpResponse:
-    mine = Study.objects.visible_to(request.user).select_related("scheme")
+    mine = queries.studies_of(request.user)
+    for study in mine:
+        study.homes = doors.homes_for(study)  # type: ignore[attr-defined]  # for the template
     return render(request, "annotation/studies.html", {"studies": mine})
 
 
@@ -63,15 +86,25 @@ def settings(request: AppRequest, study: Study) -> HttpResponse:
 @require_GET
 @for_roles(*Role)
 def study(request: AppRequest, study: Study) -> HttpResponse:
+    sheets = queries.sheets_with_counts(study)
     context = {
         "study": study,
         "scheme": study.scheme.parsed,
         "before": study.derived_from if deriving.may_read_before(study, request.user) else None,
         "derived": deriving.derived_studies(study, request.user),
         "may_derive": Role.MANAGER in study.roles and request.user.has_perm("annotation.add_study"),
-        "sheets": queries.sheets_with_counts(study),
+        "sheets": Paginator(sheets.filter(archived_at=None), SHEETS_A_PAGE).get_page(request.GET.get("sheets")),
+        "archived": sheets.exclude(archived_at=None),
         "may_close": Role.MANAGER in study.roles,
-        "setup": setup.steps(study) if Role.MANAGER in study.roles else [],
+        "setup": setup.steps(study) if Role.MANAGER in study.roles and not doors.next_in(study, request.user) else [],
         "raters": queries.rater_progress(study) if study.roles & {Role.MANAGER, Role.RESEARCHER} else None,
     }
     return render(request, "annotation/study.html", context)
+
+
+@require_GET
+@for_roles(Role.MANAGER)
+def follows(request: AppRequest, study: Study) -> HttpResponse:
+    """What comes next, for a page that waits for something."""
+    context = {"study": study, "follows": doors.next_in(study, request.user)}
+    return render(request, "annotation/_follows.html", context)

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
+from annotation import doors
 from annotation.actions import Refused
 from annotation.evidence import kinds
 from annotation.exchange.background import cancel_import, is_large, percent_read, resume_import, start_import
@@ -184,7 +185,12 @@ IMPORTS = RunPages(
     template="annotation/import_run.html",
     numbers="annotation/_import_run.html",
     runs=lambda study: study.imports.select_related("study"),
-    context=lambda run: {"progress": progress(run), "percent": percent_read(run), "refused": _refusal(run)},
+    context=lambda run: {
+        "progress": progress(run),
+        "percent": percent_read(run),
+        "refused": _refusal(run),
+        "importer": doors.importer(run.what),
+    },
     cancel=cancel_import,
     resume=resume_import,
     readers=(Role.MANAGER,),

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation import actions, queries
+from annotation import actions, doors, queries
 from annotation.answers import AnswerRefused, Value, entries_of_code, kind_of, shown_code
 from annotation.labels import history
 from annotation.lens import lens
@@ -34,6 +34,7 @@ from annotation.models import (
     Skip,
 )
 from annotation.people.access import AppRequest, sheet_for
+from annotation.queries import parts, undoing
 from annotation.scheme.spec import QuestionSpec, RowFacet
 from annotation.templatetags.lens import draw
 from annotation.views.palette import evidence_messages, options_for_script
@@ -109,8 +110,10 @@ def page(request: AppRequest, pk: int) -> HttpResponse:
     sheet = sheet_for(request.user, pk, *READERS)
     # A reading page that writes: to have seen the others' labels is what is recorded.
     actions.note_look(sheet=sheet, user=request.user)
-    whole = lens.of_sheet(sheet)
+    part = parts.part_of_sheet(sheet, number=_number_in(request, "part"), row=_number_in(request, "row"))
+    whole = lens.of_sheet(sheet, rows=part.ids if part else None)
     context = {
+        "part": part,
         "sheet": sheet,
         "study": sheet.study,
         "scheme": sheet.study.scheme.parsed,
@@ -124,10 +127,16 @@ def page(request: AppRequest, pk: int) -> HttpResponse:
         "has_states": queries.has_states(sheet.study.scheme.parsed),
         "has_values": any(not question.has_options for table in whole.tables for question in table.spec.questions),
         "is_manager": Role.MANAGER in sheet.study.roles,
+        "sheet_text": doors.sheet_text(sheet),
         "palette": _palette(whole),
         "messages_for_script": _messages_for_script(),
     }
     return render(request, "annotation/lens.html", context)
+
+
+def _number_in(request: AppRequest, name: str) -> int | None:
+    said = request.GET.get(name, "")
+    return int(said) if said.isdecimal() and len(said) < 19 else None
 
 
 def _kinds(whole: lens.Lens) -> dict[lens.Kind, Any]:
@@ -333,6 +342,7 @@ def accept(request: AppRequest, pk: int) -> HttpResponse:
         choices.append({"judges": judges, "n": len(found), "shown": lens.digest(found)})
     decided = sum(cell.gold is not None for cell in whole.cells)
     context = {"sheet": sheet, "study": sheet.study, "choices": choices, "decided": decided, "judges": whole.judges}
+    context["accepted"] = undoing.accepted(sheet)
     return render(request, "annotation/accept.html", context)
 
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
+from django.utils.html import json_script
+from django.utils.safestring import SafeString
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from annotation import queries
@@ -158,7 +162,10 @@ def composing_messages() -> dict[str, str]:
             "Tab: next field · Enter: next entry · Alt+Enter: new entry here · Alt+↑ ↓: move it · Ctrl+Delete: take it "
             "out · Ctrl+Space: offers"
         ),
-        "tieKeys": _("Words that are marked in the document become those of the entry."),
+        "tieKeys": _(
+            "Words that are marked in the document become those of the entry; Alt+. and Alt+, go to the next word and "
+            "the one before, with Shift they take a word more or fewer."
+        ),
         "carryKeys": _("→ in an empty field: take what is proposed in grey."),
         "proposed": _("Proposed: {text}. Arrow right takes it."),
         "notTied": _("mark its words"),
@@ -191,6 +198,9 @@ def composing_messages() -> dict[str, str]:
         "becomesNothing": _("Write what becomes of {things}; a dash (–) throws it away."),
         "pickFirst": _("Pick what is thrown away first."),
         "noSuchThing": _("“{name}” is not there at this step. Tab: write it as something new."),
+        "noneNamed": _("Nothing that is there has this in its name."),
+        "nowCalled": _("“{old}” is called “{now}” now"),
+        "usedBelow": _("Steps below use the old name: {steps}."),
     }
 
 
@@ -232,6 +242,16 @@ def palette(grid: queries.Grid) -> dict[int, dict[str, object]]:
         for table in grid.tables
         for question in table.questions
     }
+
+
+def grid_messages(*, closed: bool) -> SafeString:
+    """The sentences of the grid's scripts, as the page has them; made once a language, since no sheet changes them."""
+    return _grid_messages(get_language(), closed)
+
+
+@lru_cache
+def _grid_messages(language: str | None, closed: bool) -> SafeString:
+    return json_script(messages_for_script(closed=closed), "messages-data")
 
 
 def messages_for_script(*, closed: bool) -> dict[str, Any]:
@@ -285,7 +305,7 @@ def messages_for_script(*, closed: bool) -> dict[str, Any]:
         "leftOutside": _("Left out, beyond the end of the table: {n}."),
         "unknownWord": _("“{word}” is no answer here"),
         "nothingToUndo": _("There is nothing to undo."),
-        "nothingToRedo": _("There is nothing to do again."),
+        "nothingToRedo": _("There is nothing to redo."),
         "stepIsGone": _("That step was left as it is: its cells were changed elsewhere since."),
         "stepWaits": _("That step waits: “{row}” is submitted. Take it back first."),
         "stepWaitsOnSheet": _("That step waits: this sheet is closed. The manager can open it again."),
@@ -294,6 +314,7 @@ def messages_for_script(*, closed: bool) -> dict[str, Any]:
         "seek": _("To the next cell with: {options}"),
         "seekNone": _("No other cell of this question has “{option}”."),
         "left": _("{open} of {all} cells left"),
+        "toSubmit": _("all cells answered, to submit: {n}"),
         "ready": _("complete, not submitted"),
         "complete": _("complete: s submits it, Ctrl+→ goes on"),
         "completeTyped": _("complete: Alt+S submits it, Ctrl+→ goes on"),

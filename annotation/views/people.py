@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
@@ -16,18 +18,23 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation import actions, queries
 from annotation.forms.desk import InviteForm, JoinForm
 from annotation.models import Invite, Membership, Role, Study, User
-from annotation.people import mail
+from annotation.people import bound_invites, mail
 from annotation.people.access import AppRequest, for_roles
 
 
 @require_http_methods(["GET", "POST"])
 @for_roles(Role.MANAGER)
 def people(request: AppRequest, study: Study) -> HttpResponse:
-    form = InviteForm(request.POST or None)
+    form = InviteForm(request.POST or None, can_bind=mail.is_set_up())
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         invite, token = actions.invite(
-            study=study, role=Role(data["role"]), email=data["email"], days=data["days"], by=request.user
+            study=study,
+            role=Role(data["role"]),
+            email=data["email"],
+            days=data["days"],
+            bound=data["bound"],
+            by=request.user,
         )
         link = request.build_absolute_uri(reverse("annotation:join", args=[token]))
         # Shown by the next page, and by no other.
@@ -95,19 +102,36 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     context = {"invite": invite, "here": request.path}
     if invite.state != "open":
         return render(request, "annotation/join.html", context | {"problem": _problem(invite)}, status=410)
+    shown = not invite.bound or bound_invites.is_shown(request, invite)
+    if not shown:
+        return _ask_for_code(request, invite, context)
     form = None if isinstance(request.user, User) else JoinForm(request.POST or None)
     try:
         if request.method == "POST" and isinstance(request.user, User):
-            actions.join(invite=invite, user=request.user)
+            actions.join(invite=invite, user=request.user, shown=shown)
             return _welcome(request, invite)
         if request.method == "POST" and form is not None and form.is_valid():
             data = form.cleaned_data
-            user = actions.sign_up(invite=invite, username=data["username"], password=data["password1"])
+            user = actions.sign_up(invite=invite, username=data["username"], password=data["password1"], shown=shown)
             login(request, user)
             return _welcome(request, invite)
     except actions.Refused as refusal:
         context["problem"] = str(refusal)
     return render(request, "annotation/join.html", context | {"form": form})
+
+
+def _ask_for_code(request: HttpRequest, invite: Invite, context: dict[str, Any]) -> HttpResponse:
+    """The invitation is bound to an address: a code is mailed there, and typed here."""
+    if request.method == "POST":
+        try:
+            if "code" in request.POST:
+                bound_invites.show(request, invite, request.POST["code"])
+                return redirect(request.path)
+            bound_invites.send(request, invite)
+        except actions.Refused as refusal:
+            context["problem"] = str(refusal)
+    context["waits_for_code"] = bound_invites.is_sent(request, invite)
+    return render(request, "annotation/join_bound.html", context)
 
 
 def _problem(invite: Invite) -> str:
@@ -124,7 +148,7 @@ def _welcome(request: HttpRequest, invite: Invite) -> HttpResponse:
         _("You are in “%(study)s” as %(role)s.") % {"study": invite.study.title, "role": invite.get_role_display()},
     )
     if invite.role == Role.ANNOTATOR:
-        return redirect("annotation:my-work")
+        return redirect("annotation:home")
     return redirect("annotation:study", invite.study.slug)
 
 
@@ -133,7 +157,7 @@ def _welcome(request: HttpRequest, invite: Invite) -> HttpResponse:
 def remove_member(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     membership = get_object_or_404(Membership.objects.select_related("study", "user"), study=study, pk=pk)
     try:
-        withdrawn = actions.remove_member(membership=membership)
+        withdrawn = actions.remove_member(membership=membership, by=request.user)
     except actions.Refused as refusal:
         messages.error(request, str(refusal))
     else:
@@ -144,6 +168,6 @@ def remove_member(request: AppRequest, study: Study, pk: int) -> HttpResponse:
                 "%(n)s %(rows)s that were not submitted are taken back.",
                 withdrawn,
             ) % {"n": withdrawn, **study.scheme.parsed.words.model_dump()}
-            said += " " + _("Hand them on from the plan.")
+            said += " " + _("Reassign them from the plan.")
         messages.success(request, said)
     return redirect("annotation:people", study.slug)

@@ -9,16 +9,17 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation import actions, queries
+from annotation import actions, doors, queries
 from annotation.forms.desk import PlanForm, ReplanForm, WithdrawRowForm
 from annotation.models import Assignment, Rater, Role, Row, Study
 from annotation.people.access import AppRequest, for_roles
-from annotation.planning import BY_SHEET, Design, ImpossibleDesign, OverlapRequest, balanced_design
-from annotation.queries import DrawnReplan, Given
+from annotation.planning import BY_SHEET, NOTHING_SHARED, Design, ImpossibleDesign, OverlapRequest, balanced_design
+from annotation.queries import DrawnReplan, Given, undoing
 from annotation.queries.plan_picture import coverage, labels_asked
 from annotation.scheme.spec import SectionSpec
 from base.sentences import Sentence, gettext_noop
@@ -52,14 +53,21 @@ def plan(request: AppRequest, study: Study) -> HttpResponse:
             context["preview"] = {
                 "own_order": form.cleaned_data["own_order"],
                 "judges": {judge: len(row_ids) for judge, row_ids in judges.items()},
-                "notes": [in_words_of(study, note) for note in design.notes] if design else [],
                 "digest": form.digest,
                 "sample": _sample(study, form),
             }
             if design:
                 context["preview"] |= _after(study, form, new, after)
+                times = context["preview"]["coverage"].times
+                is_shared = times.twice or times.thrice  # with the work that stands; the note is of the new draw alone
+                notes = [note for note in design.notes if note.template != NOTHING_SHARED or not is_shared]
+                context["preview"]["notes"] = [in_words_of(study, note) for note in notes]
     if request.htmx:
         return render(request, "annotation/_plan_preview.html", context)
+    of_judges: Counter[str] = Counter()
+    for code, _sections, n in form.given_to_judges:
+        of_judges[code] += n
+    context["standing_judges"] = dict(sorted(of_judges.items()))
     return render(request, "annotation/plan.html", context | _standing(study, request.GET.get("section", "")))
 
 
@@ -101,6 +109,7 @@ def _sample(study: Study, form: PlanForm) -> dict[str, Any] | None:
         "free": sum(map(len, form.rows)),
         "by": [names[facet] for facet in choice.by],
         "strata": [{"words": words, "fit": fit, "drawn": n} for words, (fit, n) in strata] if choice.by else [],
+        **({"spread": form.spread, "within": choice.within, "each": choice.each} if choice.within else {}),
         "lacking": sum(fit < choice.size for fit, _n in sample.strata.values()) if choice.each and choice.size else 0,
     }
 
@@ -139,12 +148,13 @@ def _standing(study: Study, section: str) -> dict[str, Any]:
     )
     return {
         "standing": coverage(study, seats, section=shown.key if shown else "") if seats else None,
-        "standing_judges": {code: len(rows) for code, rows in sorted(queries.rows_of_judges(study).items())},
         "sections": study.scheme.parsed.sections if any(seat.sections for seat in seats) else [],
         "section": shown.key if shown else "",
         "vacancies": queries.vacancies(study),
         "withdrawn_rows": withdrawn.order_by("sheet__position", "position"),
         "withdraw_form": WithdrawRowForm(study=study),
+        "applied": undoing.applied_plans(study),
+        "panels": [(panel.title, reverse(panel.url_name, args=[study.slug])) for panel in doors.plan_panels()],
     }
 
 
@@ -289,6 +299,6 @@ def restore_row(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     actions.restore_row(row=row)
     messages.success(
         request,
-        _("“%(row)s” can be labelled again. Who had it gets it back by “Hand work on”.") % {"row": row.name},
+        _("“%(row)s” can be labelled again. Who had it gets it back by “Reassign work”.") % {"row": row.name},
     )
     return redirect("annotation:plan", study.slug)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_POST
 
-from annotation import actions
-from annotation.forms.labelling import NO_CHANGES, ChangeForm, EditsForm
+from annotation import actions, queries
+from annotation.forms.labelling import NO_CHANGES, ChangeForm, EditsForm, Reach
 from annotation.people.access import AppRequest
+from annotation.views.submitting import submission
 
 
 def is_of_another(request: HttpRequest) -> bool:
@@ -27,23 +29,44 @@ def refusal(sentence: str, **more: object) -> JsonResponse:
 def record_cells(request: AppRequest, pk: int) -> HttpResponse:
     """Save changes, each of one cell or of many, in their order: each is taken, or refused, by itself.
 
-    `edits` is a list of what `ChangeForm` takes. The answers have the same order. A page that was loaded before this
-    came sends the fields of a single change, and gets its answer alone.
+    `edits` is a list of what `ChangeForm` takes. The answers have the same order. `submit` is an assignment that is
+    submitted behind them, with what `SubmitForm` takes, if all of them were taken whole; “submitted” tells of it. A
+    page that was loaded before this came sends the fields of a single change, and gets its answer alone.
     """
     if is_of_another(request):
         return HttpResponse(status=403)
+    reach = Reach(sheet_id=pk, user_id=request.user.pk)
     if "edits" not in request.POST:
-        answer = _saved(request, pk, request.POST)
+        answer = _saved(reach, request.POST)
         return JsonResponse(answer, status=409 if "message" in answer else 200)
     form = EditsForm(request.POST)
     if not form.is_valid():
         return refusal(str(NO_CHANGES))
-    return JsonResponse({"answers": [_saved(request, pk, edit) for edit in form.cleaned_data["edits"]]})
+    edits, asked = form.cleaned_data["edits"], form.cleaned_data["submit"]
+    if len(edits) == 1:
+        answers = [_saved(reach, edits[0])]
+    else:
+        assignments = reach.prepare(edits)
+        # One transaction: a database acknowledges many as quickly as one. What is refused takes nothing else back.
+        with transaction.atomic():
+            queries.lock_in_order(assignments)
+            answers = [_saved(reach, edit) for edit in edits]
+    if asked is None or not all(map(_is_whole, answers)):
+        return JsonResponse({"answers": answers})
+    submitted = submission(request, asked, request.POST)
+    if submitted.is_taken:
+        for answer in answers:
+            answer["states"] |= {pk: submitted.told["state"] for pk in answer["states"] if pk == asked}
+    return JsonResponse({"answers": answers, "submitted": submitted.told})
 
 
-def _saved(request: AppRequest, sheet_id: int, edit: Mapping[str, Any]) -> dict[str, Any]:
+def _is_whole(answer: Mapping[str, Any]) -> bool:
+    return not any(answer.get(name) for name in ("message", "refused", "held", "closed", "conflicts"))
+
+
+def _saved(reach: Reach, edit: Mapping[str, Any]) -> dict[str, Any]:
     """One change. The answer tells every touched column as it is now; or, in a `message`, why nothing was taken."""
-    form = ChangeForm(edit, sheet_id=sheet_id, user_id=request.user.pk)
+    form = ChangeForm(edit, reach=reach)
     if not form.is_valid():
         return {"key": edit.get("key", ""), "message": form.refusal, "held": form.not_mine}
     answers, key = form.cleaned_data["answers"], form.cleaned_data["key"]

@@ -53,6 +53,8 @@ def download(request: AppRequest, pk: int) -> HttpResponse:
 def page(request: AppRequest, pk: int) -> HttpResponse:
     """Take a workbook back: all that was changed in it, or, if anything in it cannot be taken in, nothing."""
     grid = _grid(request, pk)
+    if first := actions.first_page(study=grid.sheet.study, user=request.user):
+        return redirect(first, grid.sheet.study.slug)
     form = WorkbookForm(request.POST or None, request.FILES or None)
     context = {
         "sheet": grid.sheet,

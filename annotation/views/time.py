@@ -59,7 +59,7 @@ def close_sheet(request: AppRequest, study: Study, pk: int) -> HttpResponse:
             % words,
         )
     else:
-        messages.success(request, _("“%(sheet)s” is closed: its people change nothing any more.") % words)
+        messages.success(request, _("“%(sheet)s” is closed: its raters can change nothing any more.") % words)
     return redirect("annotation:study", study.slug)
 
 

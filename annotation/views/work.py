@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.http import Http404, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_POST
@@ -14,13 +14,14 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation import actions, doors, queries
 from annotation.answers import transitions
 from annotation.evidence.matching import WordIndex
-from annotation.forms.labelling import SubmitForm
 from annotation.labels.tables import warnings_of
 from annotation.models import Assignment, Row, Sheet
 from annotation.people.access import AppRequest
-from annotation.scheme.spec import RowFacet, facet_word
-from annotation.views.palette import checks_for_script, messages_for_script, palette
+from annotation.queries import parts
+from annotation.scheme.spec import Layout, RowFacet, facet_word
+from annotation.views.palette import checks_for_script, grid_messages, palette
 from annotation.views.saving import refusal
+from annotation.views.submitting import my_assignment, submission
 
 
 @require_GET
@@ -36,23 +37,32 @@ def sheet(request: AppRequest, pk: int) -> HttpResponse:
     with_scheme = Sheet.objects.select_related("study__scheme")
     sheet = get_object_or_404(with_scheme.defer("study__scheme__spec", "study__scheme__source"), pk=pk)
     sheet.study.scheme = queries.whole_scheme(sheet.study.scheme)
-    grid = queries.grid(sheet, Assignment.objects.of_user(request.user))
+    mine = Assignment.objects.of_user(request.user)
+    asked = {name: _number(request.GET.get(name, "")) for name in ("part", "assignment")}
+    part = parts.part_of_work(sheet, request.user, number=asked["part"], assignment=asked["assignment"])
+    grid = queries.grid(sheet, mine.filter(pk__in=part.ids) if part else mine)
     if not grid.assignments:
         raise Http404(_("You have no work on this sheet."))
+    if first := actions.first_page(study=sheet.study, user=request.user):
+        return redirect(first, sheet.study.slug)
     context = {
         "sheet": sheet,
         "study": sheet.study,
         "scheme": sheet.study.scheme.parsed,
         "grid": grid,
         "seconds": {assignment.pk: assignment.active_seconds for assignment in grid.assignments},
-        "n_submitted": sum(a.state == Assignment.State.SUBMITTED for a in grid.assignments),
+        "part": part,
+        "n_rows": part.of if part else len(grid.assignments),
+        "n_submitted": sum(a.state == Assignment.State.SUBMITTED for a in grid.assignments)
+        + (part.submitted_elsewhere if part else 0),
         "warnings": _warnings(grid),
         "sheet_pages": doors.sheet_pages(sheet),
+        "sheet_text": doors.sheet_text(sheet),
         "palette": palette(grid),
         "checks": checks_for_script(grid),
         "beginnings": _beginnings(grid),
         "has_states": queries.has_states(sheet.study.scheme.parsed),
-        "messages_for_script": messages_for_script(closed=sheet.closed_at is not None),
+        "sentences": grid_messages(closed=sheet.closed_at is not None),
     }
     return render(request, "annotation/sheet.html", context)
 
@@ -84,24 +94,36 @@ def _beginnings(grid: queries.Grid) -> dict[int, dict[int, list[str]]]:
 
 @require_GET
 def evidence(request: AppRequest, pk: int) -> HttpResponse:
-    return render(request, "annotation/_evidence.html", evidence_of(_my_assignment(request, pk).row))
+    return render(request, "annotation/_evidence.html", evidence_of(my_assignment(request, pk).row))
+
+
+LINE = "line"  # in the place of a kind of match: the block is the column itself, and no words in it are marked
 
 
 def evidence_of(row: Row, *, hidden: bool = False) -> dict[str, Any]:
-    """The row's text and facets, and where each column's words stand in it. `hidden`: also the facets that no rater is
-    shown."""
+    """The row's text and facets, and where each column's words stand in it; of a table's line that is one of the
+    text, which one. `hidden`: also the facets that no rater is shown."""
     blocks, scheme = row.blocks, row.sheet.study.scheme.parsed
     indexes = {
         section.key: WordIndex(blocks, language=row.language or "en", kinds=section.evidence, synonyms=scheme.synonyms)
         for section in scheme.sections
     }
+    read_down = {section.key for section in scheme.sections if section.layout == Layout.DOWN}
+    lines: dict[str, list[int]] = {}  # where each line of the text stands, for those that are columns themselves
+    for number, block in enumerate(blocks):
+        lines.setdefault(block.text, []).append(number)
     hits: dict[int, dict[str, list[tuple[int, int, int, str, float]]]] = {}
-    for column in row.sheet.columns.select_related("section"):
+    for column in row.sheet.columns.select_related("section").order_by("section", "position"):
         index = indexes[column.section.key]
-        hits[column.pk] = {
-            facet: [(hit.block, hit.start, hit.end, hit.kind.value, round(hit.share, 2)) for hit in index.find(text)]
-            for facet, text in column.facets.items()
-        }
+        found = hits.setdefault(column.pk, {})
+        for facet, text in column.facets.items():
+            if column.section.key in read_down and (places := lines.get(text)):
+                found[facet] = [(places[0], 0, 0, LINE, 1.0)]
+                places.append(places.pop(0))  # the next column of these words is the next such line
+            elif text.strip():  # a blank column asks about the whole text: there is nothing to look for
+                found[facet] = [
+                    (hit.block, hit.start, hit.end, hit.kind.value, round(hit.share, 2)) for hit in index.find(text)
+                ]
     return {
         "row": row,
         "facets": _facets(row, scheme.row.facets if hidden else scheme.row.shown),
@@ -119,34 +141,18 @@ def _facets(row: Row, facets: Iterable[RowFacet]) -> list[tuple[RowFacet, str]]:
 
 @require_POST
 def submit(request: AppRequest, pk: int) -> HttpResponse:
-    assignment = _my_assignment(request, pk)
-    form = SubmitForm(request.POST)
-    if not form.is_valid():
-        return refusal(form.refusal)
-    try:
-        assignment = actions.submit(
-            assignment=assignment, seen=form.cleaned_data["seen"], confirm=form.cleaned_data["confirm"]
-        )
-    except actions.SeenOtherwise as error:
-        return refusal(str(error), columns=[[pk, column, values] for column, values in error.values.items()])
-    except actions.Unanswered as error:
-        return refusal(str(error), open=[[cell.id, cell.name] for cell in error.cells])
-    except actions.Unconfirmed as error:
-        return refusal(str(error), drafts=[[cell.id, cell.name] for cell in error.cells])
-    except actions.Refused as error:
-        return refusal(str(error))
-    return JsonResponse({"state": assignment.state})
+    return submission(request, pk, request.POST).response()
+
+
+def _number(said: str) -> int | None:
+    """A number of an address, or None where it is none."""
+    return int(said) if said.isdecimal() and len(said) < 19 else None
 
 
 @require_POST
 def reopen(request: AppRequest, pk: int) -> HttpResponse:
     try:
-        assignment = actions.reopen(assignment=_my_assignment(request, pk))
+        assignment = actions.reopen(assignment=my_assignment(request, pk))
     except actions.Refused as error:
         return refusal(str(error))
     return JsonResponse({"state": assignment.state})
-
-
-def _my_assignment(request: AppRequest, pk: int) -> Assignment:
-    mine = Assignment.objects.of_user(request.user).select_related("row__sheet__study__scheme")
-    return get_object_or_404(mine, pk=pk)

@@ -1,0 +1,126 @@
+"""Taking back what was done by mistake: what nobody has built on goes, everything else is put away and stays."""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.actions.adjudication import close_gold
+from annotation.actions.base import Refused, lock_study
+from annotation.actions.labels import record
+from annotation.labels.answer import Answer
+from annotation.models import Assignment, Column, Decision, Plan, Question, Sheet, User
+from annotation.queries import undoing
+
+
+@transaction.atomic
+def rename_sheet(*, sheet: Sheet, title: str) -> Sheet:
+    """
+    Raises:
+        Refused: another sheet of the study has that title.
+    """
+    lock_study(sheet.study_id)
+    if Sheet.objects.filter(study=sheet.study_id, title=title).exclude(pk=sheet.pk).exists():
+        raise Refused(_("“%(title)s” is there already.") % {"title": title})
+    sheet.title = title
+    sheet.save(update_fields=["title"])
+    return sheet
+
+
+@transaction.atomic
+def delete_sheet(*, sheet: Sheet) -> None:
+    """Delete a sheet with its rows and columns.
+
+    Raises:
+        Refused: somebody has worked on it.
+    """
+    lock_study(sheet.study_id)
+    if not undoing.of_sheet(sheet).may_go:
+        raise Refused(
+            _("“%(sheet)s” cannot be deleted: work was begun on it. It can be archived.") % {"sheet": sheet.title}
+        )
+    sheet.delete()
+
+
+@transaction.atomic
+def archive_sheet(*, sheet: Sheet, by: User) -> Sheet:
+    """Close a sheet and take it off the lists of work and off new plans; its labels stay, in reports and downloads too.
+
+    Work on it that nobody has begun is taken back.
+    """
+    lock_study(sheet.study_id)
+    now = timezone.now()
+    Sheet.objects.filter(pk=sheet.pk, archived_at=None).update(archived_at=now)
+    Sheet.objects.filter(pk=sheet.pk, closed_at=None).update(closed_at=now, closed_by=by)
+    Assignment.objects.filter(row__sheet=sheet, state=Assignment.State.OPEN).update(state=Assignment.State.WITHDRAWN)
+    sheet.refresh_from_db()
+    return sheet
+
+
+@transaction.atomic
+def unarchive_sheet(*, sheet: Sheet) -> Sheet:
+    """Bring an archived sheet back, open. Work that was taken back is given again by a plan."""
+    lock_study(sheet.study_id)
+    Sheet.objects.filter(pk=sheet.pk).update(archived_at=None, closed_at=None, closed_by=None)
+    sheet.refresh_from_db()
+    return sheet
+
+
+@transaction.atomic
+def undo_plan(*, plan: Plan) -> int:
+    """Take a plan back as if it had not been applied. Returns how many assignments that were.
+
+    Raises:
+        Refused: some of its work was begun, or it added to work that stood before.
+    """
+    lock_study(plan.study_id)
+    if not undoing.may_undo(plan):
+        raise Refused(
+            _("This plan cannot be taken back any more: some of its work was begun. Use “Reassign work” for the rest.")
+        )
+    mine = plan.assignments.all()
+    given = set(mine.values_list("row", "rater"))
+    handed = Assignment.objects.filter(row__in={row_id for row_id, _rater in given}, handed_to__isnull=False)
+    unhanded = [
+        pk for pk, row_id, rater_id in handed.values_list("pk", "row", "handed_to") if (row_id, rater_id) in given
+    ]
+    Assignment.objects.filter(pk__in=unhanded).update(handed_to=None)
+    n = mine.count()
+    mine.delete()
+    plan.delete()
+    return n
+
+
+@transaction.atomic
+def take_back_accepted(*, sheet: Sheet, batch: uuid.UUID, by: User) -> int:
+    """Take back what was accepted at once; cells that were decided again since stay as they are.
+
+    Returns how many cells are undecided again. The decisions stay in the history.
+    """
+    lock_study(sheet.study_id)
+    standing = dict(undoing.accepted(sheet)).get(str(batch), [])
+    of_assignment: dict[int, list[Decision]] = defaultdict(list)
+    for decision in standing:
+        of_assignment[decision.assignment_id].append(decision)
+    assignments = Assignment.objects.select_related("row__sheet__study__scheme", "rater").in_bulk(of_assignment)
+    Assignment.objects.filter(pk__in=of_assignment).update(state=Assignment.State.STARTED, submitted_at=None)
+    columns = Column.objects.in_bulk({one.column_id for one in standing})
+    asked = Question.objects.filter(pk__in={one.question_id for one in standing})
+    questions = asked.select_related("section__scheme").prefetch_related("options").in_bulk()
+    undone = []
+    for pk, decisions in of_assignment.items():
+        assignment = assignments[pk]
+        assignment.refresh_from_db(fields=["state", "submitted_at"])
+        answers = [Answer(columns[one.column_id], questions[one.question_id]) for one in decisions]
+        record(assignment=assignment, answers=answers, key=uuid.uuid4(), by=by)
+        undone += [
+            Decision(assignment=assignment, column_id=one.column_id, question_id=one.question_id, seen=one.seen, by=by)
+            for one in decisions
+        ]
+    Decision.objects.bulk_create(undone, batch_size=500)
+    close_gold(assignments.values())
+    return len(undone)

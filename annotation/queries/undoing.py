@@ -1,0 +1,135 @@
+"""What would go along if something were taken away, and what was built on it by now."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from django.contrib.admin.utils import NestedObjects
+from django.db.models import CASCADE, ForeignKey, Model
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import (
+    Assignment,
+    Column,
+    Decision,
+    Label,
+    LabelEvent,
+    Note,
+    Plan,
+    Row,
+    Sheet,
+    Sitting,
+    Skip,
+    Study,
+)
+
+NAMES: dict[type[Model], Promise] = {
+    Row: _("rows"),
+    Column: _("columns"),
+    Assignment: _("assignments"),
+    Label: _("labels"),
+    LabelEvent: _("changes of labels"),
+    Skip: _("skipped cells"),
+    Note: _("questions to the manager"),
+    Decision: _("decisions"),
+    Sitting: _("times at work"),
+}
+
+
+def _name(model: type[Model]) -> str:
+    return str(NAMES.get(model, model._meta.verbose_name_plural))
+
+
+@dataclass(frozen=True)
+class Along:
+    """`goes`: (what, how many) of each kind that would be gone too; `built`: the same of what people, judges and
+    decisions have made of it. Nothing is deleted that has any of these."""
+
+    goes: tuple[tuple[str, int], ...]
+    built: tuple[tuple[str, int], ...]
+
+    @property
+    def may_go(self) -> bool:
+        return not self.built
+
+
+def along(roots: Iterable[Model]) -> Along:
+    """What the database would delete with `roots`. Everything that hangs on somebody's work counts as built on it."""
+    roots = list(roots)
+    collector = NestedObjects(using="default")
+    collector.collect(roots)
+    goes: Counter[str] = Counter()
+    built: Counter[str] = Counter()
+    found = cast("dict[type[Model], set[Any]]", collector.model_objs)  # its types say that the keys are names
+    for model, objects in found.items():
+        if model is Assignment:
+            begun = sum(one.state not in (Assignment.State.OPEN, Assignment.State.WITHDRAWN) for one in objects)
+            if begun:
+                built[_name(model)] += begun
+        if _hangs_on_work(model):
+            built[_name(model)] += len(objects)
+        else:
+            goes[_name(model)] += len(objects)
+    for root in roots:
+        goes[_name(type(root))] -= 1
+    return Along(*(tuple((name, n) for name, n in sorted(counts.items()) if n) for counts in (goes, built)))
+
+
+def _hangs_on_work(model: type[Model]) -> bool:
+    """It is deleted with an assignment: a label, a note, an item of a judge's run."""
+    keys = [field for field in model._meta.concrete_fields if isinstance(field, ForeignKey)]
+    return any(key.related_model is Assignment and key.remote_field.on_delete is CASCADE for key in keys)
+
+
+def of_sheet(sheet: Sheet) -> Along:
+    """The same of a sheet. One that has labels is only counted: it may have millions."""
+    events = LabelEvent.objects.filter(assignment__row__sheet=sheet)
+    if not events.exists():
+        return along([sheet])
+    labels = Label.objects.filter(assignment__row__sheet=sheet).count()
+    decisions = Decision.objects.filter(assignment__row__sheet=sheet).count()
+    counts = ((Label, labels), (Decision, decisions), (LabelEvent, events.count()))
+    return Along((), tuple((_name(model), n) for model, n in counts if n))
+
+
+@dataclass(frozen=True)
+class AppliedPlan:
+    """A plan as it was applied. `n`: assignments that are still its own."""
+
+    plan: Plan
+    n: int
+    may_undo: bool
+
+
+def applied_plans(study: Study, limit: int = 5) -> list[AppliedPlan]:
+    """The last plans of a study, the latest first. A few queries for each."""
+    return [
+        AppliedPlan(plan, plan.assignments.count(), may_undo(plan))
+        for plan in study.plans.select_related("applied_by")[:limit]
+    ]
+
+
+def may_undo(plan: Plan) -> bool:
+    """Whether all that a plan gave is as it was given: nobody has begun it, and it added to nobody's earlier work."""
+    begun = plan.assignments.exclude(state=Assignment.State.OPEN)
+    if plan.request.get("extended", 1) or begun.exists():
+        return False
+    mine = list(plan.assignments.all())
+    return bool(mine) and along(mine).may_go
+
+
+def accepted(sheet: Sheet) -> list[tuple[str, list[Decision]]]:
+    """What was accepted at once on a sheet, the latest first: (its number, decisions that still stand). One query."""
+    latest: dict[tuple[int, int, int], Decision] = {}
+    of_sheet = Decision.objects.filter(assignment__row__sheet=sheet).select_related("by").order_by("-pk")
+    for decision in of_sheet:
+        latest.setdefault((decision.assignment_id, decision.column_id, decision.question_id), decision)
+    batches: dict[str, list[Decision]] = {}
+    for decision in latest.values():
+        if decision.batch is not None and decision.code:
+            batches.setdefault(str(decision.batch), []).append(decision)
+    return list(batches.items())

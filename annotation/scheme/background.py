@@ -1,0 +1,62 @@
+"""The form about an annotator's background: questions as in a scheme's section, asked of the person once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import yaml
+from pydantic import Field, ValidationError, model_validator
+
+from annotation.scheme.basis import Spec
+from annotation.scheme.problems import Problem, SchemeError, bad_keys, told
+from annotation.scheme.spec import Kind, QuestionSpec
+from base import yaml_reading
+from base.sentences import gettext as _
+from base.yaml_reading import YamlRefused
+
+# What is asked of a person has no document beside it, and no other question that it follows from.
+_KINDS = (Kind.CHOICE, Kind.SCALE, Kind.FLAG, Kind.NUMBER, Kind.TEXT)
+MOST = 40
+
+
+class BackgroundSpec(Spec):
+    questions: Annotated[tuple[QuestionSpec, ...], Field(min_length=1, max_length=MOST)]
+
+    @model_validator(mode="after")
+    def _check(self) -> BackgroundSpec:
+        seen = set()
+        for question in self.questions:
+            if question.kind not in _KINDS:
+                sentence = _("a background form has no questions of the kind “%(kind)s”")
+                raise ValueError(sentence % {"kind": question.kind})
+            if question.ask_unless or question.preset or question.merges or question.about:
+                raise ValueError(
+                    _("“%(question)s”: a background form has no rules, presets, merges or facets")
+                    % {"question": question.key}
+                )
+            if question.key in seen:
+                raise ValueError(_("two questions have the key “%(key)s”") % {"key": question.key})
+            seen.add(question.key)
+        return self
+
+
+def load_background(text: str) -> BackgroundSpec:
+    """Read a form: `questions:` with a list, as in a section of a scheme.
+
+    Raises:
+        SchemeError: with every problem that was found, each with its line and key.
+    """
+    try:
+        root = yaml_reading.compose(text)
+    except YamlRefused as refused:
+        raise SchemeError([Problem(refused.line, "", refused.reason)]) from refused
+    if not isinstance(root, yaml.MappingNode):
+        raise SchemeError([Problem(1, "", _("the form should begin with “questions:”"))])
+    if bad := list(bad_keys(root, ())):
+        raise SchemeError(bad)
+    try:
+        return BackgroundSpec.model_validate(yaml_reading.construct(root))
+    except YamlRefused as refused:
+        raise SchemeError([Problem(refused.line, "", refused.reason)]) from refused
+    except ValidationError as error:
+        raise SchemeError(told(root, error)) from error

@@ -1,0 +1,106 @@
+"""A sheet's title, taking a sheet away or putting it by, and undoing a plan or what was accepted at once."""
+
+from __future__ import annotations
+
+import uuid
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation import actions
+from annotation.models import Role, Sheet, Study
+from annotation.people.access import AppRequest, for_roles, sheet_for
+from annotation.queries import undoing
+
+
+class TitleForm(forms.Form):
+    title = forms.CharField(label=gettext_lazy("Title"), max_length=200)
+
+
+@require_http_methods(["GET", "POST"])
+@for_roles(Role.MANAGER)
+def sheet_settings(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    """Rename a sheet (POST); the page also says what would go along if it were taken away."""
+    sheet = get_object_or_404(Sheet, study=study, pk=pk)
+    form = TitleForm(request.POST or None, initial={"title": sheet.title})
+    if request.method == "POST" and form.is_valid():
+        try:
+            actions.rename_sheet(sheet=sheet, title=form.cleaned_data["title"])
+        except actions.Refused as refusal:
+            form.add_error("title", str(refusal))
+        else:
+            messages.success(request, _("The title is “%(title)s” now.") % {"title": sheet.title})
+            return redirect("annotation:study", study.slug)
+    context = {
+        "study": study,
+        "sheet": get_object_or_404(Sheet, pk=pk),
+        "scheme": study.scheme.parsed,
+        "form": form,
+        "along": undoing.of_sheet(sheet),
+    }
+    return render(request, "annotation/sheet_settings.html", context)
+
+
+@require_POST
+@for_roles(Role.MANAGER)
+def delete_sheet(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    sheet = get_object_or_404(Sheet, study=study, pk=pk)
+    title = sheet.title
+    try:
+        actions.delete_sheet(sheet=sheet)
+    except actions.Refused as refusal:
+        messages.error(request, str(refusal))
+        return redirect("annotation:sheet-settings", study.slug, pk)
+    messages.success(request, _("“%(sheet)s” is deleted.") % {"sheet": title})
+    return redirect("annotation:study", study.slug)
+
+
+@require_POST
+@for_roles(Role.MANAGER)
+def archive_sheet(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    """Archive a sheet, or bring an archived one back."""
+    sheet = get_object_or_404(Sheet, study=study, pk=pk)
+    if sheet.archived_at is None:
+        actions.archive_sheet(sheet=sheet, by=request.user)
+        said = _("“%(sheet)s” is archived. Its labels stay; it can be brought back below the list.")
+    else:
+        actions.unarchive_sheet(sheet=sheet)
+        said = _("“%(sheet)s” is back, and open again.")
+    messages.success(request, said % {"sheet": sheet.title})
+    return redirect("annotation:study", study.slug)
+
+
+@require_POST
+@for_roles(Role.MANAGER)
+def undo_plan(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    plan = get_object_or_404(study.plans, pk=pk)
+    try:
+        n = actions.undo_plan(plan=plan)
+    except actions.Refused as refusal:
+        messages.error(request, str(refusal))
+    else:
+        said = ngettext(
+            "The plan is taken back: %(n)s assignment is gone.",
+            "The plan is taken back: %(n)s assignments are gone.",
+            n,
+        )
+        messages.success(request, said % {"n": n})
+    return redirect("annotation:plan", study.slug)
+
+
+@require_POST
+def take_back_accepted(request: AppRequest, pk: int) -> HttpResponse:
+    sheet = sheet_for(request.user, pk, Role.MANAGER)
+    try:
+        batch = uuid.UUID(request.POST.get("batch", ""))
+    except ValueError:
+        raise Http404 from None
+    n = actions.take_back_accepted(sheet=sheet, batch=batch, by=request.user)
+    said = ngettext("%(n)s cell is undecided again.", "%(n)s cells are undecided again.", n)
+    messages.success(request, said % {"n": n})
+    return redirect("annotation:lens-accept", sheet.pk)
