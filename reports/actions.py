@@ -15,8 +15,8 @@ from django.utils import timezone, translation
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from annotation.actions import Refused
-from annotation.models import Study, User
+from annotation.actions import Refused, note, refuse_while_shown
+from annotation.models import AuditEvent, Study, User
 from reports import queries
 from reports.contents import contents_from
 from reports.data.arrays import Filters
@@ -39,9 +39,10 @@ def freeze(*, study: Study, title: str, filters: Filters, by: User | None) -> Re
     """Keep a report as it is now, with the labels behind it.
 
     Raises:
-        Refused: there is no label to report on, or a judge's labels cannot be chosen anew.
+        Refused: there is no label to report on, a judge's labels cannot be chosen anew, or an import is being shown.
     """
-    table = queries.label_table(study, filters, notes=True)
+    refuse_while_shown(study.pk)
+    table = queries.label_table(study, filters, notes=True, frequent=True)
     if not len(table.labels):
         raise Refused(_("There is no label that fits these filters, so there is nothing to freeze."))
     language = get_language() or "en"
@@ -79,6 +80,7 @@ def ask_for_export(
         started_by=by,
     )
     work.start(export, [ExportPart(run=export)])
+    note(AuditEvent.Kind.EXPORT, by=by, study=study, what=form)
     return export
 
 
@@ -93,8 +95,10 @@ def resume_export(*, run: Export) -> None:
     """Have a download made that was cancelled or failed, from its beginning.
 
     Raises:
-        Refused: it is ready.
+        Refused: it is ready, or being made.
     """
+    if Export.objects.select_for_update().get(pk=run.pk).is_running:
+        raise Refused(_("It is at work already."))
     if not work.resume(run):
         raise Refused(_("It is ready already."))
 

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
+
+if TYPE_CHECKING:
+    from annotation.models import Study, User
 
 
 class ReportsConfig(AppConfig):
@@ -11,13 +16,56 @@ class ReportsConfig(AppConfig):
     def ready(self) -> None:
         from annotation import doors
         from annotation.models import Role
+        from reports import doors as report_doors
         from reports.exporting import EXPORTING
         from reports.frozen.guards import guard_reports
+        from reports.hiring.signals import connect
         from work import kinds
 
         kinds.register(EXPORTING)
         doors.register_tab(
-            position=90, label=_("Report"), url_name="reports:report", roles={Role.MANAGER, Role.RESEARCHER}
+            position=90,
+            label=_("Report"),
+            url_name="reports:report",
+            roles={Role.MANAGER, Role.RESEARCHER},
+            home_of=frozenset({Role.RESEARCHER}),
+        )
+        doors.register_tab(
+            position=85, label=_("Hiring"), url_name="reports:hiring", roles={Role.MANAGER, Role.RESEARCHER}
         )
         doors.register_panel(position=10, title=_("Agreement so far"), url_name="reports:board")
+        doors.register_panel(position=30, title=_("Hired judges"), url_name="reports:hiring-board")
+        doors.register_plan_panel(position=10, title=_("Development and test"), url_name="reports:hiring-split")
+        doors.register_plan_panel(position=20, title=_("Suggestions of a judge"), url_name="reports:suggestions-panel")
+        doors.register_example_rows(development_rows)
+        doors.register_labels_read(note_download)
+        for position, label, name in (
+            (10, _("Answers"), "report"),
+            (20, _("Questions"), "questions"),
+            (30, _("Judge performance"), "judges"),
+            (40, _("Raters"), "people"),
+            (50, _("Coverage"), "coverage"),
+            (60, _("Methods"), "methods"),
+            (80, _("Compare"), "compare-live"),
+            (85, _("Frozen reports"), "frozen-list"),
+            (90, _("Glossary"), "glossary"),
+            (95, _("All on one page"), "whole"),
+        ):
+            report_doors.register_page(position=position, label=label, url_name=f"reports:{name}")
         post_migrate.connect(guard_reports, sender=self)
+        connect()
+
+
+def note_download(study: Study, by: User) -> None:
+    """See `reports.hiring.actions.note_look`."""
+    from reports.hiring import actions
+    from reports.models import TestLook
+
+    actions.note_look(slug=study.slug, what=TestLook.What.DOWNLOAD, by=by)
+
+
+def development_rows(study: Study) -> frozenset[int] | None:
+    """See `reports.hiring.queries.development_rows`, which brings NumPy with it."""
+    from reports.hiring.queries import development_rows
+
+    return development_rows(study)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,8 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from reports import doors
-from reports.data.arrays import Filters, study_data
+from reports.data.arrays import Filters
+from reports.data.cells import study_data
 from reports.data.label_table import LabelTable, canonical_json
 from reports.figures.base import Figure
 from reports.figures.ratings import ratings_figures
@@ -24,6 +25,7 @@ from reports.stats.bootstrap import exact_ties
 from reports.tables import Head, ReportTable, about, closing_tables, overview, question_tables, section_tables
 from reports.tables.ratings import ratings_tables
 from reports.tables.rounding import kept
+from reports.words import first_words
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,11 @@ class Contents:
     @cached_property
     def content(self) -> bytes:
         """As canonical JSON, numbers to ten digits: equal labels and filters give equal bytes on any machine."""
-        return canonical_json(_rounded(asdict(self)))
+        return b"".join(_canonical(self))
+
+    def indented(self) -> Iterator[str]:
+        """The same to be read by people."""
+        return _indented(self)
 
     @cached_property
     def digest(self) -> str:
@@ -70,6 +76,11 @@ class Contents:
 
 def contents_of(report: StudyReport) -> Contents:
     """What a computed report says, numbers to ten digits: as it would be read if it were frozen now."""
+    with first_words(report.filters.first_words):
+        return _contents_of(report)
+
+
+def _contents_of(report: StudyReport) -> Contents:
     parts = [ContentsPart("at-a-glance", "", 0, (overview(report),))]
     for rated in report.ratings:
         title = _("Ratings: %(section)s") % {"section": rated.section.title}
@@ -152,6 +163,59 @@ def _table(data: Mapping[str, Any]) -> ReportTable:
     heads = tuple(Head(**head) for head in data["heads"])
     rows = tuple(tuple(row) for row in data["rows"])
     return ReportTable(**{**data, "heads": heads, "rows": rows, "row_keys": tuple(data["row_keys"])})
+
+
+def _canonical(value: Any) -> Iterator[bytes]:
+    """Canonical JSON in pieces, so that a long table is never there a second and a third time."""
+    if is_dataclass(value) and not isinstance(value, type):
+        value = _fields(value)
+    if isinstance(value, dict):
+        for n, key in enumerate(sorted(value)):
+            yield (b"," if n else b"{") + canonical_json(key) + b":"
+            yield from _canonical(value[key])
+        yield b"}" if value else b"{}"
+    elif isinstance(value, list | tuple):
+        yield b"["
+        if value and is_dataclass(value[0]):
+            for n, one in enumerate(value):
+                yield b"," if n else b""
+                yield from _canonical(one)
+        else:
+            for start in range(0, len(value), _AT_ONCE):
+                some = canonical_json(_rounded(value[start : start + _AT_ONCE]))
+                yield (b"," if start else b"") + some[1:-1]
+        yield b"]"
+    else:
+        yield canonical_json(_rounded(value))
+
+
+def _indented(value: Any, deep: int = 0) -> Iterator[str]:
+    """As `json.dumps(…, indent=1)` writes canonical JSON."""
+    line = "\n" + " " * (deep + 1)
+    if is_dataclass(value) and not isinstance(value, type):
+        value = _fields(value)
+    if isinstance(value, dict) and value:
+        for n, key in enumerate(sorted(value)):
+            yield f"{',' if n else '{'}{line}{_in_json(key)}: "
+            yield from _indented(value[key], deep + 1)
+        yield line[:-1] + "}"
+    elif isinstance(value, list | tuple) and value and isinstance(value[0], str | int | float | None):
+        yield f"[{line}" + f",{line}".join(_in_json(_rounded(one)) for one in value) + line[:-1] + "]"
+    elif isinstance(value, list | tuple) and value:
+        for n, one in enumerate(value):
+            yield ("," if n else "[") + line
+            yield from _indented(one, deep + 1)
+        yield line[:-1] + "]"
+    else:
+        yield _in_json(_rounded(value))
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {field.name: getattr(value, field.name) for field in fields(value)}
+
+
+_AT_ONCE = 1000
+_in_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def _rounded(value: Any) -> Any:

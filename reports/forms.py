@@ -11,9 +11,20 @@ from annotation.forms.desk import MOST_WORDS
 from annotation.models import Rater, Row, Study
 from annotation.scheme.spec import Kind, QuestionSpec, SectionSpec, facet_word
 from base.text import natural
+from judges.calibration_queries import calibrations_in
 from judges.models import Judge
 from llm import encoders
-from reports.data.arrays import INCLUDE, LEAVE_OUT, MAJORITY, PEOPLE, TOLD_APART, Filters, voice_of
+from reports.data.arrays import (
+    ABILITIES,
+    DAWID_SKENE,
+    INCLUDE,
+    LEAVE_OUT,
+    MAJORITY,
+    PEOPLE,
+    TOLD_APART,
+    Filters,
+    voice_of,
+)
 from reports.data.texts import separator_of
 from reports.models import Export, Report
 from reports.numbers.report import found_or_not
@@ -22,7 +33,7 @@ from reports.queries import scored_judges
 from reports.stats.bootstrap import N_DRAWS
 from reports.stats.graph.agreement import THRESHOLDS
 from reports.stats.text.metrics import DEFAULT, OF_LISTS, VARIANTS
-from reports.words import METRICS, cap, code_of
+from reports.words import METRICS, asked_name, cap, code_of
 
 _NO_WORD = "-"  # in a query, where a facet has no word
 _THRESHOLDS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
@@ -58,6 +69,8 @@ class FiltersForm(forms.Form):
         voices = [
             (PEOPLE, _("anybody among people")),
             (MAJORITY, _("what most people said")),
+            (DAWID_SKENE, _("people weighed by their errors (Dawid and Skene)")),
+            (ABILITIES, _("people weighed by ability (item-response model)")),
             *((voice_of(rater.code), code_of(rater)) for rater in raters),
         ]
         self.fields["voice"] = forms.MultipleChoiceField(
@@ -71,14 +84,14 @@ class FiltersForm(forms.Form):
         if len(asked) > 1:
             self.fields["question"] = forms.MultipleChoiceField(
                 label=_("Questions"),
-                choices=[(f"{s.key}.{q.key}", q.title if len(s.questions) > 1 else s.title) for s, q in asked],
+                choices=[(f"{s.key}.{q.key}", asked_name(s, q)) for s, q in asked],
                 widget=forms.CheckboxSelectMultiple,
                 required=False,
             )
         for section, question in asked:
             if question.merges:
                 self.fields[f"merge.{section.key}.{question.key}"] = forms.ChoiceField(
-                    label=_("Options of “%(question)s”") % {"question": question.title},
+                    label=_("Options of “%(question)s”") % {"question": asked_name(section, question)},
                     choices=[
                         ("", _("as the scheme says")),
                         (TOLD_APART, _("all told apart")),
@@ -93,29 +106,31 @@ class FiltersForm(forms.Form):
                 real = [option for option in question.options if not option.blank]
                 if question.kind == Kind.CHOICE:
                     self.fields[f"found.{section.key}.{question.key}"] = forms.MultipleChoiceField(
-                        label=_("Counts as found, “%(question)s”") % {"question": question.title},
+                        label=_("Counts as found, “%(question)s”") % {"question": asked_name(section, question)},
                         choices=[(option.key, option.label) for option in real],
                         widget=forms.CheckboxSelectMultiple,
                         help_text=_("Nothing ticked: “%(option)s” alone.") % {"option": real[0].label},
                         required=False,
                     )
         self._add_texts(study, asked)
-        for code in scored_judges(study):
+        scored = scored_judges(study)
+        fitted = calibrations_in(study) if scored else {}
+        for code in scored:
             self.fields[f"normalisation.{code}"] = forms.ChoiceField(
                 label=_("Normalisation of %(judge)s") % {"judge": code},
-                choices=[("", _("as it labelled")), *Judge.Normalisation.choices],
+                choices=[
+                    ("", _("as it labelled")),
+                    *Judge.Normalisation.choices,
+                    *(
+                        (one.key, gettext("calibration %(n)s, fitted %(day)s") % {"n": one.pk, "day": one.day})
+                        for one in fitted.get(code, ())
+                    ),
+                ],
                 required=False,
             )
         if any(question.kind == Kind.TRANSITIONS for _section, question in asked):
             here = [name for name in encoders.names() if encoders.encoder(name).is_here()]
-            self.fields["encoder"] = forms.ChoiceField(
-                label=_("Names of things compared by"),
-                choices=[
-                    ("", _("the first that is here: %(encoder)s") % {"encoder": encoders.best()}),
-                    *((name, gettext(encoders.encoder(name).label)) for name in here),
-                ],
-                required=False,
-            )
+            self._add_encoder(gettext("Names of things compared by"), here, encoders.best())
             self.fields["threshold"] = forms.MultipleChoiceField(
                 label=_("Alike from a cosine of"),
                 choices=[(str(value), f"{value:.2f}") for value in _THRESHOLDS],
@@ -126,19 +141,19 @@ class FiltersForm(forms.Form):
             label=_("Intervals"),
             choices=[
                 ("", _("none")),
-                ("document", _("drawing %(rows)s") % {"rows": words.rows}),
-                ("sheet", _("drawing %(sheets)s") % {"sheets": words.sheets}),
+                ("document", _("resampling %(rows)s") % {"rows": words.rows}),
+                ("sheet", _("resampling %(sheets)s") % {"sheets": words.sheets}),
             ],
             required=False,
         )
         self.fields["draws"] = forms.IntegerField(
-            label=_("Draws"), min_value=100, max_value=20_000, required=False, widget=_number(N_DRAWS)
+            label=_("Bootstrap resamples"), min_value=100, max_value=20_000, required=False, widget=_number(N_DRAWS)
         )
         self.fields["seed"] = forms.IntegerField(
             label=_("Seed"), min_value=0, max_value=2**31 - 1, required=False, widget=_number(0)
         )
         self.fields["exposure"] = forms.ChoiceField(
-            label=_("Labels given after a look at others'"),
+            label=_("Non-blind labels: given after a look at others'"),
             choices=[(LEAVE_OUT, _("left out of comparisons")), (INCLUDE, _("counted like the others"))],
             required=False,
         )
@@ -186,6 +201,8 @@ class FiltersForm(forms.Form):
             % {"metrics": ", ".join(str(METRICS[key][0]) for key in DEFAULT if key in known)},
             required=False,
         )
+        if of_tokens := encoders.of_tokens():
+            self._add_encoder(gettext("BERTScore computed with"), of_tokens, of_tokens[0])
         raters = sorted(study.raters.all(), key=lambda rater: natural(rater.code))
         if raters:
             self.fields["reference"] = forms.MultipleChoiceField(
@@ -197,6 +214,17 @@ class FiltersForm(forms.Form):
             )
         self.fields["unanswered"] = forms.BooleanField(
             label=_("Judges' unreadable and failed cells count as empty texts"), required=False
+        )
+
+    def _add_encoder(self, label: str, here: Sequence[str], first: str) -> None:
+        self._first_encoder = first  # what is frozen names it: another may be the first one tomorrow
+        self.fields["encoder"] = forms.ChoiceField(
+            label=label,
+            choices=[
+                ("", _("the first that is here: %(encoder)s") % {"encoder": first}),
+                *((name, gettext(encoders.encoder(name).label)) for name in here),
+            ],
+            required=False,
         )
 
     def filters(self) -> Filters:
@@ -221,8 +249,7 @@ class FiltersForm(forms.Form):
             group=data.get("group", ""),
             found={name: tuple(options) for name, options in chosen("found.").items()},
             voices=tuple(data.get("voice", ())),
-            # What is frozen names the encoder: another may be the best one tomorrow.
-            encoder=(data["encoder"] or encoders.best()) if "encoder" in data else encoders.FALLBACK,
+            encoder=(data["encoder"] or self._first_encoder) if "encoder" in data else encoders.FALLBACK,
             thresholds=tuple(map(float, data.get("threshold", ()))) or THRESHOLDS,
             by=data["by"],
             n_draws=data["draws"] or N_DRAWS,

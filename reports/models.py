@@ -13,7 +13,32 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.models import Study
+from reports.hiring.models import (
+    Accepted,
+    Certificate,
+    Revocation,
+    Split,
+    SplitRow,
+    Takeover,
+    TakeoverRow,
+    TestLook,
+)
 from work import models as work
+
+__all__ = [
+    "Accepted",
+    "Certificate",
+    "Export",
+    "ExportPart",
+    "FrozenError",
+    "Report",
+    "Revocation",
+    "Split",
+    "SplitRow",
+    "Takeover",
+    "TakeoverRow",
+    "TestLook",
+]
 
 
 class FrozenError(Exception):

@@ -5,28 +5,36 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from django.db.models import QuerySet, TextField
-from django.db.models.functions import Cast
+from django.db.models import BigIntegerField, BooleanField, Case, Q, QuerySet, TextField, When
+from django.db.models.functions import Cast, Coalesce
 from django.utils.translation import gettext as _
 
 from annotation.actions import Refused
+from annotation.answers import kind_of
+from annotation.answers.codes import VALUE
 from annotation.exchange import exports
 from annotation.models import Assignment, Column, Label, LabelEvent, Option, Question, Rater, Row, Sheet, Skip, Study
 from annotation.scheme.spec import QuestionSpec, SectionSpec, facet_word
 from base.text import natural
-from judges.methods import cloze
-from judges.models import Judge, Run, UnreadableAnswer
+from judges import lineage
+from judges.methods import SCORES, cloze
+from judges.methods.calibration import Calibration, calibrated_options
+from judges.models import FittedCalibration, Run, UnreadableAnswer
 from judges.queries import Source, sources
 from llm.engine.normalisation import Normalisation, choose
-from reports.data.arrays import Filters, StudyData, study_data
+from reports.data.arrays import Filters, StudyData
+from reports.data.cells import study_data
+from reports.data.frequent import frequent_words
 from reports.data.label_table import (
     N_VALUES,
-    AssignmentEntry,
+    AcceptedEntry,
+    ArmEntry,
+    Assignments,
     ColumnEntry,
     DraftEntry,
     IntArray,
@@ -36,35 +44,73 @@ from reports.data.label_table import (
     SkipEntry,
     UnreadableEntry,
 )
+from reports.hiring.models import SHORT
+from reports.models import Accepted, Certificate
+from reports.whole_numbers import whole_numbers
 
+# As filters name what was fitted: "calibration-12".
+_CALIBRATION = "calibration-"
 _CHUNK, _AT_ONCE = 20_000, 2_000
+_FEW = 500  # SQLite takes 999 values a query
 # A stored score as the last axis of `LabelTable.scores`; None becomes NaN.
 _VALUES = itemgetter("logprob", "n_tokens", "n_characters", "unconditional")
 _NOT_SCORED = (None, None, None, None)
 
 
-def load(study: Study, filters: Filters) -> StudyData:
-    """What a report is computed from, as arrays. Raises as `label_table`."""
-    return study_data(label_table(study, filters), filters)
+def load(study: Study, filters: Filters, *, frequent: bool = False) -> StudyData:
+    """What a report is computed from, as arrays. Arguments and errors as of `label_table`."""
+    return study_data(label_table(study, filters, frequent=frequent), filters)
+
+
+class _Keys:
+    """Keys of a table with their places in a label table; a million of them in 16 MB, where a dict takes 150."""
+
+    def __init__(self, place_of: Mapping[int, int] | IntArray) -> None:
+        """Args: the place of each key, or the keys in the order of their places."""
+        if isinstance(place_of, np.ndarray):
+            self._place = np.argsort(place_of, kind="stable")
+            self._keys = place_of[self._place]
+        else:
+            keys = np.fromiter(place_of.keys(), dtype=np.int64, count=len(place_of))
+            places = np.fromiter(place_of.values(), dtype=np.int64, count=len(place_of))
+            order = np.argsort(keys)
+            self._keys, self._place = keys[order], places[order]
+
+    def places(self, keys: IntArray) -> IntArray:
+        """Of each key its place, -1 where there is none."""
+        if not self._keys.size:
+            return np.full(len(keys), -1)
+        at = np.searchsorted(self._keys, keys).clip(max=self._keys.size - 1)
+        found: IntArray = np.where(self._keys[at] == keys, self._place[at], -1)
+        return found
+
+    def __contains__(self, key: int) -> bool:
+        at = int(np.searchsorted(self._keys, key))
+        return at < self._keys.size and int(self._keys[at]) == key
+
+    def __getitem__(self, key: int) -> int:
+        return int(self._place[np.searchsorted(self._keys, key)])
 
 
 class _Places(NamedTuple):
     """From keys of the database to places in a label table."""
 
-    assignment: Mapping[int, int]
-    column: Mapping[int, int]
+    assignment: _Keys
+    column: _Keys
     question: Mapping[int, int]
     option: Mapping[int, int]  # key of an option -> its code in its question
 
 
-def label_table(study: Study, filters: Filters, *, notes: bool = False) -> LabelTable:
-    """All labels of a study that the filters let through. Nine queries, twelve where there is a judge, one more where
-    labels began as drafts, however many labels.
+def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent: bool = False) -> LabelTable:
+    """All labels of a study that the filters let through. Nine queries, 13 where there is a judge, 14 where there are
+    several; more where rows were given in part, labels are values or began as drafts, or cells were skipped; however
+    many labels.
 
     Left out: withdrawn assignments. Labels given after a look are in it, whatever the filters say of them.
 
     Args:
         notes: with the notes of the labels, which no number needs.
+        frequent: with the words that are frequent in the rows' texts, all of which are read for it.
     Raises:
         Refused: a judge's labels cannot be chosen anew under the normalisation that the filters name.
     """
@@ -84,19 +130,15 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False) -> Label
     in_order = in_order.order_by("sheet__position", "section__position", "position")
     columns = list(in_order.values_list("pk", "sheet_id", "section__key", "position", "name", "facets"))
 
-    assignments = Assignment.objects.filter(rater__in=[*rater_place], row__sheet__in=[*sheet_place])
+    assignments = Assignment.objects.filter(row__sheet__in=[*sheet_place])
+    if filters.people or filters.judges:  # else SQLite would look for each of 500 raters in each row
+        assignments = assignments.filter(rater__in=[*rater_place])
     assignments = assignments.exclude(state=Assignment.State.WITHDRAWN)
-    of_assignments = assignments.order_by().values_list("pk", "rater_id", "row_id", "repeat", "state", "sections")
-    # What came into the study since the query before is left for the next report.
-    given = sorted(
-        (row_place[row], rater_place[rater], repeat, state, tuple(sections), pk)
-        for pk, rater, row, repeat, state, sections in of_assignments
-        if row in row_place
-    )
+    given, keys = _given(assignments, _Keys(row_place), _Keys(rater_place))
     numbers = {(section.key, q.key): n for n, (section, q) in enumerate(_questions_of(study))}
     places = _Places(
-        assignment={entry[-1]: place for place, entry in enumerate(given)},
-        column={column[0]: place for place, column in enumerate(columns)},
+        assignment=keys,
+        column=_Keys({column[0]: place for place, column in enumerate(columns)}),
         question={
             pk: numbers[section, key]
             for pk, section, key in Question.objects.filter(section__scheme=study.scheme_id).values_list(
@@ -112,13 +154,11 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False) -> Label
         needed = _needed(study, filters.questions)
         of_cells["question__in"] = [pk for pk, number in places.question.items() if number in needed]
     found = Label.objects.filter(**of_cells).order_by()
-    labels, values = _labels(found, places, _questions_of(study))
+    labels, values, has_notes, has_drafts = _labels(found, places, _questions_of(study))
     with_judges = any(rater.kind == Rater.Kind.JUDGE for rater in raters)
     behind = sources(study) if with_judges else {}
-    skips = Skip.objects.filter(**of_cells).order_by().values_list(*_CELL, "reason")
-    unreadable = (
-        UnreadableAnswer.objects.filter(**of_cells).order_by().values_list(*_CELL, "why") if with_judges else ()
-    )
+    skips = _few(Skip.objects.all(), of_cells, "reason")
+    unreadable = _few(UnreadableAnswer.objects.all(), of_cells, "why") if with_judges else ()
     table = LabelTable(
         slug=study.slug,
         title=study.title,
@@ -135,17 +175,26 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False) -> Label
             ColumnEntry(sheet_place[sheet], section, position, name, facets)
             for _pk, sheet, section, position, name, facets in columns
         ),
-        assignments=tuple(
-            AssignmentEntry(rater, row, repeat, state, sections) for row, rater, repeat, state, sections, _pk in given
-        ),
+        assignments=given,
         labels=labels,
-        notes=_notes(found, places, labels) if notes else {},
+        notes=_notes(found, places, labels) if notes and has_notes else {},
         skips=tuple(sorted(SkipEntry(*cell) for cell in _cells(skips, places))),
         unreadable=tuple(sorted(UnreadableEntry(*cell) for cell in _cells(unreadable, places))),
         values=values,
-        drafts=_drafts(found, places, labels),
+        drafts=_drafts(found, places, labels) if has_drafts else (),
+        frequent=frequent_words(study, [row[0] for row in rows]) if frequent else (),
     )
+    if with_judges:
+        table = replace(table, accepted=_accepted(study, table, places), arms=_arms(study, table))
     return _with_scores(table, found, places, filters.normalisations)
+
+
+def _arms(study: Study, table: LabelTable) -> tuple[ArmEntry, ...]:
+    codes = [rater.code for rater in table.raters if rater.kind == Rater.Kind.JUDGE]
+    return tuple(
+        ArmEntry(arm.code, arm.of, arm.turn, arm.reworded, {name: tuple(keys) for name, keys in arm.orders.items()})
+        for arm in lineage.arms_in(study, codes)
+    )
 
 
 def _raters(study: Study, filters: Filters) -> list[Rater]:
@@ -177,27 +226,76 @@ def _needed(study: Study, names: Sequence[str]) -> set[int]:
 _CELL = ("assignment_id", "column_id", "question_id")
 
 
+def _given(assignments: QuerySet[Assignment], rows: _Keys, raters: _Keys) -> tuple[Assignments, _Keys]:
+    """The assignments in the order of rows, raters and repeats, and their keys."""
+    states = [str(state) for state in Assignment.State]
+    number = Case(*(When(state=state, then=n) for n, state in enumerate(states)), output_field=BigIntegerField())
+    some = assignments.order_by().annotate(number=number, in_part=_flag(~Q(sections=[])))
+    stored = whole_numbers(some, "pk", "row_id", "rater_id", "repeat", "number", "in_part")
+    sections: dict[int, tuple[str, ...]] = {}
+    if stored[:, 5].any():
+        sections = {pk: tuple(keys) for pk, keys in some.filter(in_part=1).values_list("pk", "sections")}
+    # What came into the study since the query before is left for the next report.
+    row, rater = rows.places(stored[:, 1]), raters.places(stored[:, 2])
+    found = np.flatnonzero((row >= 0) & (rater >= 0))
+    found = found[np.lexsort((stored[found, 0], stored[found, 3], rater[found], row[found]))]
+    keys = stored[found, 0]
+    place_of = _Keys(keys)
+    given = Assignments(
+        rater=rater[found].astype(np.int32),
+        row=row[found].astype(np.int32),
+        repeat=stored[found, 3].astype(np.int32),
+        state=stored[found, 4].astype(np.int8),
+        states=tuple(states),
+        sections={place_of[pk]: said for pk, said in sections.items() if said and pk in place_of},
+    )
+    return given, place_of
+
+
+def _flag(condition: Q) -> Case:
+    return Case(When(condition, then=1), default=0, output_field=BigIntegerField())
+
+
+def _few(cells: QuerySet[Any], of_cells: Mapping[str, Any], said: str) -> QuerySet[Any, Any] | tuple[()]:
+    """Cells of a table that has few. They are looked up from their side: asked for by a million assignments, SQLite
+    took a third of a report's time to find none."""
+    work = [*cells.order_by().values_list("assignment_id", flat=True).distinct()[: _FEW + 1]]
+    if not work:
+        return ()
+    if len(work) <= _FEW:
+        of_cells = {**of_cells, "assignment__in": of_cells["assignment__in"].filter(pk__in=work)}
+    return cells.filter(**of_cells).order_by().values_list(*_CELL, said)
+
+
 def _labels(
     found: QuerySet[Label], places: _Places, questions: Sequence[tuple[SectionSpec, QuestionSpec]]
-) -> tuple[IntArray, tuple[tuple[str, ...], ...]]:
-    """The labels, and of each question the values that answer it."""
-    parts = [np.zeros((0, N_VALUES), dtype=np.int64)]
-    chunk: list[tuple[int, ...]] = []
+) -> tuple[IntArray, tuple[tuple[str, ...], ...], bool, bool]:
+    """The labels, of each question the values that answer it, and whether any label has a note, or began as a draft."""
     assignment, column, question, option = places
     told_by_values = not all(spec.options for _section, spec in questions)
     said: list[dict[str, int]] = [{} for _question in questions]
-    names = [*_CELL, "option_id", "preset", "exposed", *(("stored",) if told_by_values else ())]
+    names = [*_CELL, "answer", "preset", "exposed", "noted", "drafted"]
+    of_each = {"noted": _flag(~Q(note="")), "drafted": _flag(Q(drafted_from__isnull=False))}
+    labels = whole_numbers(found.annotate(answer=Coalesce("option_id", 0), **of_each), *names)
+    has_notes, has_drafts = (bool(labels[:, place].any()) for place in (N_VALUES, N_VALUES + 1))
+    labels = labels[:, :N_VALUES]
     if told_by_values:
-        found = found.annotate(stored=Cast("value", TextField()))
-    for a, c, q, o, preset, exposed, *rest in found.values_list(*names).iterator(chunk_size=_CHUNK):
-        if a in assignment and c in column:
-            number = question[q]
-            code = option[o] if o is not None else said[number].setdefault(rest[0], len(said[number]))
-            chunk.append((assignment[a], column[c], number, code, preset, exposed))
-        if len(chunk) == _CHUNK:
-            parts.append(np.array(chunk, dtype=np.int64))
-            chunk = []
-    labels = np.concatenate([*parts, np.array(chunk, dtype=np.int64).reshape(-1, N_VALUES)])
+        has_value = labels[:, 3] == 0
+        stored = found.filter(value__isnull=False).annotate(stored=Cast("value", TextField()))
+        codes: dict[tuple[int, int, int], int] = {}
+        for a, c, q, value in stored.values_list(*_CELL, "stored").iterator(chunk_size=_CHUNK):
+            of_question = said[question[q]]
+            codes[a, c, q] = of_question.setdefault(value, len(of_question))
+        cells = zip(*labels[has_value, :3].T.tolist(), strict=True)
+        labels[has_value, 3] = [codes.get(cell, -1) for cell in cells]
+    else:
+        has_value = np.zeros(len(labels), dtype=bool)
+    chosen = labels[~has_value, 3]
+    labels[~has_value, 3] = _Keys(option).places(chosen)
+    labels[:, 0], labels[:, 1] = assignment.places(labels[:, 0]), column.places(labels[:, 1])
+    labels[:, 2] = _Keys(question).places(labels[:, 2])
+    # What came or changed between two queries is left for the next report.
+    labels = labels[(labels[:, :4] >= 0).all(axis=1)]
     labels = labels[np.lexsort((labels[:, 2], labels[:, 1], labels[:, 0]))]
     for number, of_question in enumerate(said):
         if of_question:  # numbered as they were met; now in their order
@@ -205,7 +303,7 @@ def _labels(
             mine = labels[:, 2] == number
             labels[mine, 3] = place[labels[mine, 3]]
     values = tuple(tuple(sorted(of_question)) for of_question in said)
-    return labels, values if told_by_values else ()
+    return labels, values if told_by_values else (), has_notes, has_drafts
 
 
 def _drafts(found: QuerySet[Label], places: _Places, labels: IntArray) -> tuple[DraftEntry, ...]:
@@ -227,6 +325,26 @@ def _drafts(found: QuerySet[Label], places: _Places, labels: IntArray) -> tuple[
             if (place := finder.place(a, c, q)) is not None
         )
     )
+
+
+def _accepted(study: Study, table: LabelTable, places: _Places) -> tuple[AcceptedEntry, ...]:
+    """The judges' labels that were accepted under a certificate, the last one, and still say what was accepted."""
+    finder: _Finder | None = None
+    entries: dict[int, AcceptedEntry] = {}
+    for *cell, code, digest, revoked in _of_certificates(study):
+        finder = finder or _Finder(table.labels, places)
+        place = finder.place(*cell)
+        if place is not None and table.code_of(place) == code:
+            entries[place] = AcceptedEntry(place, digest[:SHORT], revoked)
+    return tuple(entries[place] for place in sorted(entries))
+
+
+def _of_certificates(study: Study) -> Iterator[tuple[Any, ...]]:
+    cells = Accepted.objects.filter(takeover__certificate__study=study)
+    revoked = Q(takeover__certificate__revocation__isnull=False)
+    cells = cells.annotate(revoked=Case(When(revoked, then=True), default=False, output_field=BooleanField()))
+    names = (*_CELL, "code", "takeover__certificate__digest", "revoked")
+    return cells.order_by("takeover", "pk").values_list(*names).iterator(chunk_size=_CHUNK)
 
 
 def _cells(found: Iterable[tuple[int, int, int, str]], places: _Places) -> Iterator[tuple[int, int, int, str]]:
@@ -269,9 +387,10 @@ def _with_scores(table: LabelTable, found: QuerySet[Label], places: _Places, ane
     keys = [[option.key for option in spec.options] for _section, spec in table.questions]
     filling = [[_NOT_SCORED] * (n_options - len(of_question)) for of_question in keys]
     labels, raters = table.labels.copy(), table.raters
-    rater_of = [assignment.rater for assignment in table.assignments]
+    rater_of = table.assignments.rater
     question_of = labels[:, 2].tolist()
     normalised: dict[int, RaterEntry] = {}
+    fitted = {code: _fitted(table, code, name) for code, name in anew.items() if name.startswith(_CALIBRATION)}
     for cell, stored in _stored_scores(scored):
         if (of_options := cloze.stored_options(stored)) is None:
             continue
@@ -280,12 +399,16 @@ def _with_scores(table: LabelTable, found: QuerySet[Label], places: _Places, ane
         if place is None:
             continue
         question = question_of[place]
+        number = int(rater_of[places.assignment[cell[0]]])
+        if number not in normalised:
+            normalised[number] = _normalised(raters[number], stored, anew, fitted)
+        section, spec = table.questions[question]
+        by = _calibration(normalised[number], stored, f"{section.key}.{spec.key}", fitted)
+        if by is not None:
+            of_options = {key: asdict(score) for key, score in calibrated_options(of_options, by).items()}
         of_keys = [_VALUES(of_options[key]) if key in of_options else _NOT_SCORED for key in keys[question]]
         values.append(of_keys + filling[question])
         place_of.append(place)
-        number = rater_of[places.assignment[cell[0]]]
-        if number not in normalised:
-            normalised[number] = _normalised(raters[number], stored.get("normalisation", ""), anew)
         if normalised[number].anew and keys[question]:
             labels[place, 3] = _chosen_anew(of_options, table.questions[question][1], normalised[number])
     if not place_of:
@@ -308,9 +431,35 @@ def _stored_scores(scored: QuerySet[Label]) -> Iterator[tuple[tuple[int, int, in
         yield from (((line[0], line[1], line[2]), scores) for line, scores in zip(block, stored, strict=True))
 
 
-def _normalised(rater: RaterEntry, its_own: str, anew: Mapping[str, str]) -> RaterEntry:
-    chosen = anew.get(rater.code, its_own)
+def _fitted(table: LabelTable, code: str, name: str) -> FittedCalibration:
+    number = name.removeprefix(_CALIBRATION)
+    found = FittedCalibration.objects.filter(study__slug=table.slug, rater__code=code)
+    one = found.filter(pk=int(number)).first() if number.isdecimal() else None
+    if one is None:
+        raise Refused(_("“%(judge)s” has no calibration “%(name)s” in this study.") % {"judge": code, "name": name})
+    return one
+
+
+def _normalised(
+    rater: RaterEntry, stored: Mapping[str, Any], anew: Mapping[str, str], fitted: Mapping[str, FittedCalibration]
+) -> RaterEntry:
+    """What its scores become is in its name: a calibrated score is compared as it is."""
+    its_own = stored.get("normalisation", "")
+    if stored.get("calibration"):
+        its_own += ", calibrated"
+    chosen = fitted[rater.code].said if rater.code in fitted else anew.get(rater.code, its_own)
     return replace(rater, normalisation=chosen, anew=chosen != its_own)
+
+
+def _calibration(
+    rater: RaterEntry, stored: Mapping[str, Any], question: str, fitted: Mapping[str, FittedCalibration]
+) -> Calibration | None:
+    """By which a label is chosen besides: what was fitted; of a label as it was given, what it was chosen by."""
+    if rater.code in fitted:
+        unchanged = Calibration(normalisation=stored["normalisation"])
+        return fitted[rater.code].of(question) or unchanged
+    by = stored.get("calibration")
+    return Calibration.model_validate(by) if by and not rater.anew else None
 
 
 def _chosen_anew(stored: Mapping[str, Any], spec: QuestionSpec, rater: RaterEntry) -> int:
@@ -332,19 +481,27 @@ def sheets_in(study: Study, filters: Filters) -> QuerySet[Sheet]:
 
 def scored_judges(study: Study) -> list[str]:
     """Codes of the judges whose labels may be chosen anew: those that scored the options with a model. One query."""
-    runs = Run.objects.filter(study=study, judge__method=Judge.Method.CLOZE)
+    runs = Run.objects.filter(study=study, judge__method__in=SCORES)
     return sorted(set(runs.values_list("rater__code", flat=True)), key=natural)
 
 
-def labels(study: Study, filters: Filters) -> Iterator[tuple[str, ...]]:
-    """The labels that the filters let through, one by one, all repeats, as `annotation.exchange.exports` writes them.
+def label_header(study: Study) -> tuple[str, ...]:
+    """The headings of `labels`: those of the core, and "certificate" where the study has one."""
+    certificates = ("certificate",) if Certificate.objects.filter(study=study).exists() else ()
+    return (*exports.label_header(study), *certificates)
 
-    Two queries, read in parts.
+
+def labels(study: Study, filters: Filters) -> Iterator[tuple[str, ...]]:
+    """The labels that the filters let through, one by one, all repeats, as `annotation.exchange.exports` writes them,
+    and under which certificate they were accepted, where the study has one.
+
+    Three queries, read in parts; four where a certificate is at work.
     """
     titles = set(study.sheets.filter(pk__in=filters.sheets).values_list("title", flat=True))
     names = ("sheet", "rater", "rater_kind", "state", "section", "question")
     sheet, rater, kind, state, section, question = (exports.COLUMNS.index(name) for name in names)
     wanted = {Rater.Kind.PERSON.value: filters.people, Rater.Kind.JUDGE.value: filters.judges}
+    stated = _stated(study) if Certificate.objects.filter(study=study).exists() else None
     for record in exports.exported_labels(study):
         codes = wanted.get(record[kind])
         if (
@@ -353,4 +510,30 @@ def labels(study: Study, filters: Filters) -> Iterator[tuple[str, ...]]:
             and (not filters.questions or f"{record[section]}.{record[question]}" in filters.questions)
             and (not filters.submitted_only or record[state] == Assignment.State.SUBMITTED)
         ):
-            yield record
+            yield record if stated is None else (*record, stated.get(tuple(record[at] for at in _CELL_AT), ""))
+
+
+_OF_CELL = ("sheet", "row", "rater", "repeat", "section", "column_number", "question", "answer")
+_CELL_AT = tuple(exports.COLUMNS.index(name) for name in _OF_CELL)
+
+
+def _stated(study: Study) -> dict[tuple[str, ...], str]:
+    """Cell and answer, as exports name them -> the certificate under which it was accepted."""
+    specs = {(section.key, spec.key): spec for section, spec in _questions_of(study)}
+    cells = Accepted.objects.filter(takeover__certificate__study=study).order_by("takeover", "pk")
+    found: dict[tuple[str, ...], str] = {}
+    for *cell, section, number, question, code, digest, revoked in cells.values_list(
+        "assignment__row__sheet__title", "assignment__row__name", "assignment__rater__code", "assignment__repeat",
+        "question__section__key", "column__position", "question__key", "code", "takeover__certificate__digest",
+        "takeover__certificate__revocation",
+    ):  # fmt: skip
+        spec = specs[section, question]
+        answer = code if spec.options else kind_of(spec).written(spec, json.loads(code[len(VALUE) :]))
+        key = (*map(str, cell), section, str(number + 1), question, answer)
+        found[key] = certificate_word(digest[:SHORT], revoked is not None)
+    return found
+
+
+def certificate_word(name: str, revoked: bool) -> str:
+    """What the column "certificate" says."""
+    return f"{name} (revoked)" if revoked else name

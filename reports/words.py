@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 from django.utils.formats import number_format
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.models import Rater
-from annotation.scheme.spec import Words
-from reports.data.arrays import MAJORITY, Voice
+from annotation.scheme.spec import QuestionSpec, SectionSpec, Words
+from reports.data.arrays import ABILITIES, DAWID_SKENE, MAJORITY, Voice
 from reports.data.label_table import RaterEntry
 from reports.numbers.ratings import Criterion, RatingsReport
 from reports.numbers.report import PeopleAgreement, QuestionReport
@@ -30,7 +34,9 @@ from reports.stats import spa as spa_stats
 from reports.stats import systems as system_stats
 from reports.stats import thresholds as threshold_stats
 from reports.stats.coverage import Verdict
+from reports.stats.hiring import means as means_stats
 from reports.stats.summary import Empty
+from reports.stats.text import bertscore as bertscore_stats
 from reports.stats.text import meteor as meteor_stats
 from reports.stats.text import meteor_java as meteor_java_stats
 
@@ -43,6 +49,8 @@ EMPTY: dict[int, Promise] = {
 # Why a number is not defined.
 UNDEFINED: dict[str, Promise | str] = {
     "": "",
+    means_stats.NOTHING: gettext_lazy("there is nothing to count"),
+    means_stats.ONE_CLUSTER: gettext_lazy("of one document there is no interval"),
     agreement_stats.NO_TWO_ANSWERS: gettext_lazy("no cell was answered by two people"),
     agreement_stats.NO_PAIR_DEFINED: gettext_lazy(
         "in every pair, both raters chose one and the same option everywhere"
@@ -54,6 +62,9 @@ UNDEFINED: dict[str, Promise | str] = {
     among_stats.ONE_OPTION: gettext_lazy("there is only one option"),
     among_stats.NEVER_CHOSEN: gettext_lazy("nobody chose this option in a cell with two answers"),
     alternative_stats.TOO_FEW_PEOPLE: gettext_lazy("not enough annotators: the test needs three with enough cells"),
+    alternative_stats.TOO_FEW_DOCUMENTS: gettext_lazy(
+        "not enough annotators: the test needs three with enough cells in ten documents or more"
+    ),
     alternative_stats.TOO_FEW_CELLS: gettext_lazy("no person has enough cells that the judge and another answered"),
     comparison_stats.NO_COMMON_CELL: gettext_lazy("no cell has a label of both judges and a person's answer"),
     comparison_stats.NEVER_APART: gettext_lazy("the judges are right and wrong in the same cells"),
@@ -79,6 +90,8 @@ UNDEFINED: dict[str, Promise | str] = {
         "WordNet is not installed: NLTK finds no “wordnet” among its data (NLTK_DATA)"
     ),
     meteor_java_stats.NO_JAVA: gettext_lazy("METEOR 1.5 needs Java, and the Python package pycocoevalcap"),
+    bertscore_stats.NO_ENCODER: gettext_lazy("it needs an encoder that gives vectors of tokens, and none is chosen"),
+    bertscore_stats.TOO_MANY_TEXTS: gettext_lazy("there are more than 20,000 different texts: filter them"),
     spa_stats.NO_ASSESSMENT: gettext_lazy("nobody compared both for one input"),
     spa_stats.ONE_INPUT: gettext_lazy("both are compared for one input alone"),
     spa_stats.ALL_THE_SAME: gettext_lazy(
@@ -163,7 +176,45 @@ METRICS: dict[str, tuple[Promise | str, Promise]] = {
             "of the corpus, by the Java program that pycocoevalcap brings; needs both, and half a minute the first time"
         ),
     ),
+    "bertscore": (
+        "BERTScore",
+        gettext_lazy("F1 of tokens matched by the cosine of their last hidden states, without IDF or rescaling"),
+    ),
 }
+
+
+_in_first_words: ContextVar[bool] = ContextVar("_in_first_words", default=False)
+# Lines of tables that were called otherwise once, and how they are called now.
+RENAMED: tuple[tuple[Promise, Promise], ...] = (
+    (gettext_lazy("Share of equal answers"), gettext_lazy("Percent agreement")),
+    (COEFFICIENTS["percent"], gettext_lazy("Percent agreement, each cell alike")),
+    (COEFFICIENTS["percent_of_comparisons"], gettext_lazy("Percent agreement, each pair alike")),
+)
+
+
+@contextmanager
+def first_words(wanted: bool) -> Iterator[None]:
+    """In here, `worded` says what it said at first where that is wanted: of a report that was frozen so."""
+    token = _in_first_words.set(wanted)
+    try:
+        yield
+    finally:
+        _in_first_words.reset(token)
+
+
+def worded(first: str, now: str) -> str:
+    """How a thing is called: a report that was frozen when it was called otherwise is said again as it was."""
+    return first if _in_first_words.get() else now
+
+
+def renamed(name: str) -> str:
+    """A line's name as it is now."""
+    return next((str(now) for first, now in RENAMED if name == str(first)), name)
+
+
+def coefficient(key: str) -> str:
+    """A coefficient by its name."""
+    return worded(str(COEFFICIENTS[key]), renamed(str(COEFFICIENTS[key])))
 
 
 def undefined(question: QuestionReport, agreement: PeopleAgreement, reason: str) -> str:
@@ -192,16 +243,27 @@ def not_asked_how(words: Words, n: int) -> str:
     ) % {"row": words.row}
 
 
+_TOGETHER = {
+    MAJORITY: gettext_lazy("most people"),
+    DAWID_SKENE: gettext_lazy("people weighed by their errors"),
+    ABILITIES: gettext_lazy("people weighed by ability"),
+}
+
+
 def heard(voice: Voice) -> str:
     """Whose answers are read."""
     if voice.rater is not None:
         return code_of(voice.rater)
-    return _("most people") if voice.name == MAJORITY else _("anybody")
+    return str(_TOGETHER.get(voice.name, gettext_lazy("anybody")))
 
 
 def name_of(question: QuestionReport | ValueReport) -> str:
-    section = question.data.section
-    return f"{section.title}: {question.spec.title}" if len(section.questions) > 1 else section.title
+    return asked_name(question.data.section, question.spec)
+
+
+def asked_name(section: SectionSpec, question: QuestionSpec) -> str:
+    """The name of a question among all of its scheme: sections may ask alike."""
+    return f"{section.title}: {question.title}" if len(section.questions) > 1 else section.title
 
 
 def pairs_of(words: Words) -> str:

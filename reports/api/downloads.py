@@ -15,10 +15,10 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.actions import note_looks
+from annotation.actions import note, note_looks
 from annotation.api.core import study_of, user_of
-from annotation.api.serializers import RefusalSerializer
-from annotation.models import Role
+from annotation.api.serializers import MAX_ID, RefusalSerializer
+from annotation.models import AuditEvent, Role
 from reports import actions, queries
 from reports.api.serializers import asked_filters, filter_parameters
 from reports.data.arrays import Filters
@@ -29,7 +29,11 @@ from reports.models import Export
 class AskSerializer(serializers.Serializer[Any]):
     form = serializers.ChoiceField(choices=Export.Form.choices)
     report = serializers.IntegerField(
-        required=False, allow_null=True, help_text=_("A frozen report; without it, the study as it stands.")
+        min_value=1,
+        max_value=MAX_ID,
+        required=False,
+        allow_null=True,
+        help_text=_("A frozen report; without it, the study as it stands."),
     )
 
 
@@ -109,4 +113,5 @@ def export_file(request: Request, slug: str, pk: int) -> FileResponse:
         raise Http404
     looked_at = queries.sheets_in(made.study, Filters.from_json(made.filters))
     note_looks(sheets=looked_at, user=user_of(request))
+    note(AuditEvent.Kind.EXPORT, by=user_of(request), study=made.study, what=file_name(made))
     return FileResponse(path_of(made).open("rb"), as_attachment=True, filename=file_name(made))

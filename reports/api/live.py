@@ -29,7 +29,7 @@ def report(request: Request, slug: str) -> Response:
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
     filters = asked_filters(request, study)
     try:
-        made = compute(queries.load(study, filters), filters)
+        made = compute(queries.load(study, filters, frequent=True), filters)
     except Refused as refused:
         raise ValidationError({"normalisation": [str(refused)]}) from refused
     data, contents = made.data, contents_of(made)

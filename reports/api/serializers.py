@@ -131,7 +131,9 @@ filter_parameters = [
     OpenApiParameter(
         "encoder",
         OpenApiTypes.STR,
-        description=_("By which names of things in graphs are compared; without it the first that is here."),
+        description=_(
+            "By which names of things in graphs, and texts for BERTScore, are compared; the first here without it."
+        ),
     ),
     OpenApiParameter(
         "threshold", OpenApiTypes.FLOAT, many=True, description=_("How alike two names have to be; several: repeat it.")

@@ -8,23 +8,26 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from annotation.answers.codes import VALUE
 from annotation.scheme.spec import QuestionSpec, SchemeSpec, SectionSpec
+from reports.data.frequent import FrequentEntry
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 # 2 has what 1 has no place for: answers that are values, facets of rows, drafts. A table without any of these is
-# written as 1, byte by byte as it always was, so that equal labels have one digest whatever version wrote them.
-FORMATS = (1, 2)
+# written as 1, byte by byte as it always was, so that equal labels have one digest whatever version wrote them. 3 has
+# labels that were accepted under a certificate, and is written where there are any; 4 the words that are frequent in
+# the rows' texts; 5 the arms of judges.
+FORMATS = (1, 2, 3, 4, 5)
 N_VALUES = 6  # of a label in `LabelTable.labels`
 # The last axis of `LabelTable.scores`.
 LOGPROB, TOKENS, CHARACTERS, UNCONDITIONAL = range(4)
@@ -50,7 +53,7 @@ class RaterEntry:
     extraction_model: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RowEntry:
     sheet: int  # its place in `LabelTable.sheets`
     name: str
@@ -67,8 +70,7 @@ class ColumnEntry:
     facets: Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class AssignmentEntry:
+class AssignmentEntry(NamedTuple):
     """Raters and rows by their places; `sections` are keys, none meaning all."""
 
     rater: int
@@ -76,6 +78,76 @@ class AssignmentEntry:
     repeat: int
     state: str
     sections: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Assignments(Sequence[AssignmentEntry]):
+    """Many assignments as arrays of shape (n,): a million of them in 13 MB, where as many objects take 90.
+
+    rater and row: places; state: the place of each one's in `states`; sections: of those that have any, by place.
+    """
+
+    rater: npt.NDArray[np.int32]
+    row: npt.NDArray[np.int32]
+    repeat: npt.NDArray[np.int32]
+    state: npt.NDArray[np.int8]
+    states: tuple[str, ...]
+    sections: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, entries: Iterable[AssignmentEntry]) -> Assignments:
+        listed = list(entries)
+        states = tuple(sorted({entry.state for entry in listed}))
+        return cls(
+            rater=np.array([entry.rater for entry in listed], dtype=np.int32),
+            row=np.array([entry.row for entry in listed], dtype=np.int32),
+            repeat=np.array([entry.repeat for entry in listed], dtype=np.int32),
+            state=np.array([states.index(entry.state) for entry in listed], dtype=np.int8),
+            states=states,
+            sections={place: entry.sections for place, entry in enumerate(listed) if entry.sections},
+        )
+
+    def __len__(self) -> int:
+        return self.rater.size
+
+    @overload
+    def __getitem__(self, place: int) -> AssignmentEntry: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[AssignmentEntry]: ...
+    def __getitem__(self, place: int | slice) -> AssignmentEntry | list[AssignmentEntry]:
+        if isinstance(place, slice):
+            return list(self._between(*place.indices(len(self))))
+        return AssignmentEntry(
+            int(self.rater[place]),
+            int(self.row[place]),
+            int(self.repeat[place]),
+            self.states[self.state[place]],
+            self.sections.get(place % len(self), ()),
+        )
+
+    def __iter__(self) -> Iterator[AssignmentEntry]:
+        for start in range(0, len(self), _AT_ONCE):
+            yield from self._between(start, min(start + _AT_ONCE, len(self)), 1)
+
+    def _between(self, start: int, stop: int, step: int) -> Iterator[AssignmentEntry]:
+        yield from self.at(np.arange(start, stop, step))
+
+    def at(self, places: IntArray) -> list[AssignmentEntry]:
+        """Those at these places; many at once, since one by one each takes ten times as long."""
+        states, sections = self.states, self.sections
+        lines = zip(
+            places.tolist(),
+            *(values[places].tolist() for values in (self.rater, self.row, self.repeat, self.state)),
+            strict=True,
+        )
+        return [AssignmentEntry(w, r, n, states[state], sections.get(place, ())) for place, w, r, n, state in lines]
+
+    def are(self, state: str) -> npt.NDArray[np.bool_]:
+        """Of each whether it is in this state."""
+        if state not in self.states:
+            return np.zeros(len(self), dtype=bool)
+        found: npt.NDArray[np.bool_] = self.state == self.states.index(state)
+        return found
 
 
 class SkipEntry(NamedTuple):
@@ -106,6 +178,26 @@ class DraftEntry(NamedTuple):
     confirmed: bool
 
 
+class AcceptedEntry(NamedTuple):
+    """A judge's label that counts under a certificate, by the first letters of its digest. `revoked`: it holds no
+    more."""
+
+    label: int  # its place in `LabelTable.labels`
+    certificate: str
+    revoked: bool
+
+
+class ArmEntry(NamedTuple):
+    """A judge as an arm of the judge `of`, which is an arm of itself and stands first. turn, reworded: how it differs;
+    orders: by question, the keys of the options as it read them, where it read them in an order."""
+
+    code: str
+    of: str
+    turn: int
+    reworded: bool
+    orders: Mapping[str, tuple[str, ...]]
+
+
 @dataclass(frozen=True, eq=False)
 class LabelTable:
     """A study's raters, rows, columns and labels, as far as a report's filters let them in.
@@ -127,7 +219,7 @@ class LabelTable:
     sheets: tuple[str, ...]
     rows: tuple[RowEntry, ...]
     columns: tuple[ColumnEntry, ...]
-    assignments: tuple[AssignmentEntry, ...]
+    assignments: Assignments
     labels: IntArray
     notes: Mapping[int, str] = field(default_factory=dict)
     scored: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
@@ -136,6 +228,9 @@ class LabelTable:
     unreadable: tuple[UnreadableEntry, ...] = ()
     values: tuple[tuple[str, ...], ...] = ()
     drafts: tuple[DraftEntry, ...] = ()
+    accepted: tuple[AcceptedEntry, ...] = ()
+    frequent: tuple[FrequentEntry, ...] = ()
+    arms: tuple[ArmEntry, ...] = ()
 
     @cached_property
     def scheme(self) -> SchemeSpec:
@@ -147,37 +242,63 @@ class LabelTable:
         return {draft.label: draft for draft in self.drafts}
 
     @cached_property
+    def accepted_of(self) -> Mapping[int, AcceptedEntry]:
+        """By the place of the label."""
+        return {entry.label: entry for entry in self.accepted}
+
+    @cached_property
     def questions(self) -> tuple[tuple[SectionSpec, QuestionSpec], ...]:
         """By their numbers in `labels`."""
         return tuple((section, question) for section in self.scheme.sections for question in section.questions)
 
-    @cached_property
+    @property
     def content(self) -> bytes:
         """The table as canonical JSON in UTF-8: the same table always gives the same bytes."""
+        return b"".join(self.content_parts())
+
+    def content_parts(self) -> Iterator[bytes]:
+        """`content` in pieces, so that a million labels are never all lists of numbers at once."""
         of_second = {
             "values": [list(of_question) for of_question in self.values],
             "row_facets": [dict(row.facets) for row in self.rows],
             "drafts": self.drafts,
         }
-        second = any(self.values) or any(row.facets for row in self.rows) or bool(self.drafts)
-        return canonical_json(
-            {
-                "format": 2 if second else 1,
-                "study": {"slug": self.slug, "title": self.title, "scheme": self.spec},
-                "raters": [astuple(rater) for rater in self.raters],
-                "sheets": list(self.sheets),
-                "rows": [[row.sheet, row.name, row.withdrawn] for row in self.rows],
-                "columns": [[c.sheet, c.section, c.position, c.name, c.facets] for c in self.columns],
-                "assignments": [[a.rater, a.row, a.repeat, a.state, list(a.sections)] for a in self.assignments],
-                "labels": self.labels.tolist(),
-                "notes": [[place, self.notes[place]] for place in sorted(self.notes)],
-                "scored": self.scored.tolist(),
-                "scores": [_scores_to_json(scores) for scores in self.scores],
-                "skips": self.skips,
-                "unreadable": self.unreadable,
-                **(of_second if second else {}),
-            }
-        )
+        fifth = bool(self.arms)
+        fourth = bool(self.frequent) or fifth
+        third = bool(self.accepted) or fourth
+        second = any(self.values) or any(row.facets for row in self.rows) or bool(self.drafts) or third
+        whole: dict[str, Any] = {
+            "format": 5 if fifth else 4 if fourth else 3 if third else 2 if second else 1,
+            "study": {"slug": self.slug, "title": self.title, "scheme": self.spec},
+            "raters": [astuple(rater) for rater in self.raters],
+            "sheets": list(self.sheets),
+            "rows": [[row.sheet, row.name, row.withdrawn] for row in self.rows],
+            "columns": [[c.sheet, c.section, c.position, c.name, c.facets] for c in self.columns],
+            "assignments": _Long(
+                len(self.assignments),
+                lambda start, end: self.assignments[start:end],
+            ),
+            "labels": _Long(len(self.labels), lambda start, end: self.labels[start:end].tolist()),
+            "notes": [[place, self.notes[place]] for place in sorted(self.notes)],
+            "scored": self.scored.tolist(),
+            "scores": _Long(
+                len(self.scores), lambda start, end: [_scores_to_json(scores) for scores in self.scores[start:end]]
+            ),
+            "skips": self.skips,
+            "unreadable": self.unreadable,
+            **(of_second if second else {}),
+            **({"accepted": self.accepted} if third else {}),
+            **({"frequent": self.frequent} if fourth else {}),
+            **({"arms": self.arms} if fifth else {}),
+        }
+        for number, key in enumerate(sorted(whole)):
+            yield b'%s"%s":' % (b"," if number else b"{", key.encode())
+            value = whole[key]
+            if isinstance(value, _Long):
+                yield from value.parts()
+            else:
+                yield canonical_json(value)
+        yield b"}"
 
     def values_of(self, question: int) -> tuple[str, ...]:
         """The canonical JSON of a question's answers by their codes; none where it has options."""
@@ -192,10 +313,31 @@ class LabelTable:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of `content`: two reports with the same one rest on the same labels."""
-        return hashlib.sha256(self.content).hexdigest()
+        made = hashlib.sha256()
+        for part in self.content_parts():
+            made.update(part)
+        return made.hexdigest()
 
     def packed(self) -> bytes:
-        return zlib.compress(self.content, level=6)
+        packer = zlib.compressobj(level=6)
+        return b"".join([*map(packer.compress, self.content_parts()), packer.flush()])
+
+
+class _Long(NamedTuple):
+    """A long list for canonical JSON, of which a part is made at a time."""
+
+    n: int
+    part: Callable[[int, int], Sequence[Any]]
+
+    def parts(self) -> Iterator[bytes]:
+        yield b"["
+        for start in range(0, self.n, _AT_ONCE):
+            comma = b"," if start else b""
+            yield comma + canonical_json(self.part(start, min(start + _AT_ONCE, self.n)))[1:-1]
+        yield b"]"
+
+
+_AT_ONCE = 20_000
 
 
 def unpacked(packed: bytes) -> LabelTable:
@@ -228,7 +370,7 @@ def unpacked(packed: bytes) -> LabelTable:
             for (sheet, name, withdrawn), facets in zip(data["rows"], row_facets, strict=True)
         ),
         columns=tuple(ColumnEntry(*column) for column in data["columns"]),
-        assignments=tuple(
+        assignments=Assignments.of(
             AssignmentEntry(rater, row, repeat, state, tuple(sections))
             for rater, row, repeat, state, sections in data["assignments"]
         ),
@@ -240,6 +382,15 @@ def unpacked(packed: bytes) -> LabelTable:
         unreadable=tuple(UnreadableEntry(*answer) for answer in data["unreadable"]),
         values=tuple(tuple(of_question) for of_question in data.get("values", ())),
         drafts=tuple(DraftEntry(*draft) for draft in data.get("drafts", ())),
+        accepted=tuple(AcceptedEntry(*entry) for entry in data.get("accepted", ())),
+        frequent=tuple(
+            FrequentEntry(facet, word, generator, texts, tuple((said, n, within) for said, n, within in words))
+            for facet, word, generator, texts, words in data.get("frequent", ())
+        ),
+        arms=tuple(
+            ArmEntry(code, of, turn, reworded, {name: tuple(keys) for name, keys in orders.items()})
+            for code, of, turn, reworded, orders in data.get("arms", ())
+        ),
     )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import io
-import json
 import re
+import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import BinaryIO
 
 from django.utils.translation import gettext as _
@@ -17,9 +17,8 @@ from reports.data.label_table import LabelTable
 from reports.exports import labels as long_form
 from reports.exports import texts
 from reports.exports.latex import document, latex
-from reports.exports.spreadsheets import MAX_LABELS, labels_csv, report_csv, report_xlsx
+from reports.exports.spreadsheets import MAX_LABELS, labels_csv, report_lines, write_workbook
 from reports.exports.texts import Origin
-from reports.figures.svg import draw
 
 _TIME = (1980, 1, 1, 0, 0, 0)  # the first that a ZIP can hold
 _AT_ONCE = 1 << 20
@@ -34,28 +33,36 @@ def write_archive(
     origin: Origin,
     *,
     questions: Sequence[str] = (),
+    certificates: Mapping[str, str] | None = None,
+    background: Iterable[str] = (),
     progress: Progress = lambda done, step: None,
 ) -> None:
     """Write the ZIP.
 
     Args:
         questions: whose labels go in, as "section.question"; none means all.
+        certificates: file name -> content, of the study's judges.
+        background: lines of a CSV file, what raters told about themselves under their codes.
         progress: is told what comes next, and may raise to stop.
     """
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         files = _Files(archive)
         progress(1, _("tables"))
         files.add("README.md", texts.readme(contents, table, origin))
-        files.add("report.json", json.dumps(json.loads(contents.content), ensure_ascii=False, indent=1))
-        files.add("report.csv", report_csv(contents))
+        files.add("report.json", contents.indented())
+        files.add("report.csv", report_lines(contents))
         small = len(table.labels) <= MAX_LABELS
         records = _lines(table, questions) if small else ()
-        files.add("report.xlsx", _undated(report_xlsx(contents, long_form.header(table), records)))
+        with tempfile.TemporaryFile() as book:
+            write_workbook(book, contents, long_form.header(table), records)
+            files.add("report.xlsx", _undated(book))
         keys = []
         for shown in contents.tables:
             keys.append(_name(shown.key))
             files.add(f"tables/{keys[-1]}.tex", latex(shown))
         files.add("tables/all.tex", document(keys))
+
+        from reports.figures.svg import draw  # matplotlib comes with it
 
         figures = list(contents.figures)
         for number, figure in enumerate(figures):
@@ -77,7 +84,11 @@ def write_archive(
         files.add("labels/label-studio.json", long_form.label_studio(table, questions))
         files.add("labels/label-studio.xml", texts.labelling_config(table.scheme))
         progress(95, _("labels"))
-        files.add("label-table.json", table.content)
+        files.add("label-table.json", table.content_parts())
+        for name, content in (certificates or {}).items():
+            files.add(f"certificates/{name}", content)
+        if told := list(background):
+            files.add("labels/background.csv", told)
 
 
 def _lines(table: LabelTable, questions: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -87,39 +98,43 @@ def _lines(table: LabelTable, questions: Sequence[str]) -> Iterator[tuple[str, .
 
 
 class _Files:
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        self._archive = archive
+    def __init__(self, archive: zipfile.ZipFile, *, large: bool = True) -> None:
+        """Args: whether a file may have 2 GiB and more, which not all that reads workbooks can read."""
+        self._archive, self._large = archive, large
 
-    def add(self, name: str, content: str | bytes | Iterable[str]) -> None:
+    def add(self, name: str, content: str | bytes | Iterable[str] | Iterable[bytes]) -> None:
         entry = zipfile.ZipInfo(name, _TIME)
         entry.compress_type = zipfile.ZIP_DEFLATED
         entry.external_attr = 0o644 << 16
         if isinstance(content, str | bytes):
             self._archive.writestr(entry, content)
             return
-        with self._archive.open(entry, "w", force_zip64=True) as file:
-            held: list[str] = []
+        with self._archive.open(entry, "w", force_zip64=self._large) as file:
+            held: list[bytes] = []
             size = 0
             for piece in content:
-                held.append(piece)
+                held.append(piece.encode() if isinstance(piece, str) else piece)
                 size += len(piece)
                 if size > _AT_ONCE:
-                    file.write("".join(held).encode())
+                    file.write(b"".join(held))
                     held, size = [], 0
-            file.write("".join(held).encode())
+            file.write(b"".join(held))
 
 
-def _undated(book: bytes) -> bytes:
+def _undated(book: BinaryIO) -> Iterator[bytes]:
     """A workbook without the time at which it was made."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(book)) as made, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        files = _Files(archive)
-        for name in made.namelist():
-            content = made.read(name)
-            if name == "docProps/core.xml":
-                content = re.sub(rb"(<dcterms:\w+[^>]*>)[^<]*", rb"\g<1>1980-01-01T00:00:00Z", content)
-            files.add(name, content)
-    return out.getvalue()
+    with tempfile.TemporaryFile() as out:
+        with zipfile.ZipFile(book) as made, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+            files = _Files(archive, large=False)
+            for name in made.namelist():
+                if name == "docProps/core.xml":
+                    content = made.read(name)
+                    files.add(name, re.sub(rb"(<dcterms:\w+[^>]*>)[^<]*", rb"\g<1>1980-01-01T00:00:00Z", content))
+                else:
+                    with made.open(name) as content_of:
+                        files.add(name, iter(partial(content_of.read, _AT_ONCE), b""))
+        out.seek(0)
+        yield from iter(partial(out.read, _AT_ONCE), b"")
 
 
 def _name(key: str) -> str:

@@ -10,22 +10,26 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from annotation.answers import kind_of
 from annotation.scheme.basis import facet_text
-from reports.data.label_table import LOGPROB, LabelTable
+from reports.data.label_table import LOGPROB, AssignmentEntry, IntArray, LabelTable
+from reports.queries import certificate_word
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 TEXT_COLUMNS = (
     "sheet", "row", "rater", "rater_kind", "simulated", "repeat", "section", "column", "column_number", "question",
     "answer", "answer_label", "preset", "note", "state", "exposed", "drafted_from", "confirmed", "skipped",
 )  # fmt: skip
 _FACET, _ROW_FACET = "facet_", "row_facet_"
+_AT_ONCE = 20_000  # labels
+_IN_GROUP = 131_072  # labels of a group of rows in a Parquet file
 
 
 def facet_names(table: LabelTable) -> tuple[str, ...]:
@@ -40,18 +44,20 @@ def row_facet_names(table: LabelTable) -> tuple[str, ...]:
 
 def header(table: LabelTable) -> tuple[str, ...]:
     of_columns = (f"{_FACET}{name}" for name in facet_names(table))
-    return (*TEXT_COLUMNS, *of_columns, *(f"{_ROW_FACET}{name}" for name in row_facet_names(table)))
+    certificates = ("certificate",) if table.accepted else ()
+    return (*TEXT_COLUMNS, *of_columns, *(f"{_ROW_FACET}{name}" for name in row_facet_names(table)), *certificates)
 
 
 def records(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[tuple[str, ...]]:
     """The labels of these questions, or of all, as `header` names their values, in the order of the table."""
     facets, words = facet_names(table), answer_words(table)
-    for place in _wanted(table, questions):
-        assignment, column, question, option, preset, exposed = table.labels[place].tolist()
-        said = words[question][option]
-        answer = (*said, _yes(preset), table.notes.get(place, ""))
-        how = (_yes(exposed), *_draft(table, place), "")
-        yield _record(table, (assignment, column, question), answer, how, facets)
+    for some in _parts(_wanted(table, questions)):
+        for place, work, (_assignment, column, question, option, preset, exposed) in _with_work(table, some):
+            said = words[question][option]
+            answer = (*said, _yes(preset), table.notes.get(place, ""))
+            how = (_yes(exposed), *_draft(table, place), "")
+            record = _record(table, work, (column, question), answer, how, facets)
+            yield (*record, _certificate(table, place)) if table.accepted else record
 
 
 def skipped(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[tuple[str, ...]]:
@@ -59,7 +65,17 @@ def skipped(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[tuple[
     facets, numbers = facet_names(table), _numbers(table, questions)
     for skip in table.skips:
         if skip.question in numbers:
-            yield _record(table, skip[:3], ("", "", _yes(False), ""), (_yes(False), "", "", skip.reason), facets)
+            work = table.assignments[skip.assignment]
+            record = _record(
+                table, work, skip[1:3], ("", "", _yes(False), ""), (_yes(False), "", "", skip.reason), facets
+            )
+            yield (*record, "") if table.accepted else record
+
+
+def _certificate(table: LabelTable, place: int) -> str:
+    """Under which certificate a judge's label was accepted; "" where it was not."""
+    entry = table.accepted_of.get(place)
+    return certificate_word(entry.certificate, entry.revoked) if entry else ""
 
 
 def _draft(table: LabelTable, place: int) -> tuple[str, str]:
@@ -70,15 +86,16 @@ def _draft(table: LabelTable, place: int) -> tuple[str, str]:
 
 def _record(
     table: LabelTable,
-    cell: tuple[int, int, int],
+    work: AssignmentEntry,
+    cell: tuple[int, int],
     answer: tuple[str, str, str, str],
     how: tuple[str, str, str, str],
     facets: Sequence[str],
 ) -> tuple[str, ...]:
-    """`how`: exposed, drafted from whom, confirmed, skipped."""
-    work, about = table.assignments[cell[0]], table.columns[cell[1]]
+    """`cell`: its column and question. `how`: exposed, drafted from whom, confirmed, skipped."""
+    about = table.columns[cell[0]]
     rater, row = table.raters[work.rater], table.rows[work.row]
-    section, spec = table.questions[cell[2]]
+    section, spec = table.questions[cell[1]]
     return (
         *(table.sheets[row.sheet], row.name, rater.code, rater.kind, _yes(rater.simulated), str(work.repeat)),
         *(section.key, about.name, str(about.position + 1), spec.key),
@@ -102,9 +119,20 @@ def _numbers(table: LabelTable, questions: Sequence[str]) -> list[int]:
     return [n for n, (s, q) in enumerate(table.questions) if not questions or f"{s.key}.{q.key}" in questions]
 
 
-def _wanted(table: LabelTable, questions: Sequence[str]) -> list[int]:
-    wanted: list[int] = np.flatnonzero(np.isin(table.labels[:, 2], _numbers(table, questions))).tolist()
+def _wanted(table: LabelTable, questions: Sequence[str]) -> IntArray:
+    """The places of the labels of these questions, or of all."""
+    wanted: IntArray = np.flatnonzero(np.isin(table.labels[:, 2], _numbers(table, questions)))
     return wanted
+
+
+def _parts(places: IntArray) -> Iterator[IntArray]:
+    return (places[start : start + _AT_ONCE] for start in range(0, places.size, _AT_ONCE))
+
+
+def _with_work(table: LabelTable, places: IntArray) -> Iterator[tuple[int, AssignmentEntry, list[int]]]:
+    """Of the labels at these places each place, the assignment, and its line of the table."""
+    labels = table.labels[places]
+    return zip(places.tolist(), table.assignments.at(labels[:, 0]), labels.tolist(), strict=True)
 
 
 def _yes(flag: bool | int) -> str:
@@ -119,10 +147,30 @@ def parquet(table: LabelTable, questions: Sequence[str] = ()) -> bytes:
 
     Skipped cells have no label, so they are not in it.
     """
-    wanted = np.array(_wanted(table, questions), dtype=np.int64)
+    import pyarrow as pa  # 30 MiB that nothing else needs
+    import pyarrow.parquet as pq
+
+    pa.set_memory_pool(pa.system_memory_pool())  # its own keeps what was freed
+
+    wanted = _wanted(table, questions)
+    groups = [wanted[start : start + _IN_GROUP] for start in range(0, wanted.size, _IN_GROUP)] or [wanted]
+    out = io.BytesIO()
+    first = _parquet_rows(table, groups[0])
+    with pq.ParquetWriter(out, first.schema, compression="zstd") as file:
+        file.write_table(first)
+        del first
+        for group in groups[1:]:
+            file.write_table(_parquet_rows(table, group))
+    return out.getvalue()
+
+
+def _parquet_rows(table: LabelTable, wanted: IntArray) -> pa.Table:
+    import pyarrow as pa
+
     labels = table.labels[wanted]
-    work = np.array([(a.rater, a.row, a.repeat) for a in table.assignments], dtype=np.int64).reshape(-1, 3)
-    rater, row, repeat = work[labels[:, 0]].T
+    work = table.assignments
+    rater, row, repeat = (of[labels[:, 0]] for of in (work.rater, work.row, work.repeat))
+    used, state = np.unique(work.state, return_inverse=True)
     sheet = np.array([row.sheet for row in table.rows], dtype=np.int64)[row]
     specs = [spec for _section, spec in table.questions]
     words = answer_words(table)
@@ -147,7 +195,7 @@ def parquet(table: LabelTable, questions: Sequence[str] = ()) -> bytes:
         "answer_label": _coded(option, [shown for _written, shown in answers]),
         "preset": pa.array(labels[:, 4].astype(bool)),
         "note": pa.array([table.notes.get(place, "") for place in wanted.tolist()]),
-        "state": _coded(labels[:, 0], [assignment.state for assignment in table.assignments]),
+        "state": _coded(state[labels[:, 0]], [work.states[number] for number in used]),
         "exposed": pa.array(labels[:, 5].astype(bool)),
         "drafted_from": pa.array([_draft(table, place)[0] for place in wanted.tolist()]),
         "confirmed": pa.array([_draft(table, place)[1] == "yes" for place in wanted.tolist()]),
@@ -156,14 +204,16 @@ def parquet(table: LabelTable, questions: Sequence[str] = ()) -> bytes:
         columns[f"{_FACET}{name}"] = _coded(labels[:, 1], [str(c.facets.get(name, "")) for c in table.columns])
     for name in row_facet_names(table):
         columns[f"{_ROW_FACET}{name}"] = _coded(row, [facet_text(of_row.facets.get(name)) for of_row in table.rows])
+    if table.accepted:
+        columns["certificate"] = pa.array([_certificate(table, place) for place in wanted.tolist()])
     columns["scores"] = pa.array(_all_scores(table, wanted), type=pa.map_(pa.string(), pa.float64()))
-    out = io.BytesIO()
-    pq.write_table(pa.table(columns), out, compression="zstd")
-    return out.getvalue()
+    return pa.table(columns)
 
 
-def _coded(codes: npt.NDArray[np.int64], values: Sequence[str]) -> Any:
+def _coded(codes: npt.NDArray[np.integer[Any]], values: Sequence[str]) -> Any:
     """One of a few texts for each label; texts that stand there several times become one."""
+    import pyarrow as pa
+
     distinct, place = np.unique(np.array(values or [""], dtype=object), return_inverse=True)
     return pa.DictionaryArray.from_arrays(pa.array(place[codes].astype(np.int32)), pa.array(distinct.tolist()))
 
@@ -186,12 +236,15 @@ def scores_of(table: LabelTable, place: int) -> dict[str, float] | None:
 
 # --- JSON ------------------------------------------------------------------------------------------------------------
 
+_in_json = json.JSONEncoder(ensure_ascii=False).encode  # `dumps` makes an encoder for each line
+
 
 def jsonl(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[str]:
     """One label a line, as the `datasets` library loads it: every line has the same keys and types. Skipped cells have
     no label, so they are not in it."""
     names = header(table)
-    for place, record in zip(_wanted(table, questions), records(table, questions), strict=True):
+    places = (place for some in _parts(_wanted(table, questions)) for place in some.tolist())
+    for place, record in zip(places, records(table, questions), strict=True):
         line: dict[str, Any] = dict(zip(names, record, strict=True))
         del line["skipped"]
         for name in ("simulated", "preset", "exposed", "confirmed"):
@@ -201,7 +254,7 @@ def jsonl(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[str]:
         scores = scores_of(table, place)
         # As a list: keys that differ from line to line would become columns of their own.
         line["scores"] = [{"option": key, "logprob": value} for key, value in (scores or {}).items()]
-        yield json.dumps(line, ensure_ascii=False) + "\n"
+        yield _in_json(line) + "\n"
 
 
 TO_NAME = "row"
@@ -217,15 +270,18 @@ def label_studio(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[s
     ground_truth, judges' are predictions. The rater of an answer is in its `meta`, which Label Studio keeps.
     """
     facets = facet_names(table)
-    work = table.assignments
 
-    def task_of(place: int) -> tuple[int, int]:
-        assignment, column = table.labels[place, :2].tolist()
-        return work[assignment].row, column
+    def task_of(line: tuple[int, AssignmentEntry, list[int]]) -> tuple[int, int]:
+        _place, work, label = line
+        return work.row, label[1]
 
     yield "["
-    ordered = sorted(_wanted(table, questions), key=lambda place: (*task_of(place), place))
-    for number, ((row, column), places) in enumerate(groupby(ordered, key=task_of), 1):
+    wanted = _wanted(table, questions)
+    rows = table.assignments.row[table.labels[wanted, 0]]
+    ordered = wanted[np.lexsort((wanted, table.labels[wanted, 1], rows))]
+    del rows, wanted
+    in_order = (line for some in _parts(ordered) for line in _with_work(table, some))
+    for number, ((row, column), lines) in enumerate(groupby(in_order, key=task_of), 1):
         about = table.columns[column]
         task: dict[str, Any] = {
             "id": number,
@@ -244,22 +300,22 @@ def label_studio(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[s
             "annotations": [],
             "predictions": [],
         }
-        for assignment, of_assignment in groupby(places, key=lambda place: int(table.labels[place, 0])):
-            rater = table.raters[work[assignment].rater]
-            results = [_result(table, place) for place in of_assignment]
+        for _assignment, of_assignment in groupby(lines, key=lambda line: line[2][0]):
+            given = list(of_assignment)
+            rater = table.raters[given[0][1].rater]
+            results = [_result(table, *line) for line in given]
             if rater.kind == "judge":
                 task["predictions"].append({"model_version": rater.code, "result": results})
             else:
                 task["annotations"].append(
                     {"ground_truth": rater.kind == "gold", "was_cancelled": False, "result": results}
                 )
-        yield ("," if number > 1 else "") + "\n" + json.dumps(task, ensure_ascii=False)
+        yield ("," if number > 1 else "") + "\n" + _in_json(task)
     yield "\n]\n"
 
 
-def _result(table: LabelTable, place: int) -> dict[str, Any]:
-    assignment, _column, question, option, preset, exposed = table.labels[place].tolist()
-    work = table.assignments[assignment]
+def _result(table: LabelTable, place: int, work: AssignmentEntry, label: Sequence[int]) -> dict[str, Any]:
+    _assignment, _column, question, option, preset, exposed = label
     rater = table.raters[work.rater]
     section, spec = table.questions[question]
     meta: dict[str, Any] = {
@@ -272,6 +328,8 @@ def _result(table: LabelTable, place: int) -> dict[str, Any]:
     }
     if draft := table.draft_of.get(place):
         meta |= {"drafted_from": draft.drafted_by, "confirmed": draft.confirmed}
+    if stated := _certificate(table, place):
+        meta["certificate"] = stated
     if note := table.notes.get(place):
         meta["text"] = [note]
     if spec.options:

@@ -1,4 +1,4 @@
-"""A table as LaTeX with booktabs: `\\input` it, with `\\usepackage{booktabs}` in the preamble."""
+"""A table as LaTeX: `\\input` it, with the packages of `PREAMBLE`. One wider than the text is set smaller."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from reports.tables.rounding import rounded
 # Longer tables are for the appendix: with the package longtable they break over pages.
 LONG = 40
 _SMALLEST_P = 0.001
+_NO_WIDER = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 _DECIMALS = {"share": 2, "number": 3, "count": 0}
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
@@ -57,8 +58,9 @@ def latex(table: ReportTable) -> str:
         body = [rf"\begin{{longtable}}{{{columns}}}", caption + r" \\", r"\toprule", *top, r"\midrule", r"\endhead"]
         body += [r"\bottomrule", r"\endfoot", *lines, r"\end{longtable}"]
     else:
-        body = [r"\begin{table}", r"\centering\small", caption, rf"\begin{{tabular}}{{{columns}}}", r"\toprule", *top]
-        body += [r"\midrule", *lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"]
+        body = [r"\begin{table}", r"\centering\small", caption, _NO_WIDER]
+        body += [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", *top, r"\midrule", *lines, r"\bottomrule"]
+        body += [r"\end{tabular}}", r"\end{table}"]
     return "\n".join(body) + "\n"
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 from collections.abc import Sequence
 from pathlib import Path
 
 from django.conf import settings
 from django.utils import translation
 
+from annotation.exchange.exports import background_lines
 from reports import queries
 from reports.contents import Contents, contents_from, read_contents
 from reports.data.arrays import Filters
@@ -17,7 +20,9 @@ from reports.exports.archive import Progress, write_archive
 from reports.exports.texts import Origin
 from reports.frozen.recomputing import labels_of
 from reports.frozen.versions import code_version, library_versions
+from reports.hiring.queries import certificates_of
 from reports.models import Export, Report
+from reports.numbers.waiting import in_a_worker
 
 ENDINGS = {Export.Form.ZIP: "zip", Export.Form.JSONL: "jsonl", Export.Form.LABEL_STUDIO: "json"}
 
@@ -39,17 +44,45 @@ def make_file(export: Export, path: Path, progress: Progress) -> None:
         annotation.actions.Refused: a judge's labels cannot be chosen anew.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    _give_memory_back()
     filters = Filters.from_json(export.filters)
     with translation.override(export.language):
         report = export.report
-        table = labels_of(report) if report else queries.label_table(export.study, filters, notes=True)
+        table = labels_of(report) if report else queries.label_table(export.study, filters, notes=True, frequent=True)
         if export.form == Export.Form.ZIP:
-            contents = read_contents(report.results) if report else contents_from(table, filters, export.language)
+            if report:
+                contents = read_contents(report.results)
+            else:
+                with in_a_worker():
+                    contents = contents_from(table, filters, export.language)
             with path.open("wb") as file:
                 origin = origin_of(report, table, contents, filters)
-                write_archive(file, contents, table, origin, questions=filters.questions, progress=progress)
+                write_archive(
+                    file,
+                    contents,
+                    table,
+                    origin,
+                    questions=filters.questions,
+                    certificates=certificates_of(export.study, before=report.created_at if report else None),
+                    # A frozen report is what it was; what is told later, or erased, is no part of it.
+                    background=() if report else background_lines(export.study),
+                    progress=progress,
+                )
         else:
             _write_lines(path, table, Export.Form(export.form), filters.questions)
+
+
+def _give_memory_back() -> None:
+    """Let arrays of a megabyte and more go back to the system as soon as they are freed.
+
+    By itself the C library raises that bound with the largest one that was freed, and keeps what lies below it: the
+    labels of a large study then take up twice their room.
+    """
+    with contextlib.suppress(AttributeError, OSError):  # a library that is not GNU's
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, 2**20)
+
+
+_MMAP_THRESHOLD = -3  # of mallopt(3)
 
 
 def _write_lines(path: Path, table: LabelTable, form: Export.Form, questions: Sequence[str]) -> None:

@@ -6,12 +6,14 @@ import io
 import itertools
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, BinaryIO
 
 from django.utils.translation import gettext as _
 from openpyxl import Workbook
 from openpyxl.cell import WriteOnlyCell
 from openpyxl.styles import Font
+from openpyxl.utils import get_column_letter
+from openpyxl.worksheet.hyperlink import Hyperlink
 
 from annotation.exchange.exports import safe_lines
 from annotation.exchange.tables import safe_cell
@@ -28,11 +30,17 @@ _FORMATS: dict[HeadKind, str] = {"share": "0.00%", "number": "0.000", "count": "
 
 
 def report_csv(contents: Contents) -> str:
+    """`report_lines` in one text."""
+    return "".join(report_lines(contents))
+
+
+def report_lines(contents: Contents) -> Iterator[str]:
     """All tables in one tidy file: a line for each number, with the table, the row and the column it stands in.
 
     A number that is not defined is an empty value, and the note says why. What is no number is a note.
     """
-    return _MARK + "".join(safe_lines(("table", "row", "statistic", "value", "note"), _tidy(contents)))
+    yield _MARK
+    yield from safe_lines(("table", "row", "statistic", "value", "note"), _tidy(contents))
 
 
 def _tidy(contents: Contents) -> Iterator[tuple[str, ...]]:
@@ -48,17 +56,26 @@ def _tidy(contents: Contents) -> Iterator[tuple[str, ...]]:
 
 
 def report_xlsx(contents: Contents, header: Iterable[str], labels: Iterable[Iterable[str]]) -> bytes:
-    """A workbook: what it is about with its contents, a sheet a table, and the labels in long form."""
+    """What `write_workbook` writes."""
+    out = io.BytesIO()
+    write_workbook(out, contents, header, labels)
+    return out.getvalue()
+
+
+def write_workbook(out: BinaryIO, contents: Contents, header: Iterable[str], labels: Iterable[Iterable[str]]) -> None:
+    """Write a workbook: what it is about with its contents, a sheet a table, and the labels in long form."""
     book = Workbook(write_only=True)
     titles: set[str] = set()
     first = book.create_sheet(_sheet_title(_("Contents"), titles))
+    for letter, width in (("A", 34), ("B", 60), ("C", 100)):
+        first.column_dimensions[letter].width = width
     for name, value in contents.about:
         first.append([_text(name), _text(value)])
     first.append([])
     first.append(_heads(first, [_("sheet"), _("table"), _("how to read it")]))
     for table in contents.tables:
         title = _sheet_title(table.key, titles)
-        first.append([_text(title), _text(table.full_title), _text(table.how)])
+        first.append([_link(first, title), _text(table.full_title), _text(table.how)])
         _write(book.create_sheet(title), table)
     if contents.n_labels > MAX_LABELS:
         first.append(
@@ -66,15 +83,27 @@ def report_xlsx(contents: Contents, header: Iterable[str], labels: Iterable[Iter
         )
     else:
         sheet = book.create_sheet(_sheet_title(_("Labels"), titles))
+        sheet.freeze_panes = "A2"
         sheet.append(_heads(sheet, header))
         for label in labels:
             sheet.append([_text(value) for value in label])
-    out = io.BytesIO()
     book.save(out)
-    return out.getvalue()
+
+
+def _link(sheet: Any, title: str) -> Any:
+    """The title of another sheet of the book, which leads there."""
+    cell = WriteOnlyCell(sheet, value=_text(title))
+    cell.hyperlink = Hyperlink(ref="", location=f"'{title}'!A1")
+    cell.font = Font(color="2F5FD0", underline="single")
+    return cell
 
 
 def _write(sheet: Any, table: ReportTable) -> None:
+    """The heads and the names of the lines stay while the rest is scrolled; columns are as wide as what is in them."""
+    sheet.freeze_panes = "B2"
+    for place, head in enumerate(table.heads):
+        longest = max((len(str(row[place])) for row in table.rows if isinstance(row[place], str)), default=0)
+        sheet.column_dimensions[get_column_letter(place + 1)].width = min(max(longest, len(head.full_title), 8) + 2, 60)
     sheet.append(_heads(sheet, [head.full_title for head in table.heads]))
     for line in table.rows:
         sheet.append([_cell(sheet, head.kind, value) for head, value in zip(table.heads, line, strict=True)])

@@ -94,6 +94,7 @@ def _files() -> Sequence[tuple[str, str]]:
         ("labels/labels.jsonl, README.md", _("the labels for Hugging Face, with a dataset card")),
         ("labels/label-studio.json, .xml", _("the labels for Label Studio, and its labelling configuration")),
         ("label-table.json", _("the table that all numbers are computed from")),
+        ("certificates/*.json", _("the certificates of judges, where the study has any, and why some were revoked")),
     )
 
 
@@ -127,6 +128,8 @@ def codebook(table: LabelTable) -> list[tuple[str, str, str]]:
     ]
     lines += [(f"facet_{name}", "", name) for name in facet_names(table)]
     lines += [(f"row_facet_{facet.key}", "", facet.name) for facet in table.scheme.row.facets]
+    if table.accepted:
+        lines.append(("certificate", "", _("the certificate under which a judge's label was accepted")))
     for section, question in table.questions:
         lines.append(("section", section.key, section.title))
         lines.append(("question", f"{section.key}.{question.key}", question.title))

@@ -10,7 +10,17 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 FigureKind = Literal[
-    "matrix", "confusion", "reliability", "coverage", "intervals", "precision-recall", "areas", "bars", "heat"
+    "matrix",
+    "confusion",
+    "reliability",
+    "coverage",
+    "intervals",
+    "precision-recall",
+    "areas",
+    "bars",
+    "heat",
+    "dots",
+    "multiples",
 ]
 
 

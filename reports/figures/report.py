@@ -10,12 +10,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from reports.figures.base import Figure
+from reports.numbers.arms import ArmsResult
 from reports.numbers.judge import JudgeResult
 from reports.numbers.report import CoverageResult, QuestionReport, StudyReport, VoiceReport
 from reports.stats.pairs import FloatArray
-from reports.words import cap, code_of, count, heard, n_pairs, name_of, not_asked_how
+from reports.words import cap, code_of, count, heard, n_pairs, name_of, not_asked_how, worded
 
 _POINTS = 200  # of a curve; more would not be seen
+_PANELS = 60  # of small multiples; more would not be read
 
 
 def question_figures(report: StudyReport, question: QuestionReport) -> Iterator[Figure]:
@@ -25,12 +27,16 @@ def question_figures(report: StudyReport, question: QuestionReport) -> Iterator[
     heard_of = [(of, of.coverage) for of in question.voices if of.coverage and of.coverage.curve.n.size > 1]
     if heard_of:
         yield (_first_coverage if report.filters.first_coverage else _coverage)(report, question, heard_of)
+        if not report.filters.before_each and 1 < heard_of[0][1].curve.sheets.size <= _PANELS:
+            yield _coverage_by_sheet(report, question, heard_of[0])
     for result in question.judges:
         if result.confusion.n_comparisons:
             yield _confusion(question, result)
         if result.sureness:
             yield _reliability(question, result)
             yield _precision_recall(question, result)
+    for of_arms in question.arms:
+        yield _flips(report, question, of_arms)
 
 
 def _matrix(report: StudyReport, question: QuestionReport) -> Figure:
@@ -201,6 +207,59 @@ def _first_coverage(report: StudyReport, question: QuestionReport, heard_of: Hea
     )
 
 
+def _coverage_by_sheet(report: StudyReport, question: QuestionReport, of: tuple[VoiceReport, CoverageResult]) -> Figure:
+    """The same of each sheet by itself, beside the mean over sheets."""
+    words, curve = report.data.scheme.words, of[1].curve
+    values = [[float(share) for share in line[~np.isnan(line)]] for line in curve.by_sheet]
+    last = [line[-1] for line in values]
+    return Figure(
+        key=f"{question.data.name}.coverage-by-sheet",
+        kind="multiples",
+        about=name_of(question),
+        title=_("Share found in at least one of n %(rows)s, each %(sheet)s by itself")
+        % {"rows": words.rows, "sheet": words.sheet},
+        data={
+            "panels": [
+                {"name": report.data.sheets[sheet], "values": line}
+                for sheet, line in zip(curve.sheets.tolist(), values, strict=True)
+            ],
+            "mean": curve.mean.tolist(),
+            "x_title": cap(words.rows),
+            "y_title": _("Share of items found"),
+        },
+        how=_("A panel a %(sheet)s; the dashed line in each is the mean over %(sheets)s.")
+        % {"sheet": words.sheet, "sheets": words.sheets},
+        alt=_("%(n)s curves that end between %(low).0f and %(high).0f %%.")
+        % {"n": len(values), "low": 100 * min(last), "high": 100 * max(last)},
+    )
+
+
+def _flips(report: StudyReport, question: QuestionReport, result: ArmsResult) -> Figure:
+    words = report.data.scheme.words
+    means = [*result.flips.against_first, result.flips.pairwise, result.flips.any]
+    names = [*(code_of(arm.judge) for arm in result.arms[1:]), _("two arms at random"), _("any two arms of a cell")]
+    known = [of.value for of in means if of.value is not None]
+    return Figure(
+        key=f"{question.data.name}.flips.{result.arms[0].judge.code}",
+        kind="intervals",
+        about=name_of(question),
+        title=_("Flip rates of %(judge)s by arm") % {"judge": code_of(result.arms[0].judge)},
+        data={
+            "names": names,
+            "values": [of.value for of in means],
+            "low": [of.low for of in means],
+            "high": [of.high for of in means],
+            "line": None,
+            "line_title": "",
+            "x_title": _("Share of cells whose label changes"),
+        },
+        how=_("The share of cells with another label than in the first arm. Lines: 95 %% intervals by %(clusters)s.")
+        % {"clusters": words.sheets if result.by == "sheet" else words.rows},
+        alt=_("Flip rates of %(n)s arms, the highest %(high).0f %%.")
+        % {"n": len(result.arms) - 1, "high": 100 * max(known, default=0.0)},
+    )
+
+
 def _confusion(question: QuestionReport, result: JudgeResult) -> Figure:
     options, judge = question.spec.options, code_of(result.judge)
     rows = [code for code in result.options if not options[code].blank]
@@ -210,7 +269,7 @@ def _confusion(question: QuestionReport, result: JudgeResult) -> Figure:
         key=f"{question.data.name}.confusion-of.{result.judge.code}",
         kind="confusion",
         about=name_of(question),
-        title=_("People against %(judge)s") % {"judge": judge},
+        title=worded(_("People against %(judge)s"), _("Confusion matrix: people and %(judge)s")) % {"judge": judge},
         data={
             "rows": [options[code].label for code in rows],
             "columns": [options[code].label for code in result.options],
@@ -232,11 +291,11 @@ def _reliability(question: QuestionReport, result: JudgeResult) -> Figure:
         key=f"{question.data.name}.reliability.{result.judge.code}",
         kind="reliability",
         about=name_of(question),
-        title=_("How sure %(judge)s is, and how often right") % {"judge": judge},
+        title=worded(_("How sure %(judge)s is, and how often right"), _("Calibration of %(judge)s")) % {"judge": judge},
         data={
             "bins": [[b.confidence, b.accuracy, b.accuracy_low, b.accuracy_high, b.n] for b in of.bins],
             "x_title": _("Confidence: the probability of what it chose"),
-            "y_title": _("Share right"),
+            "y_title": worded(_("Share right"), _("Accuracy")),
             "n_title": _("Cells"),
         },
         how=_(
@@ -267,7 +326,11 @@ def _precision_recall(question: QuestionReport, result: JudgeResult) -> Figure:
         key=f"{question.data.name}.precision-recall.{result.judge.code}",
         kind="precision-recall",
         about=name_of(question),
-        title=_("What a threshold on the scores of %(judge)s buys") % {"judge": code_of(result.judge)},
+        title=worded(
+            _("What a threshold on the scores of %(judge)s buys"),
+            _("Precision and recall of %(judge)s over its thresholds"),
+        )
+        % {"judge": code_of(result.judge)},
         data={"curves": curves, "x_title": _("Recall"), "y_title": _("Precision")},
         how=_(
             "Each option found by its probability being at least a threshold, from the highest (left) down; in "

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import logging
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -32,6 +33,8 @@ mpl.rcParams["font.family"] = "DejaVu Sans"
 _WIDTH = 6.4  # inches, as wide as a column of text
 _MOST_NUMBERED = 16  # raters: in a larger matrix no number would be readable
 _MOST_NAMED = 40
+_ACROSS = 4  # panels of small multiples
+_LONGEST = 28  # letters of a name on one line
 
 
 @dataclass(frozen=True)
@@ -77,17 +80,36 @@ def _height(figure: Figure) -> float:
         case "matrix":
             return min(1.2 + 0.34 * len(data["names"]), _WIDTH)
         case "confusion":
-            return 1.3 + 0.42 * len(data["rows"])
+            return 1.2 + 0.1 * _lines(data["columns"], _across(data)) + 0.42 * len(data["rows"])
         case "intervals":
-            return 0.9 + 0.21 * len(data["names"])
+            return 0.9 + max(0.21, 0.14 * _lines(data["names"], _LONGEST)) * len(data["names"])
+        case "multiples":
+            return 0.7 + 1.25 * -(-len(data["panels"]) // _ACROSS)
+        case "dots":
+            return 1.3 + 0.2 * len(data["names"]) * max(len(data["series"]), 1.4)
         case "bars":
-            return 1.3 + 0.24 * len(data["names"])
+            return 1.3 + max(0.24, 0.16 * _lines(data["names"], _LONGEST)) * len(data["names"])
         case "heat":
             return 1.6 + 0.44 * len(data["rows"])
         case "reliability":
             return 4.4
         case _:
             return 3.8
+
+
+def _wrapped(names: Sequence[str], width: int) -> list[str]:
+    """Names on as many lines as they need, so that no figure cuts one off."""
+    return [textwrap.fill(name, width) for name in names]
+
+
+def _lines(names: Sequence[str], width: int) -> int:
+    """The lines of the longest name."""
+    return max((name.count("\n") + 1 for name in _wrapped(names, width)), default=1)
+
+
+def _across(data: Mapping[str, Any]) -> int:
+    """Letters that a column of a confusion matrix has room for."""
+    return max(8, 64 // max(len(data["columns"]), 1))
 
 
 def _calm(axes: Axes, look: _Look) -> None:
@@ -144,8 +166,8 @@ def _confusion(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
     shares = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
     axes = canvas.subplots()
     axes.imshow(shares, cmap=_tints(look), vmin=0, vmax=1, alpha=0.55, aspect="auto")
-    axes.set_xticks(range(len(data["columns"])), data["columns"])
-    axes.set_yticks(range(len(data["rows"])), data["rows"])
+    axes.set_xticks(range(len(data["columns"])), _wrapped(data["columns"], _across(data)))
+    axes.set_yticks(range(len(data["rows"])), _wrapped(data["rows"], _LONGEST))
     axes.set(xlabel=data["column_title"], ylabel=data["row_title"])
     for (row, column), count in np.ndenumerate(counts):
         text = f"{count:,.0f}\n{100 * shares[row, column]:.0f} %"
@@ -214,14 +236,14 @@ def _intervals(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
     axes = canvas.subplots()
     if data["line"] is not None:
         axes.axvline(data["line"], color=look.series[1], linewidth=1.2, linestyle="--", label=data["line_title"])
-        axes.legend(loc=data.get("legend", "lower left"))
+        canvas.legend(loc="outside lower center", frameon=False, fontsize=8, labelcolor=look.ink)
     for at, low, high in zip(y, data["low"], data["high"], strict=True):
         if low is not None:
             axes.plot([low, high], [at, at], color=look.series[0], linewidth=1.4, alpha=0.7)
     known = [(value, at) for value, at in zip(data["values"], y, strict=True) if value is not None]
     if known:
         axes.plot(*zip(*known, strict=True), linestyle="", marker="o", markersize=4.5, color=look.series[0])
-    axes.set_yticks(y, data["names"])
+    axes.set_yticks(y, _wrapped(data["names"], _LONGEST))
     axes.set(xlabel=data["x_title"], ylim=(-0.7, len(y) - 0.3))
     axes.set_xlim(right=data.get("x_high", 1.02))
     _grid(axes, look, "x")
@@ -273,9 +295,70 @@ def _bars(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
             label=part["name"],
         )  # fmt: skip
         left += values
-    axes.set_yticks(y, data["names"])
+    axes.set_yticks(y, _wrapped(data["names"], _LONGEST))
     axes.set(xlabel=data["x_title"], xlim=(0, 1), ylim=(-0.6, y.size - 0.4))
     canvas.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8, labelcolor=look.ink)
+
+
+def _multiples(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
+    """panels: name and values, each for 1, 2, … documents; mean: drawn in every panel, or None; x_title, y_title. All
+    on one scale."""
+    panels = data["panels"]
+    across = min(_ACROSS, len(panels))
+    down = -(-len(panels) // across)
+    grid = canvas.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    longest = max(len(panel["values"]) for panel in panels)
+    for axes, panel in zip(grid.flat, panels, strict=False):
+        if data["mean"]:
+            axes.plot(range(1, len(data["mean"]) + 1), data["mean"], color=look.quiet, linewidth=1, linestyle="--")
+        x = range(1, len(panel["values"]) + 1)
+        axes.plot(x, panel["values"], color=look.series[0], linewidth=1.4, marker="o", markersize=2)
+        axes.set_title(textwrap.fill(panel["name"], 22), size=7.5, color=look.ink)
+        axes.set(xlim=(0.8, longest + 0.2), ylim=(0, 1.04))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=4))
+        _grid(axes, look)
+    for place, axes in enumerate(grid.flat):
+        axes.set_visible(place < len(panels))
+        if place + across >= len(panels):  # nothing below it
+            axes.tick_params(labelbottom=True)
+    canvas.supxlabel(data["x_title"], size=9, color=look.quiet)
+    canvas.supylabel(data["y_title"], size=9, color=look.quiet)
+
+
+def _dots(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
+    """names: lines; series: name, and values, low, high for each line or None; bands: [from, to, name] of the scale;
+    line: a value to compare with, or None, with line_title; x_title, x_low, x_high; first_colour: of the first
+    series."""
+    names, series = data["names"], data["series"]
+    y = np.arange(len(names))[::-1].astype(np.float64)
+    axes = canvas.subplots()
+    axes.set_xlim(data["x_low"], data["x_high"])
+    for number, (low, high, name) in enumerate(data["bands"]):
+        axes.axvspan(low, high, color=look.tint, alpha=0.05 + 0.03 * number, linewidth=0)
+        middle = (max(low, data["x_low"]) + min(high, data["x_high"])) / 2
+        if data["x_low"] < middle < data["x_high"]:
+            axes.text(middle, len(names) - 0.38, name, ha="center", va="bottom", size=7, color=look.quiet)
+    if data["line"] is not None:
+        axes.axvline(data["line"], color=look.quiet, linewidth=1.2, linestyle="--", label=data["line_title"])
+    step = 0.62 / max(len(series), 1)
+    for place, of in enumerate(series):
+        number = place + data.get("first_colour", 0)
+        colour = look.series[number % len(look.series)]
+        at = y + (len(series) - 1) * step / 2 - place * step
+        for height, low, high in zip(at, of["low"], of["high"], strict=True):
+            if low is not None and high is not None:
+                axes.plot([low, high], [height, height], color=colour, linewidth=1.6, alpha=0.7)
+        known = [(value, height) for value, height in zip(of["values"], at, strict=True) if value is not None]
+        if known:
+            axes.plot(
+                *zip(*known, strict=True), linestyle="", marker=_MARKERS[number % len(_MARKERS)], markersize=5.5,
+                color=colour, label=of["name"], zorder=3,
+            )  # fmt: skip
+    axes.set_yticks(y, _wrapped(names, _LONGEST))
+    axes.set(xlabel=data["x_title"], ylim=(-0.6, len(names) - 0.4))
+    if len(series) > 1 or data["line"] is not None:
+        canvas.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8, labelcolor=look.ink)
+    _grid(axes, look, "x")
 
 
 _KINDS: Mapping[str, Callable[[Canvas, Mapping[str, Any], _Look], None]] = {
@@ -288,4 +371,6 @@ _KINDS: Mapping[str, Callable[[Canvas, Mapping[str, Any], _Look], None]] = {
     "areas": _areas,
     "bars": _bars,
     "heat": _heat,
+    "dots": _dots,
+    "multiples": _multiples,
 }

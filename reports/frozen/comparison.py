@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from reports.contents import Contents
 from reports.tables import Head, ReportTable
+from reports.words import renamed
 
 Number = int | float
 
@@ -59,7 +60,8 @@ def compare(first: Contents, second: Contents) -> Comparison:
 def _numbers(contents: Contents) -> Iterator[tuple[Key, tuple[ReportTable, str, Head, Number | None]]]:
     for table in contents.tables:
         met: Counter[str] = Counter()
-        for line, name in zip(table.rows, table.row_names(), strict=True):
+        for line, called in zip(table.rows, table.row_names(), strict=True):
+            name = renamed(called)
             met[name] += 1
             unique = name if met[name] == 1 else f"{name} ({met[name]})"
             for head, value in zip(table.heads, line, strict=True):

@@ -12,6 +12,8 @@ from django.db import connections
 
 def guard_reports(using: str, **_signal: Any) -> None:
     guard(using, table="reports_report", trigger="report_is_frozen", says="A frozen report is never changed.")
+    guard(using, table="reports_certificate", trigger="certificate_is_frozen", says="A certificate is never changed.")
+    guard(using, table="reports_revocation", trigger="revocation_is_frozen", says="A revocation is never changed.")
 
 
 def guard(using: str, *, table: str, trigger: str, says: str) -> None:

@@ -14,6 +14,7 @@ from llm.encoders import EncoderError
 from reports.data.arrays import Filters, StudyData
 from reports.data.graphs import GraphData
 from reports.data.label_table import RaterEntry
+from reports.numbers.waiting import nobody_waits
 from reports.stats.graph.agreement import Counts, GraphAgreement, compare, mean_agreement
 from reports.stats.pairs import FloatArray
 
@@ -47,7 +48,8 @@ class GraphReport:
     None where no two drew one row. pairs: each pair of them; judges: each judge against people; golds: everybody
     against each gold, which is the second. each: any two graphs that were compared. n_left_out: graphs of people
     that lack a step, which are not compared; n_unanswered: steps that judges have no answer to, where nothing changes;
-    n_unknown: uses of what is not there. problem: why nothing was computed.
+    n_unknown: uses of what is not there. problem: why nothing was computed. passing: it may be gone the
+    next time, as an encoder that is not here.
     """
 
     encoder: Mapping[str, str]
@@ -62,6 +64,7 @@ class GraphReport:
     n_unanswered: int
     n_unknown: int
     problem: str = ""
+    passing: bool = False
 
     @property
     def shown(self) -> float:
@@ -83,7 +86,21 @@ def graph_report(data: GraphData, of: StudyData, filters: Filters) -> GraphRepor
     try:
         compared.encode()
     except (EncoderError, TooManyTexts) as error:
-        return GraphReport({}, False, thresholds, None, (), (), (), (), 0, 0, 0, problem=str(error))
+        return GraphReport(
+            {},
+            False,
+            thresholds,
+            None,
+            (),
+            (),
+            (),
+            (),
+            0,
+            0,
+            0,
+            problem=str(error),
+            passing=isinstance(error, EncoderError),
+        )
     used = encoders.encoder(filters.encoder)
     people = compared.agreement(combinations(of.people, 2))
     return GraphReport(
@@ -141,9 +158,12 @@ class _Compared:
                 for text in self.data.of[rater, row].texts:
                     self.numbers.setdefault(text, len(self.numbers))
         used = encoders.encoder(self.filters.encoder)
-        if len(self.numbers) > MOST_TEXTS and not used.is_fallback:
+        if len(self.numbers) > MOST_TEXTS and not used.is_fallback and not nobody_waits():
             raise TooManyTexts(
-                _("%(n)d names of things are too many to encode for a page, which takes %(most)d. Choose fewer sheets.")
+                _(
+                    "%(n)d names of things are too many to encode for a page, which takes %(most)d. Choose fewer "
+                    "sheets; or download the report, which a worker makes with all of them."
+                )
                 % {"n": len(self.numbers), "most": MOST_TEXTS}
             )
         self.vectors = used.encode(list(self.numbers))

@@ -10,6 +10,7 @@ import numpy as np
 from annotation.scheme.spec import Kind, Merge, QuestionSpec
 from reports.data.arrays import Filters, Intervals, NoLabel, QuestionData
 from reports.data.label_table import RaterEntry
+from reports.stats.agreeing import Agreeing, agreeing
 from reports.stats.agreement import MacroAccuracy
 from reports.stats.alternative import MINIMUM_PEOPLE, AlternativeTest, alternative_annotator_test
 from reports.stats.among import RaterPair
@@ -84,7 +85,8 @@ class JudgeResult:
 
     `missing`: of the cells that people answered and the judge has no label for, how many it answered without a verdict,
     in how many it failed, and how many others there are.
-    `pairwise`: A_m as A_h is counted, None by the first methods, which had none.
+    `pairwise`: A_m as A_h is counted, None by the first methods, which had none. `ceiling_of_each`: the ceiling with
+    each of the others counted by themselves.
     The intervals are None where none were asked for, `sureness` where the judge has no scores.
     """
 
@@ -101,6 +103,7 @@ class JudgeResult:
     classification_intervals: ClassificationIntervals | None
     with_people: tuple[RaterPair, ...]
     ceiling: Ceiling
+    ceiling_of_each: Ceiling
     alternative: AlternativeTest
     sureness: Sureness | None
     shares: tuple[PoweredMean, ...]
@@ -115,6 +118,7 @@ class TwoJudges:
     second: RaterEntry
     result: JudgeComparison
     has_interval: bool
+    agreeing: Agreeing
 
 
 def judge_result(
@@ -148,12 +152,14 @@ def judge_result(
         classification_intervals=classification_intervals(people, answers, **arguments) if arguments else None,
         with_people=kappas_with_people(people, answers) if answers.cell.size else (),
         ceiling=human_ceiling(people, answers),
+        ceiling_of_each=human_ceiling(people, answers, each=True),
         alternative=alternative_annotator_test(
             people,
             answers,
             scoring="rmse" if ordered else "accuracy",
             values=[option.value or 0 for option in data.spec.options] if ordered else None,
             minimum_people=1 if filters.first_methods else MINIMUM_PEOPLE,
+            by=None if filters.independent_cells else "document",
         ),
         sureness=_sureness(judge.code, data, people, answers, merge),
         shares=option_shares(people, answers) if answers.cell.size else (),
@@ -208,6 +214,7 @@ def two_judges(
             b.judge,
             compare_judges(people, answers[a.judge.code], answers[b.judge.code], **arguments),
             bool(how.by),
+            agreeing(people, answers[a.judge.code], answers[b.judge.code]),
         )
         for a, b in combinations(results, 2)
     )

@@ -9,6 +9,7 @@ import numpy as np
 
 from annotation.scheme.spec import BenchmarkSpec, Kind, SectionSpec
 from reports.data.arrays import Filters, QuestionData, StudyData
+from reports.data.frequent import FrequentEntry
 from reports.data.label_table import RaterEntry
 from reports.stats.answers import Answers, IntArray
 from reports.stats.pairs import FloatArray
@@ -86,6 +87,8 @@ class RatingsReport:
     criteria: tuple[Criterion, ...]
     matrix: FloatArray
     facets: Mapping[str, str]  # titles of those that raters see
+    frequent: tuple[FrequentEntry, ...]
+    power: bool  # see `ranking.Compared`
     n_texts: int
     n_instructions: int
     n_draws: int
@@ -107,7 +110,9 @@ def ratings_report(data: StudyData, section: SectionSpec, filters: Filters) -> R
     in_order = sorted(range(len(rating)), key=lambda place: (families[place], place))
     rating = tuple(rating[place] for place in in_order)
     families = tuple(families[place] for place in in_order)
-    criteria = tuple(_criterion(of, data, texts, rating, families, draws) for of in questions)
+    criteria = tuple(
+        _criterion(of, data, texts, rating, families, draws, power=not filters.before_each) for of in questions
+    )
     return RatingsReport(
         section=section,
         spec=spec,
@@ -119,6 +124,8 @@ def ratings_report(data: StudyData, section: SectionSpec, filters: Filters) -> R
         criteria=criteria,
         matrix=agreement.mean_of_pairs([list(of.pairs) for of in criteria], len(rating)),
         facets=texts.told_apart,
+        frequent=data.table.frequent,
+        power=not filters.before_each,
         n_texts=len(data.table.rows),
         n_instructions=texts.n_instructions,
         n_draws=filters.n_draws,
@@ -202,6 +209,8 @@ def _criterion(
     rating: Sequence[RaterEntry],
     families: Sequence[str],
     draws: Draws,
+    *,
+    power: bool,
 ) -> Criterion:
     scale = np.array([option.value or 0 for option in question.spec.options], dtype=np.float64)
     of_judges = [
@@ -239,7 +248,7 @@ def _criterion(
         ),
         facets=dict(_facets(texts, both, voice)),
         traits=tuple(judges.traits(whole, draws)),
-        favour=tuple(judges.self_preference(whole, families, texts.families)),
+        favour=tuple(judges.self_preference(whole, families, texts.families, connected=power)),
         effects=tuple(ranking.effects(of, both) for of in levels),
         together=agreement.together(whole, scale, draws) if len(rating) > 1 else None,
         pairs=tuple(agreement.pair_agreement(whole, draws)),
@@ -257,6 +266,7 @@ def _criterion(
             texts.generators,
             draws,
             family_of=texts.families,
+            power=power,
         )
         if k > 1
         else None,

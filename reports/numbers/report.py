@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from annotation.scheme.spec import Kind, Merge, QuestionSpec
 from reports.data.arrays import TOLD_APART, Filters, Intervals, QuestionData, StudyData, Voice
 from reports.data.label_table import RaterEntry
+from reports.numbers.arms import ArmsResult, arms_results
 from reports.numbers.drafts import EditRate, edit_rates
 from reports.numbers.groups import Group, groups
 from reports.numbers.judge import JudgeResult, TwoJudges, judge_result, merge_codes, two_judges
@@ -139,6 +140,8 @@ class QuestionReport:
     # By the facet that the filters name; none without one.
     groups: tuple[Group, ...]
     voices: tuple[VoiceReport, ...]
+    # Of each judge with other arms, how its label changes with them.
+    arms: tuple[ArmsResult, ...] = ()
 
     @property
     def spec(self) -> QuestionSpec:
@@ -177,6 +180,8 @@ class StudyReport:
     edit_rates: tuple[EditRate, ...]
     # Of each section of a benchmark's scheme in which texts were rated.
     ratings: tuple[RatingsReport, ...] = ()
+    # Metrics that a table asked for and that could not be computed: tables add them as they are made.
+    missed: set[str] = field(default_factory=set, compare=False)
 
     @property
     def n_cells(self) -> int:
@@ -185,6 +190,15 @@ class StudyReport:
             sum(question.summary.n for question in section.questions)
             + sum(question.summary.n for question in section.value_questions)
             for section in self.sections
+        )
+
+    @property
+    def lacks(self) -> bool:
+        """Whether something was not computed, for lack of an encoder or of a metric's data."""
+        return bool(self.missed) or any(
+            bool(question.texts and question.texts.missing) or bool(question.graphs and question.graphs.passing)
+            for section in self.sections
+            for question in section.value_questions
         )
 
 
@@ -268,6 +282,7 @@ def _question(data: QuestionData, of: StudyData, filters: Filters) -> QuestionRe
         golds=tuple(
             _gold(gold, data, people, of.judges, merge, filters) for gold in of.golds if gold.code in data.golds
         ),
+        arms=arms_results(data, of.table, judges, how),
     )
 
 
@@ -301,14 +316,18 @@ def _agreement(people: Answers, spec: QuestionSpec, merge: Merge | None, filters
     arguments = how.arguments
     tables = pair_tables(answers)
     first_of_pair = np.searchsorted(tables.pair, np.arange(len(tables)))
+    corrected = None if filters.first_methods else corrected_macro_kappa(answers, tables, weights)
+    kappa, accuracy, percent = macro_kappa(tables, weights), macro_accuracy(tables), percent_agreement(tables)
+    both_chose = tuple(tables.option_a[first_of_pair].tolist())
+    del tables  # as large as the answers, and others are made below
     return PeopleAgreement(
         merge=merge,
-        kappa=macro_kappa(tables, weights),
-        corrected=None if filters.first_methods else corrected_macro_kappa(answers, tables, weights),
-        accuracy=macro_accuracy(tables),
-        percent=percent_agreement(tables),
+        kappa=kappa,
+        corrected=corrected,
+        accuracy=accuracy,
+        percent=percent,
         alpha=alpha(answers, level),
-        both_chose=tuple(tables.option_a[first_of_pair].tolist()),
+        both_chose=both_chose,
         options=options,
         among=agreement_among(kept, level=level),
         intervals=agreement_intervals(kept, level=level, **arguments) if arguments else {},

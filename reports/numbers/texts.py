@@ -6,18 +6,23 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
 from annotation.scheme.spec import Kind, Layout
+from llm import encoders
+from llm.encoders import EncoderError
 from reports.data.arrays import Filters, QuestionData, StudyData
 from reports.data.label_table import FloatArray, RaterEntry
 from reports.data.texts import Written, written
+from reports.numbers.waiting import nobody_waits
 from reports.stats.answers import IntArray
 from reports.stats.bootstrap import By, Interval, resampling_of
 from reports.stats.paired import Difference, difference
+from reports.stats.text.bertscore import MOST_TEXTS, TOO_MANY_TEXTS, BertScore
 from reports.stats.text.meteor import DataMissing
-from reports.stats.text.metrics import DEFAULT, OF_LISTS, VARIANTS, Metric, metric_of
+from reports.stats.text.metrics import BERTSCORE, DEFAULT, OF_LISTS, VARIANTS, Metric, metric_of
 from reports.stats.text.pairs import Pairs
 
 KINDS = (Kind.TEXT, Kind.ITEMS)
@@ -80,6 +85,7 @@ class TextReport:
     among: tuple[Score, ...]
     by_line: bool
     several: bool  # some cell has several references
+    encoder: Mapping[str, str]  # what BERTScore was computed with, see `Encoder.identity`
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +173,7 @@ class _Measured:
             tests=self._tests(candidates, of_raters),
             among=self._among(of_people, beside, judges),
             by_line=self.data.section.layout == Layout.DOWN,
+            encoder=encoders.encoder(self.filters.encoder).identity() if BERTSCORE in self.metrics else {},
             several=any(len(references) > 1 for pairs, _empty in against.values() for _c, _text, references in pairs),
         )
 
@@ -204,11 +211,12 @@ class _Measured:
         sums: dict[str, FloatArray] = {}
         for key in self._asked():
             try:
-                metric = metric_of(key, separator=separator)
+                bert = bert_score(self.filters.encoder, pairs) if key == BERTSCORE else None
+                metric = metric_of(key, separator=separator, bert=bert)
                 sums[key] = metric.of(pairs)
                 self.metrics[key] = metric
-            except DataMissing as missing:
-                self.missing[key] = missing.reason
+            except (DataMissing, EncoderError) as missing:
+                self.missing[key] = str(missing)
         cell = np.array([cell for cell, _text, _of in every], dtype=np.int64)
         row = cell // self.of.n_columns
         whole = _Held(cell, self.sheet_of_row[row], row, self.position[cell % self.of.n_columns], sums)
@@ -325,6 +333,25 @@ class _Measured:
             *(replace(score, n_pairs=score.n_pairs // 2) for score in found),
             *(self._score((code,), known[code], held) for code, held in beside.items() if held.cell.size),
         )
+
+
+def bert_score(encoder: str, pairs: Pairs) -> BertScore | None:
+    """None where the encoder has no vectors of tokens.
+
+    Raises:
+        DataMissing: there are more texts than a page can wait for.
+    """
+    if not encoders.encoder(encoder).has_tokens:
+        return None
+    n = len({text for pair in pairs.distinct for text in (pair.candidate, *pair.references)})
+    if n > MOST_TEXTS and not nobody_waits():
+        raise DataMissing(TOO_MANY_TEXTS)
+    return _bert_score(encoder)
+
+
+@lru_cache(maxsize=2)
+def _bert_score(encoder: str) -> BertScore:
+    return BertScore(encoders.encoder(encoder).token_vectors)
 
 
 def _joined(held: Iterable[_Held]) -> _Held:

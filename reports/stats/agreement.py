@@ -73,7 +73,7 @@ class Statistic:
     overlap: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PairKappa:
     """Cohen's kappa of two raters on one sheet over the n cells that both answered, `agreed` of them alike."""
 
@@ -168,7 +168,7 @@ def pooled_kappa(tables: PairTables, weights: Weights | None = None) -> Statisti
 # --- Macro accuracy -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PairAccuracy:
     """Two raters of one sheet: they chose the same option in `agreed` of the `shared` cells that both answered.
 

@@ -57,7 +57,7 @@ class OptionAgreement:
     kappa: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RaterPair:
     """Two raters over the n cells that both answered, on all sheets together; None where not defined.
 

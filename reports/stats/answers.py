@@ -73,13 +73,16 @@ class Answers:
         if any(column.shape != (columns[0].size,) for column in columns):
             raise ValueError("rater, cell, sheet, code and document must be one-dimensional and of the same length")
         answered = columns[3] >= 0
-        raters, cells, sheets, codes, documents = (column[answered] for column in columns)
-        if codes.size and codes.max() >= n_options:
-            raise ValueError(f"code {codes.max()} is none of the {n_options} options")
-        order = np.lexsort((raters, cells))
-        raters, cells, sheets, codes, documents = (
-            column[order] for column in (raters, cells, sheets, codes, documents)
-        )
+        if not answered.all():
+            columns = [column[answered] for column in columns]
+        if columns[3].size and columns[3].max() >= n_options:
+            raise ValueError(f"code {columns[3].max()} is none of the {n_options} options")
+        order = np.lexsort((columns[0], columns[1]))
+        if (np.diff(order) != 1).any():  # they come in order as a rule, and a copy of millions is spared
+            for place in range(len(columns)):
+                columns[place] = columns[place][order]
+        del order
+        raters, cells, sheets, codes, documents = columns
         same_cell = cells[1:] == cells[:-1]
         if np.any(same_cell & (raters[1:] == raters[:-1])):
             raise ValueError("a rater has two answers to the same cell: choose one repeat first")
@@ -107,6 +110,8 @@ class Answers:
         For coefficients that count the options there are (AC1, AC2, PABAK) or their distances (weights): options that
         a merge has emptied, or that mean that nothing was to be decided, must not count as options.
         """
+        if [*options] == [*range(self.n_options)]:
+            return self
         new = np.full(self.n_options, MISSING)
         new[np.asarray(options, dtype=np.int64)] = np.arange(len(options))
         kept = self.where(new[self.code] >= 0)

@@ -17,8 +17,9 @@ from functools import cache
 from typing import Literal
 
 import numpy as np
-from scipy import sparse, stats
+from scipy import sparse
 
+from reports.stats import distributions as stats
 from reports.stats.answers import Answers, IntArray
 from reports.stats.pairs import FloatArray
 

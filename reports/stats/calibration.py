@@ -8,8 +8,9 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special, stats
+from scipy import special
 
+from reports.stats import distributions as stats
 from reports.stats.answers import Answers, IntArray
 from reports.stats.judge import judge_codes
 from reports.stats.pairs import FloatArray

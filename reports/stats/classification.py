@@ -19,6 +19,10 @@ from reports.stats.pairs import FloatArray, pair_tables
 NO_COMPARISON = "the judge has no label in a cell that a person answered"
 NO_THIRD_ANSWER = "no cell has the judge's label and two people's answers"
 
+# Where a person is held against more others than this, one of them agrees with nearly any answer: what people and
+# judges reach is then counted person by person.
+MOST_OTHERS = 2.0
+
 
 @dataclass(frozen=True)
 class OptionScores:
@@ -151,6 +155,7 @@ class Ceiling:
 
     person: the human ceiling; judge: the judge on the same cells against the same people, so one answer fewer in each
     cell than in A_m. `rows`: each person; n_people: how many; n_cells: cells with the judge's label and two people.
+    others: the mean number of people that a person is held against in a cell.
     """
 
     person: float | None
@@ -159,13 +164,18 @@ class Ceiling:
     n_people: int
     n_cells: int
     rows: tuple[Left, ...]
+    others: float = 0.0
 
 
-def human_ceiling(people: Answers, judge: Answers) -> Ceiling:
+def human_ceiling(people: Answers, judge: Answers, *, each: bool = False) -> Ceiling:
     """Leave each person out in turn, and let them and the judge be measured by the others as `judge_accuracy` does.
 
     A cell counts for a person where they, the judge and at least one other person answered; it is right where one of
     the others chose the same. Shares are means over sheets, the ceiling is the mean over people.
+
+    Args:
+        each: a cell is right in the share of the others who chose the same, so that it says as much where a cell has
+            many answers; any of many people agrees with nearly everything.
     """
     chosen = judge_codes(people, judge)
     counts = people.value_counts()
@@ -173,15 +183,19 @@ def human_ceiling(people: Answers, judge: Answers) -> Ceiling:
     others = counts.sum(axis=1)[cell] - 1
     usable = np.flatnonzero((chosen != MISSING) & (others > 0))
     code, of_judge, where = people.code[usable], chosen[usable], cell[usable]
-    person_right = counts[where, code] > 1
-    judge_right = counts[where, of_judge] > (code == of_judge)
+    person_right: FloatArray = (counts[where, code] - 1).astype(np.float64)
+    judge_right: FloatArray = (counts[where, of_judge] - (code == of_judge)).astype(np.float64)
+    if each:
+        person_right, judge_right = _divided(person_right, others[usable]), _divided(judge_right, others[usable])
+    else:
+        person_right, judge_right = np.minimum(person_right, 1.0), np.minimum(judge_right, 1.0)
 
     raters, rater = np.unique(people.rater[usable], return_inverse=True)
     sheets, sheet = np.unique(people.sheet[usable], return_inverse=True)
     at, shape = rater * sheets.size + sheet, (raters.size, sheets.size)
     n = np.bincount(at, minlength=raters.size * sheets.size).reshape(shape)
 
-    def mean_share(right: npt.NDArray[np.bool_]) -> FloatArray:
+    def mean_share(right: FloatArray) -> FloatArray:
         sums = np.bincount(at, right, minlength=n.size).reshape(shape)
         means: FloatArray = (sums / np.maximum(n, 1)).sum(axis=1) / (n > 0).sum(axis=1)
         return means
@@ -198,6 +212,7 @@ def human_ceiling(people: Answers, judge: Answers) -> Ceiling:
         n_people=len(rows),
         n_cells=np.unique(where).size,
         rows=rows,
+        others=float(others[usable].mean()) if rows else 0.0,
     )
 
 

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
+from reports.stats import distributions as stats
 from reports.stats.answers import MISSING, Answers
 from reports.stats.bootstrap import N_DRAWS, By, Interval, resampling
 from reports.stats.intervals import mean_of_sheets_interval

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
+from reports.stats import distributions as stats
 from reports.stats.answers import Answers, IntArray
 from reports.stats.bootstrap import CONFIDENCE, MINIMUM_CLUSTERS, TOO_FEW_CLUSTERS, By, cluster_keys
 from reports.stats.pairs import FloatArray

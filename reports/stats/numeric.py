@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse, stats
+from scipy import sparse
 
+from reports.stats import distributions as stats
 from reports.stats.agreement import NO_TWO_ANSWERS
 from reports.stats.answers import MISSING, Answers, IntArray
 from reports.stats.bootstrap import (

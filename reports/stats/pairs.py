@@ -20,7 +20,11 @@ FloatArray = npt.NDArray[np.float64]
 Weights = Literal["linear", "quadratic", "ordinal"]
 
 # Comparisons expanded at a time: bounds memory where many raters answered the same cells.
-_COMPARISONS_AT_ONCE = 2_000_000
+_COMPARISONS_AT_ONCE = 500_000
+# Up to so many possible keys of a comparison each has a place of its own to be counted in, where the comparisons are
+# not few beside them; else those that occur are sorted.
+_COUNTED_AT_ONCE = 16_000_000
+_FEW = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +52,8 @@ class PairTables:
     position_a: IntArray  # (n_pairs,) place of rater a among those who are to answer in the sheet, from 0
     position_b: IntArray  # (n_pairs,)
     pair: IntArray  # (n_entries,)
-    option_a: IntArray  # (n_entries,)
-    option_b: IntArray  # (n_entries,)
+    option_a: npt.NDArray[np.int32]  # (n_entries,)
+    option_b: npt.NDArray[np.int32]  # (n_entries,)
     count: IntArray  # (n_entries,)
     n_unshared: int  # pairs of raters that work on one sheet and share no cell
     n_answered_cells: int
@@ -130,22 +134,26 @@ def pair_tables(answers: Answers) -> PairTables:
 
     # One integer per comparison: ((sheet, rater a, rater b), option a, option b) in mixed radix. Counted block by
     # block.
-    counted: list[tuple[IntArray, IntArray]] = []
-    for size in np.unique(sizes[sizes >= 2]):
-        first, second = np.triu_indices(int(size), k=1)
-        rows = starts[sizes == size]
-        step = max(1, _COMPARISONS_AT_ONCE // first.size)
-        for block in range(0, rows.size, step):
-            a = (rows[block : block + step, np.newaxis] + first).ravel()
-            b = (rows[block : block + step, np.newaxis] + second).ravel()
-            pair = (sheet[a] * n_raters + rater[a]) * n_raters + rater[b]
-            keys = (pair * n_options + answers.code[a]) * n_options + answers.code[b]
-            counted.append(np.unique(keys, return_counts=True))
-    all_keys = np.concatenate([keys for keys, _ in counted] or [np.zeros(0, dtype=np.int64)])
-    all_counts = np.concatenate([counts for _, counts in counted] or [np.zeros(0, dtype=np.int64)])
-    keys, index = np.unique(all_keys, return_inverse=True)
+    def blocks() -> Iterator[IntArray]:
+        for size in np.unique(sizes[sizes >= 2]):
+            first, second = np.triu_indices(int(size), k=1)
+            rows = starts[sizes == size]
+            step = max(1, _COMPARISONS_AT_ONCE // first.size)
+            for block in range(0, rows.size, step):
+                a = (rows[block : block + step, np.newaxis] + first).ravel()
+                b = (rows[block : block + step, np.newaxis] + second).ravel()
+                pair = (sheet[a] * n_raters + rater[a]) * n_raters + rater[b]
+                yield (pair * n_options + answers.code[a]) * n_options + answers.code[b]
 
-    pair_keys, pair = np.unique(keys // n_options**2, return_inverse=True)
+    possible = sheets.size * n_raters**2 * n_options**2
+    keys, counts = _counted(blocks(), possible, int((sizes * (sizes - 1) // 2).sum()))
+    of_pair = keys // n_options**2
+    new = np.diff(of_pair, prepend=-1) != 0
+    pair_keys, pair = of_pair[new], np.cumsum(new) - 1
+    del of_pair, new
+    option_a = (keys // n_options % n_options).astype(np.int32)
+    option_b = (keys % n_options).astype(np.int32)
+    del keys
     of_sheet, of_a, of_b = pair_keys // n_raters**2, pair_keys // n_raters % n_raters, pair_keys % n_raters
 
     present = np.unique(sheet * n_raters + rater)
@@ -173,13 +181,31 @@ def pair_tables(answers: Answers) -> PairTables:
         position_a=position(of_a),
         position_b=position(of_b),
         pair=pair,
-        option_a=keys // n_options % n_options,
-        option_b=keys % n_options,
-        count=_sums(index, all_counts, keys.size),
+        option_a=option_a,
+        option_b=option_b,
+        count=counts,
         n_unshared=int((raters_of_sheet * (raters_of_sheet - 1) // 2).sum()) - pair_keys.size,
         n_answered_cells=sizes.size,
         n_shared_cells=int((sizes >= 2).sum()),
     )
+
+
+def _counted(blocks: Iterator[IntArray], possible: int, n: int) -> tuple[IntArray, IntArray]:
+    """The numbers that occur in the blocks, n of them below `possible`, ascending; and how often each does."""
+    if possible <= min(_COUNTED_AT_ONCE, _FEW * n):
+        often = np.zeros(possible, dtype=np.int32)
+        for block in blocks:
+            np.add.at(often, block, 1)
+        found: IntArray = np.flatnonzero(often)
+        return found, often[found].astype(np.int64)
+    counted = [np.unique(block, return_counts=True) for block in blocks]
+    if len(counted) == 1:
+        return counted[0]
+    all_keys = np.concatenate([keys for keys, _ in counted] or [np.zeros(0, dtype=np.int64)])
+    all_counts = np.concatenate([counts for _, counts in counted] or [np.zeros(0, dtype=np.int64)])
+    del counted
+    keys, index = np.unique(all_keys, return_inverse=True)
+    return keys, _sums(index, all_counts, keys.size)
 
 
 def disagreement_weights(

@@ -7,6 +7,7 @@ by nothing where it shares a hundred. A mean over many small sheets keeps that b
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,8 @@ from reports.stats.agreement import NO_PAIR_DEFINED, NO_TWO_ANSWERS
 from reports.stats.answers import Answers, IntArray
 from reports.stats.bootstrap import MAXIMUM_COMPARISONS, TOO_MANY_COMPARISONS
 from reports.stats.pairs import FloatArray, PairTables, Weights, disagreement_weights, pair_tables
+
+_COMPARISONS_AT_ONCE = 300_000  # a document has a table for each pair of its raters
 
 
 @dataclass(frozen=True)
@@ -64,24 +67,39 @@ def corrected_kappas(answers: Answers, tables: PairTables, weights: Weights | No
     crossed = ((margin_a @ cost) * margin_b).sum(axis=1)
     pairs = tables.n.astype(np.float64) ** 2
 
-    documents, of_document = np.unique(answers.document, return_inverse=True)
-    sheet_of = np.zeros(documents.size, dtype=np.int64)
-    sheet_of[of_document] = answers.sheet
-    within = pair_tables(answers.in_sheets(of_document))
-    in_a, in_b = within.margins()
-    group = np.searchsorted(_keys(tables.sheet, tables, answers), _keys(sheet_of[within.sheet], within, answers))
-    size = len(tables)
-    crossed = crossed - np.bincount(group, ((in_a @ cost) * in_b).sum(axis=1), minlength=size)
-    pairs -= np.bincount(group, within.n.astype(np.float64) ** 2, minlength=size)
+    size, raters = len(tables), np.unique(answers.rater)
+    known = _keys(tables.sheet, tables, raters)
+    for some in _of_some_documents(answers):
+        documents, of_document = np.unique(some.document, return_inverse=True)
+        sheet_of = np.zeros(documents.size, dtype=np.int64)
+        sheet_of[of_document] = some.sheet
+        within = pair_tables(some.in_sheets(of_document))
+        in_a, in_b = within.margins()
+        group = np.searchsorted(known, _keys(sheet_of[within.sheet], within, raters))
+        crossed -= np.bincount(group, ((in_a @ cost) * in_b).sum(axis=1), minlength=size)
+        pairs -= np.bincount(group, within.n.astype(np.float64) ** 2, minlength=size)
     observed, _expected = tables.disagreements(weights)
     expected = np.divide(crossed, pairs, out=np.full(size, np.nan), where=(pairs > 0) & (crossed > 0))
     kappas: FloatArray = 1 - observed / tables.n / expected
     return kappas
 
 
-def _keys(sheet: IntArray, tables: PairTables, answers: Answers) -> IntArray:
+def _of_some_documents(answers: Answers) -> Iterator[Answers]:
+    """The answers in parts of whole documents, of about `_COMPARISONS_AT_ONCE` comparisons each. Every sum over them is
+    one of whole numbers, so that it is the same however they are parted."""
+    documents, of_document = np.unique(answers.document, return_inverse=True)
+    sizes = np.bincount(answers.by_cell.index)
+    of_cells = np.bincount(of_document[answers.by_cell.first], sizes * (sizes - 1) // 2, minlength=documents.size)
+    part = (np.cumsum(of_cells) // _COMPARISONS_AT_ONCE).astype(np.int64)[of_document]
+    if part.max(initial=0) == 0:
+        yield answers
+        return
+    for number in np.unique(part).tolist():
+        yield answers.where(part == number)
+
+
+def _keys(sheet: IntArray, tables: PairTables, raters: IntArray) -> IntArray:
     """One ascending number for (sheet, rater a, rater b)."""
-    raters = np.unique(answers.rater)
     a, b = np.searchsorted(raters, tables.rater_a), np.searchsorted(raters, tables.rater_b)
     key: IntArray = (sheet * raters.size + a) * raters.size + b
     return key

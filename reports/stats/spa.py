@@ -14,12 +14,16 @@ interval of both kinds, and the one by inputs is what a report shows.
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
+from reports.stats import distributions as stats
+from reports.stats.agreement import NO_TWO_ANSWERS, UndefinedStatistic, krippendorff_alpha
 from reports.stats.answers import IntArray
 from reports.stats.pairs import FloatArray
 
@@ -102,6 +106,57 @@ def from_preferences(
             at.append(where)
     places = np.array(at, dtype=np.int64).reshape(-1, 2)
     return Assessments(np.array(probability, dtype=np.float64), places[:, 0], places[:, 1])
+
+
+@dataclass(frozen=True)
+class Agreed:
+    """How far raters assess alike, over the assessments that two or more of them made (`n`).
+
+    same: of each two raters' assessments of one thing the share on the same side of 0.5, both being 0.5 counting as
+    such; difference: their mean distance; alpha: Krippendorff's, interval; `reason` why alpha is not defined.
+    """
+
+    same: float | None
+    difference: float | None
+    alpha: float | None
+    reason: str
+    n: int
+
+
+def agreement(said: Sequence[Mapping[Hashable, float]]) -> Agreed:
+    """Agreement of raters on what is preferred: `said` has what each of them assessed, and with what probability.
+
+    >>> found = agreement([{"a": 1.0, "b": 0.5, "c": 0.0}, {"a": 0.75, "b": 0.0, "d": 1.0}])
+    >>> found.n, found.same, found.difference  # c and d were assessed by one rater alone
+    (2, 0.5, 0.375)
+    """
+    both: list[tuple[float, float]] = []
+    for one, other in itertools.combinations(said, 2):
+        both += [(value, other[of]) for of, value in one.items() if of in other]
+    shared = Counter(of for one in said for of in one)
+    units = sorted((of for of, times in shared.items() if times > 1), key=repr)
+    levels = sorted({value for one in said for value in one.values()})
+    counts = np.zeros((len(units), len(levels)), dtype=np.int64)
+    for row, of in enumerate(units):
+        for one in said:
+            if of in one:
+                counts[row, levels.index(one[of])] += 1
+    value, reason = None, ""
+    try:
+        value = krippendorff_alpha(counts, "interval", levels)
+    except UndefinedStatistic:
+        reason = ALL_THE_SAME if units else NO_TWO_ANSWERS
+    if not both:
+        return Agreed(None, None, value, reason, 0)
+    pairs = np.array(both)
+    sides = np.sign(pairs - EVEN)
+    return Agreed(
+        float((sides[:, 0] == sides[:, 1]).mean()),
+        float(np.abs(pairs[:, 0] - pairs[:, 1]).mean()),
+        value,
+        reason,
+        len(units),
+    )
 
 
 def spa(assessments: Assessments) -> Spa:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
+from reports.stats import distributions as stats
 from reports.stats.answers import IntArray
 from reports.stats.pairs import FloatArray
 from reports.stats.spa import CONFIDENCE, Assessments, spa

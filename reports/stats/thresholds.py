@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
+from reports.stats import distributions as stats
 from reports.stats.calibration import N_BINS, Scored, wilson_interval
 from reports.stats.pairs import FloatArray
 

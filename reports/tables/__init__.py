@@ -7,15 +7,17 @@ from collections.abc import Iterator
 from reports.numbers.report import QuestionReport, StudyReport
 from reports.numbers.values import ValueReport
 from reports.tables.agreement import agreement, pairs, section_tables
+from reports.tables.arms import arms_tables
 from reports.tables.base import Head, HeadKind, ReportTable, Value, words_of
 from reports.tables.coefficients import coefficients, options
 from reports.tables.coverage import coverage_tables
 from reports.tables.groups import edit_table, group_table
 from reports.tables.judge_details import detail_tables
 from reports.tables.judges import accuracies, confusion, gold, unreadable
+from reports.tables.missingness import missing
 from reports.tables.models import model_tables
 from reports.tables.overview import about, overview, raters
-from reports.tables.selections import selections
+from reports.tables.selections import selections, weights
 from reports.tables.values import value_tables
 
 __all__ = [
@@ -45,6 +47,8 @@ def tables(report: StudyReport) -> Iterator[ReportTable]:
 
 def closing_tables(report: StudyReport) -> Iterator[ReportTable]:
     yield raters(report)
+    if not report.filters.before_each and (of_reasons := missing(report)) is not None:
+        yield of_reasons
     if report.edit_rates:
         yield edit_table(report)
 
@@ -55,6 +59,8 @@ def question_tables(report: StudyReport, question: QuestionReport | ValueReport)
         return
     for voice in question.voices:
         yield selections(question, voice)
+        if voice.voice.weights:
+            yield weights(question, voice)
     yield agreement(report, question)
     if question.agreement.kappa.rows:
         yield pairs(report, question)
@@ -73,5 +79,6 @@ def question_tables(report: StudyReport, question: QuestionReport | ValueReport)
             if judge.confusion.n_comparisons:
                 yield confusion(question, judge)
         yield from detail_tables(report, question)
+        yield from arms_tables(report, question)
     for result in question.golds:
         yield gold(question, result, words_of(report))

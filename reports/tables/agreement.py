@@ -17,7 +17,7 @@ from reports.stats.small_sheets import CorrectedKappa
 from reports.tables.base import Head, ReportTable, Value, exposed_how, statistic_heads, under, words_of
 from reports.tables.coefficients import drawn_how, ends, interval_how
 from reports.tables.rounding import rounded
-from reports.words import UNDEFINED, cap, code_of, count, n_pairs, name_of, undefined
+from reports.words import UNDEFINED, cap, code_of, count, n_pairs, name_of, undefined, worded
 
 
 def section_tables(report: StudyReport, section: SectionReport) -> Iterator[ReportTable]:
@@ -121,7 +121,12 @@ def agreement(report: StudyReport, question: QuestionReport) -> ReportTable:
             ),
             line(_("Cohen's κ, pooled"), kappa.pooled, comparisons),
             line(_("Macro accuracy A_h"), accuracy, n_pairs(words, accuracy.n_pairs), of_accuracy),
-            line(_("Share of equal answers"), people.percent, comparisons, of_all.get("percent_of_comparisons")),
+            line(
+                worded(_("Share of equal answers"), _("Percent agreement")),
+                people.percent,
+                comparisons,
+                of_all.get("percent_of_comparisons"),
+            ),
             line(
                 _("Krippendorff's α, ordinal") if weighted else _("Krippendorff's α, nominal"),
                 people.alpha,

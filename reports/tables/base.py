@@ -13,7 +13,7 @@ from annotation.scheme.spec import Merge, Words
 from reports.data.arrays import INCLUDE, PEOPLE, Voice
 from reports.numbers.report import QuestionReport, StudyReport
 from reports.numbers.values import ValueReport
-from reports.words import count
+from reports.words import count, worded
 
 HeadKind = Literal["text", "note", "count", "share", "number"]
 Value = str | int | float | None
@@ -109,16 +109,30 @@ def exposed_how(report: StudyReport, n: int) -> str:
     if not n:
         return ""
     if report.filters.exposure == INCLUDE:
-        said = ngettext(
-            "%(n)s label was given after a look at others' and counts like the others.",
-            "%(n)s labels were given after a look at others' and count like the others.",
-            n,
+        said = worded(
+            ngettext(
+                "%(n)s label was given after a look at others' and counts like the others.",
+                "%(n)s labels were given after a look at others' and count like the others.",
+                n,
+            ),
+            ngettext(
+                "%(n)s non-blind label, given after a look at others', counts like the others.",
+                "%(n)s non-blind labels, given after a look at others', count like the others.",
+                n,
+            ),
         )
     else:
-        said = ngettext(
-            "%(n)s label was given after a look at others' and is left out.",
-            "%(n)s labels were given after a look at others' and are left out.",
-            n,
+        said = worded(
+            ngettext(
+                "%(n)s label was given after a look at others' and is left out.",
+                "%(n)s labels were given after a look at others' and are left out.",
+                n,
+            ),
+            ngettext(
+                "%(n)s non-blind label, given after a look at others', is left out.",
+                "%(n)s non-blind labels, given after a look at others', are left out.",
+                n,
+            ),
         )
     return said % {"n": count(n)}
 

@@ -9,7 +9,7 @@ from reports.numbers.report import QuestionReport
 from reports.stats.among import Coefficient
 from reports.stats.bootstrap import Interval
 from reports.tables.base import Head, ReportTable, Value, interval_heads, under
-from reports.words import COEFFICIENTS, MISSING, UNDEFINED, WEIGHTS, count, name_of, undefined
+from reports.words import MISSING, UNDEFINED, WEIGHTS, coefficient, count, name_of, undefined, worded
 
 
 def ends(interval: Interval | None, *, shown: bool) -> tuple[Value, ...]:
@@ -32,7 +32,11 @@ def interval_how(interval: Interval | None, words: Words) -> str:
             "n": count(interval.n_clusters),
         }
     what = words.rows if interval.by == "document" else words.sheets
-    return _("Intervals: %(draws)s draws of %(n)s %(what)s with replacement, seed %(seed)s.") % {
+    text = worded(
+        _("Intervals: %(draws)s draws of %(n)s %(what)s with replacement, seed %(seed)s."),
+        _("Intervals: %(draws)s bootstrap resamples of %(n)s %(what)s, seed %(seed)s."),
+    )
+    return text % {
         "draws": count(interval.n_draws),
         "n": count(interval.n_clusters),
         "what": what,
@@ -46,7 +50,7 @@ def coefficients(question: QuestionReport, words: Words) -> ReportTable:
     shown = bool(agreement.intervals)
 
     def line(of: Coefficient) -> tuple[Value, ...]:
-        title = str(COEFFICIENTS[of.key])
+        title = coefficient(of.key)
         if of.weights:
             title = f"{title}, {WEIGHTS[of.weights]}" if of.key == "ac2" else title
         interval = ends(agreement.intervals.get(of.key), shown=shown)

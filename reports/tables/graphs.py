@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -224,7 +224,7 @@ def _how(report: StudyReport, graphs: GraphReport) -> str:
             "of at least the threshold. The mean is over %(rows)s."
         )
         % {"rows": words.rows},
-        _("Encoder: %(encoder)s.") % {"encoder": ", ".join(_told(graphs))},
+        _("Encoder: %(encoder)s.") % {"encoder": ", ".join(encoder_told(graphs.encoder))},
     ]
     if graphs.is_fallback:
         said.append(
@@ -251,12 +251,12 @@ def _how(report: StudyReport, graphs: GraphReport) -> str:
     return " ".join(said)
 
 
-def _told(graphs: GraphReport) -> list[str]:
+def encoder_told(identity: Mapping[str, str]) -> list[str]:
     """What the encoder says of itself; digests by their first digits, which is enough to tell two files apart."""
     named = {"encoder": "", "weights_sha256": "SHA-256"}
     return [
         f"{named.get(key, key)} {value[:16] if key.endswith('sha256') else value.strip(' :')}".strip()
-        for key, value in graphs.encoder.items()
+        for key, value in identity.items()
         if value
     ]
 

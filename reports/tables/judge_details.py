@@ -8,12 +8,13 @@ from django.utils.translation import gettext as _
 
 from reports.numbers.judge import JudgeResult, Sureness
 from reports.numbers.report import QuestionReport, StudyReport
-from reports.stats.alternative import TOO_FEW_PEOPLE, AlternativeTest
+from reports.stats.alternative import TOO_FEW_DOCUMENTS, TOO_FEW_PEOPLE, AlternativeTest
+from reports.stats.classification import MOST_OTHERS
 from reports.stats.estimates import PoweredMean
 from reports.stats.thresholds import PrecisionRecall, recall_at_precision
 from reports.tables.base import Head, ReportTable, Value, interval_heads, under, words_of
 from reports.tables.coefficients import ends
-from reports.words import UNDEFINED, code_of, count, name_of
+from reports.words import UNDEFINED, code_of, count, name_of, worded
 
 _PRECISIONS = (0.8, 0.9)  # at which a judge's recall is given
 
@@ -29,11 +30,13 @@ def detail_tables(report: StudyReport, question: QuestionReport) -> Iterator[Rep
 
 
 def _of_compared(report: StudyReport, question: QuestionReport, compared: list[JudgeResult]) -> Iterator[ReportTable]:
-    yield _comparisons(question, compared)
+    yield _comparisons(report, question, compared)
     yield from (_options(question, result) for result in compared)
     yield _with_people(report, question, compared)
     if question.two_judges:
         yield _two_judges(question)
+        if not report.filters.before_entries:
+            yield _agreeing(question)
     yield _alternative(report, question, compared)
     if any(result.sureness for result in compared):
         yield _sureness(question, compared)
@@ -41,15 +44,20 @@ def _of_compared(report: StudyReport, question: QuestionReport, compared: list[J
     yield from (_shares(question, result) for result in compared if any(m.n_judge_only for m in result.shares))
 
 
-def _comparisons(question: QuestionReport, compared: list[JudgeResult]) -> ReportTable:
+def _comparisons(report: StudyReport, question: QuestionReport, compared: list[JudgeResult]) -> ReportTable:
+    crowded = not report.filters.before_each and any(result.ceiling.others > MOST_OTHERS for result in compared)
     shown = any(result.accuracy_interval for result in compared)
     return ReportTable(
         key=f"{question.data.name}.judge-figures",
         about=name_of(question),
-        title=under(question.ceiling.merge, question, _("Judges, comparison by comparison")),
+        title=under(
+            question.ceiling.merge,
+            question,
+            worded(_("Judges, comparison by comparison"), _("Accuracy, F1 and κ of judges")),
+        ),
         heads=(
             Head("judge", _("Judge")),
-            Head("accuracy", _("Equal"), "number"),
+            Head("accuracy", worded(_("Equal"), _("Accuracy")), "number"),
             Head("macro_f1", _("Macro-F1"), "number"),
             *interval_heads(shown, key="macro_f1_", group=_("Macro-F1, 95 %")),
             Head("macro_recall", _("Macro recall"), "number"),
@@ -58,6 +66,14 @@ def _comparisons(question: QuestionReport, compared: list[JudgeResult]) -> Repor
             Head("comparisons", _("Comparisons"), "count"),
             Head("ceiling", _("A person"), "number", _("On the same cells")),
             Head("ceiling_judge", _("the judge"), "number", _("On the same cells")),
+            *(
+                (
+                    Head("ceiling_each", _("A person"), "number", _("Against one person at a time")),
+                    Head("ceiling_judge_each", _("the judge"), "number", _("Against one person at a time")),
+                )
+                if crowded
+                else ()
+            ),
             Head("ceiling_cells", _("Cells"), "count", _("On the same cells")),
         ),
         rows=tuple(
@@ -72,6 +88,7 @@ def _comparisons(question: QuestionReport, compared: list[JudgeResult]) -> Repor
                 result.classification.n,
                 result.ceiling.person,
                 result.ceiling.judge,
+                *((result.ceiling_of_each.person, result.ceiling_of_each.judge) if crowded else ()),
                 result.ceiling.n_cells,
             )
             for result in compared
@@ -81,6 +98,15 @@ def _comparisons(question: QuestionReport, compared: list[JudgeResult]) -> Repor
             "Every person's answer is one comparison. Macro-F1 is the mean F1 of the options. On the same cells: each "
             "person is left out in turn and measured by the others as the judge is; a judge that reaches the person's "
             "figure is as good as one more person."
+        )
+        + (
+            " "
+            + _(
+                "Against one person at a time: the share of the other people who chose the same, since one of many "
+                "agrees with nearly any answer."
+            )
+            if crowded
+            else ""
         ),
     )
 
@@ -90,7 +116,12 @@ def _options(question: QuestionReport, result: JudgeResult) -> ReportTable:
     return ReportTable(
         key=f"{question.data.name}.judge-options.{result.judge.code}",
         about=name_of(question),
-        title=under(result.merge, question, _("What %(judge)s finds and misses") % {"judge": judge}),
+        title=under(
+            result.merge,
+            question,
+            worded(_("What %(judge)s finds and misses"), _("Precision, recall and F1 by class: %(judge)s"))
+            % {"judge": judge},
+        ),
         heads=(
             Head("option", _("Option")),
             Head("precision", _("Precision"), "number"),
@@ -123,7 +154,7 @@ def _with_people(report: StudyReport, question: QuestionReport, compared: list[J
             Head("person", _("Person")),
             Head("kappa", "κ", "number"),
             Head("ac1", "AC1", "number"),
-            Head("equal", _("Equal"), "share"),
+            Head("equal", worded(_("Equal"), _("Percent agreement")), "share"),
             Head("cells", _("Cells"), "count"),
         ),
         rows=tuple(
@@ -177,6 +208,42 @@ def _two_judges(question: QuestionReport) -> ReportTable:
     )
 
 
+def _agreeing(question: QuestionReport) -> ReportTable:
+    return ReportTable(
+        key=f"{question.data.name}.agreeing-judges",
+        about=name_of(question),
+        title=under(question.ceiling.merge, question, _("Where two judges agree")),
+        heads=(
+            Head("first", _("First")),
+            Head("second", _("Second")),
+            Head("agreed", _("They agree"), "share"),
+            Head("right", _("Right"), "share", _("Where they agree")),
+            Head("right_low", _("from"), "share", _("Where they agree")),
+            Head("right_high", _("to"), "share", _("Where they agree")),
+            Head("agreed_cells", _("Cells"), "count", _("Where they agree")),
+            Head("first_right", _("the first is right"), "share", _("Elsewhere")),
+            Head("second_right", _("the second is right"), "share", _("Elsewhere")),
+            Head("other_cells", _("Cells"), "count", _("Elsewhere")),
+        ),
+        rows=tuple(
+            (
+                code_of(two.first),
+                code_of(two.second),
+                *(of.agreed, of.right, of.right_low, of.right_high, of.n_agreed),
+                *(of.first, of.second, of.n - of.n_agreed),
+            )
+            for two in question.two_judges
+            for of in (two.agreeing,)
+        ),
+        how=_(
+            "As a rule of triage: what two judges agree on is taken, the rest goes to people. Of the cells that people "
+            "and both judges answered; right is what somebody among people chose. Take judges that are unlike, such as "
+            "a model and words in common: those that are alike agree in their errors. Wilson's interval takes cells as "
+            "independent, which those of one document are not."
+        ),
+    )
+
+
 def _alternative(report: StudyReport, question: QuestionReport, compared: list[JudgeResult]) -> ReportTable:
     test = compared[0].alternative
     return ReportTable(
@@ -211,30 +278,44 @@ def _alternative(report: StudyReport, question: QuestionReport, compared: list[J
             "0.5 passes; ρ is how often the judge agrees with the others at least as well as the person."
         )
         % {"epsilon": test.epsilon, "cells": test.minimum_cells}
+        + (
+            " " + _("Cells of one document count together; people with cells in fewer than ten are left out.")
+            if test.by
+            else ""
+        )
         + (" " + _("On this scale, to agree is to be near the others' answers.") if test.scoring == "rmse" else ""),
     )
 
 
 def _passed(test: AlternativeTest) -> str:
     if test.passed is None:
-        return _("not enough annotators") if test.reason == TOO_FEW_PEOPLE else ""
+        return _("not enough annotators") if test.reason in (TOO_FEW_PEOPLE, TOO_FEW_DOCUMENTS) else ""
     return _("passed") if test.passed else _("not passed")
 
 
 def _sureness(question: QuestionReport, compared: list[JudgeResult]) -> ReportTable:
+    by_doubt = worded(_("Wrong cells have more doubt"), _("AUROC of uncertainty"))
     return ReportTable(
         key=f"{question.data.name}.calibration",
         about=name_of(question),
-        title=under(question.ceiling.merge, question, _("Whether a judge is right as often as it is sure")),
+        title=under(
+            question.ceiling.merge,
+            question,
+            worded(_("Whether a judge is right as often as it is sure"), _("Calibration")),
+        ),
         heads=(
             Head("judge", _("Judge")),
             Head("confidence", _("Mean confidence"), "number"),
-            Head("accuracy", _("Right"), "number"),
+            Head("accuracy", worded(_("Right"), _("Accuracy")), "number"),
             Head("ece", _("Calibration error (ECE)"), "number"),
             Head("brier", _("Brier"), "number"),
-            Head("entropy", _("by entropy"), "number", _("Wrong cells have more doubt")),
-            Head("margin", _("by margin"), "number", _("Wrong cells have more doubt")),
-            Head("risk", _("Error left to the judge, mean over coverage"), "number"),
+            Head("entropy", _("by entropy"), "number", by_doubt),
+            Head("margin", _("by margin"), "number", by_doubt),
+            Head(
+                "risk",
+                worded(_("Error left to the judge, mean over coverage"), _("Area under the risk-coverage curve")),
+                "number",
+            ),
             Head("cells", _("Cells"), "count"),
         ),
         rows=tuple(
@@ -252,11 +333,19 @@ def _sureness(question: QuestionReport, compared: list[JudgeResult]) -> ReportTa
             for result in compared
             if (of := result.sureness)
         ),
-        how=_(
-            "Confidence is the probability of what the judge chose, from the scores of all options under its "
-            "normalisation. ECE is the mean gap between confidence and share right over ten bins of equally many "
-            "cells. Doubt is the entropy of the options' probabilities, or how little the first exceeds the second; "
-            "given is the probability that a wrong cell has more of it than a right one, 0.5 being chance."
+        how=worded(
+            _(
+                "Confidence is the probability of what the judge chose, from the scores of all options under its "
+                "normalisation. ECE is the mean gap between confidence and share right over ten bins of equally many "
+                "cells. Doubt is the entropy of the options' probabilities, or how little the first exceeds the "
+                "second; given is the probability that a wrong cell has more of it than a right one, 0.5 being chance."
+            ),
+            _(
+                "Confidence is the probability of what the judge chose, from the scores of all options under its "
+                "normalisation. ECE is the mean gap between confidence and accuracy over ten bins of equally many "
+                "cells. Uncertainty is the entropy of the options' probabilities, or how little the first exceeds the "
+                "second; AUROC is the probability that a wrong cell has more of it than a right one, 0.5 being chance."
+            ),
         ),
     )
 

@@ -15,7 +15,7 @@ from reports.stats.judge import JudgeAccuracy
 from reports.tables.base import Head, ReportTable, Value, interval_heads, under, words_of
 from reports.tables.coefficients import ends
 from reports.tables.models import same_place
-from reports.words import UNDEFINED, cap, code_of, count, name_of
+from reports.words import UNDEFINED, cap, code_of, count, name_of, worded
 
 
 def accuracies(report: StudyReport, question: QuestionReport) -> ReportTable:
@@ -140,7 +140,11 @@ def confusion(question: QuestionReport, result: JudgeResult) -> ReportTable:
     return ReportTable(
         key=f"{question.data.name}.confusion.{result.judge.code}",
         about=name_of(question),
-        title=under(result.merge, question, _("People against %(judge)s") % {"judge": judge}),
+        title=under(
+            result.merge,
+            question,
+            worded(_("People against %(judge)s"), _("Confusion matrix: people and %(judge)s")) % {"judge": judge},
+        ),
         heads=(
             Head("people", _("People chose")),
             *(Head(f"judge.{options[code].key}", options[code].label, "count", chose) for code in result.options),

@@ -20,7 +20,7 @@ from reports.tables.base import (
     words_of,
 )
 from reports.tables.groups import facet_name
-from reports.words import METRICS, UNDEFINED, cap, code_of, count, heard, name_of, pairs_of, undefined
+from reports.words import METRICS, UNDEFINED, cap, code_of, count, heard, name_of, pairs_of, undefined, worded
 
 
 def about(report: StudyReport) -> list[tuple[str, str]]:
@@ -73,7 +73,7 @@ def about(report: StudyReport) -> list[tuple[str, str]]:
     n_exposed = sum(question.data.n_exposed for question in all_questions_of(report))
     if n_exposed or filters.exposure == INCLUDE:
         said = exposed_how(report, n_exposed) or _("there are none; they would count like the others")
-        lines.append((_("Labels given after a look"), said))
+        lines.append((worded(_("Labels given after a look"), _("Non-blind labels")), said))
     return lines
 
 
@@ -155,7 +155,11 @@ def raters(report: StudyReport) -> ReportTable:
         for key, title, numbers in (
             ("skipped", _("Skipped"), [work.skipped for work in report.data.work]),
             ("unreadable", _("Unreadable"), [work.unreadable for work in report.data.work]),
-            ("exposed", _("Labels after a look"), [work.exposed for work in report.data.work]),
+            (
+                "exposed",
+                worded(_("Labels after a look"), _("Non-blind labels")),
+                [work.exposed for work in report.data.work],
+            ),
         )
         if any(numbers)
     ]

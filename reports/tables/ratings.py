@@ -25,6 +25,8 @@ def ratings_tables(report: RatingsReport) -> Iterator[ReportTable]:
     facets = list(dict.fromkeys(chain.from_iterable(of.facets for of in report.criteria)))
     if facets:
         yield _words(report, facets)
+    if report.frequent:
+        yield _frequent(report)
     yield from _agreement(report)
     for of in report.criteria:
         if any(of.against):
@@ -113,6 +115,36 @@ def _words(report: RatingsReport, facets: Sequence[str]) -> ReportTable:
         )
         + " "
         + by_instructions(report),
+    )
+
+
+def _frequent(report: RatingsReport) -> ReportTable:
+    titles = report.facets
+    return ReportTable(
+        key=f"{report.section.key}.frequent",
+        about="",
+        title=_("Most frequent words of each generator"),
+        heads=(
+            Head("facet", _("Facet")),
+            Head("word", _("Word")),
+            Head("generator", _("Generator")),
+            Head("texts", _("Texts"), "count"),
+            Head("words", _("Most frequent words, each with how often it stands there")),
+        ),
+        rows=tuple(
+            (
+                titles.get(of.facet, of.facet) if of.facet else _("all"),
+                of.word or _("all"),
+                of.generator,
+                of.texts,
+                ", ".join(f"{word} {n}" for word, n, _texts in of.words),
+            )
+            for of in report.frequent
+        ),
+        how=_(
+            "Without words of grammar, those that nearly any text has, and the names of instructions. Forms of a word "
+            "count together. The page “Words” has more of them, and in how many texts each stands."
+        ),
     )
 
 
@@ -381,10 +413,18 @@ def _compared(report: RatingsReport, of: Criterion) -> ReportTable:
             )
             for one in of.ranking.compared
         ),
-        how=_(
-            "The order of two is known where the interval of their difference leaves nothing out. Of many pairs one in "
-            "twenty seems known by chance. Needed: so many instructions would be enough, if the difference is what it "
-            "seems to be."
+        how=(
+            _(
+                "The order of two is known where the interval of their difference leaves nothing out. Of many pairs "
+                "one in twenty seems known by chance. Needed: with so many instructions the order would be known four "
+                "times of five, if the difference is what it seems to be."
+            )
+            if report.power
+            else _(
+                "The order of two is known where the interval of their difference leaves nothing out. Of many pairs "
+                "one in twenty seems known by chance. Needed: so many instructions would be enough, if the difference "
+                "is what it seems to be."
+            )
         )
         + " "
         + by_instructions(report),

@@ -12,16 +12,19 @@ from dataclasses import dataclass, field
 import numpy as np
 from django.utils.translation import gettext as _
 
+from llm.encoders import EncoderError
 from reports.data.arrays import QuestionData
 from reports.numbers.report import QuestionReport, StudyReport
+from reports.numbers.texts import bert_score
 from reports.stats import spa
 from reports.stats.answers import Answers
 from reports.stats.pairs import FloatArray
 from reports.stats.systems import Correlation, correlation, rate
-from reports.stats.text.metrics import DEFAULT, OF_LISTS, metric_of
+from reports.stats.text.meteor import DataMissing
+from reports.stats.text.metrics import BERTSCORE, DEFAULT, OF_LISTS, metric_of
 from reports.stats.text.pairs import Pairs
 from reports.tables.base import Head, ReportTable, Value, words_of
-from reports.tables.texts import short
+from reports.tables.texts import missing_how, short
 from reports.words import SYSTEMS, UNDEFINED, cap, code_of, name_of
 
 Facets = Mapping[str, str]
@@ -270,16 +273,22 @@ def _predictors(
         return
     asked = [key for key in (report.filters.metrics or DEFAULT) if judged.separator or key not in OF_LISTS]
     found: list[tuple[str, str, Correlation]] = []
+    missing: dict[str, str] = {}
     for name in named:
         known = [of for of in outputs if name in of.texts and (of.other is None or name in of.other)]
         cluster = np.array([of.sheet for of in known], dtype=np.int64)
         human = np.array([of.score for of in known])
         for key in asked:
-            score = _scores(key, [of.texts[name] for of in known], judged.separator)
             others = [of.other[name] for of in known if of.other is not None]
-            if others:
-                score = score - _scores(key, others, judged.separator)
+            try:
+                score = _scores(key, [of.texts[name] for of in known], judged.separator, report.filters.encoder)
+                if others:
+                    score = score - _scores(key, others, judged.separator, report.filters.encoder)
+            except (DataMissing, EncoderError) as reason:
+                missing[key] = str(reason)
+                continue
             found.append((name, key, correlation(score, human, cluster)))
+    report.missed.update(missing)
     found.sort(key=lambda line: -2.0 if line[2].kendall is None else line[2].kendall, reverse=True)
     beside = question.data.name in judged.beside
     kendall, spearman = _("Kendall's τ_b"), _("Spearman's ρ")
@@ -321,12 +330,14 @@ def _predictors(
         + _(
             "The best comes first. 95 %% intervals by leaving out each %(sheet)s in turn (jackknife on Fisher's scale)."
         )
-        % {"sheet": words_of(report).sheet},
+        % {"sheet": words_of(report).sheet}
+        + "".join(f" {sentence}" for sentence in missing_how(missing)),
     )
 
 
-def _scores(key: str, texts: Iterable[tuple[str, tuple[str, ...]]], separator: str) -> FloatArray:
+def _scores(key: str, texts: Iterable[tuple[str, tuple[str, ...]]], separator: str, encoder: str) -> FloatArray:
     listed = list(texts)
-    metric = metric_of(key, separator=separator)
     pairs = Pairs.of([text for text, _references in listed], [references for _text, references in listed])
+    bert = bert_score(encoder, pairs) if key == BERTSCORE else None
+    metric = metric_of(key, separator=separator, bert=bert)
     return np.nan_to_num(metric.each(metric.of(pairs)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -13,6 +13,7 @@ from reports.numbers.texts import MOST_TESTED, Part, Score, TextReport
 from reports.numbers.values import ValueReport
 from reports.tables.base import Head, ReportTable, Value, words_of
 from reports.tables.coefficients import ends, interval_how
+from reports.tables.graphs import encoder_told
 from reports.words import METRICS, UNDEFINED, cap, code_of, count, name_of
 
 
@@ -69,7 +70,8 @@ def _against(question: ValueReport, texts: TextReport, words: Words) -> ReportTa
                     _("Over all cells that both wrote, each cell alike."),
                     _references_how(texts),
                     *_variants_how(texts.metrics),
-                    *_missing_how(texts),
+                    *_encoder_how(texts),
+                    *missing_how(texts.missing),
                     interval_how(interval, words),
                 ],
             )
@@ -100,8 +102,13 @@ def _variants_how(metrics: Sequence[str]) -> Iterator[str]:
         yield _("%(metric)s: %(variant)s.") % {"metric": name, "variant": variant}
 
 
-def _missing_how(texts: TextReport) -> Iterator[str]:
-    for metric, reason in texts.missing.items():
+def _encoder_how(texts: TextReport) -> Iterator[str]:
+    if texts.encoder:
+        yield _("Encoder: %(encoder)s.") % {"encoder": ", ".join(encoder_told(texts.encoder))}
+
+
+def missing_how(missing: Mapping[str, str]) -> Iterator[str]:
+    for metric, reason in missing.items():
         yield _("%(metric)s is not computed: %(reason)s.") % {
             "metric": short(metric),
             "reason": UNDEFINED.get(reason, reason),

@@ -11,6 +11,8 @@ from django.template.defaultfilters import floatformat
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from annotation.models import Study
+from reports import doors, glossary
 from reports.figures.base import Figure
 from reports.frozen.comparison import NumberChange
 from reports.tables import Head, ReportTable, Value
@@ -24,11 +26,13 @@ MAX_LINES = 300  # of one table on the page; the downloads have them all
 
 @dataclass(frozen=True)
 class PageCell:
-    """`behind`: the query by which the cells behind a count are found."""
+    """`behind`: the query by which the cells behind a count are found; `number`: by which the line is sorted, "" of a
+    text."""
 
     text: str
     css: str
     behind: str = ""
+    number: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,7 @@ class PageTable:
     groups: tuple[tuple[str, int], ...]
     lines: tuple[PageRow, ...]
     n_left_out: int
+    named: bool = False  # its lines are statistics, each with an entry in the glossary
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,7 @@ class FigureAddresses:
     light: str
     dark: str
     pdf: str
+    csv: str
 
 
 @register.simple_tag(takes_context=True)
@@ -71,7 +77,50 @@ def addresses_of(context: dict[str, Any], figure: Figure) -> FigureAddresses:
         url = reverse("reports:figure", args=[study.slug, figure.key, ending])
         return f"{url}?theme={theme}&v={context['digests'][figure.key]}{'&' if query else ''}{query}"
 
-    return FigureAddresses(figure, address("svg", "light"), address("svg", "dark"), address("pdf", "light"))
+    return FigureAddresses(
+        figure, address("svg", "light"), address("svg", "dark"), address("pdf", "light"), address("csv", "light")
+    )
+
+
+@register.inclusion_tag("reports/_pages.html", takes_context=True)
+def report_pages(context: dict[str, Any], study: Study) -> dict[str, Any]:
+    """The pages of the report, with the filters of this one."""
+    here, query = context.get("here", ""), context.get("query", "")
+    tail = f"?{query}" if query and query != "by=document" else ""  # which is what pages do by themselves
+    items = [
+        (page.label, reverse(page.url_name, args=[study.slug]) + tail, page.url_name == here)
+        for page in doors.pages_for(study)
+    ]
+    return {"items": items}
+
+
+@register.simple_tag(takes_context=True)
+def at_table(context: dict[str, Any], key: str) -> str:
+    """The address of the page that has the table of this key, with the filters of this page; a frozen report is one
+    page."""
+    if context.get("frozen"):
+        return f"#{key}"
+    query = context.get("query", "")
+    url = reverse("reports:at", args=[context["study"].slug])
+    return f"{url}?{urlencode({'table': key})}{'&' if query else ''}{query}"
+
+
+@register.simple_tag(takes_context=True)
+def csv_address(context: dict[str, Any], key: str) -> str:
+    """Where a table of a report is taken along; "" on the pages of a pack, whose tables are of no report."""
+    if not context.get("here", "").startswith("reports:"):
+        return ""
+    study, frozen, query = context["study"], context.get("frozen"), context.get("query", "")
+    name, arguments = ("frozen-table", [study.slug, frozen.pk]) if frozen else ("table", [study.slug])
+    tail = f"&{query}" if query and not frozen else ""
+    return f"{reverse(f'reports:{name}', args=arguments)}?{urlencode({'table': key})}{tail}"
+
+
+@register.simple_tag(takes_context=True)
+def term(context: dict[str, Any], name: str) -> str:
+    """The address of the glossary's entry for a heading or a line's name; "" where it has none."""
+    entry = glossary.entry_of(name)
+    return f"{reverse('reports:glossary', args=[context['study'].slug])}#{entry}" if entry else ""
 
 
 @register.simple_tag
@@ -89,6 +138,12 @@ def changed(change: NumberChange, which: str) -> str:
 
 
 @register.filter
+def unlocalized(value: float) -> str:
+    """A number as scripts read it."""
+    return repr(value)
+
+
+@register.filter
 def laid_out(table: ReportTable) -> PageTable:
     """A table as it is drawn: a reason stands where the number would, and remarks that no row makes are left away."""
     kept = [
@@ -103,7 +158,9 @@ def laid_out(table: ReportTable) -> PageTable:
             zip(table.rows, table.wholes(), table.row_keys or [""] * len(table.rows), strict=True), MAX_LINES
         )
     )
-    return PageTable(heads, _groups(heads), lines, max(len(table.rows) - MAX_LINES, 0))
+    return PageTable(
+        heads, _groups(heads), lines, max(len(table.rows) - MAX_LINES, 0), table.heads[0].key == "statistic"
+    )
 
 
 def _cells(table: ReportTable, row: Sequence[Value], kept: Sequence[int], row_key: str) -> tuple[PageCell, ...]:
@@ -117,7 +174,8 @@ def _cells(table: ReportTable, row: Sequence[Value], kept: Sequence[int], row_ke
             css.append(f"shade-{round(10 * value / total)}")
             css += ["same"] if head.title == row[0] else []
         behind = _behind(table, row_key, head) if row_key and value and head.kind == "count" else ""
-        cells.append(PageCell(shown(value, head, reason), " ".join(css), behind))
+        number = "" if value is None or isinstance(value, str) else repr(value)
+        cells.append(PageCell(shown(value, head, reason), " ".join(css), behind, number))
         if value is None and head.kind == "number":
             reason = ""  # said once a row
     return tuple(cells)

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from reports.views.downloads import DOWNLOADS, ask, download
-from reports.views.frozen import compare, freeze, frozen, frozen_cells, frozen_figure, frozen_list, recompute
-from reports.views.live import cells, evidence, figure, labels_csv, report, report_csv, report_xlsx
+from reports.views.frozen import (
+    compare,
+    freeze,
+    frozen,
+    frozen_answers,
+    frozen_cells,
+    frozen_figure,
+    frozen_list,
+    frozen_table,
+    recompute,
+)
+from reports.views.live import cells, evidence, figure, labels_csv, report_csv, report_xlsx
 
 __all__ = [
     "DOWNLOADS",
@@ -16,12 +26,13 @@ __all__ = [
     "figure",
     "freeze",
     "frozen",
+    "frozen_answers",
     "frozen_cells",
     "frozen_figure",
     "frozen_list",
+    "frozen_table",
     "labels_csv",
     "recompute",
-    "report",
     "report_csv",
     "report_xlsx",
 ]

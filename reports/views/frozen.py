@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from django.contrib import messages
+from django.core.cache import caches
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
@@ -12,13 +16,19 @@ from annotation.actions import Refused
 from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles
 from reports import actions
+from reports.answer_figures import answer_figures
+from reports.answers import Answers, answers_of
 from reports.contents import read_contents
-from reports.data.arrays import Filters, study_data
+from reports.data.arrays import Filters
+from reports.data.cells import study_data
 from reports.data.label_table import UnknownFormat
 from reports.forms import CompareForm, FiltersForm, FreezeForm
-from reports.frozen import comparison, recomputing
+from reports.frozen import recomputing
+from reports.frozen.versions import code_version
 from reports.models import Report
 from reports.numbers.report import compute
+from reports.views.answers import csv_of, said_of
+from reports.views.comparing import compared, of_frozen
 from reports.views.pages import cells_page, figure_response, keep
 
 
@@ -47,7 +57,9 @@ def freeze(request: AppRequest, study: Study) -> HttpResponse:
 @for_roles(Role.RESEARCHER, Role.MANAGER)
 def frozen_list(request: AppRequest, study: Study) -> HttpResponse:
     reports = study.reports.defer("labels", "results").select_related("created_by")
-    return render(request, "reports/frozen_list.html", {"study": study, "reports": reports})
+    return render(
+        request, "reports/frozen_list.html", {"study": study, "reports": reports, "here": "reports:frozen-list"}
+    )
 
 
 def _report(study: Study, pk: int) -> Report:
@@ -83,8 +95,38 @@ def _page(
         "digests": keep(study, contents.figures),
         "again": again,
         "compare_form": CompareForm(report=report),
+        "here": "reports:frozen-list",
     }
     return render(request, "reports/frozen.html", context)
+
+
+@require_GET
+@for_roles(Role.RESEARCHER, Role.MANAGER)
+def frozen_answers(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    """A piece of the page: the answers, computed from the frozen labels by the methods of the report's day and said in
+    its language. They are no part of what is frozen, and are made once the page is there."""
+    report = _report(study, pk)
+    try:
+        answers = _answers(report)
+    except UnknownFormat:
+        return HttpResponse(_("The labels of this report cannot be read by this version of Palate."))
+    if not answers.n_labels:
+        return HttpResponse("")
+    with translation.override(report.language):
+        context = said_of(answers, study)
+        context |= {"study": study, "frozen": report, "digests": keep(study, context["figures"]), "part": None}
+        return render(request, "reports/_answers.html", context)
+
+
+def _answers(report: Report) -> Answers:
+    key = hashlib.sha256(f"{report.results_digest}:{report.pk}:{code_version()}".encode()).hexdigest()
+    found = caches["reports"].get(key)
+    if not isinstance(found, Answers):
+        filters = Filters.from_json(report.filters)
+        with translation.override(report.language):
+            found = answers_of(compute(study_data(recomputing.labels_of(report), filters), filters))
+        caches["reports"].set(key, found)
+    return found
 
 
 @require_GET
@@ -96,17 +138,27 @@ def compare(request: AppRequest, study: Study, pk: int) -> HttpResponse:
         messages.error(request, _("Choose a frozen report of this study to compare with."))
         return redirect("reports:frozen", study.slug, pk)
     other: Report = form.cleaned_data["other"]
-    compared = comparison.compare(read_contents(report.results), read_contents(other.results))
-    context = {"study": study, "frozen": report, "other": other, "compared": compared}
-    return render(request, "reports/compare.html", context)
+    sides = (of_frozen(report), of_frozen(other))
+    return render(request, "reports/compare.html", {"study": study, "frozen": report, **compared(*sides)})
 
 
 @require_GET
 @for_roles(Role.RESEARCHER, Role.MANAGER)
 def frozen_figure(request: AppRequest, study: Study, pk: int, key: str, ending: str) -> HttpResponse:
-    contents = read_contents(_report(study, pk).results)
-    found = next((figure for figure in contents.figures if figure.key == key), None)
+    report = _report(study, pk)
+    found = next((figure for figure in read_contents(report.results).figures if figure.key == key), None)
+    if found is None and key.startswith("answers."):
+        with translation.override(report.language):
+            found = next((figure for figure in answer_figures(_answers(report)) if figure.key == key), None)
     return figure_response(request, found, ending)
+
+
+@require_GET
+@for_roles(Role.RESEARCHER, Role.MANAGER)
+def frozen_table(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    """One table of a frozen report as a spreadsheet reads it."""
+    contents = read_contents(_report(study, pk).results)
+    return csv_of(next((table for table in contents.tables if table.key == request.GET.get("table")), None))
 
 
 @require_GET

@@ -1,4 +1,4 @@
-"""The researcher's pages: the report, read and downloaded."""
+"""The report as the study stands, taken along: downloads, figures, and the cells and texts behind a count."""
 
 from __future__ import annotations
 
@@ -7,56 +7,21 @@ from django.http import HttpResponse, HttpResponseBadRequest, StreamingHttpRespo
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
 from annotation.actions import Refused, note_looks
-from annotation.exchange.exports import label_header
 from annotation.models import Role, Row, Study
 from annotation.people.access import AppRequest, for_roles
 from reports import exports, queries
+from reports.answer_figures import answer_figures
+from reports.answers import answers_of
 from reports.contents import contents_of
-from reports.data.arrays import Filters, study_data
+from reports.data.cells import study_data
 from reports.forms import FiltersForm
 from reports.numbers.report import StudyReport, compute
-from reports.views.pages import cells_page, figure_response, keep, kept
+from reports.views.pages import cells_page, figure_response, kept
 
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-
-
-@require_GET
-@for_roles(Role.RESEARCHER, Role.MANAGER)
-def report(request: AppRequest, study: Study) -> HttpResponse:
-    form = FiltersForm(request.GET, study=study)
-    filters = form.filters() if form.is_valid() else Filters()
-    try:
-        report = compute(queries.load(study, filters), filters)
-    except Refused as refused:
-        form.add_error(None, str(refused))
-        report = compute(queries.load(study, Filters()), Filters())
-    contents = contents_of(report)
-    context = {
-        "study": study,
-        "form": form,
-        "report": report,
-        "contents": contents,
-        "digests": keep(study, contents.figures),
-        "filtered": filters != Filters(),
-        "counts": _counts(report),
-        "n_frozen": study.reports.count(),
-        "query": request.GET.urlencode(),
-    }
-    return render(request, "reports/report.html", context)
-
-
-def _counts(report: StudyReport) -> list[tuple[int, str]]:
-    data, words = report.data, report.data.scheme.words
-    return [
-        (len(data.sheets), words.sheet if len(data.sheets) == 1 else words.sheets),
-        (len(data.people), ngettext("person", "people", len(data.people))),
-        (len(data.judges), ngettext("judge", "judges", len(data.judges))),
-        (data.n_labels, ngettext("label", "labels", data.n_labels)),
-    ]
 
 
 @require_GET
@@ -76,7 +41,7 @@ def report_xlsx(request: AppRequest, study: Study) -> HttpResponseBase:
     if isinstance(found, HttpResponse):
         return found
     note_looks(sheets=queries.sheets_in(study, found.filters), user=request.user)
-    content = exports.report_xlsx(contents_of(found), label_header(study), queries.labels(study, found.filters))
+    content = exports.report_xlsx(contents_of(found), queries.label_header(study), queries.labels(study, found.filters))
     return _download(HttpResponse(content, content_type=_XLSX), f"{study.slug}-report.xlsx")
 
 
@@ -87,7 +52,7 @@ def labels_csv(request: AppRequest, study: Study) -> HttpResponseBase:
     if not form.is_valid():
         return _not_understood(form)
     note_looks(sheets=queries.sheets_in(study, form.filters()), user=request.user)
-    lines = exports.labels_csv(label_header(study), queries.labels(study, form.filters()))
+    lines = exports.labels_csv(queries.label_header(study), queries.labels(study, form.filters()))
     return _download(StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8"), f"{study.slug}-labels.csv")
 
 
@@ -100,7 +65,8 @@ def figure(request: AppRequest, study: Study, key: str, ending: str) -> HttpResp
         report = _computed(request, study)
         if isinstance(report, HttpResponse):
             return report
-        found = next((figure for figure in contents_of(report).figures if figure.key == key), None)
+        every = [*contents_of(report).figures, *answer_figures(answers_of(report))]
+        found = next((figure for figure in every if figure.key == key), None)
     return figure_response(request, found, ending)
 
 
@@ -128,7 +94,7 @@ def _computed(request: AppRequest, study: Study, *, notes: bool = False) -> Stud
     if form.is_valid():
         filters = form.filters()
         try:
-            table = queries.label_table(study, filters, notes=notes)
+            table = queries.label_table(study, filters, notes=notes, frequent=True)
         except Refused as refused:
             form.add_error(None, str(refused))
         else:

@@ -9,21 +9,24 @@ from typing import Any
 
 from django.core.cache import caches
 from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.cache import patch_cache_control
 
 from annotation.actions import note_looks
-from annotation.models import Row, Study
+from annotation.models import Column, Question, Row, Study
 from annotation.people.access import AppRequest
 from reports.data.label_table import canonical_json
+from reports.exports.figures import figure_csv
 from reports.figures.base import Figure
 from reports.figures.svg import Form, Theme, draw
 from reports.numbers.behind import Where, cells_behind
 from reports.numbers.report import StudyReport
 
 _LINES = 50  # on a page of the cells behind a count
-_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf"}
+_TYPES = {"csv": "text/csv; charset=utf-8", "svg": "image/svg+xml", "pdf": "application/pdf"}
 
 
 def digest_of(figure: Figure) -> str:
@@ -47,6 +50,10 @@ def kept(study: Study, digest: str) -> Figure | None:
 def figure_response(request: AppRequest, figure: Figure | None, form: str) -> HttpResponse:
     if figure is None or form not in _TYPES:
         raise Http404
+    if form == "csv":
+        response = HttpResponse(figure_csv(figure), content_type=_TYPES[form])
+        response["Content-Disposition"] = f'attachment; filename="{figure.key}.csv"'
+        return response
     as_form: Form = "pdf" if form == "pdf" else "svg"
     theme: Theme = "dark" if request.GET.get("theme") == "dark" else "light"
     content = caches["figures"].get_or_set(f"{digest_of(figure)}-{form}-{theme}", lambda: draw(figure, as_form, theme))
@@ -61,6 +68,7 @@ def figure_response(request: AppRequest, figure: Figure | None, form: str) -> Ht
 class _Line:
     cell: Any
     row_id: int | None
+    lens: str  # the address of the cell among everybody's answers; "" where it is not there any more
 
 
 def cells_page(request: AppRequest, study: Study, report: StudyReport, context: dict[str, Any]) -> HttpResponse:
@@ -79,13 +87,17 @@ def cells_page(request: AppRequest, study: Study, report: StudyReport, context: 
     labels = {option.key: option.label for option in question.spec.options}
     query = asked.copy()
     query.pop("page", None)
+    places = _lens_addresses(study, page, where.question)
     return render(
         request,
         "reports/cells.html",
         {
             "study": study,
             "page": page,
-            "lines": [_Line(cell, ids.get((cell.sheet, cell.row))) for cell in page],
+            "lines": [
+                _Line(cell, ids.get((cell.sheet, cell.row)), places.get((cell.sheet, cell.row, cell.column), ""))
+                for cell in page
+            ],
             "words": report.data.scheme.words,
             "question": question,
             "judge": where.judge,
@@ -96,3 +108,28 @@ def cells_page(request: AppRequest, study: Study, report: StudyReport, context: 
             **context,
         },
     )
+
+
+def _lens_addresses(study: Study, cells: Iterable[Any], question: str) -> dict[tuple[str, str, str], str]:
+    """(sheet, row, column) -> the address of that cell of a question in the lens. Three queries."""
+    section_key, key = question.split(".", 1)
+    asked = Question.objects.filter(section__scheme__studies=study, section__key=section_key, key=key).first()
+    if asked is None:
+        return {}
+    wanted = {(cell.sheet, cell.row, cell.column) for cell in cells}
+    in_sheets = {"sheet__study": study, "sheet__title__in": {sheet for sheet, _row, _column in wanted}}
+    rows = Row.objects.filter(**in_sheets, name__in={row for _sheet, row, _column in wanted})
+    columns = Column.objects.filter(**in_sheets, section=asked.section_id).order_by("-position")
+    row_ids = {(title, name): (pk, sheet) for pk, sheet, title, name in _named(rows)}
+    column_ids = {(title, name): pk for pk, _sheet, title, name in _named(columns)}
+    found = {}
+    for sheet, row, column in wanted:
+        if (sheet, row) in row_ids and (sheet, column) in column_ids:
+            row_id, sheet_id = row_ids[sheet, row]
+            cell = f"c-{row_id}-{column_ids[sheet, column]}-{asked.pk}"
+            found[sheet, row, column] = f"{reverse('annotation:lens', args=[sheet_id])}?row={row_id}#{cell}"
+    return found
+
+
+def _named(objects: QuerySet[Any]) -> Iterable[tuple[int, int, str, str]]:
+    return objects.values_list("pk", "sheet", "sheet__title", "name")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from reports.stats.answers import IntArray
 from reports.stats.pairs import FloatArray
@@ -38,6 +37,8 @@ def maximum_matching(similarity: FloatArray, threshold: float) -> IntArray:
     n_rows, n_columns = similarity.shape
     apart = np.abs(np.arange(n_rows)[:, np.newaxis] - np.arange(n_columns))
     worth = np.where(alike, _A_MATCH + similarity - _OUT_OF_ORDER * apart, 0.0)
+    from scipy.optimize import linear_sum_assignment  # 20 MiB that most reports do without
+
     rows, columns = linear_sum_assignment(worth, maximize=True)
     matched = alike[rows, columns]
     return np.stack([rows[matched], columns[matched]], axis=-1).astype(np.int64)

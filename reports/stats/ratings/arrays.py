@@ -8,8 +8,8 @@ from functools import cache, cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
+from reports.stats import distributions as stats
 from reports.stats.answers import IntArray
 from reports.stats.bootstrap import N_DRAWS, Interval, Resampling, resampling_of
 from reports.stats.pairs import FloatArray

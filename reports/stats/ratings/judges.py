@@ -53,6 +53,24 @@ def additive(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     return new, b
 
 
+def is_connected(x: FloatArray) -> bool:
+    """Whether all judges of x (n_raters, n_items) can be compared: by texts that two of them rated, and these with
+    others. Where they cannot, the a_j of `additive` are not known to each other: two judges that rate only the texts of
+    each other's family have none in common.
+
+    >>> is_connected(np.array([[1.0, 2, np.nan], [np.nan, 3, 4]])), is_connected(np.array([[1.0, np.nan], [np.nan, 4]]))
+    (True, False)
+    """
+    known = ~np.isnan(x)
+    rating = known.any(axis=1)
+    seen = rating & (np.cumsum(rating) == 1)
+    while True:
+        more = known[:, known[seen].any(axis=0)].any(axis=1)
+        if (more == seen).all():
+            return bool((seen == rating).all())
+        seen = more
+
+
 def traits(ratings: Ratings, draws: Draws) -> list[JudgeTraits]:
     if not ratings.raters:
         return []
@@ -101,14 +119,17 @@ def own_texts(ratings: Ratings, judges: Sequence[str], generators: Sequence[str]
     return found
 
 
-def corrected(ratings: Ratings, own: BoolArray) -> FloatArray:
+def corrected(ratings: Ratings, own: BoolArray, *, connected: bool = True) -> FloatArray:
     """Means of repeats as they would be if all judges were equally lenient and spread their ratings alike.
 
     Leniency is that of `additive` without the texts of a judge's own family, `own`; what is left is made as wide around
-    the mean of all as the judges' ratings are on average. Shape (n_raters, n_items).
+    the mean of all as the judges' ratings are on average. All are NaN where these texts do not connect the judges
+    (`is_connected`); reports before methods 5 did not ask (`connected`). Shape (n_raters, n_items).
     """
     x = ratings.means
     fitted = np.where(own, np.nan, x)
+    if connected and not is_connected(fitted):
+        return np.full_like(x, np.nan)
     leniency, b = additive(fitted)
     with np.errstate(invalid="ignore"):
         spread = np.array([np.nanstd(row) if (~np.isnan(row)).any() else np.nan for row in fitted])
@@ -121,19 +142,24 @@ def corrected(ratings: Ratings, own: BoolArray) -> FloatArray:
     return alike
 
 
-def self_preference(ratings: Ratings, judges: Sequence[str], generators: Sequence[str]) -> list[Estimate | None]:
+def self_preference(
+    ratings: Ratings, judges: Sequence[str], generators: Sequence[str], *, connected: bool = True
+) -> list[Estimate | None]:
     """Of each judge: by how much it rates texts of its own family higher than others do, beyond its leniency.
 
     Leniency and the texts' worth are fitted without any judge's ratings of its own family (`additive`); the figure
-    is the
-    mean of what is left of its ratings of its own family, less that of its other ratings. None where nobody of its
-    family wrote, or nobody else rated.
+    is the mean of what is left of its ratings of its own family, less that of its other ratings. None where nobody of
+    its family wrote, nobody else rated, or these ratings do not connect the judges (`is_connected`).
 
     Args:
         judges, generators: the families of each.
+        connected: whether the last is asked, as it was not before methods 5.
     """
     own = own_texts(ratings, judges, generators)
-    leniency, b = additive(np.where(own, np.nan, ratings.means))
+    of_others = np.where(own, np.nan, ratings.means)
+    if connected and not is_connected(of_others):
+        return [None] * len(judges)
+    leniency, b = additive(of_others)
     left = ratings.means - leniency[:, np.newaxis] - b
     found: list[Estimate | None] = []
     for of_judge, mine in zip(left, own, strict=True):

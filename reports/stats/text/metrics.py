@@ -13,6 +13,8 @@ import numpy as np
 
 from reports.stats.pairs import FloatArray
 from reports.stats.text import meteor, meteor_java, overlap, tokens
+from reports.stats.text.bertscore import NO_ENCODER, BertScore
+from reports.stats.text.meteor import DataMissing
 from reports.stats.text.overlap import ORDER, Tokens
 from reports.stats.text.pairs import Pair, Pairs
 from reports.stats.text.tokens import Tokeniser
@@ -157,7 +159,7 @@ def _meteor(synonyms: Callable[[], meteor.Synonyms] | None) -> Callable[[Sequenc
     return scores
 
 
-EXACT, SETS, PARTS_F1 = "exact", "exact-sets", "parts-f1"
+EXACT, SETS, PARTS_F1, BERTSCORE = "exact", "exact-sets", "parts-f1", "bertscore"
 # In the order of a report. Those of a list need the sign between its parts.
 OF_LISTS = (SETS, PARTS_F1)
 _FIXED: dict[str, Metric] = {
@@ -185,19 +187,21 @@ _FIXED: dict[str, Metric] = {
         ),
     )
 }
-VARIANTS: tuple[str, ...] = (EXACT, SETS, PARTS_F1, *list(_FIXED)[1:])
+VARIANTS: tuple[str, ...] = (EXACT, SETS, PARTS_F1, *list(_FIXED)[1:], BERTSCORE)
 # The paper's: exact match, ROUGE-L and BLEU of pycocoevalcap. Its METEOR, 1.5, needs Java and another's program; the
-# one that stands for it here needs neither, so that a report is the same wherever it is made.
+# one that stands for it here needs neither.
 DEFAULT: tuple[str, ...] = (EXACT, SETS, "rouge-l", "bleu-4", "meteor-stems")
 
 
-def metric_of(key: str, *, separator: str = "") -> Metric:
+def metric_of(key: str, *, separator: str = "", bert: BertScore | None = None) -> Metric:
     """
     Args:
-        key: of `VARIANTS`; separator: between the parts of a list, "" where the texts are none.
+        key: of `VARIANTS`; separator: between the parts of a list, "" where the texts are none; bert: what BERTScore is
+            computed with.
 
     Raises:
         KeyError: there is no such metric, or it is one of lists and the texts are none.
+        meteor.DataMissing: it is BERTScore, and there is nothing to compute it with.
 
     >>> pairs = Pairs.of(["flour; water", "dough"], [["water; flour"], ["kneaded dough"]])
     >>> metric = metric_of("exact-sets", separator=";")
@@ -208,6 +212,10 @@ def metric_of(key: str, *, separator: str = "") -> Metric:
         if not separator:
             raise KeyError(key)
         return _mean(key, _sets(separator) if key == SETS else _parts_f1(separator))
+    if key == BERTSCORE:
+        if bert is None:
+            raise DataMissing(NO_ENCODER)
+        return _mean(key, bert.scores)
     return _FIXED[key]
 
 

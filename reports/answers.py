@@ -1,0 +1,282 @@
+"""What a report answers: how far people agree, how far judges do, and whether one may stand in for a person.
+
+Numbers and names alone, taken out of a computed report; `reports.sentences` says them. They are kept beside the
+contents of a live report and are no part of what is frozen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from reports import doors
+from reports.numbers.judge import JudgeResult
+from reports.numbers.report import PeopleAgreement, QuestionReport, SectionReport, StudyReport
+from reports.numbers.values import ValueJudge, ValueReport
+from reports.stats.alternative import TOO_FEW_DOCUMENTS, TOO_FEW_PEOPLE, AlternativeTest
+from reports.stats.bootstrap import Interval
+from reports.stats.classification import MOST_OTHERS
+from reports.words import UNDEFINED, code_of, n_pairs, name_of, undefined
+
+Measure = Literal["kappa", "weighted-kappa", "alpha"]
+Verdict = Literal["may", "may-not", "not-enough", "unknown"]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its 95 % interval. `reason`: why there is no value; `no_interval`: why there is no interval, ""
+    where there is one or none was asked for."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    reason: str = ""
+    no_interval: str = ""
+
+
+@dataclass(frozen=True)
+class JudgeAnswer:
+    """One judge on one question.
+
+    accuracy: A_m; ceiling: what people reach under the judge's rule, each left out in turn; beside_ceiling: the judge
+    on the same cells against the same people, both against each of these by themselves where they are more than
+    `MOST_OTHERS` (`n_others`, else 0); baseline: always the most frequent option. `verdict` is of the Alternative
+    Annotator Test; "unknown" where the question has none.
+    """
+
+    code: str
+    name: str
+    accuracy: Estimate
+    pairwise: float | None
+    ceiling: float | None
+    ceiling_reason: str
+    beside_ceiling: float | None
+    baseline: float | None
+    verdict: Verdict
+    winning_rate: float | None = None
+    advantage: float | None = None
+    n_people: int = 0
+    n_left_out: int = 0
+    epsilon: float = 0.0
+    reason: str = ""
+    n_others: float = 0.0
+
+    @property
+    def gap(self) -> float | None:
+        """How far below the human ceiling it lies; negative where it is above."""
+        if self.ceiling is None or self.beside_ceiling is None:
+            return None
+        return self.ceiling - self.beside_ceiling
+
+
+@dataclass(frozen=True)
+class Line:
+    """A question, or the mean of a section's questions (`is_mean`). `table`: the key of the table that it rests on."""
+
+    key: str
+    name: str
+    table: str
+    is_mean: bool
+    measure: Measure
+    agreement: Estimate
+    corrected: float | None
+    rests_on: str
+    accuracy: Estimate
+    judges: tuple[JudgeAnswer, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answers:
+    """`lines`: questions in the order of the scheme, each mean after those that it is of. `drawn`: what intervals
+    draw, "" where none were asked for."""
+
+    lines: tuple[Line, ...]
+    n_people: int
+    judges: tuple[tuple[str, str], ...]
+    simulated: bool
+    n_labels: int
+    n_sheets: int
+    n_rows: int
+    n_twice: int
+    drawn: str
+    n_draws: int
+    seed: int
+
+    @property
+    def questions(self) -> list[Line]:
+        return [line for line in self.lines if not line.is_mean]
+
+    def nearest(self) -> tuple[str, str] | None:
+        """Code and name of the judge that lies nearest to the human ceiling, over all questions where there is one; of
+        equal ones the first. Where there is no ceiling, the judge with the highest mean A_m."""
+        best: tuple[tuple[int, float], tuple[str, str]] | None = None
+        for code, name in self.judges:
+            of = [judge for line in self.questions for judge in line.judges if judge.code == code]
+            gaps = [judge.gap for judge in of if judge.gap is not None]
+            shares = [judge.accuracy.value for judge in of if judge.accuracy.value is not None]
+            if gaps:
+                rank = (1, -sum(gaps) / len(gaps))
+            elif shares:
+                rank = (0, sum(shares) / len(shares))
+            else:
+                continue
+            if best is None or rank > best[0]:
+                best = rank, (code, name)
+        return best[1] if best else None
+
+
+def answers_of(report: StudyReport) -> Answers:
+    """The answers of a report."""
+    data, how = report.data, report.filters.intervals
+    lines: list[Line] = []
+    for section in report.sections:
+        lines += [
+            _of_values(report, question) if isinstance(question, ValueReport) else _of_options(report, question)
+            for question in section.in_order
+        ]
+        if section.kappa is not None and section.accuracy is not None:
+            lines.append(_of_section(report, section))
+    named = {judge.code: judge.name for line in lines for judge in line.judges if judge.accuracy.value is not None}
+    return Answers(
+        lines=tuple(lines),
+        n_people=len(
+            {rater for q in (*data.questions, *data.value_questions) for rater in set(q.people.rater.tolist())}
+        ),
+        judges=tuple(named.items()),
+        simulated=bool(data.simulated),
+        n_labels=data.n_labels,
+        n_sheets=len(data.sheets),
+        n_rows=len(data.table.rows),
+        n_twice=_labelled_twice(report),
+        drawn=how.by,
+        n_draws=how.n_draws,
+        seed=how.seed,
+    )
+
+
+def _labelled_twice(report: StudyReport) -> int:
+    """Rows that two people or more have."""
+    people = {place for place, rater in enumerate(report.data.table.raters) if rater.kind == "person"}
+    of_row: dict[int, set[int]] = {}
+    for assignment in report.data.table.assignments:
+        if assignment.rater in people:
+            of_row.setdefault(assignment.row, set()).add(assignment.rater)
+    return sum(len(raters) > 1 for raters in of_row.values())
+
+
+def _estimate(value: float | None, interval: Interval | None, reason: str = "") -> Estimate:
+    if interval is None:
+        return Estimate(value, reason=reason)
+    no_interval = "" if interval.low is not None or value is None else str(UNDEFINED.get(interval.reason, ""))
+    return Estimate(value, interval.low, interval.high, reason, no_interval)
+
+
+def _of_options(report: StudyReport, question: QuestionReport) -> Line:
+    agreement = question.agreement
+    kappa, macro = agreement.kappa, agreement.macro
+    return Line(
+        key=question.data.name,
+        name=name_of(question),
+        table=f"{question.data.name}.agreement",
+        is_mean=False,
+        measure="weighted-kappa" if question.spec.kind == "scale" else "kappa",
+        agreement=_estimate(kappa.value, macro.kappa if macro else None, undefined(question, agreement, kappa.reason)),
+        corrected=agreement.corrected.value if agreement.corrected else None,
+        rests_on=n_pairs(report.data.scheme.words, kappa.n_pairs),
+        accuracy=_accuracy(agreement),
+        judges=tuple(_judge(result, before_each=report.filters.before_each) for result in question.judges),
+    )
+
+
+def _accuracy(agreement: PeopleAgreement) -> Estimate:
+    of = agreement.accuracy
+    return _estimate(of.value, agreement.macro.accuracy if agreement.macro else None, str(UNDEFINED[of.reason]))
+
+
+def _of_values(report: StudyReport, question: ValueReport) -> Line:
+    exact, intervals = question.exact, question.exact_intervals
+    return Line(
+        key=question.data.name,
+        name=name_of(question),
+        table=f"{question.data.name}.agreement",
+        is_mean=False,
+        measure="alpha",
+        agreement=_estimate(
+            exact.alpha, intervals.get("alpha"), str(UNDEFINED.get(exact.alpha_reason, exact.alpha_reason))
+        ),
+        corrected=None,
+        rests_on=n_pairs(report.data.scheme.words, question.accuracy.n_pairs),
+        accuracy=_estimate(question.accuracy.value, None, str(UNDEFINED[question.accuracy.reason])),
+        judges=tuple(_value_judge(judge) for judge in question.judges),
+    )
+
+
+def _of_section(report: StudyReport, section: SectionReport) -> Line:
+    assert section.kappa is not None
+    assert section.accuracy is not None
+    macro = section.macro
+    return Line(
+        key=section.key,
+        name=section.title,
+        table=f"{section.key}.agreement",
+        is_mean=True,
+        measure="kappa",
+        agreement=_estimate(section.kappa.value, macro.kappa if macro else None, str(UNDEFINED[section.kappa.reason])),
+        corrected=None,
+        rests_on="",
+        accuracy=_estimate(
+            section.accuracy.value, macro.accuracy if macro else None, str(UNDEFINED[section.accuracy.reason])
+        ),
+    )
+
+
+def _judge(result: JudgeResult, *, before_each: bool) -> JudgeAnswer:
+    test, ceiling = result.alternative, result.ceiling
+    crowded = not before_each and ceiling.others > MOST_OTHERS
+    if crowded:
+        ceiling = result.ceiling_of_each
+    return JudgeAnswer(
+        code=result.judge.code,
+        name=code_of(result.judge),
+        accuracy=_estimate(result.accuracy.value, result.accuracy_interval, str(UNDEFINED[result.accuracy.reason])),
+        pairwise=result.pairwise.value if result.pairwise else None,
+        ceiling=ceiling.person,
+        ceiling_reason=str(UNDEFINED.get(ceiling.reason, ceiling.reason)),
+        beside_ceiling=ceiling.judge,
+        baseline=result.baseline.accuracy.value,
+        verdict=_verdict(test),
+        winning_rate=test.winning_rate,
+        advantage=test.advantage_probability,
+        n_people=test.n_people,
+        n_left_out=test.n_left_out,
+        epsilon=test.epsilon,
+        reason=str(UNDEFINED.get(test.reason, test.reason)),
+        n_others=ceiling.others if crowded else 0.0,
+    )
+
+
+def _verdict(test: AlternativeTest) -> Verdict:
+    if test.passed is None:
+        return "not-enough" if test.reason in (TOO_FEW_PEOPLE, TOO_FEW_DOCUMENTS) else "unknown"
+    return "may" if test.passed else "may-not"
+
+
+def _value_judge(of: ValueJudge) -> JudgeAnswer:
+    return JudgeAnswer(
+        code=of.judge.code,
+        name=code_of(of.judge),
+        accuracy=_estimate(of.accuracy.value, of.accuracy_interval, str(UNDEFINED[of.accuracy.reason])),
+        pairwise=of.pairwise.value,
+        ceiling=None,
+        ceiling_reason="",
+        beside_ceiling=None,
+        baseline=None,
+        verdict="unknown",
+    )
+
+
+def published_of(scheme: str, answers: Answers) -> Sequence[tuple[Line, doors.Published]]:
+    """What was published of a study under this scheme, beside the lines of this one."""
+    known = {line.key: line for line in answers.lines}
+    return [(known[of.key], of) for of in doors.published_for(scheme) if of.key in known]

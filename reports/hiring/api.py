@@ -1,0 +1,325 @@
+"""Hiring over HTTP for programs: the split, the judges to choose from, certificates and what they take over."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext_lazy as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.decorators import api_view
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation import actions as annotating
+from annotation.api.core import study_of, user_of
+from annotation.api.serializers import RefusalSerializer
+from annotation.models import Experiment, Role, Study
+from reports.hiring import actions, experiments, queries
+from reports.hiring.effects import lines_of
+from reports.hiring.forms import question_called
+from reports.models import Accepted, Certificate, Revocation, Split
+
+
+class DrawSerializer(serializers.Serializer[Any]):
+    unit = serializers.ChoiceField(choices=Split.Unit.choices, default=Split.Unit.ROW)
+    share = serializers.IntegerField(min_value=1, max_value=99, help_text=_("Per cent that is for the test."))
+    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=1)
+
+
+class SplitSerializer(DrawSerializer):
+    development = serializers.IntegerField(help_text=_("Rows."))
+    test = serializers.IntegerField(help_text=_("Rows."))
+    tests = serializers.IntegerField(help_text=_("How often a judge was tested on the test part."))
+    other_looks = serializers.IntegerField(help_text=_("How often it was looked at otherwise."))
+
+
+@extend_schema(methods=["GET"], responses=SplitSerializer)
+@extend_schema(methods=["POST"], request=DrawSerializer, responses={201: SplitSerializer, 409: RefusalSerializer})
+@api_view(["GET", "POST"])
+def split(request: Request, slug: str) -> Response:
+    """How a study's rows are split into development and test; POST draws it. 404 where it is not drawn."""
+    if request.method == "POST":
+        study = study_of(request, slug, Role.MANAGER)
+        asked = DrawSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        actions.draw_split(study=study, by=user_of(request), **asked.validated_data)
+        return Response(_split(study), status=status.HTTP_201_CREATED)
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+    get_object_or_404(Split, study=study)
+    return Response(_split(study))
+
+
+def _split(study: Study) -> dict[str, Any]:
+    found = Split.objects.get(study=study)
+    development, test = queries.part_counts(study, found)
+    looks = queries.looks_at(study)
+    return {
+        "unit": found.unit,
+        "share": found.share,
+        "seed": found.seed,
+        "development": development.rows,
+        "test": test.rows,
+        "tests": looks.tests,
+        "other_looks": looks.others,
+    }
+
+
+class CandidateSerializer(serializers.Serializer[Any]):
+    judge = serializers.CharField()
+    question = serializers.CharField(help_text=_("section.question"))
+    normalisation = serializers.CharField()
+    own = serializers.BooleanField(help_text=_("It labels by this normalisation."))
+    score = serializers.CharField(help_text=_("margin, repeats or none"))
+    documents = serializers.IntegerField()
+    cells = serializers.IntegerField()
+    agreement = serializers.FloatField(allow_null=True)
+    threshold = serializers.FloatField(allow_null=True)
+    coverage = serializers.FloatField(allow_null=True)
+    error = serializers.FloatField(allow_null=True)
+
+
+@extend_schema(
+    parameters=[OpenApiParameter("epsilon", OpenApiTypes.FLOAT, description=_("Share of wrong cells; 0.05."))],
+    responses=CandidateSerializer(many=True),
+)
+@api_view(["GET"])
+def candidates(request: Request, slug: str) -> Response:
+    """The study's judges by question and normalisation, on development rows alone, the best coverage first."""
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+    try:
+        epsilon = float(request.query_params.get("epsilon", 0.05))
+    except ValueError:
+        epsilon = 0.0
+    if not 0 < epsilon < 1:
+        raise ValidationError({"epsilon": [_("A share between 0 and 1.")]})
+    found = queries.in_order(queries.candidates(study, epsilon=epsilon), "coverage")
+    return Response(CandidateSerializer([asdict(one) for one in found], many=True).data)
+
+
+class ClaimSerializer(serializers.Serializer[Any]):
+    judge = serializers.CharField(help_text=_("Code of the judge."))
+    question = serializers.CharField(help_text=_("section.question"))
+    epsilon = serializers.FloatField(min_value=0.001, max_value=0.5)
+    confidence = serializers.FloatField(min_value=0.51, max_value=0.999)
+    until = serializers.DateField()
+
+
+class CertificateSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField(help_text=_("The first letters of its digest."))
+    digest = serializers.CharField()
+    judge = serializers.CharField(source="rater.code")
+    question = serializers.SerializerMethodField()
+    epsilon = serializers.FloatField()
+    confidence = serializers.FloatField()
+    threshold = serializers.FloatField()
+    until = serializers.DateField()
+    standing = serializers.SerializerMethodField(
+        help_text=_("standing, expired, changed, alarm or revoked; nothing is accepted but under the first.")
+    )
+    accepted = serializers.SerializerMethodField(help_text=_("Cells that were accepted under it."))
+    document = serializers.SerializerMethodField()
+
+    def get_question(self, certificate: Certificate) -> str:
+        return queries.question_name(certificate.question)
+
+    def get_standing(self, certificate: Certificate) -> str:
+        return queries.standing_of(certificate).code
+
+    def get_accepted(self, certificate: Certificate) -> int:
+        return Accepted.objects.filter(takeover__certificate=certificate).count()
+
+    def get_document(self, certificate: Certificate) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(certificate.document)
+        return found
+
+
+class TestedSerializer(serializers.Serializer[Any]):
+    __test__ = False  # no test of pytest's
+
+    holds = serializers.BooleanField()
+    certificate = CertificateSerializer(allow_null=True)
+    document = serializers.DictField(help_text=_("What the test came to."))
+
+
+_RELATED = ("study__scheme", "rater", "question__section__scheme")
+
+
+@extend_schema(methods=["GET"], responses=CertificateSerializer(many=True))
+@extend_schema(methods=["POST"], request=ClaimSerializer, responses={201: TestedSerializer})
+@api_view(["GET", "POST"])
+def certificates(request: Request, slug: str) -> Response:
+    """The certificates of a study's judges, the last one first. POST tests a judge on the test part, which is counted
+    as a look at it; where it holds, a certificate is given."""
+    if request.method == "GET":
+        study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+        found = Certificate.objects.filter(study=study).select_related(*_RELATED).defer("labels")
+        return Response(CertificateSerializer(found, many=True).data)
+    study = study_of(request, slug, Role.MANAGER)
+    asked = ClaimSerializer(data=request.data)
+    asked.is_valid(raise_exception=True)
+    claim = asked.validated_data
+    rater = study.raters.judges().filter(code=claim.pop("judge")).first()
+    question = question_called(study, claim.pop("question"))
+    if rater is None or question is None:
+        name = "judge" if rater is None else "question"
+        raise ValidationError({name: [_("There is none of this name in the study.")]})
+    came = actions.certify(study=study, rater=rater, question=question, by=user_of(request), **claim)
+    told = {
+        "holds": came.certificate is not None,
+        "certificate": CertificateSerializer(came.certificate).data if came.certificate else None,
+        "document": json.loads(came.look.outcome["document"]),
+    }
+    return Response(told, status=status.HTTP_201_CREATED)
+
+
+def _certificate(study: Study, name: str) -> Certificate:
+    found = Certificate.objects.filter(study=study, digest__startswith=name).select_related(*_RELATED)
+    return get_object_or_404(found.defer("labels"))
+
+
+@extend_schema(responses=CertificateSerializer)
+@api_view(["GET"])
+def certificate(request: Request, slug: str, name: str) -> Response:
+    """A certificate with its document."""
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+    return Response(CertificateSerializer(_certificate(study, name)).data)
+
+
+class WorkSerializer(serializers.Serializer[Any]):
+    share = serializers.IntegerField(min_value=1, max_value=100, help_text=_("Per cent that is supervised."))
+    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=1)
+    raters = serializers.ListField(child=serializers.CharField(), help_text=_("Codes of people who label the rest."))
+
+
+class TakeoverSerializer(serializers.Serializer[Any]):
+    accepted = serializers.IntegerField(help_text=_("Cells."))
+    rows = serializers.IntegerField()
+    to_people = serializers.IntegerField(help_text=_("Rows."))
+
+
+@extend_schema(request=WorkSerializer, responses={201: TakeoverSerializer})
+@api_view(["POST"])
+def takeovers(request: Request, slug: str, name: str) -> Response:
+    """Let a certified judge take over what it has labelled and nobody has; the rest goes to people."""
+    study = study_of(request, slug, Role.MANAGER)
+    found = _certificate(study, name)
+    asked = WorkSerializer(data=request.data)
+    asked.is_valid(raise_exception=True)
+    work = asked.validated_data
+    raters = list(study.raters.plannable().filter(code__in=work["raters"]))
+    if len(raters) < len(set(work["raters"])):
+        raise ValidationError({"raters": [_("One of them is nobody who can be given work here.")]})
+    actions.watch(study=study)
+    todo = queries.work_to_do(found, share=work["share"], seed=work["seed"])
+    made = actions.take_over(
+        certificate=found,
+        share=work["share"],
+        seed=work["seed"],
+        raters=raters,
+        shown=todo.digest,
+        by=user_of(request),
+    )
+    told = {"accepted": made.cells.count(), "rows": len(todo.rows), "to_people": len(todo.to_people)}
+    return Response(told, status=status.HTTP_201_CREATED)
+
+
+class ReasonSerializer(serializers.Serializer[Any]):
+    reason = serializers.CharField(max_length=500)
+
+
+@extend_schema(request=ReasonSerializer, responses=CertificateSerializer)
+@api_view(["POST"])
+def revoked(request: Request, slug: str, name: str) -> Response:
+    """Revoke a certificate, with the reason."""
+    study = study_of(request, slug, Role.MANAGER)
+    found = _certificate(study, name)
+    asked = ReasonSerializer(data=request.data)
+    asked.is_valid(raise_exception=True)
+    actions.revoke(
+        certificate=found, why=Revocation.Why.HAND, reason=asked.validated_data["reason"], by=user_of(request)
+    )
+    return Response(CertificateSerializer(_certificate(study, name)).data)
+
+
+class ExperimentSerializer(serializers.Serializer[Any]):
+    judge = serializers.CharField(help_text=_("Whose answers are shown."))
+    raters = serializers.ListField(child=serializers.CharField(), help_text=_("Codes of people who take part."))
+    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=1)
+
+
+class EffectSerializer(serializers.Serializer[Any]):
+    question = serializers.CharField(help_text=_("section.question; empty: all questions together"))
+    measure = serializers.CharField(help_text=_("shift, followed_right, followed_wrong, accuracy, or time (a ratio)"))
+    value = serializers.FloatField(allow_null=True, source="effect.value")
+    low = serializers.FloatField(allow_null=True, source="effect.low")
+    high = serializers.FloatField(allow_null=True, source="effect.high")
+    wide_low = serializers.FloatField(allow_null=True, source="effect.wide_low")
+    wide_high = serializers.FloatField(allow_null=True, source="effect.wide_high")
+    p_value = serializers.FloatField(allow_null=True, source="effect.p_value")
+    hidden = serializers.FloatField(allow_null=True, source="effect.hidden")
+    shown = serializers.FloatField(allow_null=True, source="effect.shown")
+    answers = serializers.IntegerField(source="effect.n")
+    raters = serializers.IntegerField(source="effect.n_raters")
+    documents = serializers.IntegerField(source="effect.n_documents")
+    reason = serializers.CharField(source="effect.reason")
+
+
+class SuggestionsSerializer(serializers.Serializer[Any]):
+    number = serializers.IntegerField()
+    judge = serializers.CharField()
+    seed = serializers.IntegerField()
+    shown = serializers.IntegerField(help_text=_("Rows, counted for each rater."))
+    hidden = serializers.IntegerField(help_text=_("Rows, counted for each rater."))
+    submitted = serializers.IntegerField(help_text=_("Rows, counted for each rater."))
+    effects = EffectSerializer(many=True)
+
+
+@extend_schema(methods=["GET"], responses=SuggestionsSerializer(many=True))
+@extend_schema(
+    methods=["POST"], request=ExperimentSerializer, responses={201: SuggestionsSerializer, 409: RefusalSerializer}
+)
+@api_view(["GET", "POST"])
+def suggestions(request: Request, slug: str) -> Response:
+    """Experiments in which people see a judge's answers in half of their rows, and what these did. POST draws one."""
+    if request.method == "GET":
+        study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+        drawn = Experiment.objects.filter(study=study).select_related("study__scheme", "judge")
+        return Response(SuggestionsSerializer(map(_suggestions, drawn), many=True).data)
+    study = study_of(request, slug, Role.MANAGER)
+    asked = ExperimentSerializer(data=request.data)
+    asked.is_valid(raise_exception=True)
+    wanted = asked.validated_data
+    judge = study.raters.judges().filter(code=wanted["judge"]).first()
+    if judge is None:
+        raise ValidationError({"judge": [_("There is none of this name in the study.")]})
+    raters = list(study.raters.plannable().filter(code__in=wanted["raters"]))
+    if len(raters) < len(set(wanted["raters"])):
+        raise ValidationError({"raters": [_("One of them is nobody who can be given work here.")]})
+    made = annotating.draw_experiment(
+        study=study,
+        judge=judge,
+        raters=raters,
+        seed=wanted["seed"],
+        by=user_of(request),
+        blind=experiments.kept_blind(study),
+    )
+    return Response(SuggestionsSerializer(_suggestions(made)).data, status=status.HTTP_201_CREATED)
+
+
+def _suggestions(experiment: Experiment) -> dict[str, Any]:
+    found = experiments.result(experiment)
+    return {
+        "number": experiment.pk,
+        "judge": experiment.judge.code,
+        "seed": experiment.seed,
+        "shown": found.n_shown,
+        "hidden": found.n_hidden,
+        "submitted": found.n_submitted,
+        "effects": lines_of(found),
+    }

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Question, Rater, Study
+from base.text import natural
+from reports.hiring.queries import question_name
+from reports.models import Split
+
+_SEED = 2**31 - 1
+DAYS = 180
+
+
+class SplitForm(forms.Form):
+    """What is drawn, and how much of it is kept for the test."""
+
+    unit = forms.ChoiceField(label=_("What is drawn"), choices=Split.Unit.choices)
+    share = forms.IntegerField(label=_("For the test (%)"), min_value=1, max_value=99, initial=50)
+    seed = forms.IntegerField(
+        label=_("Seed"), min_value=0, max_value=_SEED, initial=1, help_text=_("The same seed draws the same documents.")
+    )
+
+    @classmethod
+    def showing(cls, split: Split | None, **kwargs: Any) -> SplitForm:
+        """With what was drawn last."""
+        drawn = {"unit": split.unit, "share": split.share, "seed": split.seed} if split else {}
+        return cls(initial=drawn, **kwargs)
+
+
+def _epsilon() -> forms.DecimalField:
+    return forms.DecimalField(
+        label=_("Wrong cells at most (%)"), min_value=Decimal("0.1"), max_value=50, decimal_places=1, initial=5
+    )
+
+
+class EpsilonForm(forms.Form):
+    """How wrong a judge may be."""
+
+    epsilon = _epsilon()
+
+    @property
+    def share(self) -> float:
+        return float(self.cleaned_data["epsilon"] / 100) if self.is_valid() else 0.05
+
+
+class CodeField(forms.ModelChoiceField):  # type: ignore[type-arg]
+    def label_from_instance(self, rater: Rater) -> str:
+        return rater.code
+
+
+class QuestionField(forms.ModelChoiceField):  # type: ignore[type-arg]
+    def label_from_instance(self, question: Question) -> str:
+        return f"{question.section.title} · {question.title}"
+
+
+class CertifyForm(forms.Form):
+    """Which judge is tested on what, and what it has to keep to."""
+
+    judge = CodeField(Rater.objects.none(), label=_("Judge"), to_field_name="code", empty_label=None)
+    question = QuestionField(Question.objects.none(), label=_("Question"), empty_label=None)
+    epsilon = _epsilon()
+    confidence = forms.DecimalField(
+        label=_("Confidence (%)"), min_value=51, max_value=Decimal("99.9"), decimal_places=1, initial=90
+    )
+    until = forms.DateField(label=_("Holds until"), widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"))
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        judges = study.raters.judges()
+        questions = Question.objects.filter(section__scheme=study.scheme).select_related("section__scheme")
+        self.fields["judge"].queryset = judges.order_by("code")  # type: ignore[attr-defined]
+        self.fields["question"].queryset = questions.order_by("section__position", "position")  # type: ignore[attr-defined]
+        self.initial = {"until": timezone.localdate() + timedelta(days=DAYS), **self.initial}
+
+    @property
+    def shares(self) -> tuple[float, float]:
+        """Of wrong cells, and the confidence, 0 to 1."""
+        return float(self.cleaned_data["epsilon"] / 100), float(self.cleaned_data["confidence"] / 100)
+
+
+def question_called(study: Study, name: str) -> Question | None:
+    questions = Question.objects.filter(section__scheme=study.scheme).select_related("section")
+    return next((question for question in questions if question_name(question) == name), None)
+
+
+class RatersField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+    def label_from_instance(self, rater: Rater) -> str:
+        return rater.code
+
+
+class WorkForm(forms.Form):
+    """What becomes of the documents that a judge is to take over."""
+
+    share = forms.IntegerField(
+        label=_("Supervised (%)"),
+        min_value=1,
+        max_value=100,
+        initial=10,
+        help_text=_("Of the documents so many are drawn for people, who are not told which."),
+    )
+    raters = RatersField(
+        Rater.objects.none(), label=_("Who labels the rest"), widget=forms.CheckboxSelectMultiple, required=False
+    )
+    seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=_SEED, initial=1)
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        raters = sorted(study.raters.plannable(), key=lambda rater: natural(rater.code))
+        self.fields["raters"].queryset = study.raters.plannable().order_by("code")  # type: ignore[attr-defined]
+        self.initial = {"raters": raters, **self.initial}
+
+
+class ExperimentForm(forms.Form):
+    """Whose answers are shown to whom."""
+
+    judge = CodeField(Rater.objects.none(), label=_("Judge"), to_field_name="code", empty_label=None)
+    raters = RatersField(Rater.objects.none(), label=_("Who takes part"), widget=forms.CheckboxSelectMultiple)
+    seed = forms.IntegerField(
+        label=_("Seed"), min_value=0, max_value=_SEED, initial=1, help_text=_("The same seed draws the same documents.")
+    )
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        raters = sorted(study.raters.plannable(), key=lambda rater: natural(rater.code))
+        self.fields["judge"].queryset = study.raters.judges().order_by("code")  # type: ignore[attr-defined]
+        self.fields["raters"].queryset = study.raters.plannable().order_by("code")  # type: ignore[attr-defined]
+        self.initial = {"raters": raters, **self.initial}
+
+
+class RevokeForm(forms.Form):
+    reason = forms.CharField(label=_("Why"), max_length=500)

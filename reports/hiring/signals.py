@@ -1,0 +1,23 @@
+"""A judge, its model or its extractor was changed: its certificates are looked at in the same transaction's end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+from django.db.models.signals import post_save
+
+
+def connect() -> None:
+    from judges.models import Extractor, Judge
+    from llm.models import LanguageModel
+
+    for model in (Judge, LanguageModel, Extractor):
+        post_save.connect(_look, sender=model, dispatch_uid=f"certificates-{model.__name__}")
+
+
+def _look(created: bool, raw: bool = False, **_signal: Any) -> None:
+    if not created and not raw:
+        from reports.hiring import actions
+
+        transaction.on_commit(lambda: actions.watch() and None)

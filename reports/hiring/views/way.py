@@ -1,0 +1,94 @@
+"""The way from people's labels to a judge's: where a study stands, the split, and the judges to choose from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation.actions import Refused
+from annotation.models import Role, Study
+from annotation.people.access import AppRequest, for_roles
+from reports.hiring import actions, queries
+from reports.hiring.forms import EpsilonForm, SplitForm
+from reports.hiring.words import SCORES, title_of
+from reports.models import Certificate, TestLook
+
+_LOOKS = 20  # on the page
+
+
+@require_GET
+@for_roles(Role.MANAGER, Role.RESEARCHER)
+def way(request: AppRequest, study: Study) -> HttpResponse:
+    return _way(request, study)
+
+
+def _way(request: AppRequest, study: Study, form: SplitForm | None = None) -> HttpResponse:
+    split = queries.split_of(study)
+    certificates = Certificate.objects.filter(study=study).select_related(
+        "study__scheme", "rater", "question__section__scheme", "created_by", "revocation"
+    )
+    looks = TestLook.objects.filter(study=study).select_related("by", "certificate")
+    context: dict[str, Any] = {
+        "study": study,
+        "scheme": study.scheme.parsed,
+        "may_write": Role.MANAGER in study.roles,
+        "split": split,
+        "parts": queries.part_counts(study, split) if split else None,
+        "form": form or SplitForm.showing(split),
+        "n_looks": queries.looks_at(study),
+        "looks": [(look, title_of(study, look.question) if look.question else "") for look in looks[:_LOOKS]],
+        "certificates": [
+            (
+                certificate,
+                title_of(study, queries.question_name(certificate.question)),
+                queries.standing_of(certificate),
+            )
+            for certificate in certificates
+        ],
+        "has_judges": study.raters.judges().exists(),
+    }
+    return render(request, "reports/hiring/way.html", context)
+
+
+@require_POST
+@for_roles(Role.MANAGER)
+def draw_split(request: AppRequest, study: Study) -> HttpResponse:
+    form = SplitForm(request.POST)
+    if not form.is_valid():
+        return _way(request, study, form)
+    try:
+        actions.draw_split(study=study, by=request.user, **form.cleaned_data)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, _("The split is drawn. From now on every look at the test part is counted."))
+    return redirect("reports:hiring", study.slug)
+
+
+@require_GET
+@for_roles(Role.MANAGER, Role.RESEARCHER)
+def choose(request: AppRequest, study: Study) -> HttpResponse:
+    """The study's judges with what they are worth on development documents."""
+    form = EpsilonForm(request.GET if "epsilon" in request.GET else None, initial={"epsilon": 5})
+    sort = request.GET.get("sort", "")
+    sort = sort if sort in queries.SORTS else "coverage"
+    found = queries.in_order(queries.candidates(study, epsilon=form.share), sort)
+    query = request.GET.copy()
+    query.pop("sort", None)
+    context = {
+        "study": study,
+        "scheme": study.scheme.parsed,
+        "may_write": Role.MANAGER in study.roles,
+        "split": queries.split_of(study),
+        "form": form,
+        "epsilon": form["epsilon"].value(),
+        "sort": sort,
+        "query": query.urlencode(),
+        "candidates": [(candidate, SCORES[candidate.score]) for candidate in found],
+    }
+    return render(request, "reports/hiring/choose.html", context)

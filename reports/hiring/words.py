@@ -1,0 +1,88 @@
+"""What pages of hiring say in sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.formats import number_format
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.models import Study
+from reports.hiring import cells
+
+SCORES: dict[str, Promise] = {
+    cells.MARGIN: gettext_lazy("lead of the first option, as probabilities"),
+    cells.REPEATS: gettext_lazy("share of repeats that say the same"),
+    cells.NONE: gettext_lazy("none: all cells or none"),
+}
+
+
+def reasons() -> dict[str, str]:
+    """Why nothing is shown: what the statistics say, in sentences. They are asked for when a page needs them, since
+    SciPy comes with them."""
+    from reports.stats.hiring import certificate, planning, shares, supervision
+
+    return {
+        "": "",
+        certificate.NO_DEVELOPMENT: _("No development document has a label of the judge and of a person."),
+        certificate.NO_TEST: _("No test document has a label of the judge and of a person."),
+        certificate.NO_THRESHOLD: _("On the development documents no threshold keeps the error as low as is asked."),
+        certificate.NOTHING_ACCEPTED: _("The judge is sure enough of no cell of the test documents."),
+        certificate.TOO_FEW_CLUSTERS: _(
+            "There are too few test documents: even without a wrong cell they could not show it."
+        ),
+        certificate.TOO_MANY_WRONG: _("More of the accepted cells are wrong than is asked."),
+        certificate.NOT_SHOWN: _("So few are wrong in the test documents, but there are too few of these to show it."),
+        planning.ERROR_TOO_HIGH: _("The expected error is not below what is asked: no number of documents shows it."),
+        planning.TOO_MANY: _("More documents would be needed than were tried."),
+        supervision.NO_AUDIT: _("People have not finished a drawn document yet."),
+        shares.NO_LABEL: _("People have labelled no cell of what the judge accepts, or of the rest."),
+        shares.TOO_FEW_CLUSTERS: _("Too few documents have people's labels for an interval."),
+        shares.NO_CELLS: _("There is no cell."),
+    }
+
+
+@dataclass(frozen=True)
+class Told:
+    """The document of a test, as a page shows it."""
+
+    document: dict[str, Any]
+    reason: str
+    score: str
+    question: str
+
+    @property
+    def result(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.document["result"]
+        return found
+
+    @property
+    def percent(self) -> dict[str, str]:
+        """Shares as per cent with one digit after the point, "–" where there is none."""
+        shares = {name: self.result[name] for name in ("coverage", "error", "upper", "betting", "design", "binomial")}
+        shares |= {"epsilon": self.document["epsilon"], "confidence": self.document["confidence"]}
+        return {name: percent(share) for name, share in shares.items()}
+
+
+def percent(share: float | None) -> str:
+    """A share as a number of per cent with a digit after the point, as the language writes it; "–" for none."""
+    return "–" if share is None else str(number_format(f"{share * 100:.1f}".removesuffix(".0")))
+
+
+def told(study: Study, document: dict[str, Any]) -> Told:
+    return Told(
+        document=document,
+        reason=reasons().get(document["result"]["reason"], document["result"]["reason"]),
+        score=str(SCORES[document["score"]]),
+        question=title_of(study, document["question"]),
+    )
+
+
+def title_of(study: Study, question: str) -> str:
+    """Section and question as people know them."""
+    section, key = question.split(".", 1)
+    spec = study.scheme.parsed.section(section)
+    return f"{spec.title} · {spec.question(key).title}"

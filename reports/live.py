@@ -1,0 +1,89 @@
+"""Reports as a study stands, made once: kept under a digest of all that they are made of.
+
+What is kept can be out of use and never out of date: another label, filter, language or version of the code has another
+key. The digest is taken before the labels are read and again after it: what came in between would be kept under a wrong
+key. What could not be computed for lack of a model or its data is tried again each time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from django.conf import settings
+from django.core.cache import caches
+from django.utils import translation
+from django.utils.translation import get_language
+
+from annotation.models import Study
+from reports import doors, queries
+from reports.answers import Answers, answers_of
+from reports.contents import Contents, contents_of
+from reports.data.arrays import Filters
+from reports.data.label_table import canonical_json
+from reports.digests import study_digest
+from reports.frozen.versions import code_version
+from reports.numbers.report import StudyReport, compute
+
+
+@dataclass(frozen=True)
+class LiveReport:
+    """What the pages of a report show. `answers_in`: the answers by language, of which a paper may need another."""
+
+    contents: Contents
+    answers: Answers
+    answers_in: Mapping[str, Answers]
+    n_sheets: int
+    n_people: int
+    n_judges: int
+    n_labels: int
+
+
+class Live:
+    """The live reports of a study at one moment. One digest, however many reports are asked for."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.digest = study_digest(study)
+
+    def key(self, filters: Filters) -> str:
+        parts = [self.digest, filters.to_json(), get_language(), code_version(), doors.registered()]
+        return hashlib.sha256(canonical_json(parts)).hexdigest()
+
+    def kept(self, filters: Filters) -> LiveReport | None:
+        found = caches["reports"].get(self.key(filters))
+        return found if isinstance(found, LiveReport) else None
+
+    def made(self, filters: Filters) -> LiveReport:
+        """The report, out of the cache or made now.
+
+        Raises:
+            Refused: a judge's labels cannot be chosen anew.
+        """
+        found = self.kept(filters)
+        if found is None:
+            data = queries.load(self.study, filters, frequent=True)
+            as_it_stood = study_digest(self.study) == self.digest
+            report = compute(data, filters)
+            found = LiveReport(
+                contents=contents_of(report),
+                answers=answers_of(report),
+                answers_in={language: _answers_in(language, report) for language, _name in settings.LANGUAGES},
+                n_sheets=len(data.sheets),
+                n_people=len(data.people),
+                n_judges=len(data.judges),
+                n_labels=data.n_labels,
+            )
+            if as_it_stood and not report.lacks:
+                caches["reports"].set(self.key(filters), found)
+        return found
+
+
+def _answers_in(language: str, report: StudyReport) -> Answers:
+    with translation.override(language):
+        return answers_of(report)
+
+
+def without_intervals(filters: Filters) -> Filters:
+    return replace(filters, by="")

@@ -1,0 +1,603 @@
+"""The answers of a report in sentences: for its first page, and as paragraphs that can go into a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from django.utils.formats import number_format
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from annotation.scheme.spec import Words
+from reports.answers import Answers, Estimate, JudgeAnswer, Line, Measure, published_of
+from reports.stats.alternative import TOO_FEW_PEOPLE
+from reports.stats.levels import landis_koch
+from reports.tables.rounding import rounded
+from reports.words import UNDEFINED, count
+
+LEVELS: dict[str, Promise] = {
+    "almost-perfect": gettext_lazy("almost perfect"),
+    "substantial": gettext_lazy("substantial"),
+    "moderate": gettext_lazy("moderate"),
+    "fair": gettext_lazy("fair"),
+    "slight": gettext_lazy("slight"),
+    "poor": gettext_lazy("poor"),
+}
+MEASURES: dict[Measure, Promise | str] = {
+    "kappa": gettext_lazy("Cohen’s κ"),
+    "weighted-kappa": gettext_lazy("weighted κ"),
+    "alpha": gettext_lazy("Krippendorff’s α"),
+}
+VERDICTS: dict[str, Promise] = {
+    "may": gettext_lazy("may replace"),
+    "may-not": gettext_lazy("may not replace"),
+    "not-enough": gettext_lazy("not enough annotators"),
+    "unknown": gettext_lazy("not tested"),
+}
+_MOST_NAMED = 4  # questions in one sentence
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """`table`: the key of the table that it rests on; `warns`: it says what the data do not allow."""
+
+    text: str
+    table: str
+    warns: bool = False
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One of the three figures that are read first."""
+
+    title: str
+    value: str
+    under: str
+    table: str
+
+
+def number(value: float, digits: int = 2) -> str:
+    return str(number_format(rounded(value, digits)))
+
+
+def percent(value: float) -> str:
+    """A share, as "85.2 %"."""
+    return _("%(n)s %%") % {"n": number_format(rounded(value, 1, per_cent=True))}
+
+
+def span(values: Sequence[float]) -> str:
+    """Shares from the least to the greatest: "66.4–77.9 %"."""
+    low, high = (number_format(rounded(end, 1, per_cent=True)) for end in (min(values), max(values)))
+    return percent(values[0]) if low == high else _("%(n)s %%") % {"n": f"{low}–{high}"}
+
+
+def between(of: Estimate, *, as_percent: bool = False) -> str:
+    """An interval, as " [0.71, 0.82]" or " [83.6, 86.6]" of per cent, or nothing."""
+    if of.low is None or of.high is None:
+        return ""
+    ends = [str(number_format(rounded(end, 1 if as_percent else 2, per_cent=as_percent))) for end in (of.low, of.high)]
+    return f" [{ends[0]}, {ends[1]}]"
+
+
+def level_of(line: Line) -> str:
+    """What Landis and Koch call the line's kappa; "" of an α, which they did not write of."""
+    if line.agreement.value is None or line.measure == "alpha":
+        return ""
+    return str(LEVELS[landis_koch(line.agreement.value)])
+
+
+def levels_of(line: Line) -> str:
+    """The same, with the levels of both ends of the interval where they differ."""
+    if not (level := level_of(line)):
+        return ""
+    low, high = line.agreement.low, line.agreement.high
+    if low is None or high is None or landis_koch(low) == landis_koch(high):
+        return level
+    return _("%(level)s (interval: %(low)s to %(high)s)") % {
+        "level": level,
+        "low": LEVELS[landis_koch(low)],
+        "high": LEVELS[landis_koch(high)],
+    }
+
+
+# --- the first page ---------------------------------------------------------------------------------------------------
+
+
+def tiles(answers: Answers) -> list[Tile]:
+    """How far people agree; what a person reaches, which is the most that is asked of a judge, beside the nearest
+    judge; whether that may replace a person."""
+    return [_of_people(answers), _of_ceiling(answers), _of_verdict(answers)]
+
+
+def _of_people(answers: Answers) -> Tile:
+    title = _("People agree")
+    known = _main(answers)
+    if not known:
+        reason = answers.lines[0].agreement.reason if answers.lines else ""
+        return Tile(title, "–", reason, answers.lines[0].table if answers.lines else "overview")
+    if len(known) == 1:
+        [line] = known
+        value = f"{_sign(line)} {number(line.agreement.value or 0)}{between(line.agreement)}"
+        return Tile(title, value, levels_of(line) or line.rests_on, line.table)
+    low, high = _ends(known)
+    value = f"{_sign(low)} {number(low.agreement.value or 0)}–{number(high.agreement.value or 0)}"
+    under = _("over %(n)s questions, lowest: %(question)s") % {"n": len(known), "question": low.name}
+    if (least := level_of(low)) and (most := level_of(high)):
+        level = least if least == most else _("%(low)s to %(high)s") % {"low": least, "high": most}
+        under = f"{level}, {under}"
+    return Tile(title, value, under, "overview")
+
+
+def _main(answers: Answers) -> list[Line]:
+    """The questions by which agreement is said: those with options; where there is none, those with values."""
+    known = [line for line in answers.questions if line.agreement.value is not None]
+    return [line for line in known if line.measure != "alpha"] or known
+
+
+def _sign(line: Line) -> str:
+    return "α" if line.measure == "alpha" else "κ"
+
+
+def _ends(lines: Sequence[Line]) -> tuple[Line, Line]:
+    in_order = sorted(lines, key=lambda line: line.agreement.value or 0.0)
+    return in_order[0], in_order[-1]
+
+
+def _with_ceiling(answers: Answers, code: str) -> list[tuple[Line, JudgeAnswer]]:
+    return [
+        (line, judge)
+        for line in answers.questions
+        for judge in line.judges
+        if judge.code == code and judge.ceiling is not None and judge.beside_ceiling is not None
+    ]
+
+
+def _of_ceiling(answers: Answers) -> Tile:
+    title = _("A person reaches")
+    nearest = answers.nearest()
+    if nearest is None:
+        return Tile(title, "–", _("No judge has labelled a cell that people answered."), "overview")
+    code, name = nearest
+    found = _with_ceiling(answers, code)
+    if not found:
+        return Tile(title, "–", _("No cell has the judge’s label and two people’s answers."), "overview")
+    under = _("the human ceiling of judges; %(judge)s, which comes nearest, reaches %(share)s") % {
+        "judge": name,
+        "share": span([judge.beside_ceiling or 0.0 for _line, judge in found]),
+    }
+    return Tile(
+        title, span([judge.ceiling or 0.0 for _line, judge in found]), under, f"{found[0][0].key}.judge-figures"
+    )
+
+
+def _of_verdict(answers: Answers) -> Tile:
+    title = _("May a judge replace a person?")
+    nearest = answers.nearest()
+    if nearest is None:
+        return Tile(title, "–", _("No judge has labelled a cell that people answered."), "overview")
+    code, name = nearest
+    of = [
+        (line, judge)
+        for line in answers.questions
+        for judge in line.judges
+        if judge.code == code and judge.accuracy.value is not None
+    ]
+    tested = [(line, judge) for line, judge in of if judge.verdict in ("may", "may-not")]
+    if not tested:
+        line, judge = of[0]
+        few = any(judge.verdict == "not-enough" for _line, judge in of)
+        under = _("%(judge)s: not enough annotators") if few else _("%(judge)s: not tested")
+        return Tile(title, _("Cannot be said"), under % {"judge": name}, table_of_test(line, judge))
+    n = sum(judge.verdict == "may" for _line, judge in tested)
+    table = table_of_test(*tested[0])
+    if n == len(of):
+        under = _("%(judge)s passes the Alternative Annotator Test") % {"judge": name}
+        return Tile(title, _("Yes"), under, table)
+    if not n and len(tested) == len(of):
+        under = _("%(judge)s, which comes nearest, fails the Alternative Annotator Test") % {"judge": name}
+        return Tile(title, _("No"), under, table)
+    under = (
+        _("%(judge)s, by the Alternative Annotator Test; failed on %(failed)s, the rest is not tested")
+        if len(tested) < len(of)
+        else _("%(judge)s, by the Alternative Annotator Test; failed on %(failed)s")
+    )
+    value = _("On %(n)s of %(all)s questions") % {"n": n, "all": len(of)}
+    return Tile(title, value, under % {"judge": name, "failed": len(tested) - n}, table)
+
+
+def table_of_test(line: Line, judge: JudgeAnswer) -> str:
+    """The key of the table with the judge's test; a question that nobody and the judge have both answered has none."""
+    if judge.accuracy.value is None:
+        return "overview"
+    return f"{line.key}.{'alternative' if judge.epsilon else 'judges'}"
+
+
+def about_people(answers: Answers, scheme: str) -> list[Sentence]:
+    """How far people agree, in words and beside what was published."""
+    known = _main(answers)
+    said: list[Sentence] = []
+    if not known:
+        for line in answers.questions[:1]:
+            text = _("How far people agree cannot be said: %(reason)s.") % {"reason": line.agreement.reason}
+            said.append(Sentence(text, line.table, warns=True))
+        return said
+    if len(known) == 1:
+        said.append(Sentence(_agreement(known[0]), known[0].table))
+    else:
+        low, high = _ends(known)
+        text = _("People agree least on “%(low)s” (%(of_low)s) and most on “%(high)s” (%(of_high)s).") % {
+            "low": low.name,
+            "of_low": _figure(low),
+            "high": high.name,
+            "of_high": _figure(high),
+        }
+        said.append(Sentence(text, "overview"))
+    without = [line for line in known if line.agreement.no_interval]
+    if without:
+        text = _("Without an interval, since there is %(reason)s: %(questions)s.") % {
+            "reason": without[0].agreement.no_interval,
+            "questions": _listed(line.name for line in without),
+        }
+        said.append(Sentence(text, without[0].table, warns=True))
+    for line in (line for line in answers.questions if line.agreement.value is None):
+        text = _("On “%(question)s” agreement is not defined: %(reason)s.") % {
+            "question": line.name,
+            "reason": line.agreement.reason,
+        }
+        said.append(Sentence(text, line.table, warns=True))
+    said.extend(_beside_published(scheme, answers))
+    return said
+
+
+def _figure(line: Line) -> str:
+    """A line's agreement: "κ 0.63 [0.60, 0.66], substantial"."""
+    assert line.agreement.value is not None
+    text = f"{_sign(line)} {number(line.agreement.value)}{between(line.agreement)}"
+    return f"{text}, {level}" if (level := level_of(line)) else text
+
+
+def _agreement(line: Line) -> str:
+    assert line.agreement.value is not None
+    values = {
+        "measure": MEASURES[line.measure],
+        "value": f"{number(line.agreement.value)}{between(line.agreement)}",
+        "level": levels_of(line),
+        "rests_on": line.rests_on,
+    }
+    if not values["level"]:
+        return _("People agree with %(measure)s = %(value)s (%(rests_on)s).") % values
+    return _("Agreement between people is %(level)s: %(measure)s = %(value)s (%(rests_on)s).") % values
+
+
+def _beside_published(scheme: str, answers: Answers) -> list[Sentence]:
+    said = []
+    for line, of in published_of(scheme, answers):
+        if of.kappa is not None and line.agreement.value is not None:
+            text = _("Published κ of “%(question)s” (%(source)s): %(theirs)s; here it is %(ours)s: %(how)s.") % {
+                "source": of.source,
+                "theirs": number(of.kappa),
+                "question": line.name,
+                "ours": f"{number(line.agreement.value)}{between(line.agreement)}",
+                "how": _held_against(line.agreement, of.kappa, number),
+            }
+            said.append(Sentence(text, line.table))
+        if of.accuracy is not None and line.accuracy.value is not None:
+            text = _("Published A_h of “%(question)s” (%(source)s): %(theirs)s; here it is %(ours)s: %(how)s.") % {
+                "source": of.source,
+                "theirs": percent(of.accuracy),
+                "question": line.name,
+                "ours": f"{percent(line.accuracy.value)}{between(line.accuracy, as_percent=True)}",
+                "how": _held_against(line.accuracy, of.accuracy, percent),
+            }
+            said.append(Sentence(text, line.table))
+    return said
+
+
+def _held_against(ours: Estimate, theirs: float, shown: Callable[[float], str]) -> str:
+    assert ours.value is not None
+    if ours.low is not None and ours.high is not None:
+        if ours.low <= theirs <= ours.high:
+            return _("the published value lies within the interval")
+        return (
+            _("lower, and the interval does not hold it")
+            if ours.high < theirs
+            else _("higher, and the interval does not hold it")
+        )
+    if shown(ours.value) == shown(theirs):
+        return _("the same")
+    return _("lower") if ours.value < theirs else _("higher")
+
+
+def about_judges(answers: Answers) -> list[Sentence]:
+    """What a judge could reach, which comes nearest, and whether it may stand in for a person: where, where not,
+    why."""
+    nearest = answers.nearest()
+    if nearest is None:
+        return [Sentence(_("No judge has labelled a cell that people answered, so none can be measured."), "raters")]
+    said = [_nearest(answers, *nearest)]
+    others = [judge for judge in answers.judges if judge[0] != nearest[0]]
+    named = [nearest, *others[: _MOST_NAMED - 1]]
+    for code, name in named:
+        said.extend(_may_replace(answers, code, name))
+    said.extend(_cannot_be_said(answers, named))
+    if len(others) >= _MOST_NAMED:
+        n = len(others) - _MOST_NAMED + 1
+        text = ngettext("%(n)s more judge is in the table.", "%(n)s more judges are in the table.", n) % {"n": n}
+        tables = [table_of_test(line, judge) for line in answers.questions for judge in line.judges]
+        said.append(Sentence(text, next((table for table in tables if table != "overview"), "overview")))
+    return said
+
+
+def _nearest(answers: Answers, code: str, name: str) -> Sentence:
+    found = _with_ceiling(answers, code)
+    if not found:
+        of = [(line, j) for line in answers.questions for j in line.judges if j.code == code]
+        line, judge = next((line, j) for line, j in of if j.accuracy.value is not None)
+        text = _(
+            "%(judge)s agrees with people in %(share)s of the cells of “%(question)s”; how far a person would is not "
+            "known: %(reason)s."
+        ) % {
+            "judge": name,
+            "share": percent(judge.accuracy.value or 0.0),
+            "question": line.name,
+            "reason": judge.ceiling_reason,
+        }
+        return Sentence(text, f"{line.key}.judges", warns=True)
+    worst, of_worst = max(found, key=lambda each: each[1].gap or 0.0)
+    values = {
+        "judge": name,
+        "share": percent(of_worst.beside_ceiling or 0.0),
+        "ceiling": percent(of_worst.ceiling or 0.0),
+        "question": worst.name,
+    }
+    if len(answers.judges) == 1:
+        text = _(
+            "Of the cells of “%(question)s”, %(judge)s agrees with people in %(share)s, where a person does in "
+            "%(ceiling)s: that is the human ceiling."
+        )
+    elif len(found) == 1:
+        text = _(
+            "%(judge)s comes nearest to people: it agrees with them in %(share)s of the cells of “%(question)s”, where "
+            "a person does in %(ceiling)s, the human ceiling."
+        )
+    else:
+        text = _(
+            "%(judge)s comes nearest to people. It is farthest from them on “%(question)s”: it agrees with people in "
+            "%(share)s of the cells, where a person does in %(ceiling)s, the human ceiling."
+        )
+    text %= values
+    if of_worst.n_others:
+        text += " " + _(
+            "Each is held against one person after the other, since one of many agrees with nearly any answer (%(n)s "
+            "others in a cell)."
+        ) % {"n": number(of_worst.n_others, 1)}
+    return Sentence(text, f"{worst.key}.judge-figures")
+
+
+def _may_replace(answers: Answers, code: str, name: str) -> list[Sentence]:
+    """One sentence for each verdict that the judge has, with the questions that have it."""
+    of = [(line, judge) for line in answers.questions for judge in line.judges if judge.code == code]
+    said = []
+    for verdict in ("may", "may-not", "unknown"):
+        here = [(line, judge) for line, judge in of if judge.verdict == verdict]
+        if verdict == "unknown":  # what has a reason is told of all judges together
+            here = [(line, judge) for line, judge in here if not judge.reason]
+        if not here:
+            continue
+        line, judge = here[0]
+        values = {
+            "judge": name,
+            "questions": _quoted(line for line, _judge in here),
+            "epsilon": number(judge.epsilon),
+            "rates": _rates(here),
+        }
+        if verdict == "may":
+            text = _(
+                "%(judge)s may stand in for a person on %(questions)s: for at least half of the people it is not worse "
+                "than they are by more than %(epsilon)s (%(rates)s)."
+            )
+        elif verdict == "may-not":
+            text = _(
+                "%(judge)s may not stand in for a person on %(questions)s: for less than half of the people it is not "
+                "worse than they are by more than %(epsilon)s (%(rates)s)."
+            )
+        else:
+            text = _(
+                "Whether %(judge)s may stand in for a person on %(questions)s is not tested: the test is for options "
+                "and scales, and these are answered by values."
+            )
+        said.append(Sentence(text % values, table_of_test(line, judge), warns=verdict == "unknown"))
+    return said
+
+
+def _cannot_be_said(answers: Answers, judges: Sequence[tuple[str, str]]) -> list[Sentence]:
+    """Why the test says nothing of a judge: one sentence for each reason, with all the judges that share it."""
+    by_reason: dict[tuple[str, int, tuple[str, ...]], list[tuple[str, list[Line], JudgeAnswer]]] = {}
+    for code, name in judges:
+        reasons: dict[tuple[str, int], list[tuple[Line, JudgeAnswer]]] = {}
+        for line in answers.questions:
+            for judge in line.judges:
+                if judge.code == code and judge.verdict in ("not-enough", "unknown") and judge.reason:
+                    reasons.setdefault((judge.reason, judge.n_people), []).append((line, judge))
+        for (reason, n_people), here in reasons.items():
+            lines = [line for line, _judge in here]
+            key = (reason, n_people, tuple(line.key for line in lines))
+            by_reason.setdefault(key, []).append((name, lines, here[0][1]))
+    said = []
+    for (reason, n_people, _keys), alike in by_reason.items():
+        name, lines, judge = alike[0]
+        values = {"judge": name, "questions": _quoted(lines), "reason": reason, "n": n_people}
+        if len(alike) > 1:
+            values["judges"] = _listed(each for each, _lines, _judge in alike)
+            text = _("Whether any of %(judges)s may stand in for a person on %(questions)s cannot be said: %(reason)s.")
+        elif reason == UNDEFINED[TOO_FEW_PEOPLE]:
+            text = ngettext(
+                "Whether %(judge)s may stand in for a person on %(questions)s cannot be said: not enough annotators. "
+                "The test needs three with at least 30 cells that the judge and somebody else answered; there is "
+                "%(n)s.",
+                "Whether %(judge)s may stand in for a person on %(questions)s cannot be said: not enough annotators. "
+                "The test needs three with at least 30 cells that the judge and somebody else answered; there are "
+                "%(n)s.",
+                n_people,
+            )
+        else:
+            text = _("Whether %(judge)s may stand in for a person on %(questions)s cannot be said: %(reason)s.")
+        said.append(Sentence(text % values, table_of_test(lines[0], judge), warns=True))
+    return said
+
+
+def _quoted(lines: Iterable[Line]) -> str:
+    return _listed(_("“%(name)s”") % {"name": line.name} for line in lines)
+
+
+def _rates(of: Sequence[tuple[Line, JudgeAnswer]]) -> str:
+    """The winning rates: one as it is, several as their range."""
+    rates = [judge.winning_rate for _line, judge in of if judge.winning_rate is not None]
+    if not rates:
+        return ""
+    low, high = min(rates), max(rates)
+    return f"ω {number(low)}" if low == high else f"ω {number(low)}–{number(high)}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    every = list(names)
+    if len(every) <= _MOST_NAMED:
+        return ", ".join(every)
+    more = len(every) - _MOST_NAMED
+    return ngettext("%(names)s and %(n)s more", "%(names)s and %(n)s more", more) % {
+        "names": ", ".join(every[:_MOST_NAMED]),
+        "n": more,
+    }
+
+
+# --- for a paper ------------------------------------------------------------------------------------------------------
+
+
+def methods_paragraph(answers: Answers, words: Words) -> str:
+    """How it was measured, as a paper says it."""
+    lines = answers.questions
+    said = [
+        ngettext(
+            "%(people)s annotator labelled %(rows)s %(of_rows)s in %(sheets)s %(of_sheets)s; %(twice)s %(of_rows)s "
+            "were labelled by two or more.",
+            "%(people)s annotators labelled %(rows)s %(of_rows)s in %(sheets)s %(of_sheets)s; %(twice)s %(of_rows)s "
+            "were labelled by two or more.",
+            answers.n_people,
+        )
+        % {
+            "people": count(answers.n_people),
+            "rows": count(answers.n_rows),
+            "of_rows": words.rows,
+            "sheets": count(answers.n_sheets),
+            "of_sheets": words.sheets,
+            "twice": count(answers.n_twice),
+        }
+    ]
+    if any(line.measure != "alpha" for line in lines):
+        said.append(
+            _(
+                "Inter-annotator agreement is Cohen’s κ (Cohen, 1960), the mean over all pairs of annotators of each "
+                "%(sheet)s, and the macro accuracy A_h, the share of equal answers averaged over %(sheets)s and then "
+                "over pairs."
+            )
+            % {"sheet": words.sheet, "sheets": words.sheets}
+        )
+    if any(line.measure == "weighted-kappa" for line in lines):
+        said.append(_("Scales have quadratic weights (Cohen, 1968)."))
+    if any(line.measure == "alpha" for line in lines):
+        said.append(_("Questions without options are given Krippendorff’s α (Krippendorff, 2011)."))
+    if answers.judges:
+        said.append(
+            _(
+                "A judge’s accuracy A_m is the share of cells in which it chose what one of the annotators chose, "
+                "averaged over %(sheets)s. The human ceiling leaves each annotator out in turn and measures them by "
+                "the same rule against the others."
+            )
+            % {"sheets": words.sheets}
+        )
+    epsilons = sorted({judge.epsilon for line in lines for judge in line.judges if judge.epsilon})
+    if epsilons:
+        said.append(
+            _(
+                "Whether a judge may replace an annotator was tested by the Alternative Annotator Test (Calderon et "
+                "al., 2025) with ε = %(epsilon)s and at least 30 cells for each of three or more annotators."
+            )
+            % {"epsilon": ", ".join(number(of) for of in epsilons)}
+        )
+    if answers.drawn:
+        said.append(
+            _("Intervals are 95 %% bootstrap intervals from %(draws)s resamples of whole %(drawn)s (seed %(seed)s).")
+            % {
+                "draws": count(answers.n_draws),
+                "drawn": words.rows if answers.drawn == "document" else words.sheets,
+                "seed": answers.seed,
+            }
+        )
+    if answers.simulated:
+        said.append(_("Some raters are simulated: a program made their labels up."))
+    return " ".join(said)
+
+
+def results_paragraph(answers: Answers, scheme: str) -> str:
+    """What came out, as a paper says it."""
+    said = []
+    for line in answers.lines:
+        if line.agreement.value is None:
+            said.append(
+                _("On “%(question)s” agreement is not defined (%(reason)s).")
+                % {"question": line.name, "reason": line.agreement.reason}
+            )
+            continue
+        accuracy = line.accuracy
+        of_accuracy = (
+            f"; A_h = {percent(accuracy.value)}{between(accuracy, as_percent=True)}"
+            if accuracy.value is not None
+            else ""
+        )
+        values = {
+            "question": line.name,
+            "figures": f"{_sign(line)} = {number(line.agreement.value)}{between(line.agreement)}{of_accuracy}",
+            "level": level_of(line),
+        }
+        if line.is_mean:
+            said.append(_("As the mean of the questions of “%(question)s”, %(figures)s.") % values)
+        elif values["level"]:
+            text = _("On “%(question)s” annotators reached %(figures)s, %(level)s agreement by Landis and Koch (1977).")
+            said.append(text % values)
+        else:
+            said.append(_("On “%(question)s” annotators reached %(figures)s.") % values)
+    said += [sentence.text for sentence in _beside_published(scheme, answers)]
+    for code, name in answers.judges:
+        said += _results_of(answers, code, name)
+    return " ".join(said)
+
+
+def _results_of(answers: Answers, code: str, name: str) -> list[str]:
+    said = []
+    for line in answers.questions:
+        judge = next((judge for judge in line.judges if judge.code == code), None)
+        if judge is None or judge.accuracy.value is None:
+            continue
+        text = _("%(judge)s on “%(question)s”: A_m = %(accuracy)s") % {
+            "judge": name,
+            "question": line.name,
+            "accuracy": f"{percent(judge.accuracy.value)}{between(judge.accuracy, as_percent=True)}",
+        }
+        if judge.gap is not None:
+            text += "; " + _("human ceiling %(ceiling)s, the judge beside it %(beside)s") % {
+                "ceiling": percent(judge.ceiling or 0.0),
+                "beside": percent(judge.beside_ceiling or 0.0),
+            }
+        if judge.baseline is not None:
+            text += "; " + _("majority-class baseline %(share)s") % {"share": percent(judge.baseline)}
+        if judge.winning_rate is not None:
+            text += "; " + _("ω = %(rate)s, %(verdict)s a person") % {
+                "rate": number(judge.winning_rate),
+                "verdict": VERDICTS[judge.verdict],
+            }
+        elif judge.verdict == "not-enough":
+            text += "; " + _("not enough annotators for the Alternative Annotator Test")
+        said.append(text + ".")
+    return said

@@ -1,0 +1,165 @@
+"""The same cells judged in several arms: options in another order, candidates swapped, the question in other words.
+
+A judge whose label depends on the arm has said something about the arm. What is left when labels are averaged over arms
+does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from reports.stats.answers import MISSING, IntArray
+from reports.stats.hiring.means import Mean, clustered_mean
+from reports.stats.pairs import FloatArray
+
+
+@dataclass(frozen=True)
+class Flips:
+    """How often the label changes with the arm, each with its interval by documents.
+
+    against_first: of each other arm, the share of cells with another label than in the first arm; pairwise: of two arms
+    drawn at random, over cells with two labels or more; any: share of cells with two labels or more that are not all
+    equal.
+    """
+
+    against_first: tuple[Mean, ...]
+    pairwise: Mean
+    any: Mean
+
+
+def flips(codes: npt.ArrayLike, cluster: npt.ArrayLike) -> Flips:
+    """
+    Args:
+        codes: the option (what it means, not its place), -1 for no label, shape (n_arms, n_cells); the first arm is the
+            one that is used elsewhere. cluster: the document of each cell.
+
+    Raises:
+        ValueError: fewer than two arms.
+    """
+    labels = _labels(codes)
+    other = [_differ(labels[0], arm) for arm in labels[1:]]
+    n, differing = (np.zeros(labels.shape[1], dtype=np.int64) for _of_both in range(2))
+    for a, b in combinations(labels, 2):
+        known = (a != MISSING) & (b != MISSING)
+        n += known
+        differing += known & (a != b)
+    none = np.full(n.size, np.nan)
+    pairwise = np.divide(differing, n, out=none.copy(), where=n > 0)
+    changed = np.where(n > 0, (differing > 0) * 1.0, none)
+    return Flips(
+        tuple(clustered_mean(arm, cluster) for arm in other),
+        clustered_mean(pairwise, cluster),
+        clustered_mean(changed, cluster),
+    )
+
+
+def place_shares(places: npt.ArrayLike, cluster: npt.ArrayLike, *, n_places: int) -> tuple[Mean, ...]:
+    """How often what stood at each place was chosen, over arms and cells.
+
+    Where every option stood at every place equally often (rotations, all permutations) each share is 1 / n_places for a
+    judge who does not look at places, whatever the right labels are.
+
+    Args:
+        places: the place, from 0, of the chosen option in the order that this arm showed, -1 for no label, shape
+            (n_arms, n_cells).
+    """
+    chosen = np.asarray(places, dtype=np.int64)
+    clusters = np.broadcast_to(np.asarray(cluster, dtype=np.int64), chosen.shape)
+    return tuple(
+        clustered_mean(np.where(chosen == MISSING, np.nan, (chosen == place) * 1.0), clusters)
+        for place in range(n_places)
+    )
+
+
+@dataclass(frozen=True)
+class Swapped:
+    """Two candidates shown in both orders.
+
+    consistent: share of pairs in which the same candidate (or a tie) won both times; first: share of the two verdicts
+    that went to whoever stood first, ties half: 0.5 without a preference; first_if_not: of the pairs in which the
+    place won both times, the share that went to the first place.
+    """
+
+    consistent: Mean
+    first: Mean
+    first_if_not: Mean
+
+
+def swapped(as_given: npt.ArrayLike, turned: npt.ArrayLike, cluster: npt.ArrayLike) -> Swapped:
+    """
+    Args:
+        as_given, turned: who won, by place: 0 whoever stood first, 1 second, 2 a tie, -1 no verdict, shape (n_pairs,);
+            in `turned` the candidates have changed places.
+    """
+    one, two = np.asarray(as_given, dtype=np.int64), np.asarray(turned, dtype=np.int64)
+    known = (one != MISSING) & (two != MISSING)
+    # By candidate the second verdict is the other way round.
+    same = np.where(two == 2, one == 2, (one != 2) & (one == 1 - two))
+    worth = np.array([1.0, 0.0, 0.5])
+    first = (worth[np.where(known, one, 0)] + worth[np.where(known, two, 0)]) / 2
+    by_place = known & (one == two) & (one != 2)
+    return Swapped(
+        clustered_mean(np.where(known, same * 1.0, np.nan), cluster),
+        clustered_mean(np.where(known, first, np.nan), cluster),
+        clustered_mean(np.where(by_place, (one == 0) * 1.0, np.nan), cluster),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Averaged:
+    """One label a cell from all arms.
+
+    code: -1 where no arm has a label; agreement: the share of the arms' labels (or their mean probability) that it has:
+    a score to set a threshold on; tied: another option has as much. All of shape (n_cells,).
+    """
+
+    code: IntArray
+    agreement: FloatArray
+    tied: npt.NDArray[np.bool_]
+
+    @property
+    def n_ties(self) -> int:
+        return int(self.tied.sum())
+
+
+def average_labels(codes: npt.ArrayLike, *, n_options: int, seed: int = 0) -> Averaged:
+    """The most frequent label of the arms; equally frequent ones are drawn among by the seed."""
+    labels = _labels(codes)
+    counts = np.stack([(labels == option).sum(axis=0) for option in range(n_options)], axis=1).astype(np.float64)
+    return _most(counts, seed)
+
+
+def average_probabilities(probabilities: npt.ArrayLike, *, seed: int = 0) -> Averaged:
+    """The option with the greatest mean probability.
+
+    Args:
+        probabilities: shape (n_arms, n_cells, n_options), options in the same order in all arms, NaN for no label.
+    """
+    values = np.asarray(probabilities, dtype=np.float64)
+    unknown = np.isnan(values).any(axis=2, keepdims=True)
+    return _most(np.where(unknown, 0.0, values).sum(axis=0), seed)
+
+
+def _most(weight: FloatArray, seed: int) -> Averaged:
+    total = weight.sum(axis=1)
+    greatest = weight.max(axis=1, initial=0.0)
+    best = (weight >= greatest[:, np.newaxis] * (1 - 1e-9)) & (total > 0)[:, np.newaxis]
+    drawn = np.where(best, np.random.default_rng(seed).random(best.shape), -1.0).argmax(axis=1)
+    share = np.divide(greatest, total, out=np.zeros(total.size), where=total > 0)
+    return Averaged(np.where(total > 0, drawn, MISSING), share, best.sum(axis=1) > 1)
+
+
+def _labels(codes: npt.ArrayLike) -> IntArray:
+    labels = np.asarray(codes, dtype=np.int64)
+    if labels.ndim != 2 or labels.shape[0] < 2:
+        raise ValueError("labels of two arms or more are needed, shape (n_arms, n_cells)")
+    return labels
+
+
+def _differ(a: IntArray, b: IntArray) -> FloatArray:
+    differ: FloatArray = np.where((a == MISSING) | (b == MISSING), np.nan, (a != b) * 1.0)
+    return differ

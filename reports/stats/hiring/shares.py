@@ -1,0 +1,184 @@
+"""Shares of options in a study that a judge labelled and people partly checked: prediction-powered, by clusters.
+
+`reports.stats.estimates` takes people's cells as drawn at random from all. Where a judge works under a certificate they
+are not: people label every cell that it does not accept, and a drawn part of those that it does. Such strata are
+estimated apart and put together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from reports.stats import distributions as stats
+from reports.stats.answers import IntArray
+from reports.stats.hiring.clusters import BoolArray, cluster_sums
+from reports.stats.pairs import FloatArray
+
+CONFIDENCE = 0.95
+MINIMUM_CLUSTERS = 5
+
+NO_LABEL = "a stratum has no cell that people labelled: its share cannot be estimated"
+TOO_FEW_CLUSTERS = "too few documents with people's labels for an interval"
+NO_CELLS = "there is no cell"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A share with its 95 % interval by clusters (Student's t), None twice where there are too few of them."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    standard_error: float | None
+
+
+@dataclass(frozen=True)
+class Share:
+    """One option's share of all cells. powered: with the judge's labels; classical: from people's labels alone, the
+    strata put together alike; judge: what the judge alone says (no interval: its errors are not sampling errors).
+
+    weights: lambda of each stratum, how far the judge is trusted there. worth: how many times as many labels people
+    would have to give for the classical estimate to be as sure: the ratio of variances.
+    """
+
+    powered: Estimate
+    classical: Estimate
+    judge: float | None
+    weights: tuple[float, ...]
+    worth: float | None
+    reason: str
+    n_cells: int
+    n_labelled: int
+    n_clusters: int
+
+
+def powered_share(
+    truth: npt.ArrayLike,
+    judge: npt.ArrayLike,
+    labelled: npt.ArrayLike,
+    cluster: npt.ArrayLike,
+    *,
+    stratum: npt.ArrayLike | None = None,
+    minimum_clusters: int = MINIMUM_CLUSTERS,
+) -> Share:
+    """A mean over all cells.
+
+    Within a stratum s of N_s cells, n_s of them labelled: lambda mean(f over all) + mean(y - lambda f over labelled),
+    f the judge's and y people's; over strata with weights N_s / N. lambda is the one with the least estimated variance
+    by clusters, between 0 and 1. In a stratum that people labelled wholly the judge drops out. The variance sums each
+    cluster's influences, those of different strata and of cells with and without a label together, times
+    G / (G - 1); t with G - 1 degrees of freedom, G clusters with a label.
+
+    Args:
+        truth: what people say, 0 to 1, of any value where they said nothing; judge: 0 to 1 likewise; labelled: whether
+            people said something. All of shape (n_cells,).
+        stratum: cells within which people's were drawn at random, for example 1 where the judge accepts, 0 elsewhere.
+
+    Sources: Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), Science 382; Angelopoulos, Duchi and Zrnic (2023),
+    PPI++; Fisch et al. (2024), Stratified prediction-powered inference.
+
+    Raises:
+        ValueError: arrays that differ in shape.
+    """
+    f, y, known = _arrays(truth, judge, labelled)
+    clusters = np.asarray(cluster, dtype=np.int64).ravel()
+    strata = np.zeros(f.size, dtype=np.int64) if stratum is None else np.asarray(stratum, dtype=np.int64).ravel()
+    if not clusters.shape == strata.shape == f.shape:
+        raise ValueError("every cell needs a cluster and a stratum")
+    n_labelled_clusters = int(np.unique(clusters[known]).size)
+    _, group = np.unique(clusters, return_inverse=True)
+    n_groups = int(group.max(initial=-1)) + 1
+    numbers = np.unique(strata)
+    none = Estimate(None, None, None, None)
+    reason = "" if f.size else NO_CELLS
+    if any(not known[strata == number].any() for number in numbers):
+        reason = NO_LABEL
+    said = float(f.mean()) if f.size else None
+    if reason:
+        return Share(none, none, said, (), None, reason, f.size, int(known.sum()), n_labelled_clusters)
+
+    values, plain, weights = np.zeros(numbers.size), np.zeros(numbers.size), np.zeros(numbers.size)
+    fixed, moving = np.zeros((numbers.size, n_groups)), np.zeros((numbers.size, n_groups))
+    sizes = np.zeros(numbers.size)
+    for place, number in enumerate(numbers):
+        inside = strata == number
+        both = inside & known
+        sizes[place] = inside.sum() / f.size
+        plain[place] = y[both].mean()
+        # The influence of a cluster is fixed + lambda moving.
+        fixed[place] = _sums(group, both, y - y[both].mean(), n_groups) / both.sum() * sizes[place]
+        moving[place] = (
+            _sums(group, inside, f - f[inside].mean(), n_groups) / inside.sum()
+            - _sums(group, both, f - f[both].mean(), n_groups) / both.sum()
+        ) * sizes[place]
+        spread = float((moving[place] ** 2).sum())
+        best = -float((fixed[place] * moving[place]).sum()) / spread if spread > 1e-15 else 0.0
+        weights[place] = min(max(best, 0.0), 1.0)
+        values[place] = plain[place] + weights[place] * (f[inside].mean() - f[both].mean())
+
+    def estimate(by_stratum: FloatArray, trust: FloatArray) -> Estimate:
+        value = float(sizes @ by_stratum)
+        influence = (fixed + trust[:, np.newaxis] * moving).sum(axis=0)
+        # Which strata a document's cells are in is chance too.
+        influence += (
+            np.bincount(group, by_stratum[np.searchsorted(numbers, strata)] - value, minlength=n_groups) / f.size
+        )
+        if n_labelled_clusters < minimum_clusters:
+            return Estimate(value, None, None, None)
+        error = float(np.sqrt((influence**2).sum() * n_groups / (n_groups - 1)))
+        half = float(stats.t.ppf((1 + CONFIDENCE) / 2, n_labelled_clusters - 1)) * error
+        return Estimate(value, max(value - half, 0.0), min(value + half, 1.0), error)
+
+    powered, classical = estimate(values, weights), estimate(plain, np.zeros(numbers.size))
+    worth = None
+    if powered.standard_error and classical.standard_error is not None:
+        worth = (classical.standard_error / powered.standard_error) ** 2
+    return Share(
+        powered=powered,
+        classical=classical,
+        judge=said,
+        weights=tuple(weights.tolist()),
+        worth=worth,
+        reason="" if n_labelled_clusters >= minimum_clusters else TOO_FEW_CLUSTERS,
+        n_cells=f.size,
+        n_labelled=int(known.sum()),
+        n_clusters=n_labelled_clusters,
+    )
+
+
+def powered_shares(
+    people: npt.ArrayLike,
+    judge: npt.ArrayLike,
+    cluster: npt.ArrayLike,
+    *,
+    n_options: int,
+    stratum: npt.ArrayLike | None = None,
+) -> tuple[Share, ...]:
+    """`powered_share` of each option.
+
+    Args:
+        people: option of each cell, -1 where people gave none; judge: the judge's option, shape (n_cells,). Where
+            several people answered take the majority, or call `powered_share` with the share of them.
+    """
+    theirs, its = np.asarray(people, dtype=np.int64), np.asarray(judge, dtype=np.int64)
+    return tuple(
+        powered_share(theirs == option, its == option, theirs >= 0, cluster, stratum=stratum)
+        for option in range(n_options)
+    )
+
+
+def _arrays(
+    truth: npt.ArrayLike, judge: npt.ArrayLike, labelled: npt.ArrayLike
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    f = np.asarray(judge, dtype=np.float64).ravel()
+    y, known = np.asarray(truth, dtype=np.float64).ravel(), np.asarray(labelled, dtype=bool).ravel()
+    if not f.shape == y.shape == known.shape:
+        raise ValueError("truth, judge and labelled need one entry for each cell")
+    return f, np.where(known, y, 0.0), known
+
+
+def _sums(group: IntArray, inside: BoolArray, values: FloatArray, n_groups: int) -> FloatArray:
+    return cluster_sums(group[inside], values[inside], n_groups)

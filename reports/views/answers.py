@@ -1,0 +1,376 @@
+"""The report as it stands, page by page: the answers first, then what they rest on.
+
+What is kept comes at once. Where the intervals are not, a page comes without them and fetches itself again with them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.exceptions import NON_FIELD_ERRORS
+from django.http import Http404, HttpResponse, HttpResponseBadRequest, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import translation
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET
+
+from annotation.actions import Refused
+from annotation.exchange.exports import safe_lines
+from annotation.models import Role, Study
+from annotation.people.access import AppRequest, for_roles
+from reports import glossary as entries
+from reports import sentences, topics
+from reports.answer_figures import answer_figures
+from reports.answers import Answers
+from reports.data.arrays import Filters
+from reports.forms import FiltersForm
+from reports.live import Live, LiveReport, without_intervals
+from reports.tables import ReportTable
+from reports.views.pages import keep
+
+READERS = (Role.RESEARCHER, Role.MANAGER)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A report that was asked for. `pending`: it has no intervals yet, and should; `query`: its filters, intervals
+    too."""
+
+    study: Study
+    form: FiltersForm
+    filters: Filters
+    live: LiveReport
+    pending: bool
+    query: QueryDict
+
+    @property
+    def filtered(self) -> bool:
+        return without_intervals(self.filters) != Filters()
+
+
+def asked_query(request: AppRequest) -> QueryDict:
+    """The query of a page; intervals are drawn by document unless it says otherwise."""
+    query = request.GET.copy()
+    query.pop("now", None)
+    query.pop("table", None)
+    if "by" not in query:
+        query["by"] = "document"
+    return query
+
+
+def asked(request: AppRequest, study: Study) -> Asked:
+    """What a page shows: made with its intervals where they are kept or somebody waits for them, else without."""
+    query = asked_query(request)
+    form = FiltersForm(query, study=study)
+    filters = form.filters() if form.is_valid() else Filters(by="document")
+    found = Live(study)
+    wait = bool(request.htmx) or "now" in request.GET
+    try:
+        live = _found(found, filters, wait=wait)
+    except Refused as refused:
+        form.add_error(None, str(refused))
+        filters = Filters(by="document")
+        live = _found(found, filters, wait=wait)
+    pending = bool(filters.by) and not live.answers.drawn and bool(live.n_labels)
+    return Asked(study, form, filters, live, pending, query)
+
+
+def _found(found: Live, filters: Filters, *, wait: bool) -> LiveReport:
+    if wait or not filters.by:
+        return found.made(filters)
+    return found.kept(filters) or found.made(without_intervals(filters))
+
+
+def show(request: AppRequest, of: Asked, template: str, here: str, **context: Any) -> HttpResponse:
+    """A page of the report, with its navigation, filters and downloads. `here`: the name of its address."""
+    figures = [*of.live.contents.figures, *answer_figures(of.live.answers)]
+    query = of.query.urlencode()
+    return render(
+        request,
+        template,
+        {
+            "study": of.study,
+            "form": of.form,
+            "live": of.live,
+            "contents": of.live.contents,
+            "digests": keep(of.study, figures),
+            "filtered": of.filtered,
+            "pending": of.pending,
+            "counts": _counts(of),
+            "n_frozen": of.study.reports.count(),
+            "query": query,
+            "topics": topics.topics_of(of.live.contents),
+            "here": here,
+            **context,
+        },
+    )
+
+
+def _counts(of: Asked) -> list[tuple[int, str]]:
+    live, words = of.live, of.study.scheme.parsed.words
+    return [
+        (live.n_sheets, words.sheet if live.n_sheets == 1 else words.sheets),
+        (live.n_people, ngettext("person", "people", live.n_people)),
+        (live.n_judges, ngettext("judge", "judges", live.n_judges)),
+        (live.n_labels, ngettext("label", "labels", live.n_labels)),
+    ]
+
+
+@require_GET
+@for_roles(*READERS)
+def report(request: AppRequest, study: Study) -> HttpResponse:
+    """The answers: sentences and three figures."""
+    of = asked(request, study)
+    context = said_of(of.live.answers, study) if of.live.n_labels else {}
+    return show(request, of, "reports/answers.html", "reports:report", **context)
+
+
+def said_of(answers: Answers, study: Study) -> dict[str, Any]:
+    """What `_answers.html` shows."""
+    nearest = answers.nearest()
+    return {
+        "answers": answers,
+        "tiles": sentences.tiles(answers),
+        "about_people": sentences.about_people(answers, study.scheme.slug),
+        "about_judges": sentences.about_judges(answers),
+        "lines": [_line(line, nearest[0] if nearest else "") for line in answers.lines],
+        "nearest": nearest,
+        "figures": answer_figures(answers),
+        "of_judges": bool(answers.judges),
+    }
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A line of the table of answers, as text."""
+
+    name: str
+    table: str
+    is_mean: bool
+    agreement: str
+    level: str
+    accuracy: str
+    judge: str
+    ceiling: str
+    verdict: str
+    verdict_key: str
+    judge_table: str
+
+
+def _line(line: Any, nearest: str) -> _Row:
+    judge = next((judge for judge in line.judges if judge.code == nearest), None)
+    agreement, accuracy = line.agreement, line.accuracy
+    return _Row(
+        name=line.name,
+        table=line.table,
+        is_mean=line.is_mean,
+        agreement=f"{sentences.number(agreement.value)}{sentences.between(agreement)}"
+        if agreement.value is not None
+        else _("not defined: %(reason)s") % {"reason": agreement.reason},
+        level=sentences.level_of(line),
+        accuracy=f"{sentences.percent(accuracy.value)}{sentences.between(accuracy, as_percent=True)}"
+        if accuracy.value is not None
+        else "–",
+        judge=sentences.percent(judge.beside_ceiling) if judge and judge.beside_ceiling is not None else "–",
+        ceiling=sentences.percent(judge.ceiling) if judge and judge.ceiling is not None else "–",
+        verdict=str(sentences.VERDICTS[judge.verdict]) if judge else "",
+        verdict_key=judge.verdict if judge else "",
+        judge_table=sentences.table_of_test(line, judge) if judge else "",
+    )
+
+
+@require_GET
+@for_roles(*READERS)
+def whole(request: AppRequest, study: Study) -> HttpResponse:
+    """Everything on one page, to be printed or searched."""
+    return show(request, asked(request, study), "reports/whole.html", "reports:whole")
+
+
+@require_GET
+@for_roles(*READERS)
+def questions(request: AppRequest, study: Study) -> HttpResponse:
+    of = asked(request, study)
+    table = topics.overview_of(of.live.contents)
+    groups = [topics.Group("overview-page", "", [table])] if table else []
+    return show(
+        request, of, "reports/shelf.html", "reports:questions", title=_("Questions"), groups=groups, lists_topics=True
+    )
+
+
+@require_GET
+@for_roles(*READERS)
+def question(request: AppRequest, study: Study, key: str) -> HttpResponse:
+    of, topic = _topic(request, study, key)
+    group = topic.on("question")
+    links = []
+    if topic.on("judge-details"):
+        links.append((_("Judges on this question"), reverse("reports:judges-on", args=[study.slug, key])))
+    for name, shelf, label in (
+        ("reports:judges", "judges", _("How far judges agree with people")),
+        ("reports:people", "people", _("Pairs of raters")),
+        ("reports:coverage", "coverage", _("Coverage")),
+    ):
+        if topic.on(shelf):  # type: ignore[arg-type]
+            links.append((label, f"{reverse(name, args=[study.slug])}#{key}"))
+    return show(
+        request,
+        of,
+        "reports/shelf.html",
+        "reports:questions",
+        title=topic.title,
+        groups=[group],
+        links=links,
+        topic=key,
+    )
+
+
+@require_GET
+@for_roles(*READERS)
+def judges(request: AppRequest, study: Study) -> HttpResponse:
+    of = asked(request, study)
+    every = topics.topics_of(of.live.contents)
+    groups = [group for topic in every if (group := topic.on("judges"))]
+    more = {
+        topic.key: reverse("reports:judges-on", args=[study.slug, topic.key])
+        for topic in every
+        if topic.on("judge-details")
+    }
+    empty = _("No judge has labelled anything that people answered.")
+    return show(
+        request,
+        of,
+        "reports/shelf.html",
+        "reports:judges",
+        title=_("Judge performance"),
+        groups=groups,
+        more=more,
+        empty=empty,
+    )
+
+
+@require_GET
+@for_roles(*READERS)
+def judges_on(request: AppRequest, study: Study, key: str) -> HttpResponse:
+    of, topic = _topic(request, study, key)
+    title = _("Judges on “%(question)s”") % {"question": topic.title}
+    return show(
+        request, of, "reports/shelf.html", "reports:judges", title=title, groups=topic.judge_groups(), topic=key
+    )
+
+
+@require_GET
+@for_roles(*READERS)
+def people(request: AppRequest, study: Study) -> HttpResponse:
+    of = asked(request, study)
+    groups = [topics.Group("who", "", topics.closing_of(of.live.contents))]
+    groups += [group for topic in topics.topics_of(of.live.contents) if (group := topic.on("people"))]
+    return show(request, of, "reports/shelf.html", "reports:people", title=_("Raters"), groups=groups)
+
+
+@require_GET
+@for_roles(*READERS)
+def coverage(request: AppRequest, study: Study) -> HttpResponse:
+    of = asked(request, study)
+    groups = [group for topic in topics.topics_of(of.live.contents) if (group := topic.on("coverage"))]
+    empty = _("No question says which of its options mean that something was found, so there is no coverage.")
+    return show(request, of, "reports/shelf.html", "reports:coverage", title=_("Coverage"), groups=groups, empty=empty)
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    language: str
+    title: str
+    text: str
+
+
+@require_GET
+@for_roles(*READERS)
+def methods(request: AppRequest, study: Study) -> HttpResponse:
+    """A methods and a results paragraph for a paper, in each language, and how the numbers were made."""
+    of = asked(request, study)
+    paragraphs = []
+    for language, answers in of.live.answers_in.items() if of.live.n_labels else ():
+        with translation.override(language):
+            paragraphs += [
+                Paragraph(language, _("Methods"), sentences.methods_paragraph(answers, study.scheme.parsed.words)),
+                Paragraph(language, _("Results"), sentences.results_paragraph(answers, study.scheme.slug)),
+            ]
+    return show(
+        request, of, "reports/methods.html", "reports:methods", paragraphs=paragraphs, methods=of.filters.methods
+    )
+
+
+@require_GET
+@for_roles(*READERS)
+def glossary(request: AppRequest, study: Study) -> HttpResponse:
+    context = {"study": study, "entries": entries.ENTRIES, "here": "reports:glossary", "query": request.GET.urlencode()}
+    return render(request, "reports/glossary.html", context)
+
+
+@require_GET
+@for_roles(*READERS)
+def at(request: AppRequest, study: Study) -> HttpResponse:
+    """The page that has a table, figure or part, whose key `table` is: where old links of one long page lead now."""
+    key = request.GET.get("table", "")
+    of = asked(request, study)
+    place = topics.place_of(of.live.contents, key)
+    if place is None:
+        raise Http404
+    query = request.GET.copy()
+    query.pop("table", None)
+    found = redirect(place.url_name, study.slug, *place.arguments)
+    found["Location"] += (f"?{query.urlencode()}" if query else "") + f"#{key}"
+    return found
+
+
+@require_GET
+@for_roles(*READERS)
+def table_csv(request: AppRequest, study: Study) -> HttpResponse:
+    """One table as a spreadsheet reads it. A filter that is not understood is no download."""
+    query = asked_query(request)
+    form = FiltersForm(query, study=study)
+    if not form.is_valid():
+        return _not_understood(form)
+    try:
+        live = Live(study).made(form.filters())
+    except Refused as refused:
+        form.add_error(None, str(refused))
+        return _not_understood(form)
+    found = next((table for table in live.contents.tables if table.key == request.GET.get("table")), None)
+    return csv_of(found)
+
+
+def _not_understood(form: FiltersForm) -> HttpResponse:
+    said = [
+        str(error) if name == NON_FIELD_ERRORS else f"{name}: {error}"
+        for name, errors in form.errors.items()
+        for error in errors
+    ]
+    text = [_("Nothing is downloaded, since these filters are not understood:"), *said]
+    return HttpResponseBadRequest("\n".join(text), content_type="text/plain; charset=utf-8")
+
+
+def csv_of(table: ReportTable | None) -> HttpResponse:
+    if table is None:
+        raise Http404
+    heads = [head.full_title for head in table.heads]
+    rows = [["" if value is None else str(value) for value in row] for row in table.rows]
+    content = "\ufeff" + "".join(safe_lines(heads, rows))
+    response = HttpResponse(content, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{file_name(table.key)}.csv"'
+    return response
+
+
+def file_name(key: str) -> str:
+    return "".join(sign if sign.isalnum() or sign in "-._" else "-" for sign in key)
+
+
+def _topic(request: AppRequest, study: Study, key: str) -> tuple[Asked, topics.Topic]:
+    of = asked(request, study)
+    topic = topics.topic_called(topics.topics_of(of.live.contents), key)
+    if topic is None:
+        raise Http404
+    return of, topic

@@ -1,0 +1,199 @@
+"""Two reports side by side: two moments, two judges, two filters; what differs, in groups, and by what filters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_GET
+
+from annotation.actions import Refused
+from annotation.models import Role, Study
+from annotation.people.access import AppRequest, for_roles
+from reports import topics
+from reports.contents import Contents, read_contents
+from reports.data.arrays import Filters
+from reports.forms import FiltersForm
+from reports.frozen.comparison import Comparison, NumberChange, compare
+from reports.frozen.pairing import same_judge
+from reports.live import Live
+from reports.models import Report
+from reports.tables import ReportTable
+
+_OPEN = 1  # groups that stand open; who wants the others opens them
+_MOST_LINES = 200  # of one table
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two reports. `frozen`: it was kept; None as the study stands."""
+
+    title: str
+    contents: Contents
+    filters: Filters
+    frozen: Report | None = None
+
+
+@dataclass(frozen=True)
+class TableChanges:
+    """What differs in one table."""
+
+    table: ReportTable
+    changes: Sequence[NumberChange]
+    n_left_out: int
+
+
+@dataclass(frozen=True)
+class ChangedGroup:
+    key: str
+    title: str
+    tables: Sequence[TableChanges]
+    n: int
+    open: bool
+
+
+@dataclass(frozen=True)
+class Said:
+    """One line of what the two reports are of. `differs`: the two do not say the same."""
+
+    name: str
+    first: str
+    second: str
+
+    @property
+    def differs(self) -> bool:
+        return self.first != self.second
+
+
+def of_frozen(report: Report) -> Side:
+    return Side(report.title, read_contents(report.results), Filters.from_json(report.filters), report)
+
+
+def compared(first: Side, second: Side) -> dict[str, Any]:
+    """What the page of a comparison shows."""
+    one, other = same_judge((first.contents, first.filters), (second.contents, second.filters))
+    found = compare(one, other)
+    groups = _groups(found, one, other)
+    return {
+        "first": first,
+        "second": second,
+        "names": _names(first, second),
+        "compared": found,
+        "groups": groups,
+        "said": _said(first, second),
+        "same_data": bool(first.frozen and second.frozen and first.frozen.data_digest == second.frozen.data_digest),
+    }
+
+
+def _names(first: Side, second: Side) -> tuple[str, str]:
+    """How the columns are headed: by the judges where there is one each, by the titles where they differ."""
+    judges = [side.filters.judges for side in (first, second)]
+    if all(len(of) == 1 for of in judges) and judges[0] != judges[1]:
+        return judges[0][0], judges[1][0]
+    if first.title != second.title:
+        return first.title, second.title
+    return _("First"), _("Second")
+
+
+def _said(first: Side, second: Side) -> list[Said]:
+    """What the reports are of, filter by filter; where only one has a filter, the other has everything."""
+    one, other = dict(first.contents.about), dict(second.contents.about)
+    names = list(dict.fromkeys([*one, *other]))
+    everything = _("everything")
+    return [Said(name, one.get(name, everything), other.get(name, everything)) for name in names]
+
+
+def _groups(found: Comparison, first: Contents, second: Contents) -> list[ChangedGroup]:
+    """The changes by what they are about: the study as a whole, then each question."""
+    titles = {topic.key: topic.title for of in (second, first) for topic in topics.topics_of(of)}
+    by_group: dict[str, dict[str, list[NumberChange]]] = {}
+    for change in found.changes:
+        key = change.table.key
+        topic = ".".join(key.split(".")[:2])
+        group = topic if topic in titles else key.partition(".")[0]
+        if group not in titles:
+            group = "whole"
+        by_group.setdefault(group, {}).setdefault(key, []).append(change)
+    order = ["whole", *titles]
+    groups: list[ChangedGroup] = []
+    for key in sorted(by_group, key=order.index):
+        tables = [
+            TableChanges(changes[0].table, changes[:_MOST_LINES], max(len(changes) - _MOST_LINES, 0))
+            for changes in by_group[key].values()
+        ]
+        n = sum(len(changes) for changes in by_group[key].values())
+        groups.append(ChangedGroup(key, titles.get(key, _("At a glance")), tables, n, len(groups) < _OPEN))
+    return groups
+
+
+class MomentForm(forms.Form):
+    """Of when a side is: as the study stands, or frozen."""
+
+    moment = forms.ModelChoiceField(
+        label=gettext_lazy("Moment"),
+        queryset=Report.objects.none(),
+        required=False,
+        empty_label=gettext_lazy("as the study stands"),
+    )
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["moment"].queryset = study.reports.defer("labels", "results")  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How one side is chosen: its moment, and its filters, which count as the study stands only."""
+
+    prefix: str
+    title: str
+    moment: MomentForm
+    filters: FiltersForm
+
+
+@require_GET
+@for_roles(Role.RESEARCHER, Role.MANAGER)
+def compare_live(request: AppRequest, study: Study) -> HttpResponse:
+    """Two sides chosen on the page; nothing is frozen for it."""
+    asked = any(name.startswith(("a-", "b-")) for name in request.GET)
+    choices = [_choice(request, study, prefix, asked) for prefix in ("a", "b")]
+    context: dict[str, Any] = {"study": study, "choices": choices, "asked": asked, "here": "reports:compare-live"}
+    if asked:
+        sides = [_side(study, choice) for choice in choices]
+        if all(sides):
+            context |= compared(*[side for side in sides if side is not None])
+    return render(request, "reports/compare.html", context)
+
+
+def _choice(request: AppRequest, study: Study, prefix: str, asked: bool) -> Choice:
+    data = request.GET if asked else None
+    title = _("First") if prefix == "a" else _("Second")
+    return Choice(
+        prefix,
+        title,
+        MomentForm(data, study=study, prefix=prefix),
+        FiltersForm(data, study=study, prefix=prefix),
+    )
+
+
+def _side(study: Study, choice: Choice) -> Side | None:
+    if not choice.moment.is_valid():
+        return None
+    frozen: Report | None = choice.moment.cleaned_data["moment"]
+    if frozen is not None:
+        return of_frozen(frozen)
+    if not choice.filters.is_valid():
+        return None
+    filters = choice.filters.filters()
+    try:
+        live = Live(study).made(filters)
+    except Refused as refused:
+        choice.filters.add_error(None, str(refused))
+        return None
+    return Side(_("as the study stands"), live.contents, filters)
