@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from django.db import transaction
 from django.db.models import Max
@@ -12,11 +12,14 @@ from annotation import actions as annotating
 from annotation.actions import Refused
 from annotation.deriving.actions import derive_study, extend_study
 from annotation.models import Row, Scheme, Study, User
+from annotation.scheme.spec import SchemeSpec
 from judges import actions as judging
 from judges.generating import actions as generating
 from judges.generating import queries as texts
 from judges.generating.planning import Wanted
+from judges.methods import prompting
 from judges.models import GenerationRun, Judge, Run
+from judges.runs import labelling
 from llm import actions as llm
 from llm.backends.base import BackendError
 from llm.generating.wordings import PromptType
@@ -68,6 +71,26 @@ def add_instructions(*, study: Study, instructions: Sequence[Instruction]) -> in
 
 
 # --- one step after the other; each finds what is done already --------------------------------------------------------
+
+
+@transaction.atomic
+def check(*, file: BenchmarkFile, scheme: SchemeSpec, prompts: Mapping[str, str]) -> None:
+    """Whether the models and judges of a file can do what it asks, as far as that is known without loading them: a
+    judge is reached hours after the first text. They are stored as they will be, and taken back.
+
+    Raises:
+        Refused, BackendError: a model or judge could never work, or has the name of another one.
+        PromptError: a prompt does not fit the scheme.
+    """
+    generators = {one.name: one for one in file.generators}
+    for generator in file.generators:
+        generating.check_model(model_of(generator), chat_template=generator.chat)
+    for spec in file.judges:
+        judge = _judge(spec, prompts[spec.name], generators)
+        prompting.check_against(judge.prompt_spec, scheme, judge.method)
+        if judge.model is not None:
+            labelling.check_model(judge.model, method=judge.method, chat_template=judge.chat_template)
+    transaction.set_rollback(True)
 
 
 @transaction.atomic
@@ -123,6 +146,7 @@ def go_on_writing(*, study: Study, spec: GeneratorSpec, types: Sequence[PromptTy
         max_new_tokens=spec.longest,
         seed=seed,
         chat_template=spec.chat,
+        together=spec.together,
     )
     (run,) = generating.start(study=study, models=[model], wanted=wanted, only_missing=True, by=None, enqueue=False)
     return run
@@ -209,7 +233,7 @@ def freeze(*, file: BenchmarkFile, study: Study, by: User | None) -> tuple[Repor
     filters = Filters()
     last = study.reports.order_by("-created_at", "-pk").first()
     if last is not None and last.filters == filters.to_json():
-        table = report_queries.label_table(study, filters, notes=True)
+        table = report_queries.label_table(study, filters, notes=True, frequent=True)
         if table.digest == last.data_digest:
             return last, False
     title = _("%(title)s, report %(n)s") % {"title": file.title or file.benchmark, "n": study.reports.count() + 1}

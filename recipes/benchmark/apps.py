@@ -25,7 +25,8 @@ class Benchmark(packs.Pack):
         from annotation import doors
         from annotation.deriving.making import Deriver
         from annotation.models import Role
-        from recipes.benchmark import deriver
+        from recipes.benchmark import deriver, queries
+        from reports import doors as report_doors
 
         doors.register_tab(
             position=15,
@@ -41,6 +42,7 @@ class Benchmark(packs.Pack):
             roles={Role.MANAGER, Role.RESEARCHER},
             fits=_rates_texts,
         )
+        report_doors.register_words(queries.words_for_report)
         doors.register_deriver(
             Deriver(
                 key=deriver.KEY,

@@ -19,6 +19,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from annotation.scheme import problems
 from base import yaml_reading
 from base.sentences import gettext as _
 from base.yaml_reading import YamlRefused
@@ -59,8 +60,11 @@ class ModelSpec(_Spec):
 
 
 class GeneratorSpec(ModelSpec):
+    """`together`: texts are written in batches, as `judges.generating.planning.Wanted` has it."""
+
     location: Annotated[str, Field(min_length=1)]
     longest: Annotated[int, Field(ge=16, le=32_768)] = 600
+    together: bool = False
 
 
 class JudgeSpec(ModelSpec):
@@ -121,17 +125,21 @@ class BenchmarkFile(_Spec):
 def read_benchmark(text: str) -> BenchmarkFile:
     """
     Raises:
-        FileRefused: with the key that is wrong.
+        FileRefused: with the lines and keys that are wrong.
     """
     try:
-        return BenchmarkFile.model_validate(yaml_reading.load(text))
+        data = yaml_reading.load(text)
+        if not isinstance(data, dict):
+            raise FileRefused(_("The file should be a mapping that begins with “benchmark:”."))
+        return BenchmarkFile.model_validate(data)
     except YamlRefused as refused:
         raise FileRefused(
             _("The file cannot be read, line %(line)s: %(reason)s") % {"line": refused.line, "reason": refused.reason}
         ) from refused
     except ValidationError as error:
-        first = error.errors()[0]
-        raise FileRefused(f"{'.'.join(map(str, first['loc'])) or 'file'}: {first['msg']}") from error
+        root = yaml_reading.compose(text)
+        assert root is not None
+        raise FileRefused("\n".join(map(str, problems.told(root, error)))) from error
 
 
 def sampled(instructions: Sequence[Instruction], sample: SampleSpec | None) -> list[Instruction]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count, Q
@@ -13,6 +13,7 @@ from annotation.models import Assignment, Row, Study
 from annotation.scheme.spec import facet_word
 from judges.models import GenerationItem, GenerationRun, Judge, Run
 from recipes.benchmark import words
+from reports.data.frequent import FrequentEntry
 from work.states import ItemState, RunState
 
 
@@ -124,6 +125,49 @@ def frequent_words(study: Study, facets: Mapping[str, str], *, most: int = 15) -
         names |= {facet_word(said.get(key, "")) for key in of.instruction}
         texts.setdefault(facet_word(said.get(of.generator, "")), []).append(_text(evidence))
     return {generator: words.most_frequent(texts[generator], names=names, most=most) for generator in sorted(texts)}
+
+
+_IN_REPORTS = 10
+
+
+def words_for_report(study: Study, rows: Sequence[int]) -> list[FrequentEntry]:
+    """What generators write most in these rows: in all of them, and in those of each word of the facet that makes
+    sheets, or else of the first of an instruction. Nothing where the study rates no written texts. At most one query
+    for each five hundred rows."""
+    of = study.scheme.parsed.benchmark
+    if of is None or study.derived_from_id is None:
+        return []
+    facet = of.sheets or of.instruction[0]
+    tallies: dict[str, dict[str, words.Tally]] = {}  # of a word of the facet, by generator
+    names: dict[str, set[str]] = {}
+    for start in range(0, len(rows), 500):
+        some = Row.objects.filter(pk__in=rows[start : start + 500], withdrawn_at=None)
+        for said, evidence in some.values_list("facets", "evidence"):
+            word = facet_word(said.get(facet, ""))
+            names.setdefault(word, set()).update(facet_word(said.get(key, "")) for key in of.instruction)
+            generator = facet_word(said.get(of.generator, ""))
+            tallies.setdefault(word, {}).setdefault(generator, words.Tally()).add(_text(evidence))
+    everything: dict[str, words.Tally] = {}
+    for by_generator in tallies.values():
+        for generator, tally in by_generator.items():
+            everything.setdefault(generator, words.Tally()).update(tally)
+    groups = [("", everything, set().union(*names.values()))]
+    if len(tallies) > 1:
+        groups += [(word, tallies[word], names[word]) for word in sorted(tallies)]
+    return [
+        FrequentEntry(
+            facet if word else "",
+            word,
+            generator,
+            by_generator[generator].texts,
+            tuple(
+                (one.word, one.n, one.texts)
+                for one in by_generator[generator].most_frequent(names=left_out, most=_IN_REPORTS)
+            ),
+        )
+        for word, by_generator, left_out in groups
+        for generator in sorted(by_generator)
+    ]
 
 
 def _text(evidence: list[object]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 import snowballstemmer
@@ -37,31 +37,63 @@ class Frequent(NamedTuple):
     texts: int
 
 
-def most_frequent(texts: Sequence[str], *, names: Iterable[str] = (), most: int = 15) -> list[Frequent]:
-    """The most frequent words of texts, forms of a word counted together under the one that is most frequent.
+class Tally:
+    """Words of texts, counted; forms of a word together. Texts that are counted once can be added up in any way."""
 
-    Args:
-        names: words and phrases whose words are left out in whatever form, such as those of cuisines and dishes.
-    """
-    stem = cache(snowballstemmer.stemmer("english").stemWord)  # the same words come in each text
-    out = {stem(word) for name in names for word in _words(name)}
-    forms: dict[str, Counter[str]] = {}
-    within: Counter[str] = Counter()
-    for text in texts:
-        seen = set()
+    def __init__(self) -> None:
+        self._forms: dict[str, Counter[str]] = {}
+        self._within: Counter[str] = Counter()
+        self.texts = 0
+
+    def add(self, text: str) -> None:
+        self.texts += 1
+        bases = set()
         for word, n in Counter(_words(text)).items():
             if word in STOP or len(word) < 3:
                 continue
-            base = stem(word)
-            if base not in out:
-                forms.setdefault(base, Counter())[word] += n
-                seen.add(base)
-        within.update(seen)
-    ranked = sorted(forms, key=lambda base: (-forms[base].total(), base))
-    return [
-        Frequent(min(forms[base].items(), key=lambda of: (-of[1], of[0]))[0], forms[base].total(), within[base])
-        for base in ranked[:most]
-    ]
+            base = _base(word)
+            self._forms.setdefault(base, Counter())[word] += n
+            bases.add(base)
+        self._within.update(bases)
+
+    def update(self, other: Tally) -> None:
+        self.texts += other.texts
+        for base, forms in other._forms.items():
+            self._forms.setdefault(base, Counter()).update(forms)
+        self._within.update(other._within)
+
+    def most_frequent(self, *, names: Iterable[str] = (), most: int = 15) -> list[Frequent]:
+        """The most frequent words, forms counted together under the one that is most frequent.
+
+        Args:
+            names: words and phrases whose words are left out in whatever form, such as those of cuisines and dishes.
+        """
+        out = {_base(word) for name in names for word in _words(name)}
+        ranked = sorted(self._forms.keys() - out, key=lambda base: (-self._forms[base].total(), base))
+        return [
+            Frequent(
+                min(self._forms[base].items(), key=lambda of: (-of[1], of[0]))[0],
+                self._forms[base].total(),
+                self._within[base],
+            )
+            for base in ranked[:most]
+        ]
+
+
+def most_frequent(texts: Sequence[str], *, names: Iterable[str] = (), most: int = 15) -> list[Frequent]:
+    """The most frequent words of texts; `names` as for `Tally.most_frequent`."""
+    tally = Tally()
+    for text in texts:
+        tally.add(text)
+    return tally.most_frequent(names=names, most=most)
+
+
+_stemmer = snowballstemmer.stemmer("english")
+
+
+@lru_cache(maxsize=50_000)
+def _base(word: str) -> str:
+    return str(_stemmer.stemWord(word))
 
 
 def _words(text: str) -> list[str]:

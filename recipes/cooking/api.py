@@ -15,7 +15,7 @@ from rest_framework.response import Response
 
 from annotation.api.core import study_of, user_of
 from annotation.api.runs import RunDoor
-from annotation.api.serializers import RefusalSerializer
+from annotation.api.serializers import MAX_ID, PageFilterSerializer, PageSerializer, RefusalSerializer
 from annotation.models import Role
 from recipes.cooking import actions
 from recipes.cooking import retrieval_queries as queries
@@ -72,21 +72,26 @@ class HitSerializer(serializers.Serializer[Any]):
     sha256 = serializers.CharField(source="fetched.sha256", default="")
 
 
+class _Id(serializers.IntegerField):
+    def __init__(self) -> None:
+        super().__init__(min_value=1, max_value=MAX_ID)
+
+
 class SearchRequestSerializer(serializers.Serializer[Any]):
     """What `search/new/` asks in the browser; with `columns`, what `search/items/` asks."""
 
-    sheets = serializers.ListField(child=serializers.IntegerField(), required=False, help_text=_("By default all."))
+    sheets = serializers.ListField(child=_Id(), required=False, help_text=_("By default all."))
     columns = serializers.ListField(
-        child=serializers.IntegerField(), required=False, help_text=_("Items to search for by name, instead of sheets.")
+        child=_Id(), required=False, help_text=_("Items to search for by name, instead of sheets.")
     )
     words = serializers.CharField(default="{name} recipe", help_text=_("The query; {name} is a sheet's title."))
     engines = serializers.ListField(
         child=serializers.CharField(), required=False, help_text=_("By default all that are set up.")
     )
-    documents = serializers.IntegerField(default=6, help_text=_("Of each engine for each query."))
-    raters = serializers.ListField(
-        child=serializers.IntegerField(), required=False, help_text=_("Who is given the new documents.")
+    documents = serializers.IntegerField(
+        min_value=1, max_value=1000, default=6, help_text=_("Of each engine for each query.")
     )
+    raters = serializers.ListField(child=_Id(), required=False, help_text=_("Who is given the new documents."))
 
 
 def _whole(run: Any) -> Any:
@@ -112,7 +117,7 @@ RETRIEVING = RunDoor(
 
 @extend_schema(
     request=SearchRequestSerializer,
-    responses={201: RetrievalDetailSerializer, 400: RefusalSerializer, 409: RefusalSerializer},
+    responses={201: RetrievalDetailSerializer, 409: RefusalSerializer},
 )
 @api_view(["POST"])
 def start(request: Request, slug: str) -> Response:
@@ -134,12 +139,16 @@ def start(request: Request, slug: str) -> Response:
     else:
         form = SearchForm(data, study=study)
     if not form.is_valid():
-        return Response({"detail": form.errors.get_json_data()}, status=status.HTTP_400_BAD_REQUEST)
+        raise serializers.ValidationError({field: list(map(str, said)) for field, said in form.errors.items()})
     run = form.start(by=user_of(request))
     return RETRIEVING.answer(study, run.pk, status.HTTP_201_CREATED)
 
 
-@extend_schema(responses=HitSerializer(many=True))
+class HitPageSerializer(PageSerializer):
+    results = HitSerializer(many=True)
+
+
+@extend_schema(parameters=[PageFilterSerializer], responses=HitPageSerializer)
 @api_view(["GET"])
 def hits(request: Request, slug: str) -> Response:
     """All hits of a study's searches, with what became of each and what its page reserves."""

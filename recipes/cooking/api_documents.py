@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.core import study_of, user_of
-from annotation.api.serializers import RefusalSerializer
+from annotation.api.serializers import PageFilterSerializer, PageSerializer, RefusalSerializer
 from annotation.evidence.blocks import Block
 from annotation.models import Role, Row
 from recipes.cooking import actions
@@ -75,7 +75,15 @@ class MendRequestSerializer(serializers.Serializer[Any]):
     lines = LineSerializer(many=True)
 
 
-@extend_schema(responses=DocumentSerializer(many=True))
+class DocumentPageSerializer(PageSerializer):
+    results = DocumentSerializer(many=True)
+
+
+class MendingPageSerializer(PageSerializer):
+    results = MendingSerializer(many=True)
+
+
+@extend_schema(parameters=[PageFilterSerializer], responses=DocumentPageSerializer)
 @api_view(["GET"])
 def documents(request: Request, slug: str) -> Response:
     """The documents of a study: by what each was read, and why the reading may be wrong."""
@@ -85,7 +93,7 @@ def documents(request: Request, slug: str) -> Response:
     return pages.get_paginated_response(DocumentSerializer(page, many=True).data)
 
 
-@extend_schema(responses=MendingSerializer(many=True))
+@extend_schema(parameters=[PageFilterSerializer], responses=MendingPageSerializer)
 @api_view(["GET"])
 def mendings(request: Request, slug: str) -> Response:
     """What people did to the lines of a study's documents, in the order in which they did it."""

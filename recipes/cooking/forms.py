@@ -12,11 +12,13 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.exchange.row_imports import translated
 from annotation.models import Column, Rater, Sheet, Study, User
+from base.text import UNSTORABLE
 from recipes.cooking import actions
 from recipes.cooking import retrieval_queries as queries
 from recipes.cooking.models import Retrieval
-from recipes.cooking.parsing import ParsedRecipe, RecipeRefused, parse_recipe
+from recipes.cooking.parsing import RecipeRefused, has_tasks, parse_recipe, recipe_of
 from recipes.cooking.retrieval_queries import Asked
+from recipes.cooking.taking_apart.proposing import Proposal, propose, propose_of
 
 
 class TextFileField(forms.FileField):
@@ -45,18 +47,23 @@ class TextFileField(forms.FileField):
 
 
 class RecipeForm(forms.Form):
-    """A generated recipe, as a file or as text."""
+    """A generated recipe, as a file or as text: in the form of `parsing`, or as a model answered."""
 
     MAX_BYTES = 200_000
+
+    def __init__(self, *args: Any, asks_tasks: bool = True, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.asks_tasks = asks_tasks
 
     file = TextFileField(max_bytes=MAX_BYTES, label=_("File"), required=False, help_text=_("YAML or text."))
     text = forms.CharField(
         label=_("or text"),
         required=False,
+        help_text=_("As a model answered: amounts are taken off, tasks are proposed, and you read it over."),
         max_length=MAX_BYTES,
         widget=forms.Textarea(
             attrs={
-                "rows": 10,
+                "rows": 14,
                 "placeholder": "Coleslaw\n\nIngredients\n- white cabbage\n- carrots\n\nSteps\n1. Shred the cabbage.\n\n"
                 "Tasks\nshred | knife | cabbage",
             }
@@ -70,14 +77,84 @@ class RecipeForm(forms.Form):
         file, text = cleaned["file"], cleaned["text"]
         if bool(file) == bool(text):
             raise forms.ValidationError(_("Give a file or write the recipe below: one of the two."))
-        cleaned["recipe"] = self._parse(file or text)
+        cleaned |= self._read(file or text)
         return cleaned
 
-    def _parse(self, text: str) -> ParsedRecipe:
+    def _read(self, text: str) -> dict[str, Any]:
+        """`recipe` where the text says all of it in the form that is asked for; else `proposal`."""
         try:
-            return parse_recipe(text)
+            recipe = parse_recipe(text)
+        except RecipeRefused as refused:
+            proposal = None if UNSTORABLE.search(text) or has_tasks(text) else propose(text)
+            if proposal is None or not (proposal.ingredients and proposal.steps):
+                raise forms.ValidationError(translated(refused.sentence)) from refused
+            return {"proposal": proposal}
+        proposal = propose_of(recipe)
+        is_plain = all(not written for _name, written in proposal.ingredients) or has_tasks(text)
+        is_complete = bool(recipe.tasks) or not self.asks_tasks
+        if is_complete and (is_plain or text.lstrip().startswith(("name:", "{"))):
+            return {"recipe": recipe}
+        return {"proposal": proposal}
+
+
+class ProposedRecipeForm(forms.Form):
+    """What a recipe's text came to, to be read over and changed before it is added."""
+
+    name = forms.CharField(label=_("Name"), max_length=200)
+    ingredients = forms.CharField(
+        label=_("Ingredients"),
+        max_length=100_000,
+        widget=forms.Textarea(attrs={"rows": 12}),
+        help_text=_("One a line: its name alone is looked for. Behind a bar stands the line it was taken from."),
+    )
+    steps = forms.CharField(
+        label=_("Steps"), required=False, max_length=100_000, widget=forms.Textarea(attrs={"rows": 10})
+    )
+    tasks = forms.CharField(
+        label=_("Tasks"),
+        required=False,
+        max_length=100_000,
+        widget=forms.Textarea(attrs={"rows": 14}),
+        help_text=_("One a line: task | tool | ingredients. What is not named stays empty."),
+    )
+
+    def __init__(self, *args: Any, asks_tasks: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not asks_tasks:
+            del self.fields["tasks"]
+        self.asks_tasks = asks_tasks
+
+    @staticmethod
+    def initial_of(proposal: Proposal) -> dict[str, str]:
+        return {
+            "name": proposal.name,
+            "ingredients": "\n".join(f"{name} | {line}" if line else name for name, line in proposal.ingredients),
+            "steps": "\n".join(proposal.steps),
+            "tasks": "\n".join(" | ".join((task.task, task.tool, task.ingredients)) for task in proposal.tasks),
+        }
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if self.errors:
+            return cleaned
+        pairs = [line.partition("|") for line in _lines(cleaned["ingredients"])]
+        try:
+            cleaned["recipe"] = recipe_of(
+                cleaned["name"],
+                [name.strip() for name, _bar, _written in pairs],
+                _lines(cleaned["steps"]),
+                _lines(cleaned.get("tasks", "")),
+            )
         except RecipeRefused as refused:
             raise forms.ValidationError(translated(refused.sentence)) from refused
+        cleaned["written"] = {name.strip(): written.strip() for name, _bar, written in pairs}
+        if self.asks_tasks and not cleaned["recipe"].tasks:
+            self.add_error("tasks", _("This study asks about tasks: write at least one, as task | tool | ingredients."))
+        return cleaned
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 class ManyFiles(forms.ClearableFileInput):
@@ -111,6 +188,7 @@ class DocumentsForm(forms.Form):
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields["sheet"].label = study.scheme.parsed.words.translated().sheet.capitalize()
         self.fields["sheet"].queryset = study.sheets.order_by("position")  # type: ignore[attr-defined]
 
 
@@ -138,7 +216,7 @@ class _AskingForm(forms.Form):
 
     engines = forms.MultipleChoiceField(label=_("Engines"), widget=forms.CheckboxSelectMultiple)
     documents = forms.IntegerField(
-        label=_("Documents an engine"),
+        label=_("Documents per engine"),
         min_value=1,
         max_value=actions.MAX_DOCUMENTS,
         help_text=_(

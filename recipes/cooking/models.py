@@ -18,6 +18,11 @@ class Recipe(models.Model):
     sheet = models.OneToOneField(Sheet, models.CASCADE, related_name="recipe")
     name = models.CharField(max_length=200)
     ingredients = models.JSONField()
+    written = models.JSONField(
+        default=list,
+        blank=True,
+        help_text=_("Each ingredient's line as it was written, with its amount; empty where that is the name."),
+    )
     steps = models.JSONField()
     tasks = models.JSONField()
 

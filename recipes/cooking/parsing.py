@@ -153,15 +153,30 @@ def _from_text(text: str) -> ParsedRecipe:
             parts[current].append(_BULLET.sub("", line))
         elif not name:
             name = line.lstrip("# ").removeprefix("Name:").strip()
-    tasks = []
-    for line in parts["t"]:
+    return recipe_of(name, parts["i"], parts["s"], parts["t"])
+
+
+def recipe_of(name: str, ingredients: Iterable[str], steps: Iterable[str], tasks: Iterable[str]) -> ParsedRecipe:
+    """A recipe out of its lines; a line of `tasks` is `task | tool | ingredients`.
+
+    Raises:
+        RecipeRefused: as `parse_recipe`.
+    """
+    read = []
+    for line in tasks:
         fields = [field.strip() for field in line.split("|")]
         if len(fields) > 3 or not fields[0]:
             raise RecipeRefused(
                 gettext_noop("The task “%(line)s” should read: task | tool | ingredients."), line=line[:100]
             )
-        tasks.append(Task(*("" if field in {"-", "—"} else field for field in fields)))
-    return _checked(name, parts["i"], parts["s"], tasks)
+        read.append(Task(*("" if field in {"-", "—"} else field for field in fields)))
+    return _checked(name, ingredients, steps, read)
+
+
+def has_tasks(text: str) -> bool:
+    """Whether a text has a part of its own for tasks, so that whoever wrote it knows their form."""
+    headings = (_HEADING.fullmatch(line.strip()) for line in text.splitlines())
+    return any(heading is not None and heading[1].lower().startswith("task") for heading in headings)
 
 
 def _checked(name: str, ingredients: Iterable[str], steps: Iterable[str], tasks: Iterable[Task]) -> ParsedRecipe:

@@ -15,6 +15,7 @@ from annotation.scheme.spec import Kind, SchemeSpec
 from recipes.benchmark.instructions import Instruction
 from reports.data.label_table import (
     AssignmentEntry,
+    Assignments,
     ColumnEntry,
     LabelTable,
     RaterEntry,
@@ -138,7 +139,7 @@ def simulate(
             ColumnEntry(sheet, section.key, 0, "", dict.fromkeys(section.column.facets, ""))
             for sheet in range(len(sheets))
         ),
-        assignments=tuple(AssignmentEntry(rater, at, repeat, "submitted", ()) for at, rater, repeat in given),
+        assignments=Assignments.of(AssignmentEntry(rater, at, repeat, "submitted", ()) for at, rater, repeat in given),
         labels=_sorted(np.concatenate(labels)),
         values=tuple(() for of_section in scheme.sections for _question in of_section.questions),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from django.conf import settings
@@ -50,7 +50,13 @@ class ImportedRecipes:
 
 
 @transaction.atomic
-def import_recipes(*, study: Study, recipes: Sequence[RecipeFile], replace: bool = False) -> ImportedRecipes:
+def import_recipes(
+    *,
+    study: Study,
+    recipes: Sequence[RecipeFile],
+    replace: bool = False,
+    told: Callable[[int, int], None] = lambda _done, _of: None,
+) -> ImportedRecipes:
     """Add recipes, each a sheet with one row, a column a step; and the answers of their graphs. All or nothing.
 
     A recipe that the study has already, with the same ingredients and steps, only brings its graphs. Raters are made
@@ -58,6 +64,7 @@ def import_recipes(*, study: Study, recipes: Sequence[RecipeFile], replace: bool
 
     Args:
         replace: answers of imported raters that differ take the place of those before; else they are refused.
+        told: called with how many recipes are made, of how many.
     Raises:
         Refused: the scheme asks for no transitions; a title is taken by another recipe; an answer is none.
         ImportRefused, TableError: as from `import_labels`. Nothing is written in any of these cases.
@@ -66,7 +73,8 @@ def import_recipes(*, study: Study, recipes: Sequence[RecipeFile], replace: bool
     annotating.lock_study(study.pk)
     done = ImportedRecipes()
     lines: list[dict[str, object]] = []
-    for recipe in recipes:
+    for n, recipe in enumerate(recipes):
+        told(n, len(recipes))
         sheet = Sheet.objects.filter(study=study, title=recipe.title).first()
         if sheet is None:
             sheet = _add(study, place, recipe)

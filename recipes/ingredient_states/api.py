@@ -41,7 +41,7 @@ class BroughtSerializer(serializers.Serializer[Any]):
         OpenApiParameter("rater", str, description="Only this rater's graphs, by the code."),
         OpenApiParameter("as", str, enum=[*exports.ENDINGS], description="By default JSON."),
     ],
-    responses=GraphsSerializer,
+    responses={200: GraphsSerializer, 409: RefusalSerializer},
 )
 @extend_schema(methods=["POST"], request=GraphsSerializer, responses={201: BroughtSerializer, 409: RefusalSerializer})
 @api_view(["GET", "POST"])

@@ -12,12 +12,13 @@ class IngredientStates(packs.Pack):
     def register(self) -> None:
         from annotation import doors
         from annotation.models import Role
-        from recipes.ingredient_states import demo_study
-        from recipes.ingredient_states.models import Picture
+        from judges import doors as judging
+        from recipes.ingredient_states import demo_study, exchange
         from recipes.ingredient_states.probing import registering
-        from recipes.ingredient_states.queries import place_of
+        from recipes.ingredient_states.queries import picture_address, picture_of, place_of
 
         registering.register()
+        exchange.register()
         doors.register_tab(
             position=24,
             label=_("Graphs"),
@@ -26,10 +27,7 @@ class IngredientStates(packs.Pack):
             fits=lambda study: place_of(study.scheme.parsed) is not None,
         )
         doors.register_picture_finder(
-            lambda row: (
-                reverse("ingredient_states:picture", args=[row.pk])
-                if Picture.objects.filter(row=row).exists()
-                else None
-            )
+            lambda row: reverse("ingredient_states:picture", args=[row.pk]) if picture_of(row) else None
         )
+        judging.register_picture_reader(picture_address)
         doors.register_demo(demo_study.DEMO)

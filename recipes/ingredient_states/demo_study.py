@@ -1,12 +1,13 @@
 """The demo of this pack: ten recipes written for it, each annotated twice, and one annotator who has still to do so.
 
 Its content lies in `demo/`, a file a recipe; `first` and `second` are what two people say of it, a list of transitions
-in their text form for each step.
+in their text form for each step, and `gold` what was decided, where it was.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import yaml
 from django.contrib.auth.models import Permission
@@ -25,6 +26,7 @@ SLUG = "states-demo"
 PASSWORD = "palate-demo"  # noqa: S105 (the demo's, printed on the screen)
 ROLES = {"annotator": Role.ANNOTATOR, "manager": Role.MANAGER, "researcher": Role.RESEARCHER}
 RATERS = {"first": "R1", "second": "R2"}
+GOLD = "gold"
 
 
 def question() -> QuestionSpec:
@@ -32,17 +34,22 @@ def question() -> QuestionSpec:
     return load_scheme(_source()).sections[0].questions[0]
 
 
-def demo_recipes() -> list[RecipeFile]:
-    """The ten recipes in the order of their titles, with both annotations."""
+def demo_recipes(*, gold: bool = False) -> list[RecipeFile]:
+    """The ten recipes in the order of their titles, with both annotations; or those that are decided, with the decided
+    graph."""
     spec = question()
     kind = kind_of(spec)
     found = []
     for file in sorted((ROOT / "demo").glob("*.yaml")):
         told = yaml.safe_load(file.read_text(encoding="utf-8"))
         graphs = []
-        for key, code in RATERS.items():
-            values = [kind.read(spec, "\n".join(lines)) for lines in told[key]]
-            graphs.append(Graph(code, [None if value is None else list(value) for value in values]))  # type: ignore[arg-type]
+        for key, code in ({"gold": GOLD} if gold else RATERS).items():
+            values = [kind.read(spec, "\n".join(lines)) for lines in told.get(key, ())]
+            if values:
+                answers: list[Any] = [None if value is None else list(value) for value in values]  # type: ignore[arg-type]
+                graphs.append(Graph(code, answers, "gold" if gold else "person"))
+        if gold and not graphs:
+            continue
         drawn = file.with_suffix(".png")
         found.append(
             RecipeFile(
@@ -69,6 +76,7 @@ def build() -> Study:
     for name, role in ROLES.items():
         annotating.add_member(study=study, user=users[name], role=role)
     actions.import_recipes(study=study, recipes=demo_recipes())
+    actions.import_recipes(study=study, recipes=demo_recipes(gold=True))
     annotator = Rater.objects.get(study=study, user=users["annotator"])
     # Three of the ten, behind the work of the first demo: a first page is no place for thirteen sheets.
     annotating.assign(rater=annotator, rows=Row.objects.filter(sheet__study=study).order_by("sheet__position")[:3])

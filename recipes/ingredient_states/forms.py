@@ -9,12 +9,12 @@ from django.utils.translation import gettext_lazy as _
 
 
 class _Files(forms.FileField):
-    """Several files at once; `cleaned_data` is a list of (name, content)."""
+    """Several files at once; `cleaned_data` is a list of them."""
 
     widget = forms.ClearableFileInput
 
-    def clean(self, data: Any, initial: Any = None) -> list[tuple[str, bytes]]:
-        files: list[UploadedFile[Any]] = [
+    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile[bytes]]:
+        files: list[UploadedFile[bytes]] = [
             super(_Files, self).clean(one, initial) for one in (data if isinstance(data, list) else [data])
         ]
         if sum(file.size or 0 for file in files) > settings.PALATE_MAX_IMPORT_BYTES:
@@ -22,7 +22,7 @@ class _Files(forms.FileField):
                 _("These files have more than %(limit)s MB. Bring them in parts, or use the command.")
                 % {"limit": settings.PALATE_MAX_IMPORT_BYTES // 2**20}
             )
-        return [(file.name or "", file.read()) for file in files]
+        return files
 
 
 class _SeveralFiles(forms.ClearableFileInput):

@@ -84,6 +84,24 @@ def recipes(study: Study, *, raters: frozenset[str] = frozenset()) -> Iterator[O
             yield OneRecipe(sheet, row, steps, tuple(one for one in graphs if one.assignment.row_id == row.pk))
 
 
+def picture_of(row: Row) -> Picture | None:
+    """The picture of a recipe, also where the row was made of it in a derived study."""
+    seen = {row.pk}
+    while True:
+        picture = Picture.objects.filter(row=row).first()
+        before = None if picture else row.lineage.filter(row__isnull=False).select_related("row").first()
+        if before is None or before.row is None or before.row.pk in seen:
+            return picture
+        row = before.row
+        seen.add(row.pk)
+
+
+def picture_address(row: Row) -> str | None:
+    """Its picture as a data: address, as servers take one."""
+    found = picture_of(row)
+    return PictureFile(found.media_type, bytes(found.data)).address if found else None
+
+
 def recipe_files(study: Study, *, raters: frozenset[str] = frozenset()) -> list[RecipeFile]:
     """The recipes as files have them, with all graphs in which anything is said."""
     place = needed_place(study)

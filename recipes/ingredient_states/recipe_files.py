@@ -53,6 +53,11 @@ class Picture:
     media_type: str
     data: bytes
 
+    @property
+    def address(self) -> str:
+        """As a data: address."""
+        return f"data:{self.media_type};base64,{base64.b64encode(self.data).decode('ascii')}"
+
 
 @dataclass(frozen=True)
 class RecipeFile:
@@ -223,8 +228,7 @@ def _told(recipe: RecipeFile) -> dict[str, Any]:
     told: dict[str, Any] = {"title": recipe.title, "language": recipe.language, "url": recipe.url}
     told |= {"ingredients": list(recipe.ingredients), "steps": list(recipe.steps), "graphs": []}
     if recipe.picture:
-        data = base64.b64encode(recipe.picture.data).decode("ascii")
-        told["picture"] = f"data:{recipe.picture.media_type};base64,{data}"
+        told["picture"] = recipe.picture.address
     for one in recipe.graphs:
         graph = graph_of(recipe.ingredients, one.answers)
         told["graphs"].append(

@@ -11,11 +11,10 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.actions import Refused, note_looks
 from annotation.exchange.row_imports import ImportRefused, problems_text, translated
 from annotation.exchange.tables import TableError
-from annotation.models import Assignment, Role, Study
+from annotation.models import Assignment, Role, Row, Study
 from annotation.people.access import AppRequest, check_role, for_roles
-from recipes.ingredient_states import actions, exports, queries, reading
+from recipes.ingredient_states import actions, exchange, exports, queries, reading
 from recipes.ingredient_states.forms import BringForm, ChoiceForm
-from recipes.ingredient_states.models import Picture
 
 READERS = (Role.MANAGER, Role.RESEARCHER)
 
@@ -33,12 +32,16 @@ def bring(request: AppRequest, study: Study) -> HttpResponse:
     form = BringForm(request.POST, request.FILES)
     if not form.is_valid():
         return _page(request, study, form)
+    files, replace = form.cleaned_data["files"], form.cleaned_data["replace"]
+    if exchange.is_large(files):
+        return redirect(exchange.start(study=study, files=files, replace=replace, by=request.user))
     try:
-        found = reading.read(form.cleaned_data["files"], known=queries.recipe_files(study))
+        read = [(file.name or "", file.read()) for file in files]
+        found = reading.read(read, known=queries.recipe_files(study))
         if found.refused:
-            form.add_error("files", found.refused[:50])
+            form.add_error("files", found.refused[: exchange.TOLD])
         else:
-            done = actions.import_recipes(study=study, recipes=found.recipes, replace=form.cleaned_data["replace"])
+            done = actions.import_recipes(study=study, recipes=found.recipes, replace=replace)
             for said in done.sentences():
                 messages.success(request, said)
             return redirect("ingredient_states:graphs", study.slug)
@@ -101,9 +104,12 @@ def download(request: AppRequest, study: Study, ending: str) -> HttpResponse:
 @require_GET
 def picture(request: AppRequest, pk: int) -> HttpResponse:
     """The picture of a recipe, for who labels it and for the members of its study."""
-    found = get_object_or_404(Picture.objects.select_related("row__sheet__study"), row=pk)
-    if not Assignment.objects.of_user(request.user).filter(row=pk).exists():
-        check_role(request.user, found.row.sheet.study, *READERS)
+    row = get_object_or_404(Row.objects.select_related("sheet__study"), pk=pk)
+    if not Assignment.objects.of_user(request.user).filter(row=row).exists():
+        check_role(request.user, row.sheet.study, *READERS)
+    found = queries.picture_of(row)
+    if found is None:
+        raise Http404
     response = HttpResponse(bytes(found.data), content_type=found.media_type)
     response["Cache-Control"] = "private, max-age=86400"
     response["X-Content-Type-Options"] = "nosniff"

@@ -11,7 +11,9 @@ from django.utils.translation import gettext as _
 
 from annotation import actions as annotating
 from annotation.actions import Refused
-from annotation.models import Row, Study, User
+from annotation.evidence.blocks import Block, blocks_to_json
+from annotation.evidence.kinds import PARAGRAPH
+from annotation.models import Role, Row, Study, User
 from recipes.memorization.models import FrozenVerdict
 from recipes.memorization.names import DishName
 from recipes.memorization.verdict import freezing, queries
@@ -50,6 +52,68 @@ def add_names(*, study: Study, sheet: str, names: Sequence[DishName]) -> list[Ro
         )
         for each in new
     ]
+
+
+def hidden_facets(study: Study) -> set[str]:
+    """What a study's rows say and nobody who labels is shown."""
+    return {facet.key for facet in study.scheme.parsed.row.facets if facet.hidden}
+
+
+@transaction.atomic
+def add_text(*, study: Study, sheet: str, text: str, written_by: str = "", prompt: str = "") -> Row:
+    """Add a recipe that was written elsewhere, by a person or a model, behind those of its dish; a dish that is not
+    there yet becomes a sheet.
+
+    `written_by`, `prompt`: whose it is and how it was asked for, as far as `hidden_facets` has them.
+
+    Raises:
+        Refused: no dish, no words in the text, the dish has this text already, or the scheme hides from nobody whose it
+            is.
+    """
+    title, lines = sheet.strip(), [line.strip() for line in text.splitlines() if line.strip()]
+    if not title:
+        raise Refused(_("Name the dish."))
+    if not lines:
+        raise Refused(_("Paste the recipe's text."))
+    said = {key: words for key, words in (("generator", written_by.strip()), ("prompt", prompt.strip())) if words}
+    if not said.keys() <= hidden_facets(study):
+        raise Refused(
+            _("The scheme of this study has no hidden facets for who wrote a recipe and how it was asked for.")
+        )
+    annotating.lock_study(study.pk)
+    into = study.sheets.filter(title=title).first() or annotating.add_sheet(study=study, title=title, columns={})
+    evidence = [Block(PARAGRAPH, line) for line in lines]
+    there = list(into.rows.order_by("position"))
+    if same := next((row for row in there if row.evidence == blocks_to_json(evidence)), None):
+        raise Refused(_("“%(dish)s” has this text already: %(row)s.") % {"dish": title, "row": same.name})
+    number = 1 + max((int(row.name) for row in there if row.name.isdecimal()), default=0)
+    return annotating.add_row(
+        sheet=into,
+        name=str(number),
+        title=title,
+        evidence=evidence,
+        facets=said,
+    )
+
+
+@transaction.atomic
+def label_yourself(*, study: Study, by: User) -> int:
+    """Make somebody who manages a study its annotator too, with all rows that are there; returns how many rows.
+
+    Raises:
+        Refused: the study has no rows, or an import is arriving with work of this rater.
+    """
+    annotating.lock_study(study.pk)
+    rows = list(
+        Row.objects.filter(
+            sheet__study=study, sheet__closed_at=None, sheet__archived_at=None, withdrawn_at=None
+        ).order_by("sheet__position", "position")
+    )
+    if not rows:
+        raise Refused(_("There is nothing to label in this study yet."))
+    annotating.add_member(study=study, user=by, role=Role.ANNOTATOR, by=by)
+    annotating.assign(rater=study.raters.get(user=by), rows=rows)
+    return len(rows)
 
 
 @transaction.atomic

@@ -37,10 +37,12 @@ class Memorization(packs.Pack):
 
     def register(self) -> None:
         from annotation import doors
-        from annotation.deriving.making import Deriver
+        from annotation.deriving.making import Deriver, asks, asks_for
         from annotation.models import Role
+        from annotation.scheme.spec import Kind
         from judges import doors as judge_doors
         from recipes.memorization import candidates, chain, demo_study, derivers, names, verdict
+        from recipes.memorization.chain import following
         from reports import doors as report_doors
 
         post_migrate.connect(_guard_verdicts, sender=self)
@@ -58,8 +60,24 @@ class Memorization(packs.Pack):
             roles={Role.MANAGER, Role.RESEARCHER},
             fits=lambda study: study.scheme.slug in chain.SCHEMES,
         )
+        doors.register_tab(
+            position=17,
+            label=_("Recipes"),
+            url_name="memorization:paste",
+            roles={Role.MANAGER},
+            fits=lambda study: study.scheme.slug in (candidates.SCHEME, chain.PARSING),
+        )
+        doors.register_next(following.next_in)
         judge_doors.register_wordings(Path(self.path, "prompts", "generation", "recipes.yaml"), schemes={names.SCHEME})
         report_doors.register_part(schemes={candidates.SCHEME}, tables=_of_candidates)
+        paper = _("Kvapil and Fajčík, section 6")
+        report_doors.register_published(
+            scheme=verdict.SCHEME,
+            values=[
+                report_doors.Published("ingredients.presence", kappa=0.77, accuracy=0.8523, source=paper),
+                report_doors.Published("tasks", kappa=0.63, accuracy=0.7415, source=paper),
+            ],
+        )
         doors.register_sheet_page(
             doors.SheetPage(
                 label=_("Side by side"),
@@ -92,6 +110,7 @@ class Memorization(packs.Pack):
                     "the most correct one, then the one that is liked best."
                 ),
                 make=candidates.best_candidates,
+                fits=asks(candidates.FAULTS, candidates.CORRECTNESS, candidates.PREFERENCE),
                 asks=candidates.best_candidates_ask,
             )
         )
@@ -105,6 +124,7 @@ class Memorization(packs.Pack):
                     "and tasks with tool and ingredients. Its documents are imported afterwards."
                 ),
                 make=derivers.parsed_recipes,
+                fits=asks_for(Kind.ITEMS),
             )
         )
         doors.register_deriver(
@@ -116,6 +136,7 @@ class Memorization(packs.Pack):
                     "the study that looks for them in documents reads what is said there."
                 ),
                 make=derivers.examined_recipes,
+                fits=derivers.has_parts,
             )
         )
         doors.register_tab(

@@ -28,6 +28,7 @@ from recipes.memorization.best import Candidate
 SCHEME = "recipe-candidates"
 FACETS = ("region", "generator", "prompt", "generation")
 ALL, SOUND = "all", "sound"
+KEEP = "keep"  # a dish without a text is a sheet to which recipes can be pasted
 LEAVE, FIRST = "leave", "first"  # what becomes of a dish of which no candidate can be compared
 FAULTS, CORRECTNESS, PREFERENCE = "candidate.faults", "candidate.correctness", "candidate.preference"
 
@@ -41,8 +42,10 @@ def candidates(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterat
     The rows are called 1, 2, … in an order drawn by `settings["seed"]`, so that neither name nor place says who wrote
     them; that stands in their facets generator, prompt and generation (the number of the text's record), as far as the
     new scheme has them. `settings["texts"]`: all, or those alone that came to their end and show no sign.
+    `settings["bare"]`: dishes without a text are left out, or become sheets without rows, to which recipes are pasted.
     """
     sound = list(settings.get("texts", ())) == [SOUND]
+    keep = list(settings.get("bare", ())) == [KEEP]
     seed = blinding.seed_of(settings)
     known = [facet for facet in FACETS if facet in scheme.row.keys]
     blinding.refuse_shown(scheme, ["generator"])
@@ -50,7 +53,7 @@ def candidates(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterat
         MadeSheet(title, rows=rows)
         for sheet in source.sheets
         for row in sheet.rows
-        if (rows := _rows(row, known, seed=seed, sound=sound))
+        if (rows := _rows(row, known, seed=seed, sound=sound)) or keep
         for title in [_title(source, sheet, row)]
     ]
     if not made:
@@ -100,6 +103,11 @@ def candidates_ask(scheme: SchemeSpec) -> Sequence[Setting]:
             _("Texts"),
             [(ALL, _("all that were written")), (SOUND, _("those without a sign that came to their end"))],
             help=_("Signs: a refusal, the prompt taken as a prefix, an endless loop."),
+        ),
+        Setting(
+            "bare",
+            _("Dishes without a text"),
+            [(LEAVE, _("are left out")), (KEEP, _("become sheets to which you paste recipes"))],
         ),
     )
 

@@ -55,6 +55,12 @@ def parsed_recipes(source: Source, scheme: SchemeSpec, settings: Settings) -> It
     yield from made
 
 
+def has_parts(scheme: SchemeSpec) -> bool:
+    """Recipes of a study of this scheme have ingredients: as a list that is answered, or as columns."""
+    keys = {section.key for section in scheme.sections}
+    return "ingredients" in keys.union(question.key for one in scheme.sections for question in one.questions)
+
+
 def examined_recipes(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterator[MadeSheet]:
     """Each recipe becomes a sheet with one row, its text, and its items as columns, to be examined for nonsense.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,12 +16,14 @@ from recipes.memorization import best
 from recipes.memorization.best import Candidate, Criterion
 from recipes.memorization.candidates import CORRECTNESS, FAULTS, PREFERENCE
 from reports.data.arrays import QuestionData
-from reports.data.label_table import RowEntry
+from reports.data.label_table import RaterEntry, RowEntry
 from reports.numbers.report import QuestionReport, StudyReport
 from reports.stats import spa
 from reports.stats.answers import Answers
 from reports.tables.base import Head, ReportTable, Value
-from reports.words import UNDEFINED, name_of
+from reports.words import UNDEFINED, code_of, name_of
+
+_OF_EACH = 5  # the first methods by which raters are compared one by one
 
 _CRITERIA: dict[Criterion, Promise | str] = {
     Criterion.FAULTS: gettext_lazy("faults"),
@@ -40,6 +42,8 @@ def tables(report: StudyReport, question: QuestionReport) -> Iterator[ReportTabl
     ):
         if len(_words(report, facet)) > 1:
             yield _compared(report, question, facet, title)
+            if report.filters.methods >= _OF_EACH:
+                yield from _of_each(report, question, facet)
 
 
 # --- who answered what ------------------------------------------------------------------------------------------------
@@ -162,24 +166,11 @@ def _line(choice: best.Choice, table: Sequence[RowEntry]) -> tuple[Value, ...]:
 def _compared(report: StudyReport, question: QuestionReport, facet: str, title: str) -> ReportTable:
     words = _words(report, facet)
     data = question.data
-    of_row = np.array(
-        [words.index(word) if (word := row.facets.get(facet, "")) in words else -1 for row in report.data.table.rows]
-    )
-    numbers = np.array(_number_of(data))
     sides = [(_("People"), data.people), *((code, answers) for code, answers in data.judges.items())]
     rows: list[tuple[Value, ...]] = []
     for first, second in itertools.combinations(range(len(words)), 2):
         for name, answers in sides:
-            found = spa.spa(
-                spa.from_preferences(
-                    value=numbers[answers.code],
-                    system=of_row[answers.cell // report.data.n_columns],
-                    input=answers.sheet,
-                    rater=answers.rater,
-                    first=first,
-                    second=second,
-                )
-            )
+            found = spa.spa(_assessments(report, data, facet, answers, first, second))
             bounds, paper = found.clustered, found.independent
             rows.append(
                 (
@@ -222,4 +213,110 @@ def _compared(report: StudyReport, question: QuestionReport, facet: str, title: 
             "never set against each other. Where the interval by dishes leaves 0.5 out, the difference is more than "
             "the choice of dishes would make. Of many comparisons one in twenty leaves it out by chance."
         ),
+    )
+
+
+def _of_each(report: StudyReport, question: QuestionReport, facet: str) -> Iterator[ReportTable]:
+    """What each rater by themselves prefers, and how far they agree; nothing of a single rater."""
+    words, raters = _words(report, facet), report.data.table.raters
+    said: dict[int, dict[Hashable, float]] = {}
+    rows: list[tuple[Value, ...]] = []
+    for first, second in itertools.combinations(range(len(words)), 2):
+        found = [_assessments(report, question.data, facet, answers, first, second) for answers in _all(question.data)]
+        for of in found:
+            for rater in np.unique(of.rater).tolist():
+                mine = of.rater == rater
+                own = spa.spa(spa.Assessments(of.probability[mine], of.input[mine], of.rater[mine]))
+                bounds = own.clustered
+                rows.append(
+                    (
+                        words[first],
+                        words[second],
+                        code_of(raters[rater]),
+                        own.probability,
+                        bounds.low if bounds else None,
+                        bounds.high if bounds else None,
+                        own.n_inputs,
+                        str(UNDEFINED.get(own.reason, own.reason)),
+                    )
+                )
+                kept = said.setdefault(rater, {})
+                for place, value in zip(of.input[mine].tolist(), of.probability[mine].tolist(), strict=True):
+                    kept[first, second, place] = value
+    if len(said) < 2:
+        return
+    of_types = facet == "prompt"
+    interval = _("95 % interval, by dishes")
+    yield ReportTable(
+        key=f"{question.data.name}.spa.{facet}.raters",
+        about=name_of(question),
+        title=_("What each rater prefers: types of prompts") if of_types else _("What each rater prefers: generators"),
+        heads=(
+            Head("first", _("The first")),
+            Head("second", _("The second")),
+            Head("by", _("By")),
+            Head("probability", _("The first is preferred"), "number"),
+            Head("low", _("from"), "number", interval),
+            Head("high", _("to"), "number", interval),
+            Head("dishes", _("Dishes"), "count"),
+            Head("because", _("Not defined because"), "note"),
+        ),
+        rows=tuple(rows),
+        how=_("The same of each rater alone: the probability over that rater's own dishes, and an interval of these."),
+    )
+    yield ReportTable(
+        key=f"{question.data.name}.spa.{facet}.agreement",
+        about=name_of(question),
+        title=_("Do raters prefer the same types of prompts?")
+        if of_types
+        else _("Do raters prefer the same generators?"),
+        heads=(
+            Head("first", _("The first")),
+            Head("second", _("The second")),
+            Head("same", _("Same preferred"), "share"),
+            Head("difference", _("Mean difference"), "number"),
+            Head("alpha", _("Krippendorff's α"), "number"),
+            Head("n", _("Assessments of both"), "count"),
+            Head("because", _("Not defined because"), "note"),
+        ),
+        rows=tuple(_agreed(raters, said)),
+        how=_(
+            "Of the assessments that both made (the same two in the same dish): the share in which both prefer the "
+            "same one, or neither prefers any; how far their probabilities are apart on average; and α of the "
+            "probabilities at the interval level, 0 as chance would give. Of all people, each two of them count."
+        ),
+    )
+
+
+def _agreed(raters: Sequence[RaterEntry], said: Mapping[int, Mapping[Hashable, float]]) -> Iterator[tuple[Value, ...]]:
+    """All people together, where there are three or more; then each two raters."""
+    people = [rater for rater in sorted(said) if raters[rater].kind == "person"]
+    groups = [(_("all people"), "", people)] if len(people) > 2 else []
+    for one, other in itertools.combinations(sorted(said), 2):
+        groups.append((code_of(raters[one]), code_of(raters[other]), [one, other]))
+    for first, second, members in groups:
+        of = spa.agreement([said[member] for member in members])
+        reason = str(UNDEFINED.get(of.reason, of.reason))
+        yield (first, second, of.same, of.difference, of.alpha, of.n, reason)
+
+
+def _all(data: QuestionData) -> Iterator[Answers]:
+    yield data.people
+    yield from data.judges.values()
+
+
+def _assessments(
+    report: StudyReport, data: QuestionData, facet: str, answers: Answers, first: int, second: int
+) -> spa.Assessments:
+    words = _words(report, facet)
+    of_row = np.array(
+        [words.index(word) if (word := row.facets.get(facet, "")) in words else -1 for row in report.data.table.rows]
+    )
+    return spa.from_preferences(
+        value=np.array(_number_of(data))[answers.code],
+        system=of_row[answers.cell // report.data.n_columns],
+        input=answers.sheet,
+        rater=answers.rater,
+        first=first,
+        second=second,
     )

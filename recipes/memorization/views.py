@@ -5,15 +5,17 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.actions import Refused
 from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles, sheet_for
 from recipes.memorization import actions, queries
 from recipes.memorization.candidates import SCHEME as CANDIDATES
-from recipes.memorization.forms import NamesForm
+from recipes.memorization.chain import PARSING
+from recipes.memorization.forms import NamesForm, TextForm
 
 
 @require_GET
@@ -36,6 +38,43 @@ def add_names(request: AppRequest, study: Study) -> HttpResponse:
         return _page(request, study, form)
     _tell(request, len(added), len(names) - len(added))
     return redirect("memorization:names", study.slug)
+
+
+@require_http_methods(["GET", "POST"])
+@for_roles(Role.MANAGER)
+def paste(request: AppRequest, study: Study) -> HttpResponse:
+    """The recipes of a study, and a form for one that was written elsewhere."""
+    if study.scheme.slug not in (CANDIDATES, PARSING):
+        raise Http404
+    sheets = study.sheets.filter(archived_at=None).order_by("position")
+    asked = request.GET.get("sheet", "")
+    dish = sheets.filter(pk=int(asked)).first() if asked.isdecimal() and len(asked) < 10 else None
+    initial = {"sheet": dish.title} if dish else {}
+    form = TextForm(request.POST or None, initial=initial, kept=actions.hidden_facets(study))
+    if request.method == "POST" and form.is_valid():
+        try:
+            row = actions.add_text(study=study, **form.cleaned_data)
+        except Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            messages.success(
+                request, _("The recipe is in: %(dish)s %(row)s.") % {"dish": row.sheet.title, "row": row.name}
+            )
+            return redirect("memorization:paste", study.slug)
+    context = {"study": study, "form": form, "sheets": sheets.prefetch_related("rows")}
+    return render(request, "recipes/paste.html", context)
+
+
+@require_POST
+@for_roles(Role.MANAGER)
+def myself(request: AppRequest, study: Study) -> HttpResponse:
+    """Who manages a study labels it, too: all that is there."""
+    try:
+        actions.label_yourself(study=study, by=request.user)
+    except Refused as refused:
+        messages.warning(request, str(refused))
+        return redirect("annotation:study", study.slug)
+    return redirect("annotation:my-work")
 
 
 def _page(request: AppRequest, study: Study, form: NamesForm) -> HttpResponse:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -12,12 +12,13 @@ from django.utils.translation import gettext as _
 
 from annotation import actions as annotating
 from annotation.actions import Refused
+from annotation.answers import AnswerRefused, kind_of
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import PARAGRAPH
 from annotation.exchange.label_imports import import_labels
 from annotation.exchange.label_reading import LabelImport
-from annotation.exchange.row_imports import Imported
-from annotation.exchange.tables import open_table
+from annotation.exchange.row_imports import Imported, ImportRefused
+from annotation.exchange.tables import Problems, open_table
 from annotation.models import Rater, Row, Sheet, Study
 from recipes.cooking.vocabulary import INGREDIENT, STEP
 from recipes.pizza_commonsense import splitting
@@ -49,10 +50,12 @@ def import_tables(
     kind: str = Rater.Kind.GOLD,
     example: bool = False,
     replace: bool = False,
+    told: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> ImportedTables:
     """Make a sheet of each recipe that the study has not, and answers of `rater` of what stands in the cells.
 
     `example`: the first line of each is also answered by the rater “example”, from whom people's work can start.
+    `told`: called with how many recipes are made, of how many.
 
     Raises:
         Refused: the study is of another scheme, or a recipe has other instructions there.
@@ -60,11 +63,13 @@ def import_tables(
     """
     if study.scheme.slug not in (SCHEME, LONG):
         raise Refused(_("“%(study)s” has no tables of this kind.") % {"study": study.title})
+    _refuse_no_answers(study, tables)
     annotating.lock_study(study.pk)
     known = {sheet.title: sheet for sheet in study.sheets.prefetch_related("columns")}
     sheets: list[Sheet] = []
     new = 0
-    for table in tables:
+    for n, table in enumerate(tables):
+        told(n, len(tables))
         sheet = _known(known, table)
         if sheet is None:
             sheet = _make(study, table, taken=known)
@@ -76,6 +81,27 @@ def import_tables(
         lines += _examples(sheets, tables)
     answers = _import(study, lines, replace=replace) if lines else None
     return ImportedTables(new, len(tables) - new, answers)
+
+
+def _refuse_no_answers(study: Study, tables: Sequence[Table]) -> None:
+    """Raises ImportRefused, which names the recipes and their lines, where a cell holds what can be no answer."""
+    if study.scheme.slug != SCHEME:
+        return
+    section = study.scheme.parsed.section(SECTION)
+    found = []
+    for table in tables:
+        problems = Problems(f"“{table.title}”")
+        for line, cell in sorted(table.cells):
+            question = section.question(cell)
+            try:
+                if said := table.said(line, cell):
+                    kind_of(question).canonical(question, said)
+            except AnswerRefused as refused:
+                problems.add(line + 1, refused.template, **refused.values)
+        if problems.total:
+            found.append(problems)
+    if found:
+        raise ImportRefused(*found)
 
 
 def _known(known: dict[str, Sheet], table: Table) -> Sheet | None:

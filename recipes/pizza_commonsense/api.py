@@ -5,20 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.core import study_of
+from annotation.actions import note_looks
+from annotation.api.core import study_of, user_of
 from annotation.api.serializers import RefusalSerializer
 from annotation.models import Rater, Role
-from recipes.pizza_commonsense import actions, clusters, exporting, queries
+from recipes.pizza_commonsense import actions, clusters, examples, exporting, queries
+from recipes.pizza_commonsense.exchange import sentences
 from recipes.pizza_commonsense.forms import MAX_BYTES, read_tables
 from recipes.pizza_commonsense.records import TablesRefused
 from recipes.pizza_commonsense.training import Masks
-from recipes.pizza_commonsense.views import sentences
 
 
 class TablesSerializer(serializers.Serializer[Any]):
@@ -38,12 +40,20 @@ class ExportSerializer(serializers.Serializer[Any]):
     rater = serializers.CharField(default="")
     form = serializers.ChoiceField(choices=list(exporting.TYPES), default="jsonl")
     masks = serializers.ChoiceField(choices=[*Masks, "none"], default=Masks.ALL)
-    seed = serializers.IntegerField(default=1)
+    seed = serializers.IntegerField(min_value=0, max_value=2**53, default=1)
 
 
 class SplitSerializer(serializers.Serializer[Any]):
     way = serializers.ChoiceField(choices=[clusters.WITHIN, clusters.APART, clusters.CHANCE], default=clusters.WITHIN)
-    seed = serializers.IntegerField(default=1)
+    seed = serializers.IntegerField(min_value=0, max_value=2**53, default=1)
+
+
+class ExamplesSerializer(serializers.Serializer[Any]):
+    truth = serializers.CharField(default="gold")
+    systems = serializers.CharField(help_text="codes of raters, with commas")
+    which = serializers.ChoiceField(choices=[examples.ANY, examples.ALL, examples.OPEN], default=examples.ANY)
+    n = serializers.IntegerField(min_value=1, max_value=200, default=10)
+    seed = serializers.IntegerField(min_value=0, default=1)
 
 
 @extend_schema(request=TablesSerializer, responses={201: AddedSerializer, 409: RefusalSerializer})
@@ -66,7 +76,10 @@ def add(request: Request, slug: str) -> Response:
     return Response(AddedSerializer(told).data, status=status.HTTP_201_CREATED)
 
 
-@extend_schema(parameters=[ExportSerializer], responses={200: OpenApiResponse(bytes)})
+@extend_schema(
+    parameters=[ExportSerializer],
+    responses={(200, kind): OpenApiResponse(bytes) for kind in {kind for kind, _ending in exporting.TYPES.values()}},
+)
 @api_view(["GET"])
 def export(request: Request, slug: str) -> HttpResponse:
     """The tables of a study with the answers of a rater, in any form of the page."""
@@ -92,3 +105,24 @@ def split(request: Request, slug: str) -> HttpResponse:
     except TablesRefused as refused:
         raise serializers.ValidationError({"detail": [str(refused)]}) from refused
     return HttpResponse(made.as_json(tables), content_type="application/json")
+
+
+@extend_schema(parameters=[ExamplesSerializer], responses={200: OpenApiResponse(bytes)})
+@api_view(["GET"])
+def lines_apart(request: Request, slug: str) -> HttpResponse:
+    """Lines on which systems are wrong beside what is right, as CSV."""
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+    asked = ExamplesSerializer(data=request.query_params)
+    asked.is_valid(raise_exception=True)
+    said = asked.validated_data
+    systems = list(dict.fromkeys(code for code in map(str.strip, said["systems"].split(",")) if code))
+    known = set(study.raters.values_list("code", flat=True))
+    if unknown := [code for code in (said["truth"], *systems) if code not in known]:
+        raise serializers.ValidationError(
+            {"detail": [_("The study has no rater “%(rater)s”.") % {"rater": unknown[0][:60]}]}
+        )
+    note_looks(sheets=study.sheets.all(), user=user_of(request))
+    tables = {code: queries.tables_of(study, rater=code) for code in systems}
+    found = examples.lines(queries.tables_of(study, rater=said["truth"]), tables, which=said["which"])
+    drawn = examples.drawn(found, said["n"], seed=said["seed"])
+    return HttpResponse(examples.as_csv(drawn), content_type="text/csv; charset=utf-8")

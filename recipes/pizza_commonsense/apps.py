@@ -10,10 +10,11 @@ class PizzaCommonsense(packs.Pack):
 
     def register(self) -> None:
         from annotation import doors
-        from annotation.deriving.making import Deriver
+        from annotation.deriving.making import Deriver, asks
         from annotation.models import Role
-        from recipes.pizza_commonsense import actions, derivers
+        from recipes.pizza_commonsense import actions, derivers, exchange
 
+        exchange.register()
         doors.register_tab(
             position=16,
             label=_("Tables"),
@@ -30,6 +31,7 @@ class PizzaCommonsense(packs.Pack):
                     "split becomes a line as it is."
                 ),
                 make=derivers.atomic_instructions,
+                fits=asks(derivers.PARTS),
             )
         )
         doors.register_deriver(
@@ -41,6 +43,7 @@ class PizzaCommonsense(packs.Pack):
                     "lot. Who wrote them is kept, and hidden from who judges."
                 ),
                 make=derivers.two_systems,
+                fits=derivers.has_tables,
                 asks=derivers.two_systems_ask,
                 reads_raters=True,
             )

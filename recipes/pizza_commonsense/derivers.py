@@ -75,6 +75,11 @@ def _text(code: str) -> str:
 # --- two systems side by side -----------------------------------------------------------------------------------------
 
 
+def has_tables(scheme: SchemeSpec) -> bool:
+    """Its lines are instructions with what goes in and what comes out."""
+    return any({"input", "output"} <= {question.key for question in one.questions} for one in scheme.sections)
+
+
 def two_systems(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterator[MadeSheet]:
     """Each line that both of two raters answered becomes a row, with their input and output side by side.
 

@@ -4,15 +4,19 @@ import re
 from typing import Any
 
 from django import forms
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Rater, Study
-from recipes.pizza_commonsense import sheets
+from recipes.pizza_commonsense import examples, sheets
 from recipes.pizza_commonsense.clusters import APART, CHANCE, WITHIN
 from recipes.pizza_commonsense.records import Table, TablesRefused, read_json_lines
 from recipes.pizza_commonsense.training import Masks
 
 MAX_BYTES = 8_000_000
+# Recipes that somebody waits for: a sheet, and the answers in its cells, take some hundredths of a second each.
+AT_ONCE = 20
 _HEADINGS = {*sheets.COLUMNS, *sheets.ALSO}
 
 
@@ -95,15 +99,30 @@ class TablesForm(forms.Form):
         file = cleaned["file"]
         if bool(cleaned["text"].strip()) == bool(file):
             raise forms.ValidationError(_("Paste recipes or choose a file: one of the two."))
-        if file and file.size > MAX_BYTES:
-            raise forms.ValidationError(
-                _("The file has more than %(mb)s MB. Use the command pizza_tables.") % {"mb": 8}
-            )
+        if file:
+            _refuse_too_large(file)
+        if self.large is not None:
+            return cleaned  # a worker reads it
         try:
             cleaned["tables"] = read_tables(file.read() if file else cleaned["text"].encode())
         except TablesRefused as refused:
             self.add_error("file" if file else "text", str(refused))
         return cleaned
+
+    @property
+    def large(self) -> UploadedFile[bytes] | None:
+        """The file, or the text as one, where a page would have to wait for it for long."""
+        file, text = self.cleaned_data["file"], self.cleaned_data["text"].encode()
+        size = file.size or 0 if file else len(text)
+        if size <= settings.PALATE_IMPORT_AT_ONCE and len(self.cleaned_data.get("tables", ())) <= AT_ONCE:
+            return None
+        return file or SimpleUploadedFile(str(_("pasted text")), text)
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """What of the form `actions.import_tables` takes."""
+        said = self.cleaned_data
+        return {"rater": said["rater"], "kind": self.kind, "example": said["example"], "replace": said["replace"]}
 
     @property
     def kind(self) -> str:
@@ -117,6 +136,19 @@ class SystemForm(forms.Form):
         label=_("Predictions"), help_text=_("JSON lines with “id” and “output”, the text that the system wrote.")
     )
     system = forms.SlugField(label=_("System"), max_length=60)
+
+    def clean_predictions(self) -> UploadedFile[bytes]:
+        file: UploadedFile[bytes] = self.cleaned_data["predictions"]
+        _refuse_too_large(file)
+        return file
+
+
+def _refuse_too_large(file: UploadedFile[bytes]) -> None:
+    if (file.size or 0) > settings.PALATE_MAX_IMPORT_BYTES:
+        raise forms.ValidationError(
+            _("The file has more than %(mb)s MB. Use the command pizza_tables.")
+            % {"mb": settings.PALATE_MAX_IMPORT_BYTES // 2**20}
+        )
 
 
 class ExportForm(forms.Form):
@@ -169,3 +201,50 @@ class SplitForm(forms.Form):
         ],
     )
     seed = forms.IntegerField(label=_("Seed"), initial=1)
+
+
+class ExamplesForm(forms.Form):
+    """Whose lines are shown beside what is right, and which of them."""
+
+    truth = forms.ChoiceField(label=_("What is right"), help_text=_("Answers of this rater"))
+    systems = forms.MultipleChoiceField(
+        label=_("Held against it"), widget=forms.CheckboxSelectMultiple, help_text=_("People, judges, and systems")
+    )
+    which = forms.ChoiceField(
+        label=_("Lines"),
+        choices=[
+            (examples.ANY, _("on which one of them is wrong")),
+            (examples.ALL, _("on which all of them are wrong")),
+            (examples.OPEN, _("of which one of them left a cell open")),
+        ],
+        initial=examples.ANY,
+    )
+    n = forms.IntegerField(label=_("How many"), min_value=1, max_value=200, initial=10)
+    seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=2**31 - 1, initial=1)
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        codes = study.raters.filter(assignments__isnull=False).distinct().order_by("kind", "code")
+        known = [(rater.code, rater.code) for rater in codes]
+        for name in ("truth", "systems"):
+            self.fields[name].choices = known  # type: ignore[attr-defined]
+        self.fields["truth"].initial = "gold" if ("gold", "gold") in known else None
+
+    def clean(self) -> dict[str, Any]:
+        said = super().clean() or {}
+        if said.get("truth") and said["truth"] in said.get("systems", ()):
+            self.add_error("systems", _("Who is right cannot be held against it as well."))
+        return said
+
+
+class StatisticsForm(SplitForm):
+    """Of whose answers a corpus is, and the split whose parts are held against each other."""
+
+    rater = forms.ChoiceField(label=_("Answers of"))
+    field_order = ["rater", "way", "seed"]
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        codes = [rater.code for rater in study.raters.order_by("kind", "code")]
+        self.fields["rater"].choices = [("", _("nobody: open tables")), *((code, code) for code in codes)]  # type: ignore[attr-defined]
+        self.fields["rater"].required = False

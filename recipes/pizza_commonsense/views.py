@@ -6,18 +6,32 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.actions import Refused
+from annotation.actions import Refused, note_looks
 from annotation.exchange.row_imports import ImportRefused
 from annotation.models import Rater, Role, Study
 from annotation.people.access import AppRequest, for_roles
-from recipes.pizza_commonsense import actions, clusters, exporting, queries
-from recipes.pizza_commonsense.actions import LONG, SCHEME, ImportedTables
-from recipes.pizza_commonsense.forms import ExportForm, SplitForm, SystemForm, TablesForm
+from recipes.pizza_commonsense import actions, clusters, corpus, examples, exchange, exporting, queries
+from recipes.pizza_commonsense.actions import LONG, SCHEME
+from recipes.pizza_commonsense.forms import ExamplesForm, ExportForm, SplitForm, StatisticsForm, SystemForm, TablesForm
 from recipes.pizza_commonsense.records import TablesRefused
 from recipes.pizza_commonsense.training import Masks
+
+SIZES = {
+    corpus.INSTRUCTIONS: gettext_lazy("Instructions of a recipe"),
+    corpus.WORDS: gettext_lazy("Words of an instruction"),
+    corpus.INPUT_THINGS: gettext_lazy("Things in an input"),
+    corpus.INPUT_WORDS: gettext_lazy("Words of an input"),
+    corpus.OUTPUT_THINGS: gettext_lazy("Things in an output"),
+    corpus.OUTPUT_WORDS: gettext_lazy("Words of an output"),
+}
+TEXTS = {
+    corpus.OF_INSTRUCTIONS: gettext_lazy("Instructions"),
+    corpus.OF_INGREDIENTS: gettext_lazy("Ingredients"),
+    corpus.OF_DISHES: gettext_lazy("Last outputs"),
+}
 
 
 @require_GET
@@ -32,20 +46,14 @@ def add(request: AppRequest, study: Study) -> HttpResponse:
     form = TablesForm(request.POST, request.FILES)
     if not form.is_valid():
         return _page(request, study, form=form)
-    said = form.cleaned_data
+    if form.large is not None:
+        return redirect(exchange.start(study=study, file=form.large, how=form.how, by=request.user))
     try:
-        made = actions.import_tables(
-            study=study,
-            tables=said["tables"],
-            rater=said["rater"],
-            kind=form.kind,
-            example=said["example"],
-            replace=said["replace"],
-        )
+        made = actions.import_tables(study=study, tables=form.cleaned_data["tables"], **form.how)
     except Refused as refused:
         form.add_error(None, _told(refused))
         return _page(request, study, form=form)
-    messages.success(request, " ".join(sentences(made)))
+    messages.success(request, " ".join(exchange.sentences(made)))
     return redirect("pizza_commonsense:tables", study.slug)
 
 
@@ -54,39 +62,20 @@ def add(request: AppRequest, study: Study) -> HttpResponse:
 def add_system(request: AppRequest, study: Study) -> HttpResponse:
     form = SystemForm(request.POST, request.FILES)
     if form.is_valid():
+        file, system = form.cleaned_data["predictions"], form.cleaned_data["system"]
+        if exchange.is_large(file.size):
+            return redirect(exchange.start(study=study, file=file, how={"system": system}, by=request.user))
         try:
-            text = form.cleaned_data["predictions"].read().decode("utf-8-sig")
-            found, unread = exporting.predictions(text, queries.tables_of(study))
-            made = actions.import_tables(
-                study=study, tables=found, rater=form.cleaned_data["system"], kind=Rater.Kind.JUDGE
-            )
-        except UnicodeDecodeError:
-            form.add_error("predictions", _("The file is no UTF-8 text. Save it as UTF-8."))
+            found, unread = exchange.predicted(study, file.read())
+            made = actions.import_tables(study=study, tables=found, rater=system, kind=Rater.Kind.JUDGE)
         except TablesRefused as refused:
             form.add_error("predictions", str(refused))
         except Refused as refused:
             form.add_error(None, _told(refused))
         else:
-            told = sentences(made)
-            if unread:
-                told.append(
-                    ngettext("Of %(n)s text nothing can be read.", "Of %(n)s texts nothing can be read.", len(unread))
-                    % {"n": len(unread)}
-                )
-            messages.success(request, " ".join(told))
+            messages.success(request, " ".join(exchange.sentences(made, len(unread))))
             return redirect("pizza_commonsense:tables", study.slug)
     return _page(request, study, system=form)
-
-
-def sentences(made: ImportedTables) -> list[str]:
-    """What an import did, for whoever asked for it."""
-    told = [ngettext("%(n)s recipe added.", "%(n)s recipes added.", made.new) % {"n": made.new}] if made.new else []
-    if made.known:
-        told.append(
-            ngettext("%(n)s was in the study already.", "%(n)s were in the study already.", made.known)
-            % {"n": made.known}
-        )
-    return told + (made.answers.sentences() if made.answers else [])
 
 
 def _told(refused: Refused) -> str:
@@ -139,6 +128,55 @@ def split(request: AppRequest, study: Study) -> HttpResponse:
             name = f"{study.slug}-{made.way}-{made.seed}.json"
             return _file(made.as_json(found).encode(), "application/json", name)
     return _page(request, study, splitting=form)
+
+
+@require_GET
+@for_roles(Role.MANAGER, Role.RESEARCHER)
+def statistics(request: AppRequest, study: Study) -> HttpResponse:
+    """How large the tables are, and what the parts of a split have in common."""
+    if study.scheme.slug != SCHEME:
+        raise Http404
+    gold = "gold" if study.raters.filter(code="gold").exists() else ""
+    form = StatisticsForm(
+        request.GET if "seed" in request.GET else {"rater": gold, "way": clusters.WITHIN, "seed": 1}, study=study
+    )
+    context: dict[str, object] = {"study": study, "form": form}
+    if form.is_valid():
+        said = form.cleaned_data
+        found = queries.tables_of(study, rater=said["rater"])
+        context["corpus"] = corpus.corpus(found)
+        context["sizes"] = [(SIZES[size.key], size) for size in corpus.corpus(found).sizes if size.n]
+        try:
+            split = clusters.split(found, seed=said["seed"], way=said["way"])
+        except TablesRefused:
+            pass  # fewer recipes than parts have nothing in common
+        else:
+            parts = {part: [found[place] for place in places] for part, places in split.parts.items()}
+            context["parts"] = [(part, len(of)) for part, of in parts.items()]
+            context["overlaps"] = [(TEXTS[one.key], one) for one in corpus.overlaps(parts) if one.n]
+    return render(request, "recipes/pizza_statistics.html", context)
+
+
+@require_GET
+@for_roles(Role.MANAGER, Role.RESEARCHER)
+def lines_apart(request: AppRequest, study: Study) -> HttpResponse:
+    """Lines on which systems are wrong, drawn, beside what is right; as a page, or as CSV."""
+    if study.scheme.slug != SCHEME:
+        raise Http404
+    form = ExamplesForm(request.GET or None, study=study)
+    context: dict[str, object] = {"study": study, "form": form}
+    if form.is_valid():
+        said = form.cleaned_data
+        note_looks(sheets=study.sheets.all(), user=request.user)
+        tables = {code: queries.tables_of(study, rater=code) for code in said["systems"]}
+        found = examples.lines(queries.tables_of(study, rater=said["truth"]), tables, which=said["which"])
+        drawn = examples.drawn(found, said["n"], seed=said["seed"])
+        if "csv" in request.GET:
+            return _file(examples.as_csv(drawn), "text/csv; charset=utf-8", f"{study.slug}-lines-{said['seed']}.csv")
+        asked = request.GET.copy()
+        asked["csv"] = "1"
+        context |= {"lines": drawn, "n_found": len(found), "truth": said["truth"], "csv": f"?{asked.urlencode()}"}
+    return render(request, "recipes/pizza_examples.html", context)
 
 
 def _file(content: bytes, mime: str, name: str) -> HttpResponse:

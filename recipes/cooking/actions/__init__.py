@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from recipes.cooking.actions.documents import Import, add_recipe, evidence_of, import_documents
+from recipes.cooking.actions.documents import (
+    Import,
+    add_recipe,
+    asks_tasks,
+    evidence_of,
+    import_documents,
+    takes_recipes,
+)
 from recipes.cooking.actions.mending import mend, put_back
 from recipes.cooking.actions.retrieving import (
     MAX_DOCUMENTS,
@@ -25,6 +32,7 @@ __all__ = [
     "Import",
     "Recording",
     "add_recipe",
+    "asks_tasks",
     "cancel_retrieval",
     "decide",
     "evidence_of",
@@ -36,4 +44,5 @@ __all__ = [
     "resume_retrieval",
     "search_for_items",
     "start_retrieval",
+    "takes_recipes",
 ]

@@ -23,31 +23,44 @@ from recipes.cooking.pages import READER, Page, PageRefused
 from recipes.cooking.pages.outline import visible
 from recipes.cooking.parsing import ParsedRecipe
 from recipes.cooking.vocabulary import INGREDIENT, STEP
+from work.actions import is_passing
 
 logger = logging.getLogger(__name__)
 
 
+def takes_recipes(study: Study) -> bool:
+    """Whether the study's scheme has the sections of recipes."""
+    facets = {section.key: set(section.column.facets) for section in study.scheme.parsed.sections}
+    return facets.get("ingredients") == {"ingredient"} and facets.get("tasks", set()) <= {"task", "tool", "ingredients"}
+
+
+def asks_tasks(study: Study) -> bool:
+    return "tasks" in {section.key for section in study.scheme.parsed.sections}
+
+
 @transaction.atomic
-def add_recipe(*, study: Study, recipe: ParsedRecipe) -> Sheet:
+def add_recipe(*, study: Study, recipe: ParsedRecipe, written: Mapping[str, str] | None = None) -> Sheet:
     """Make the sheet of a generated recipe: its ingredients and tasks are the columns.
+
+    `written`: the line of an ingredient as it was written, by its name.
 
     Raises:
         Refused: the study's scheme has not the sections of recipes, or a sheet of that name.
     """
-    facets = {section.key: set(section.column.facets) for section in study.scheme.parsed.sections}
-    if facets.get("ingredients") != {"ingredient"} or not facets.get("tasks", set()) <= {"task", "tool", "ingredients"}:
+    if not takes_recipes(study):
         raise Refused(_("The scheme of this study has no section “ingredients” with the facet “ingredient”."))
     columns = {
         "ingredients": [{"ingredient": name} for name in recipe.ingredients],
-        "tasks": [asdict(task) for task in recipe.tasks] if "tasks" in facets else [],
+        "tasks": [asdict(task) for task in recipe.tasks] if asks_tasks(study) else [],
     }
-    if "tasks" in facets and not recipe.tasks:
+    if asks_tasks(study) and not recipe.tasks:
         raise Refused(_("“%(name)s” has no tasks, and this study asks about tasks.") % {"name": recipe.name})
     sheet = annotating.add_sheet(study=study, title=recipe.name, columns=columns)
     Recipe.objects.create(
         sheet=sheet,
         name=recipe.name,
         ingredients=list(recipe.ingredients),
+        written=[(written or {}).get(name, "") for name in recipe.ingredients],
         steps=list(recipe.steps),
         tasks=[asdict(task) for task in recipe.tasks],
     )
@@ -65,7 +78,8 @@ class Import:
 def import_documents(*, sheet: Sheet, pages: Iterable[Page | PageRefused]) -> Import:
     """Add pages as rows of a sheet, each whole or not at all; one that is refused does not stop the others.
 
-    The same pages may come twice at the same moment: they are in once.
+    The same pages may come twice at the same moment: they are in once. What says nothing of a page, such as a database
+    that is away, is raised: the pages before it are in, and the others can be imported again.
     """
     result = Import()
     for page in pages:
@@ -76,7 +90,9 @@ def import_documents(*, sheet: Sheet, pages: Iterable[Page | PageRefused]) -> Im
             result.added.append(add_document(sheet=sheet, page=page).row)
         except SamePage as same:
             result.refused.append(str(same))
-        except Exception:
+        except Exception as error:
+            if is_passing(error):
+                raise
             # Whatever is wrong with this page is not wrong with the next one.
             file = storable(page.source)
             logger.exception("%s could not be stored in sheet %s", file, sheet.pk)

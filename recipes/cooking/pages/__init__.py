@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
-from recipes.cooking.pages.reading import MAX_PAGE_BYTES, Page, PageRefused, read_files, read_folder, read_page
+from recipes.cooking.pages.reading import (
+    MAX_PAGE_BYTES,
+    Page,
+    PageRefused,
+    count_pages,
+    read_files,
+    read_folder,
+    read_page,
+)
 from recipes.cooking.pages.showing import readable
 
-READER = "2"
+READER = "3"
 """The version of this reader; a higher one wherever a page may be read in another way than before."""
 
-__all__ = ["MAX_PAGE_BYTES", "READER", "Page", "PageRefused", "read_files", "read_folder", "read_page", "readable"]
+__all__ = [
+    "MAX_PAGE_BYTES",
+    "READER",
+    "Page",
+    "PageRefused",
+    "count_pages",
+    "read_files",
+    "read_folder",
+    "read_page",
+    "readable",
+]

@@ -47,6 +47,7 @@ def weigh(stated: Extract, shown: Extract, outline: Outline) -> Judgement:
     """
     titles = _titles(outline)
     ingredients = once(_without_titles(stated.ingredients, titles))
+    ingredients = _without_unshown_titles(ingredients, shown.ingredients, outline)
     steps = once(tuple(line for line in stated.steps if line))
     marks: list[str] = []
     first = _list(ingredients, shown.ingredients, shown.signs[0], _ingredients_lose)
@@ -186,6 +187,24 @@ def _without_titles(lines: Lines, titles: frozenset[str]) -> Lines:
     """Where more of them would be titles than a recipe has parts, they are names in bold."""
     kept = tuple(line for line in lines if not _is_title(line, titles))
     return kept if len(kept) >= 0.6 * len(lines) else lines
+
+
+def _without_unshown_titles(lines: Lines, shown: Lines, outline: Outline) -> Lines:
+    """Without words that the page shows nowhere: between two ingredients that follow each other there, or before its
+    first one. Titles of parts that the data alone have ("Dough")."""
+    if len(shown) < 3 or covered(shown, lines) < 0.9:
+        return lines
+    place = {bare(line): n for n, line in enumerate(shown)}
+    at = [place.get(bare(line)) for line in lines]
+    anywhere = {bare(line.text) for line in outline.lines}
+    titles = set()
+    for n, line in enumerate(lines[:-1]):
+        before, after = at[n - 1] if n else -1, at[n + 1]
+        between = before is not None and after is not None and after == before + 1
+        if at[n] is None and between and words.count(line) <= _NAME_WORDS and not words.has_quantity(line):
+            titles.add(n)
+    titles -= {n for n in titles if bare(lines[n]) in anywhere}
+    return tuple(line for n, line in enumerate(lines) if n not in titles)
 
 
 def _is_title(line: str, titles: frozenset[str]) -> bool:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from re import Pattern
 
+from lxml import etree
+
 from recipes.cooking.pages import numbering, words
 from recipes.cooking.pages.outline import Line, Outline, names_of
 from recipes.cooking.pages.structured import Extract
@@ -269,6 +271,7 @@ def _whole_list(outline: Outline, group: list[int]) -> list[int]:
 def _clean_ingredients(outline: Outline, group: list[int]) -> list[int]:
     """Without sub-headings, labels and buttons; ends where steps or another section begin, or prose does."""
     mostly_strong = 2 * sum(outline.lines[i].strong for i in group) > len(group)
+    listed = _lists_of_amounts(outline, group)
     kept: list[int] = []
     prose = 0
     for i in group:
@@ -282,7 +285,7 @@ def _clean_ingredients(outline: Outline, group: list[int]) -> list[int]:
             continue
         if _is_subheading(line, strong_counts=not mostly_strong):
             continue
-        if _ingredient_score(line) < 0:
+        if _ingredient_score(line) < 0 and (line.element.getparent() not in listed or words.count(line.text) > 60):
             prose += 1
             if prose >= 2 and kept:
                 break
@@ -290,6 +293,19 @@ def _clean_ingredients(outline: Outline, group: list[int]) -> list[int]:
         prose = 0
         kept.append(i)
     return kept
+
+
+def _lists_of_amounts(outline: Outline, group: list[int]) -> set[etree._Element | None]:
+    """The lists of which many items are an amount and little more: their other items are ingredients too, with a whole
+    sentence behind them ("1 can of beans, drained. Any kind will do.")."""
+    items: dict[etree._Element | None, list[float]] = {}
+    for i in group:
+        line = outline.lines[i]
+        if line.tag == "li" and line.section is None:
+            items.setdefault(line.element.getparent(), []).append(_ingredient_score(line))
+    return {
+        parent for parent, scores in items.items() if sum(score >= 0.6 for score in scores) >= max(2, len(scores) / 3)
+    }
 
 
 def _is_subheading(line: Line, *, strong_counts: bool) -> bool:

@@ -35,7 +35,7 @@ _BOLD = {"b", "strong"}
 # Between inline elements without white space: a space if letters or digits would run together (CSS sets them apart).
 _JOINT = "\x00"
 _JOINT_TAGS = {"span", "div", "data", "td", "th", "p", "dt", "dd", "h4", "h5"}
-_INVISIBLE = re.compile("[\u200b\u200e\u200f\u2060\u2061-\u2064\ufeff\xad\u180e]")
+_INVISIBLE = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\xad\u180e]")
 _BULLET = re.compile(r"^[\s▢☐□◻▪■●○•·∙‣⁃✓✔☑\-–—*►▸+]+(?=\S)")
 
 
@@ -50,12 +50,15 @@ def unescaped(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """`text` with HTML entities resolved, white space folded, invisible signs and what cannot be stored left out."""
-    return " ".join(storable(visible(unescaped(text))).split())
+    """`text` with HTML entities resolved, white space folded, none before a comma (where data are put together out of
+    parts), invisible signs and what cannot be stored left out."""
+    folded = " ".join(storable(visible(unescaped(text))).split())
+    return folded.replace(" , ", ", ") if " , " in folded else folded
 
 
 def visible(text: str) -> str:
-    """`text` without what nobody sees and no word is found over: soft hyphens, zero-width spaces, byte order marks."""
+    """`text` without what nobody sees and no word is found over: soft hyphens, zero-width spaces, byte order marks, and
+    signs that turn the line round."""
     return _INVISIBLE.sub("", text)
 
 
@@ -126,7 +129,7 @@ def read(root: etree._Element) -> Outline:
     def flush() -> None:
         if not pieces:
             return
-        text = fold(_join([piece for piece, _, _ in pieces]))
+        text = words.without_disclosures(fold(_join([piece for piece, _, _ in pieces])))
         text = _BULLET.sub("", text)
         if text and owner.tag == "dd" and len(text) <= _AMOUNT_LENGTH and outline.lines:
             term = outline.lines[-1]

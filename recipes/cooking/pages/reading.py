@@ -17,6 +17,7 @@ from typing import BinaryIO
 from base.sentences import gettext as _
 from base.sentences import gettext_noop
 from recipes.cooking.pages import library, outline, packed, structured
+from recipes.cooking.pages.crowded import MOST_ATTRIBUTES, is_crowded
 from recipes.cooking.pages.finding import read_recipe
 from recipes.cooking.pages.head import Head
 
@@ -72,6 +73,12 @@ _OLD_ENCODINGS = {
     "zh": "gb18030",
     "ko": "cp949",
 }
+
+
+# Python's codecs that no page is in, of which some take time by the square of the length.
+_NO_PAGE = frozenset(
+    {"punycode", "idna", "unicode_escape", "unicode-escape", "raw_unicode_escape", "raw-unicode-escape"}
+)
 
 
 class PageRefused(Exception):
@@ -135,6 +142,19 @@ def read_files(
             yield from _read_archive(name, stream, max_bytes)
         else:
             yield _read_or_refuse(name, stream, max_bytes)
+
+
+def count_pages(streams: Iterable[BinaryIO]) -> int:
+    """How many pages `read_files` will give, or refuse, without reading them. They are left at their beginning."""
+    n = 0
+    for stream in streams:
+        try:
+            with zipfile.ZipFile(stream) as archive:
+                n += sum(not member.is_dir() and _is_page_name(member.filename) for member in archive.infolist())
+        except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
+            n += 1
+        stream.seek(0)
+    return n
 
 
 def read_page(name: str, data: bytes, *, url: str = "", max_bytes: int = MAX_PAGE_BYTES) -> Page:
@@ -272,6 +292,11 @@ def text_of(name: str, data: bytes) -> str:
         raise PageRefused(name, _("is an MHTML archive; save the page again as “HTML only” and import that."))
     if not _TAG.search(text):
         raise PageRefused(name, _("is not HTML: it holds plain text without markup."))
+    if is_crowded(text):
+        raise PageRefused(
+            name,
+            _("is no page that anybody wrote: a tag in it has more than %(n)s attributes.") % {"n": MOST_ATTRIBUTES},
+        )
     return text
 
 
@@ -304,6 +329,6 @@ def decoded(data: bytes) -> str:
         language = re.search(rb"<html[^>]{0,400}?\slang\s*=\s*[\"']?([a-zA-Z]{2})", data[:4096])
         encoding = _OLD_ENCODINGS.get(language[1].decode("ascii").casefold() if language else "", "windows-1252")
     try:
-        return data.decode(encoding, "replace")
+        return data.decode("windows-1252" if encoding in _NO_PAGE else encoding, "replace")
     except (LookupError, UnicodeError):
         return data.decode("windows-1252", "replace")

@@ -160,6 +160,14 @@ _NOISE = re.compile(
     r"scale|\d+(?:/\d+)?x|video|click (?:here|for).*|tap (?:to|on).*|text ingredients|anzeige|werbung|"
     r"publicité|publicidad)\W*$"
 )
+# What sites must say of a link that earns them money, in brackets behind it.
+_DISCLOSURE = re.compile(
+    r"\s*[\[(]\s*\*?(?:(?:paid|sponsored|commissionable)(?: links?)?|commissions? earned|ad|werbung|anzeige|"
+    r"publicité|publicidad|"
+    r"(?:\w+[ -]){0,2}(?:affil|afili)\w*(?:[ -]\w+)?|(?:annons|reklam)\w*|mainos\w*|partner(?:link|odkaz)\w*|"
+    r"spons?or\w* link\w*|gesponsord\w*|lien (?:sponsorisé|rémunéré))\W*[\])]",
+    re.IGNORECASE,
+)
 _PART = re.compile(
     r"^\W*(?:for (?:the|your|a)|für (?:den|die|das)|pour (?:la|le|les|l[’'])|para (?:la|el|los|las|o|a|os|"
     r"as)|per (?:la|il|lo|i|gli|le|l[’'])|"
@@ -305,6 +313,11 @@ def is_meta(text: str) -> bool:
 def is_step_label(text: str) -> bool:
     """ "Step 3", "3." and the like, alone on a line."""
     return len(text) < 20 and bool(_STEP_LABEL.match(text.casefold()))
+
+
+def without_disclosures(text: str) -> str:
+    """`text` without what is said of its links in brackets: "[paid link]", "(Affiliate-Link)"."""
+    return _DISCLOSURE.sub("", text) if "[" in text or "(" in text else text
 
 
 def without_step_label(text: str) -> str:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import logging
-from collections.abc import Iterable, Iterator
-from typing import BinaryIO
+from collections import Counter
 
 from csp.constants import NONE, SELF
 from csp.decorators import csp
@@ -14,19 +12,17 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.actions import Refused
-from annotation.models import Assignment, Rater, Role, Row, Sheet, Study
+from annotation.evidence.kinds import HEADING, known
+from annotation.models import Assignment, Import, Role, Row, Study
 from annotation.people.access import AppRequest, check_role, for_roles
-from recipes.cooking import actions, mending_queries, retrieval_queries
-from recipes.cooking.forms import DocumentsForm, RecipeForm
+from recipes.cooking import actions, exchange, mending_queries, queries, retrieval_queries
+from recipes.cooking.forms import DocumentsForm, ProposedRecipeForm, RecipeForm
 from recipes.cooking.models import Document
-from recipes.cooking.pages import Page, PageRefused, read_files, readable
-
-logger = logging.getLogger(__name__)
+from recipes.cooking.pages import readable
 
 
 @require_GET
@@ -38,15 +34,30 @@ def documents(request: AppRequest, study: Study) -> HttpResponse:
 @require_POST
 @for_roles(Role.MANAGER)
 def add_recipe(request: AppRequest, study: Study) -> HttpResponse:
-    form = RecipeForm(request.POST, request.FILES)
+    """Add a recipe that says all. What any other text comes to is proposed first, and added when it comes back."""
+    asks_tasks = actions.asks_tasks(study)
+    form: RecipeForm | ProposedRecipeForm
+    if is_proposed := "proposed" in request.POST:
+        form = ProposedRecipeForm(request.POST, asks_tasks=asks_tasks)
+    else:
+        form = RecipeForm(request.POST, request.FILES, asks_tasks=asks_tasks)
     if form.is_valid():
+        if proposal := form.cleaned_data.get("proposal"):
+            initial = ProposedRecipeForm.initial_of(proposal)
+            form = ProposedRecipeForm(initial=initial, asks_tasks=asks_tasks)
+            return render(request, "recipes/new_recipe.html", {"study": study, "form": form})
         try:
-            sheet = actions.add_recipe(study=study, recipe=form.cleaned_data["recipe"])
+            sheet = actions.add_recipe(
+                study=study, recipe=form.cleaned_data["recipe"], written=form.cleaned_data.get("written", {})
+            )
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
             messages.success(request, _("“%(title)s” is in. Import its documents now.") % {"title": sheet.title})
             return redirect("recipes:documents", study.slug)
+    if is_proposed:
+        return render(request, "recipes/new_recipe.html", {"study": study, "form": form})
+    assert isinstance(form, RecipeForm)
     return _page(request, study, recipe_form=form)
 
 
@@ -57,25 +68,16 @@ def import_documents(request: AppRequest, study: Study) -> HttpResponse:
     if not form.is_valid():
         return _page(request, study, documents_form=form)
     sheet = form.cleaned_data["sheet"]
-    files = [(file.name or "", file.file) for file in form.cleaned_data["pages"]]
-    result = actions.import_documents(sheet=sheet, pages=_pages(files))
-    if result.added:
-        n = len(result.added)
-        messages.success(
-            request,
-            ngettext("%(n)s document added to “%(sheet)s”.", "%(n)s documents added to “%(sheet)s”.", n)
-            % {"n": n, "sheet": sheet.title},
-        )
-        if _is_planned(sheet):
-            messages.warning(
-                request,
-                ngettext(
-                    "“%(sheet)s” was planned before: nobody is assigned to its new document yet. Do so under “Plan”.",
-                    "“%(sheet)s” was planned before: nobody is assigned to its new documents yet. Do so under “Plan”.",
-                    n,
-                )
-                % {"sheet": sheet.title},
-            )
+    files = form.cleaned_data["pages"]
+    if exchange.is_large(files):
+        return redirect(exchange.start(sheet=sheet, files=files, by=request.user))
+    pages = exchange.pages_of((file.name or "", file.file) for file in files)
+    result = actions.import_documents(sheet=sheet, pages=pages)
+    said, then = exchange.sentences(sheet, len(result.added))
+    if said:
+        messages.success(request, said)
+    if then:
+        messages.warning(request, then)
     for sentence in result.refused:
         messages.error(request, sentence)
     return redirect("recipes:documents", study.slug)
@@ -101,7 +103,9 @@ def document(request: AppRequest, study: Study, pk: int) -> HttpResponse:
 
 
 # Nothing runs and nothing is loaded in a stored page, even when its address is opened by itself.
-_SANDBOX = {"default-src": [NONE], "style-src": [SELF], "frame-ancestors": [SELF], "base-uri": [NONE], "sandbox": True}
+_SANDBOX = {"default-src": [NONE], "style-src": [SELF], "frame-ancestors": [SELF], "base-uri": [NONE]}
+# The grid hears keys in the page and marks words there; without scripts of its own that is all that its origin gives.
+_SANDBOX["sandbox"] = ["allow-same-origin"]
 
 
 @require_GET
@@ -117,21 +121,6 @@ def stored_page(request: AppRequest, pk: int) -> HttpResponse:
     return render(request, "recipes/stored_page.html", {"row": row, "page": mark_safe(page)})  # noqa: S308
 
 
-def _pages(files: Iterable[tuple[str, BinaryIO]]) -> Iterator[Page | PageRefused]:
-    """The pages of each file. One that breaks the reader in a way that nobody foresaw does not stop the others."""
-    for name, stream in files:
-        try:
-            yield from read_files([(name, stream)])
-        except Exception:
-            logger.exception("%s could not be read", name)
-            yield PageRefused(name, _("could not be read any further. The error was logged."))
-
-
-def _is_planned(sheet: Sheet) -> bool:
-    at_work = Assignment.objects.filter(row__sheet=sheet, rater__kind=Rater.Kind.PERSON)
-    return at_work.exclude(state=Assignment.State.WITHDRAWN).exists()
-
-
 def _page(
     request: AppRequest,
     study: Study,
@@ -140,22 +129,32 @@ def _page(
     documents_form: DocumentsForm | None = None,
 ) -> HttpResponse:
     rows: dict[int, list[Row]] = {}
-    for row in Row.objects.filter(sheet__study=study).select_related("document").defer("evidence", "document__html_gz"):
+    for row in Row.objects.filter(sheet__study=study).select_related("document").defer("document__html_gz"):
         rows.setdefault(row.sheet_id, []).append(row)
-    sheets = list(study.sheets.order_by("position"))
+    sheets = list(study.sheets.order_by("position").select_related("recipe"))
+    kinds = known(study.scheme.parsed.block_kinds)
     states = mending_queries.states(study)
     for row in (row for of_sheet in rows.values() for row in of_sheet):
         row.reading = states.get(row.pk)  # type: ignore[attr-defined]  # for the template
+        counts = Counter(str(block.get("kind")) for block in row.evidence)
+        row.read = [(kinds[kind].title, n) for kind, n in counts.items() if kind in kinds and kind != HEADING]  # type: ignore[attr-defined]
     readers, hosts = mending_queries.shares(study)
     context = {
         "study": study,
         "may_write": Role.MANAGER in study.roles,
-        "sheets": [{"sheet": sheet, "rows": rows.get(sheet.pk, [])} for sheet in sheets],
+        "imports": study.imports.filter(what=Import.What.PAGES)[:5],
+        "takes_recipes": actions.takes_recipes(study),
+        "words": study.scheme.parsed.words,
+        "sheets": [
+            {"sheet": sheet, "rows": rows.get(sheet.pk, []), "text": queries.text_of(getattr(sheet, "recipe", None))}
+            for sheet in sheets
+        ],
+        "declared": study.scheme.parsed.block_kinds,
         "n_doubtful": sum(bool(state.doubts) and not state.looked_at for state in states.values()),
         "n_looked_at": sum(state.looked_at for state in states.values()),
         "readers": readers,
         "hosts": hosts,
-        "recipe_form": recipe_form or RecipeForm(),
+        "recipe_form": recipe_form or RecipeForm(asks_tasks=actions.asks_tasks(study)),
         "documents_form": documents_form or DocumentsForm(study=study),
     }
     return render(request, "recipes/documents.html", context)

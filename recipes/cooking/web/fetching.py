@@ -292,6 +292,9 @@ def _unpacked(sent: bytes, window: int, max_bytes: int) -> bytes:
             continue
         if len(body) > max_bytes:
             raise _too_large(max_bytes)
+        # Some servers never end their packing; a page that does not end either was cut off.
+        if not unpacker.eof and b"</html" not in body[-4096:].lower():
+            raise NotFetched(Fate.PASSING, _("The server broke off in the middle of its answer."))
         return body
     raise NotFetched(Fate.DEAD, _("The page is packed, and damaged."))
 

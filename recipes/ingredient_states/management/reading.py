@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from pathlib import Path
 
 from django.core.management.base import CommandError
 
 from annotation.deriving import queries
 from annotation.deriving.making import DerivingRefused
+from annotation.models import Row
 from judges.management.telling import study_called
 from recipes.ingredient_states.probing.derivers import recipes_of
 from recipes.ingredient_states.probing.tasks import Part, Recipe
+from recipes.ingredient_states.queries import picture_address
 
 
 def add_arguments(parser: ArgumentParser, *, part: Part) -> None:
@@ -30,6 +33,19 @@ def recipes(study: str, rater: str) -> list[Recipe]:
         return [told.recipe for told in recipes_of(queries.chosen(found, rater=rater).source)]
     except DerivingRefused as refused:
         raise CommandError(str(refused)) from refused
+
+
+def pictures(study: str, recipes: Sequence[Recipe]) -> dict[str, str]:
+    """The pictures of recipes as data: addresses, by the recipes' keys."""
+    found = {}
+    wanted = {recipe.key for recipe in recipes}
+    for told in recipes_of(queries.chosen(study_called(study)).source):
+        row = Row.objects.get(pk=told.row.number)
+        if told.recipe.key in wanted and (address := picture_address(row)):
+            found[told.recipe.key] = address
+    if not found:
+        raise CommandError("No recipe of the study has a picture.")
+    return found
 
 
 def write(out: Path, lines: list[str], what: str) -> str:

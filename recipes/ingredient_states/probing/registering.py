@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 def register() -> None:
     from annotation import doors
-    from annotation.deriving.making import Deriver
+    from annotation.deriving.making import Deriver, asks_for
+    from annotation.scheme.spec import Kind
     from recipes.ingredient_states.probing import derivers
     from reports import doors as report_doors
 
@@ -30,6 +31,7 @@ def register() -> None:
                 "candidate or more than ten."
             ),
             make=derivers.probing_tasks,
+            fits=asks_for(Kind.TRANSITIONS),
             asks=derivers.asks,
         )
     )

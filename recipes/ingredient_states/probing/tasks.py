@@ -118,10 +118,13 @@ def in_part(key: str, part: Part, *, seed: int, training_share: float = 0.6) -> 
     return trains == (part == Part.TRAINING)
 
 
-def jsonl(made: Iterable[Instance]) -> Iterator[str]:
-    """A line of JSON each, the same bytes for the same instances."""
+def jsonl(made: Iterable[Instance], pictures: Mapping[str, str] | None = None) -> Iterator[str]:
+    """A line of JSON each, the same bytes for the same instances; `pictures`: data: addresses by the recipe's key, that
+    go with the instances of these recipes."""
     for one in made:
-        yield json.dumps(vars(one), ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n"
+        picture = (pictures or {}).get(one.recipe)
+        told = {**vars(one), "picture": picture} if picture else vars(one)
+        yield json.dumps(told, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n"
 
 
 def _references(recipe: Recipe, seed: int) -> Iterator[Instance]:

@@ -47,6 +47,21 @@ class StateExample:
         return json.dumps(vars(self), ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n"
 
 
+def chat(example: StateExample, picture: str) -> str:
+    """An example as a chat, the form in which trainers of models take pictures; `picture`: a data: address, "" for
+    none. Its line of JSON, the same bytes for the same example."""
+    asked: object = example.prompt
+    if picture:
+        asked = [{"type": "image_url", "image_url": {"url": picture}}, {"type": "text", "text": example.prompt}]
+    told = {
+        "recipe": example.recipe,
+        "language": example.language,
+        "step": example.step,
+        "messages": [{"role": "user", "content": asked}, {"role": "assistant", "content": example.answer}],
+    }
+    return json.dumps(told, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n"
+
+
 def check_wording(wording: str) -> None:
     """
     Raises:

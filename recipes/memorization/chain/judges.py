@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from judges import actions as judging
 from judges.models import Judge
 from llm.models import LanguageModel
@@ -18,8 +20,12 @@ _PROMPTS = {
 _LONGEST = {CHOOSES: 300, PARSES: 900, EXAMINES: 60}  # tokens of an answer
 
 
-def of_model(model: LanguageModel, *, chat_form: bool = True) -> dict[str, Judge]:
+def of_model(
+    model: LanguageModel, *, chat_form: bool = True, longest: Mapping[str, int] | None = None
+) -> dict[str, Judge]:
     """{role: judge} of one model, each stored once and called `MODEL-ROLE`. They write at temperature 0.
+
+    `longest`: tokens of an answer, of roles that are to have others than usual.
 
     Raises:
         annotation.actions.Refused: the model could never do it.
@@ -28,12 +34,14 @@ def of_model(model: LanguageModel, *, chat_form: bool = True) -> dict[str, Judge
     for role, file in _PROMPTS.items():
         name = f"{model.name[-50:]}-{role}"
         made[role] = Judge.objects.filter(name=name).select_related("model", "prompt").first() or _made(
-            model, role, name, file, chat_form=chat_form
+            model, role, name, file, chat_form=chat_form, longest={**_LONGEST, **(longest or {})}
         )
     return made
 
 
-def _made(model: LanguageModel, role: str, name: str, file: str, *, chat_form: bool) -> Judge:
+def _made(
+    model: LanguageModel, role: str, name: str, file: str, *, chat_form: bool, longest: Mapping[str, int]
+) -> Judge:
     prompt = judging.store_prompt(name=file, text=(ROOT / "prompts" / f"{file}.yaml").read_text(encoding="utf-8"))
     if role == LOOKS:
         return judging.create_judge(name=name, method=Judge.Method.CLOZE, model=model, prompt=prompt)
@@ -44,7 +52,7 @@ def _made(model: LanguageModel, role: str, name: str, file: str, *, chat_form: b
         prompt=prompt,
         chat_template=chat_form,
         temperature=0,
-        max_new_tokens=_LONGEST[role],
+        max_new_tokens=longest[role],
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 RULES = "rules"  # takes recipes apart without a model
+LEXICAL = "lexical"  # looks for the parts without a model
 
 
 class Step(StrEnum):

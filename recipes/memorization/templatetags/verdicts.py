@@ -23,7 +23,8 @@ def verdict_figure(context: dict[str, Any], figure: Figure) -> FigureAddresses:
         url = reverse("memorization:verdict-figure", args=[study.slug, figure.key, ending])
         return f"{url}?theme={theme}&v={context['digests'][figure.key]}{'&' if query else ''}{query}"
 
-    return FigureAddresses(figure, address("svg", "light"), address("svg", "dark"), address("pdf", "light"))
+    forms = [("svg", "light"), ("svg", "dark"), ("pdf", "light"), ("csv", "light")]
+    return FigureAddresses(figure, *(address(ending, theme) for ending, theme in forms))
 
 
 @register.simple_tag(takes_context=True)
@@ -35,7 +36,8 @@ def frozen_verdict_figure(context: dict[str, Any], figure: Figure) -> FigureAddr
         args = [context["study"].slug, frozen.pk, figure.key, ending]
         return f"{reverse('memorization:frozen-verdict-figure', args=args)}?theme={theme}"
 
-    return FigureAddresses(figure, address("svg", "light"), address("svg", "dark"), address("pdf", "light"))
+    forms = [("svg", "light"), ("svg", "dark"), ("pdf", "light"), ("csv", "light")]
+    return FigureAddresses(figure, *(address(ending, theme) for ending, theme in forms))
 
 
 @register.filter

@@ -11,7 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.scheme.spec import Words
-from recipes.memorization.verdict.outcomes import OUTCOMES, Curve, Group, Item, Outcome, curve, group, groups
+from recipes.cooking.web import optouts
+from recipes.memorization.verdict.outcomes import OUTCOMES, Curve, Group, Item, Outcome, covered, curve, group, groups
 from recipes.memorization.verdict.queries import ORIGINS, SectionItems, VerdictData
 from reports.contents import Contents, ContentsPart
 from reports.data.arrays import MAJORITY
@@ -51,7 +52,7 @@ def told(verdict: VerdictData, *, seed: int = 0) -> list[Told]:
     """The sections that have an item with an answer, in sentences."""
     words = verdict.data.scheme.words
     return [
-        Told(of, all_items, tuple(_sentences(of, all_items, words)))
+        Told(of, all_items, (*_sentences(of, all_items, words), *_reserved_sentences(verdict, of)))
         for of in verdict.sections
         if of.items
         for all_items in [group("", of.items, seed=seed)]
@@ -108,6 +109,23 @@ def _sentences(of: SectionItems, all_items: Group, words: Words) -> Iterator[str
             "%(n)s items have no answer yet and are left out.",
             of.n_open,
         ) % {"n": count(of.n_open)}
+
+
+def _reserved_sentences(verdict: VerdictData, of: SectionItems) -> Iterator[str]:
+    """What an opt-out covers: potential plagiarism hangs on it (the paper's footnote 1)."""
+    if verdict.reserved and (found := covered(of.items, Outcome.MEMORISED, verdict.reserved)).n:
+        yield ngettext(
+            "Sites have reserved %(documents)s of the %(rows)s against use by such programs: of the memorised, %(n)s "
+            "stands in those alone, and %(too)s in those and in others.",
+            "Sites have reserved %(documents)s of the %(rows)s against use by such programs: of the memorised, %(n)s "
+            "stand in those alone, and %(too)s in those and in others.",
+            found.alone,
+        ) % {
+            "documents": count(len(verdict.reserved)),
+            "rows": verdict.data.scheme.words.rows,
+            "n": count(found.alone),
+            "too": count(found.too),
+        }
 
 
 def _end_of(shares: Curve) -> int:
@@ -191,6 +209,8 @@ def _tables(verdict: VerdictData, of: SectionItems, seed: int) -> Iterator[Repor
     for key, name, found in _groupings(verdict, of, seed):
         yield _by(of, key, name, found, words)
     yield _by_documents(of, words)
+    if verdict.reserved:
+        yield _covered(verdict, of)
     yield _items(verdict, of)
 
 
@@ -281,6 +301,45 @@ def _by_documents(of: SectionItems, words: Words) -> ReportTable:
         how=_("What to expect of n %(rows)s drawn from those of the %(sheet)s, exactly (hypergeometric).")
         % {"rows": words.rows, "sheet": words.sheet},
         folded=True,
+    )
+
+
+def _covered(verdict: VerdictData, of: SectionItems) -> ReportTable:
+    words, found = verdict.data.scheme.words, (Outcome.MEMORISED, Outcome.INEXACT)
+    by_kind = {_("any of these"): set(verdict.reserved)}
+    for kind, said in optouts.KINDS.items():
+        if of_kind := {row for row, kinds in verdict.reserved.items() if kind in kinds}:
+            by_kind[str(_(said))] = of_kind
+    rows: list[tuple[Value, ...]] = []
+    for name, reserved in by_kind.items():
+        row: list[Value] = [name, len(reserved)]
+        for outcome in found:
+            of_outcome = covered(of.items, outcome, reserved)
+            row += [of_outcome.alone, of_outcome.too, of_outcome.n - of_outcome.alone - of_outcome.too]
+        rows.append(tuple(row))
+    return ReportTable(
+        key=f"{of.section.key}.verdict-reserved",
+        about=of.section.title,
+        title=_("What an opt-out covers"),
+        heads=(
+            Head("kind", _("What its site says")),
+            Head("documents", cap(words.rows), "count"),
+            *(
+                head
+                for outcome in found
+                for head in (
+                    Head(f"{outcome}_alone", _("in these alone"), "count", cap(str(NAMES[outcome]))),
+                    Head(f"{outcome}_too", _("in these and others"), "count", cap(str(NAMES[outcome]))),
+                    Head(f"{outcome}_others", _("in others alone"), "count", cap(str(NAMES[outcome]))),
+                )
+            ),
+        ),
+        rows=tuple(rows),
+        how=_(
+            "Items by the %(rows)s that have them, as they were reserved when they were fetched: of saved %(rows)s "
+            "nothing is known, and they count as others. That none is found does not say that none was meant."
+        )
+        % {"rows": words.rows},
     )
 
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.utils import translation
 
@@ -14,7 +14,8 @@ from recipes.memorization.verdict import queries
 from recipes.memorization.verdict.contents import contents_of
 from recipes.memorization.verdict.queries import Examination, Origin, VerdictData
 from reports.contents import Contents, read_contents
-from reports.data.arrays import Filters, study_data
+from reports.data.arrays import Filters
+from reports.data.cells import study_data
 from reports.data.label_table import LabelTable, canonical_json, unpacked
 from reports.frozen.comparison import compare
 from reports.frozen.recomputing import Recomputed
@@ -29,9 +30,9 @@ _SOURCES = ("contents.py", "freezing.py", "outcomes.py", "queries.py")
 
 
 def beside(verdict: VerdictData) -> str:
-    """The examination and the origins of the recipes, as canonical JSON."""
+    """The examination, the origins of the recipes and what documents are reserved, as canonical JSON."""
     of = verdict.examination
-    told = {
+    told: dict[str, Any] = {
         "examination": None
         if of is None
         else {
@@ -42,6 +43,8 @@ def beside(verdict: VerdictData) -> str:
         },
         "origins": [dict(origin.words) for origin in verdict.origins],
     }
+    if verdict.reserved:  # verdicts frozen before have none
+        told["reserved"] = sorted([place, *kinds] for place, kinds in verdict.reserved.items())
     return canonical_json(told).decode()
 
 
@@ -56,7 +59,8 @@ def verdict_from(table: LabelTable, beside: str, filters: Filters) -> VerdictDat
         of["n_ties"],
     )
     origins = [Origin(None, words) for words in told["origins"]]
-    return queries.of_labels(study_data(table, filters), filters, examination, origins)
+    reserved = {place: kinds for place, *kinds in told.get("reserved", [])}
+    return queries.of_labels(study_data(table, filters), filters, examination, origins, reserved)
 
 
 def contents_from(table: LabelTable, beside: str, filters: Filters, language: str) -> Contents:

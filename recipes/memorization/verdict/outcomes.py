@@ -8,7 +8,7 @@ available document and is no nonsense). Documents come first: nonsense that stan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -141,6 +141,29 @@ def _intervals(
         ]
     given = any(of.low is not None for of in found)
     return [(of.low, of.high) for of in found], "" if given else found[0].reason
+
+
+@dataclass(frozen=True)
+class Covered:
+    """Items of one outcome by whether the documents that have them are reserved: `alone`: all of these are; `too`: some
+    are; n: all of them."""
+
+    n: int
+    alone: int
+    too: int
+
+
+def covered(items: Sequence[Item], outcome: Outcome, reserved: Collection[int]) -> Covered:
+    """`outcome`: memorised or found inexactly; reserved: rows whose site has reserved them.
+
+    >>> items = [Item(0, 0, 2, (0,), ()), Item(0, 1, 2, (0, 1), ()), Item(0, 2, 2, (1,), ())]
+    >>> covered(items, Outcome.MEMORISED, {0})
+    Covered(n=3, alone=1, too=1)
+    """
+    rows = [item.exact or item.inexact for item in items if item.outcome == outcome]
+    n_reserved = [sum(row in reserved for row in of_item) for of_item in rows]
+    alone = sum(n == len(of_item) for n, of_item in zip(n_reserved, rows, strict=True))
+    return Covered(len(rows), alone, sum(map(bool, n_reserved)) - alone)
 
 
 def groups(items: Sequence[Item], word: Callable[[Item], str], *, seed: int = 0) -> list[Group]:

@@ -11,10 +11,12 @@ from annotation.deriving import queries as deriving
 from annotation.models import Lineage, Role, Row, Study, User
 from annotation.queries import roles
 from annotation.scheme.spec import QuestionSpec, SchemeSpec, SectionSpec, facet_word
+from recipes.cooking.retrieval_queries import opted_out_rows
 from recipes.memorization.verdict import NONSENSE
 from recipes.memorization.verdict.outcomes import Item
 from reports import queries
-from reports.data.arrays import Filters, QuestionData, StudyData, Voice, study_data
+from reports.data.arrays import Filters, QuestionData, StudyData, Voice
+from reports.data.cells import study_data
 from reports.numbers.report import found_or_not
 from reports.stats.coverage import item_documents
 
@@ -66,21 +68,29 @@ class SectionItems:
 
 @dataclass(frozen=True, eq=False)
 class VerdictData:
+    """`origins`: by the number of the recipe. reserved: by the place of a row the kinds of reservation that its site
+    makes (`recipes.cooking.web.optouts.KINDS`); only what was fetched here is known of."""
+
     data: StudyData
     sections: Sequence[SectionItems]
     examination: Examination | None
-    origins: Sequence[Origin]  # by the number of the recipe
+    origins: Sequence[Origin]
+    reserved: Mapping[int, Sequence[str]] = field(default_factory=dict)
 
 
 def load(study: Study, filters: Filters, examination: Examination | None) -> VerdictData:
     """Items with what was found of them, by the first voice of the filters. Queries as `reports.queries.label_table`,
-    and four for the origins."""
+    four for the origins, and two for what is reserved."""
     data = study_data(queries.label_table(study, filters), filters)
-    return of_labels(data, filters, examination, _origins(study, data))
+    return of_labels(data, filters, examination, _origins(study, data), _reserved(study, data))
 
 
 def of_labels(
-    data: StudyData, filters: Filters, examination: Examination | None, origins: Sequence[Origin]
+    data: StudyData,
+    filters: Filters,
+    examination: Examination | None,
+    origins: Sequence[Origin],
+    reserved: Mapping[int, Sequence[str]],
 ) -> VerdictData:
     """The same of labels that are at hand; asks nobody."""
     wanted = {f"{section.key}.{question.key}" for section, question in verdict_questions(data.scheme)}
@@ -89,7 +99,7 @@ def of_labels(
         for question in data.questions
         if question.name in wanted and question.voices
     ]
-    return VerdictData(data, sections, examination, origins)
+    return VerdictData(data, sections, examination, origins, reserved)
 
 
 def _items(data: StudyData, question: QuestionData, examination: Examination | None, filters: Filters) -> SectionItems:
@@ -174,6 +184,19 @@ def examination(study: Study, *, rater: str = "") -> Examination:
                 else:
                     said[sheet.title, section, name] = (sensible, reasons.get(column, ""))
     return Examination(study.title, said, whole, len(chosen.ties), study)
+
+
+# --- what a rightholder has reserved ---------------------------------------------------------------------------------
+
+
+def _reserved(study: Study, data: StudyData) -> dict[int, list[str]]:
+    """By the place of a row. Two queries, one where nothing is reserved."""
+    if not (found := opted_out_rows(study)):
+        return {}
+    named = Row.objects.filter(pk__in=found).values_list("pk", "sheet__title", "name")
+    kinds = {(title, name): found[pk] for pk, title, name in named}
+    places = {(data.table.sheets[row.sheet], row.name): place for place, row in enumerate(data.table.rows)}
+    return {place: kinds[key] for key, place in places.items() if key in kinds}
 
 
 # --- where recipes come from ------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from annotation.evidence.matching import WordIndex
 from annotation.models import Column, Label, Rater, Role, Row, Study
 from annotation.people.access import AppRequest, for_roles
 from base.text import natural
+from recipes.cooking.web import optouts
 from recipes.memorization.actions import freeze_verdict
 from recipes.memorization.verdict import contents as says
 from recipes.memorization.verdict import files, queries
@@ -119,11 +120,13 @@ def _lines(study: Study, made: VerdictData, of: SectionItems) -> Iterator[_Line]
 
 @dataclass(frozen=True)
 class _Found:
-    """A document in which an item was looked for: who answered what, and the lines that have its words."""
+    """A document in which an item was looked for: who answered what, the lines that have its words, and what its site
+    has reserved."""
 
     row: Row
     answers: Sequence[Label]
     lines: Sequence[str]
+    reserved: Sequence[str]
 
 
 @require_GET
@@ -176,11 +179,16 @@ def _documents(column: Column, of: SectionItems, each: Item, made: VerdictData) 
     for of_row in by_row.values():
         of_row.sort(key=_by_rater)
     rank = {made.data.table.rows[row].name: n for n, rows in enumerate((each.exact, each.inexact)) for row in rows}
+    kinds = {
+        made.data.table.rows[place].name: [_(optouts.KINDS[kind]) for kind in kinds]
+        for place, kinds in made.reserved.items()
+        if made.data.sheets[made.data.table.rows[place].sheet] == column.sheet.title
+    }
     item_name = column.facets.get(spec.about or "", "") or column.name
     rows = [row for row in column.sheet.rows.order_by("position") if row.name in by_row]
     for row in sorted(rows, key=lambda row: rank.get(row.name, 2)):
         lines = _lines_of(row, item_name, of, made) if row.name in rank else []
-        yield _Found(row, by_row[row.name], lines)
+        yield _Found(row, by_row[row.name], lines, kinds.get(row.name, []))
 
 
 def _by_rater(label: Label) -> tuple[int, tuple[tuple[int, int | str], ...]]:

@@ -66,6 +66,7 @@ class Command(RunCommand):
             types = _types(spec, scheme, file.parent)
             prompts = {judge.name: _prompt(judge.prompt or spec.prompt, scheme, file.parent) for judge in spec.judges}
             by = _user(spec.manager)
+            actions.check(file=spec, scheme=scheme, prompts=prompts)
             stored = annotating.store_scheme(spec=scheme, source=source)
             written = self._write(spec, stored, instructions, types, by)
             study, n_new = actions.go_on_deriving(file=spec, source=written, by=by)
@@ -145,6 +146,8 @@ def _instructions(spec: BenchmarkFile, scheme: SchemeSpec, folder: Path) -> Sequ
     file = folder / spec.instructions if spec.instructions else lists.list_for(scheme.key)
     if file is None:
         raise CommandError("The file has no key “instructions”, and the scheme brings no list of its own.")
+    if not file.is_file():
+        raise CommandError(f"“instructions” names the file “{spec.instructions}”, which is not there.")
     return sampled(read_instructions(file.read_text(encoding="utf-8"), scheme), spec.sample)
 
 
@@ -159,6 +162,9 @@ def _types(spec: BenchmarkFile, scheme: SchemeSpec, folder: Path) -> Sequence[Pr
     if "$" in spec.ask:
         own = PromptType("ask", "ask", (spec.ask.strip(),))
         return wordings.checked([own], known=known, named_by=named_by)
+    if not (folder / spec.ask).is_file():
+        asked = " and ".join(f"${facet}" for facet in named_by)
+        raise CommandError(f"“ask” is a wording with {asked} in it, or names a file: there is no “{spec.ask}”.")
     return wordings.read((folder / spec.ask).read_text(encoding="utf-8"), known=known, named_by=named_by)
 
 

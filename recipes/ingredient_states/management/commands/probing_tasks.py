@@ -16,10 +16,15 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         reading.add_arguments(parser, part=Part.ALL)
         parser.add_argument("--task", choices=list(Task), required=True)
+        parser.add_argument("--pictures", action="store_true", help="each instance with its recipe's picture")
 
-    def handle(self, *, study: str, out: Path, seed: int, part: str, rater: str, task: str, **options: Any) -> None:
-        made = list(instances(reading.recipes(study, rater), Task(task), seed=seed, part=Part(part)))
-        self.stdout.write(reading.write(out, list(jsonl(made)), "instances"))
+    def handle(
+        self, *, study: str, out: Path, seed: int, part: str, rater: str, task: str, pictures: bool, **options: Any
+    ) -> None:
+        recipes = reading.recipes(study, rater)
+        made = list(instances(recipes, Task(task), seed=seed, part=Part(part)))
+        shown = reading.pictures(study, recipes) if pictures else {}
+        self.stdout.write(reading.write(out, list(jsonl(made, shown)), "instances"))
         chance = chance_of([one.candidates for one in made])
         assert chance is not None
         self.stdout.write(

@@ -17,13 +17,17 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         reading.add_arguments(parser, part=Part.TRAINING)
         parser.add_argument("--wording", type=Path, help="a file with the words of the prompt: $title $steps …")
+        parser.add_argument("--pictures", action="store_true", help="as chats, each with its recipe's picture")
 
     def handle(
         self, *, study: str, out: Path, seed: int, part: str, rater: str, wording: Path | None, **options: Any
     ) -> None:
+        recipes = reading.recipes(study, rater)
+        shown = reading.pictures(study, recipes) if options["pictures"] else None
         try:
             words = wording.read_text(encoding="utf-8").strip() if wording else training.WORDING
-            made = list(training.examples(reading.recipes(study, rater), seed=seed, part=Part(part), wording=words))
+            made = list(training.examples(recipes, seed=seed, part=Part(part), wording=words))
         except (OSError, ValueError) as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(reading.write(out, [one.line for one in made], "examples"))
+        lines = [one.line if shown is None else training.chat(one, shown.get(one.recipe, "")) for one in made]
+        self.stdout.write(reading.write(out, lines, "examples"))

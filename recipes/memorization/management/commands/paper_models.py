@@ -23,7 +23,8 @@ from llm.models import LanguageModel
 from recipes.memorization.carrying import unpacked
 from recipes.memorization.demo_study import ROOT
 from reports import queries as report_queries
-from reports.data.arrays import Filters, study_data
+from reports.data.arrays import Filters
+from reports.data.cells import study_data
 from reports.exports.latex import latex
 from reports.numbers.report import QuestionReport, compute
 from reports.tables import ReportTable

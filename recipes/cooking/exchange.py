@@ -1,0 +1,111 @@
+"""Web pages of many documents on their way into a study: a worker reads them, and says how far it is."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, BinaryIO
+
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from annotation import doors
+from annotation.actions import Refused
+from annotation.exchange import background
+from annotation.models import Import, Sheet, User
+from recipes.cooking import actions, queries
+from recipes.cooking.pages import Page, PageRefused, count_pages, read_files
+from work.actions import is_passing
+from work.outcomes import ItemFailed, Outcome
+
+logger = logging.getLogger(__name__)
+
+# Pages that somebody waits for: each is parsed, and takes some hundredths of a second.
+AT_ONCE = 10
+# Sentences about pages that were refused which are kept; of the others their number is.
+KEPT = 200
+
+
+def register() -> None:
+    importer = doors.Importer(_read, label=gettext_lazy("Documents"), url_name="recipes:documents")
+    doors.register_importer(Import.What.PAGES, importer)
+
+
+def is_large(files: Sequence[UploadedFile[bytes]]) -> bool:
+    """Whether a page would have to wait for long."""
+    if sum(file.size or 0 for file in files) > settings.PALATE_IMPORT_AT_ONCE:
+        return True
+    return count_pages(file.file for file in files) > AT_ONCE  # type: ignore[misc]
+
+
+def start(*, sheet: Sheet, files: Sequence[UploadedFile[bytes]], by: User | None) -> Import:
+    """Let a worker add pages as rows of a sheet, each whole or not at all."""
+    numbered = {str(n): file for n, file in enumerate(files)}
+    how = {"sheet": sheet.pk}
+    return background.start(study=sheet.study, what=Import.What.PAGES, files=numbered, how=how, by=by)
+
+
+def pages_of(files: Iterable[tuple[str, BinaryIO]]) -> Iterator[Page | PageRefused]:
+    """The pages of each file. One that breaks the reader in a way that nobody foresaw does not stop the others."""
+    for name, stream in files:
+        try:
+            yield from read_files([(name, stream)])
+        except (Outcome, FileNotFoundError):
+            raise
+        except Exception as error:
+            if is_passing(error):
+                raise
+            logger.exception("%s could not be read", name)
+            yield PageRefused(name, _("could not be read any further. The error was logged."))
+
+
+def sentences(sheet: Sheet, added: int) -> tuple[str, str]:
+    """What an import did, and what is to be done now; "" where there is nothing to say."""
+    if not added:
+        return "", ""
+    said = ngettext("%(n)s document added to “%(sheet)s”.", "%(n)s documents added to “%(sheet)s”.", added)
+    told = {"n": added, "sheet": sheet.title}
+    if not queries.is_planned(sheet):
+        return said % told, ""
+    then = ngettext(
+        "“%(sheet)s” was planned before: nobody is assigned to its new document yet. Do so under “Plan”.",
+        "“%(sheet)s” was planned before: nobody is assigned to its new documents yet. Do so under “Plan”.",
+        added,
+    )
+    return said % told, then % told
+
+
+def _read(held: Any, files: Iterable[tuple[str, BinaryIO]]) -> None:
+    """What a worker does. How far it is stands in the run, written with each page: who takes it up goes on there."""
+    run: Import = held.item.run
+    sheet = Sheet.objects.select_related("study__scheme").filter(study=run.study_id, pk=run.how["sheet"]).first()
+    if sheet is None:
+        raise ItemFailed(_("The sheet that the pages were for is there no more."))
+    state = {"read": 0, "added": 0, "refused": [], "more": 0} | run.outcome
+    for page in islice(pages_of(files), state["read"], None):
+        held.hold()
+        try:
+            with transaction.atomic():
+                _take(run, sheet, page, state)
+        except Refused as refused:
+            raise ItemFailed(str(refused)) from refused
+    with held.finishing():
+        told = [sentence for sentence in sentences(sheet, state["added"]) if sentence]
+        outcome = {**state, "sentences": told or [_("No document was added.")]}
+        Import.objects.filter(pk=run.pk).update(outcome=outcome)
+
+
+def _take(run: Import, sheet: Sheet, page: Page | PageRefused, state: dict[str, Any]) -> None:
+    done = actions.import_documents(sheet=sheet, pages=[page])
+    state["read"] += 1
+    state["added"] += len(done.added)
+    for sentence in done.refused:
+        if len(state["refused"]) < KEPT:
+            state["refused"].append(sentence)
+        else:
+            state["more"] += 1
+    Import.objects.filter(pk=run.pk).update(outcome=state)
