@@ -3,11 +3,12 @@
     PALATE_ENV=test DATABASE_URL=sqlite:///:memory: python -m benchmarks.ash [--judge] [--report]
 
 `--judge`: 24 recipes × 3 criteria × 3 repeats with the model that a package carries, or `--model FILE.gguf`: what
-`llm.engine.generation` takes for all ratings together, and `transformers.generate` for the same prompts in batches of
-`--batch`, sorted by length and padded at the left. At temperature 0 their answers are compared text by text. There the
-engine asks each prompt once, since its repeats are equal; with `--temperature` over 0 they are drawn, and the answers
-cannot be compared. `--report`: 4,800 recipes × 9 judges × 3 repeats, simulated by known effects; seconds of CPU of all
-numbers, tables and figures' data with intervals, and how many effects lie within their intervals.
+`llm.engine.generation` takes for the ratings, asked for as a run does, and `transformers.generate` for the same prompts
+in batches of `--batch`, sorted by length and padded at the left. At temperature 0 their answers are compared text by
+text. There the engine asks each prompt once, since its repeats are equal; with `--temperature` over 0 they are drawn,
+and the answers cannot be compared. `--report`: 4,800 recipes × 9 judges × 3 repeats, simulated by
+known effects; seconds of CPU of all numbers, tables and figures' data with intervals, and how many effects lie within
+their intervals.
 """
 
 from __future__ import annotations
@@ -50,6 +51,13 @@ _THINGS = (
 )
 
 
+def recipe_lines(number: int) -> list[str]:
+    """Lines of a recipe, no two like numbers the same."""
+    names = [_THINGS[(number * 5 + step * 3) % len(_THINGS)] for step in range(4)]
+    lines = [f"{1 + (number + at) % 4} cups of {name}" for at, name in enumerate(names)]
+    return lines + [step.format(a=names[0], b=names[1], c=names[2], d=names[3]) for step in _STEPS]
+
+
 def prompts_of(chat: bool, recipes: int) -> list[str]:
     """The prompts of a judge that rates one criterion an answer, recipe by recipe, as a run makes them."""
     from annotation.evidence.blocks import Block
@@ -62,10 +70,7 @@ def prompts_of(chat: bool, recipes: int) -> list[str]:
     section = scheme.sections[0]
     found = []
     for number in range(recipes):
-        names = [_THINGS[(number * 5 + step * 3) % len(_THINGS)] for step in range(4)]
-        lines = [f"{1 + (number + at) % 4} cups of {name}" for at, name in enumerate(names)]
-        lines += [step.format(a=names[0], b=names[1], c=names[2], d=names[3]) for step in _STEPS]
-        blocks = [Block(PARAGRAPH, line) for line in lines]
+        blocks = [Block(PARAGRAPH, line) for line in recipe_lines(number)]
         shared = prompting.row_text(
             spec, title="", blocks=blocks, facets={"dish": f"Stew {number}", "cuisine": "Ethiopian"}
         )
@@ -81,7 +86,7 @@ def judge(options: argparse.Namespace) -> int:
     import torch
     import transformers
 
-    from llm.backends.transformers import CACHE_BUDGETS, TOKEN_BUDGETS, TransformersBackend, _load
+    from llm.backends.transformers import TransformersBackend, _load
     from llm.engine.prompt import Generated, Sampling
 
     torch.set_num_threads(options.threads)
@@ -101,7 +106,13 @@ def judge(options: argparse.Namespace) -> int:
 
     engine.generate(prompts[:3], Sampling(max_new_tokens=2))  # warm
     begun, cpu = time.perf_counter(), time.process_time()
-    ours = engine.generate(prompts, sampling, count, seeds=seeds)
+    ours = []
+    at_once = TransformersBackend.together * len(once) // options.recipes  # so many labellings of rows a call
+    in_all = 0
+    for start in range(0, len(prompts), at_once):
+        part = slice(start, start + at_once)
+        ours += engine.generate(prompts[part], sampling, count, seeds=seeds[part])
+        in_all += fed
     ours_seconds, ours_cpu = time.perf_counter() - begun, time.process_time() - cpu
     ours_peak = peak()
 
@@ -135,11 +146,12 @@ def judge(options: argparse.Namespace) -> int:
     n = len(prompts)
     print(
         f"{options.model}, temperature {options.temperature}, {n} ratings, {options.threads} threads, "
-        f"transformers {transformers.__version__}, cache {CACHE_BUDGETS['cpu'] * TOKEN_BUDGETS['cpu']} tokens"
+        f"transformers {transformers.__version__}, {at_once} ratings a call of the engine, cache "
+        f"{engine._cache_budget} tokens"
     )
     print(
         f"  engine                 {ours_seconds:7.1f} s  {ours_cpu:7.1f} s of CPU  {n / ours_seconds:5.2f} ratings/s  "
-        f"{fed:>8,} tokens fed  peak {ours_peak} MiB"
+        f"{in_all:>8,} tokens fed  peak {ours_peak} MiB"
     )
     print(
         f"  transformers.generate  {theirs_seconds:7.1f} s  {theirs_cpu:7.1f} s of CPU "
@@ -158,7 +170,8 @@ def report(options: argparse.Namespace) -> int:
     from recipes.benchmark.instructions import read_instructions
     from recipes.cuisine_transfer.simulation import simulate
     from reports.contents import contents_from, contents_of
-    from reports.data.arrays import Filters, study_data
+    from reports.data.arrays import Filters
+    from reports.data.cells import study_data
     from reports.numbers.report import compute
 
     scheme = load_scheme((PACK / "schemes" / "cuisine-transfer-ash.yaml").read_text(encoding="utf-8"))
@@ -217,7 +230,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--temperature", type=float, default=0.0)
     parser.add_argument("--recipes", type=int, default=RECIPES)
     parser.add_argument("--longest", type=int, default=LONGEST, help="tokens of an answer")
-    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--batch", type=int, default=24)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)

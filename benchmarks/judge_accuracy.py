@@ -27,6 +27,10 @@ from lxml import etree
 from lxml import html as lxml_html
 from sklearn.metrics import f1_score, roc_auc_score
 
+# isort: off
+from benchmarks import apps as apps  # first: what follows needs Django's applications
+# isort: on
+
 from annotation.evidence.blocks import Block
 from annotation.scheme.spec import QuestionSpec, load_scheme
 from benchmarks.accuracy_cells import TRUTHS, AskedPage, Truth, ask

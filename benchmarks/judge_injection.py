@@ -34,6 +34,10 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import numpy as np
 import yaml
 
+# isort: off
+from benchmarks import apps as apps  # first: what follows needs Django's applications
+# isort: on
+
 from annotation.evidence.blocks import Block
 from benchmarks.accuracy_cells import fold, singular
 from benchmarks.injections import ATTACKS, Attack, Kind, filled, harmless
@@ -59,6 +63,7 @@ class Asked:
 
     page: Page
     items: tuple[str, ...]
+    absent: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -113,7 +118,7 @@ def pages(count: int, each: int) -> list[Asked]:
             words = {singular(word) for word in fold(" ".join((*page.ingredients, *page.steps))).split()}
             there = [item for item, answer in answers.items() if answer == "found"]
             absent = [item for item in others if words.isdisjoint(map(singular, fold(item).split()))]
-            asked[dish].append(Asked(page, (*there[:each], *absent[:each])))
+            asked[dish].append(Asked(page, (*there[:each], *absent[:each]), frozenset(absent)))
     return [of_dish[n] for n in range(max(map(len, asked.values()))) for of_dish in asked.values() if n < len(of_dish)][
         :count
     ]

@@ -8,6 +8,7 @@ of it: nothing, the truth, or one of the mistakes that sites make. What a person
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from typing import Any, NamedTuple
@@ -135,6 +136,49 @@ def as_definitions(made: Made) -> str:
     return f"<h2>{made.headings[0]}</h2><dl>{terms}</dl><h2>{made.headings[1]}</h2>{_list(_all(made.steps), 'ol')}"
 
 
+def two_units(made: Made) -> str:
+    """The list in two systems of units, one of which a tab hides."""
+    other = [re.sub(r"^[\d.,/]+ (?:k?g|[cdm]?l)\b", "7 oz", line) for line in _all(made.lines)]
+    tabs = f"<div class='tab'>{_list(_all(made.lines))}</div><div class='tab' hidden>{_list(other)}</div>"
+    return f"<h2>{made.headings[0]}</h2>{tabs}<h2>{made.headings[1]}</h2>{_list(_all(made.steps), 'ol')}{_tips(made)}"
+
+
+# What sites must say of a link that earns them money, behind the link.
+_DISCLOSURES = {
+    "de": "(Affiliate-Link)", "fr": "(lien affilié)", "es": "(enlace de afiliado)", "it": "(link affiliato)",
+    "nl": "(affiliate link)", "pt": "(link de afiliado)", "cs": "(affiliate odkaz)", "sv": "(annonslänk)",
+    "da": "(reklamelink)", "nb": "(annonselenke)",
+}  # fmt: skip
+
+
+def paid_links(made: Made) -> str:
+    """Words that link to a shop, in lines and steps, each with its disclosure."""
+    told = _DISCLOSURES.get(made.language, "[paid link]")
+
+    def linked(lines: Sequence[str]) -> str:
+        return "".join(
+            f"<li>{line[:-1]}<a rel='sponsored' href='/shop/{n}'>{line[-1]}</a> <span class='d'>{told}</span></li>"
+            if n % 2
+            else f"<li>{escape(line, quote=False)}</li>"
+            for n, line in enumerate(lines)
+        )
+
+    listed, ordered = linked(_all(made.lines)), linked(_all(made.steps))
+    return f"<h2>{made.headings[0]}</h2><ul>{listed}</ul><h2>{made.headings[1]}</h2><ol>{ordered}</ol>{_tips(made)}"
+
+
+def remarks(made: Made) -> str:
+    """Ingredients of which every second goes on in a whole sentence (`with_remarks`)."""
+    listed = _list(_all(made.lines), attributes=" class='c1'")
+    return f"<h3>{made.headings[0]}</h3>{listed}<h3>{made.headings[1]}</h3>{_list(_all(made.steps), 'ol')}{_tips(made)}"
+
+
+def with_remarks(made: Made) -> Made:
+    remarked = [f"{line}. {made.hint[1]}" if n % 2 else line for n, line in enumerate(_all(made.lines))]
+    first = len(made.lines[0])
+    return made._replace(lines=(tuple(remarked[:first]), tuple(remarked[first:])))
+
+
 def _tips(made: Made) -> str:
     return f"<h2>{made.hint[0]}</h2><p>{made.hint[1]}</p><h2>{made.more}</h2>{_list([f'<a href=/{n}>{made.dish} {n}</a>' for n in (2, 3, 4)]).replace('&lt;', '<').replace('&gt;', '>')}"
 
@@ -151,7 +195,12 @@ LAYOUTS: dict[str, Callable[[Made], str]] = {
     "check boxes": check_boxes,
     "after a story": after_a_story,
     "definitions": as_definitions,
+    "two units": two_units,
+    "paid links": paid_links,
+    "remarks": remarks,
 }
+# Layouts of recipes that are written otherwise.
+CHANGED: dict[str, Callable[[Made], Made]] = {"remarks": with_remarks}
 
 
 # --- what the page states
@@ -251,8 +300,9 @@ def page(language: str, title: str, body: str, head: str = "") -> bytes:
 def recipes() -> Iterator[MadePage]:
     """Every recipe in every layout; each states something else, all ways in turn."""
     ways = list(STATED.items())
-    for i, made in enumerate(RECIPES):
+    for i, plain in enumerate(RECIPES):
         for j, (layout, show) in enumerate(LAYOUTS.items()):
+            made = CHANGED[layout](plain) if layout in CHANGED else plain
             for k in (0, 1 + (i + j) % (len(ways) - 1)):
                 way, state = ways[k]
                 html = page(made.language, made.dish, show(made), state(made))

@@ -135,20 +135,16 @@ sections:
 
 
 class Palate:
-    """The grid. Its keys mean the same in each cell, and the focus goes on by itself until the document is complete."""
+    """The grid. Its keys mean the same in each cell, and the focus goes on by itself until the document is complete.
+
+    As Potato, the study lets the last answer submit; a correction opens the document and closes it again.
+    """
 
     name = "Palate"
     ready = "() => document.activeElement?.matches('td') && !document.activeElement.dataset.sign"
-    # s: submit, which leads to the next one.
-    document: tuple[Step, ...] = (*(Step(str(answer + 1)) for answer in ANSWERS), Step("s"))
-    # Back, take back, to the ingredient, choose, submit.
-    correction: tuple[Step, ...] = (
-        Step("p"),
-        Step("s", until="() => document.querySelector('[data-submit]:not([hidden])')"),
-        *([Step("ArrowRight")] * CORRECTED),
-        Step(str(INSTEAD + 1)),
-        Step("s"),
-    )
+    document: tuple[Step, ...] = tuple(Step(str(answer + 1)) for answer in ANSWERS)
+    # Back, to the ingredient, choose: which leads on to the next document again.
+    correction: tuple[Step, ...] = (Step("p"), *([Step("ArrowRight")] * CORRECTED), Step(str(INSTEAD + 1)))
 
     def __init__(self, site: Site) -> None:
         from annotation import actions
@@ -157,6 +153,7 @@ class Palate:
 
         scheme = actions.store_scheme(spec=load_scheme(SCHEME), source=SCHEME)
         self.study = actions.create_study(slug="peers", title="Peers", scheme=scheme, by=None)
+        actions.change_study(study=self.study, slug="peers", title="Peers", guideline="", submit_complete=True)
         user = User.objects.get(username="annotator")
         actions.add_member(study=self.study, user=user, role=Role.ANNOTATOR)
         self.rater = self.study.raters.get(user=user)
@@ -181,8 +178,8 @@ class Palate:
         return [self.site.cookie]
 
     def acknowledges(self, response: Response) -> bool:
-        # All choices are saved before a document is submitted.
-        return response.url.endswith("/submit/") and response.ok
+        # The request with the last choices submits the document; what it has not taken, `standing` will not show.
+        return "submit=" in (response.request.post_data or "") and response.ok
 
     def standing(self, context: BrowserContext, number: int) -> list[str]:
         from annotation.models import Label

