@@ -59,6 +59,48 @@ export const unitsOf = (text, n) => [...text].slice(0, n).join("").length;
  */
 export const charactersOf = (text, units) => [...text.slice(0, units)].length;
 
+/**
+ * The words of a text from one place to another by keys: the next word, or the one before; or one word more or fewer at the end,
+ * within a block. Without a place the first word behind another one, or of all.
+ * @param {string[]} texts
+ * @param {Place[]} places
+ * @param {1 | -1} step
+ * @param {boolean} isEnd whether the end alone moves
+ * @param {Place} [behind]
+ * @returns {Place[]}
+ */
+export function steppedPlaces(texts, places, step, isEnd, behind) {
+  const words = texts.flatMap((text, block) =>
+    [...text.matchAll(PLACED_WORD)].map(({ 0: word, index }) => ({
+      block,
+      start: charactersOf(text, index),
+      end: charactersOf(text, index + word.length),
+    })),
+  );
+  const last = places[places.length - 1];
+  if (!last) {
+    const begin = behind ? words.findIndex((word) => isAfter(word, behind)) : 0;
+    const [at] = words.slice(Math.max(begin, 0));
+    return at ? [at] : [];
+  }
+  const covered = words.filter(({ block, start, end }) => block === last.block && start < last.end && end > last.start);
+  const [first, final] = [words.indexOf(covered[0]), words.indexOf(covered[covered.length - 1])];
+  if (first < 0) return places;
+  if (!isEnd) {
+    const at = words[step > 0 ? final + 1 : first - 1];
+    return at ? [at] : places;
+  }
+  const end = words[final + step];
+  if (end?.block !== last.block || end.end <= last.start || final + step < first) return places;
+  return [...places.slice(0, -1), { block: last.block, start: words[first].start, end: end.end }];
+}
+
+/**
+ * @param {Place} word
+ * @param {Place} other
+ */
+const isAfter = (word, other) => word.block > other.block || (word.block === other.block && word.start >= other.end);
+
 // --- entries whose words are looked for --------------------------------------------------------------------------------
 
 /** @param {string | string[] | undefined} field */

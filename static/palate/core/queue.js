@@ -31,6 +31,8 @@ import { newKey } from "./uuid.js";
 export class EditQueue {
   static PATIENCE = 4000; // ms until the edit of another tab is taken for one that does not get through
   static TOGETHER = 50; // edits that travel together at most
+  static QUIET = 40; // ms without a new edit after which those that wait for an answer set out together,
+  static GATHERING = 150; // but no later than so many ms after that answer
 
   /**
    * @param {object} options
@@ -52,6 +54,10 @@ export class EditQueue {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
     this.busy = false;
+    this.added = 0; // when the last edit came
+    this.isUrgent = false;
+    /** @type {() => void} */
+    this.wake = () => {};
     /** @type {Edit[]} */
     this.edits = this.read().map((edit) => ({ ...edit, held: false }));
   }
@@ -110,6 +116,7 @@ export class EditQueue {
     const at = Math.max(Date.now(), (this.edits.at(-1)?.at ?? 0) + 1);
     const whole = { ...edit, at, key: newKey() };
     this.edits.push(whole);
+    this.added = Date.now();
     this.keep(whole);
     if (this.timer)
       this.set(this.state); // the server did not answer just now; the timer tries it again
@@ -129,6 +136,26 @@ export class EditQueue {
     this.run();
   }
 
+  // What waits sets out as soon as it can: nothing more belongs to it.
+  flush() {
+    this.isUrgent = true;
+    this.wake();
+  }
+
+  // Whoever types fast goes on typing meanwhile: fewer requests, and the last answer is saved earlier.
+  async gather() {
+    const end = Date.now() + EditQueue.GATHERING;
+    while (!this.isUrgent) {
+      const rest = Math.min(this.added + EditQueue.QUIET, end) - Date.now();
+      if (rest <= 0) break;
+      await new Promise((resolve) => {
+        this.wake = () => resolve(undefined);
+        setTimeout(resolve, rest);
+      });
+    }
+    this.isUrgent = false;
+  }
+
   async run() {
     if (this.busy) return;
     this.busy = true;
@@ -142,7 +169,10 @@ export class EditQueue {
         n += 1;
         this.settle(edit, outcome);
       });
-      if (n === edits.length) continue;
+      if (n === edits.length) {
+        if (this.waiting.length) await this.gather();
+        continue;
+      }
       this.delay = Math.min(Math.max(this.delay * 2, 1000), 15000);
       this.timer = setTimeout(() => this.run(), this.delay);
       this.set("retrying");

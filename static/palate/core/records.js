@@ -2,7 +2,7 @@
 
 import { proposals } from "./carrying.js";
 import { swapped, withItem, withoutItem } from "./lists.js";
-import { foundPlaces, readPlaces, wordsAt, writtenPlaces } from "./places.js";
+import { foundPlaces, readPlaces, steppedPlaces, wordsAt, writtenPlaces } from "./places.js";
 import { readTabs } from "./tabs.js";
 import { checkedItems, problemOf, readList, saidFields, saysSomething, tidy, writtenList } from "./values.js";
 
@@ -149,9 +149,16 @@ export function readLines(question, lines, words) {
   const records = lines.map((line) => recordIn(question, line));
   const said = records.filter((record) => saysSomething(question, record));
   if (!said.length) return null;
+  if (saysNone(lines)) return checkedItems(question, [], words);
   const [problem] = problemsIn(question, lines, words).values();
   return problem ? { refused: problem.sentence } : checkedItems(question, said, words);
 }
+
+/**
+ * Whether a bar stands alone: as in the text form, there is nothing to list.
+ * @param {string[][]} lines
+ */
+const saysNone = (lines) => lines.flatMap((line) => line.map((text) => tidy(text)).filter(Boolean)).join("\t") === "|";
 
 /**
  * What is wrong with single lines: the place of the line -> the sentence, and the place of the field that it is about.
@@ -164,6 +171,7 @@ export function problemsIn(question, lines, words) {
   const keys = fieldsOf(question).map(({ key }) => key);
   /** @type {Map<number, {x: number, sentence: string}>} */
   const found = new Map();
+  if (saysNone(lines)) return found;
   for (const [y, line] of lines.entries()) {
     const record = recordIn(question, line);
     if (!saysSomething(question, record)) continue;
@@ -230,6 +238,23 @@ export function tiedTo(question, { lines, y, x }, places, texts) {
   const words = tidy(wordsAt(texts, places));
   const first = isBlank(lines[y].slice(0, said)) ? withItem(tied, 0, words) : tied;
   return { lines: withItem(lines, y, first), y, x };
+}
+
+/**
+ * With other words of the document for the line of the caret, by a step of keys.
+ * @param {ValueQuestion} question
+ * @param {RecordsDraft} draft
+ * @param {1 | -1} step
+ * @param {boolean} isEnd whether a word more or fewer is meant, and no other one
+ * @param {string[]} texts
+ * @returns {RecordsDraft}
+ */
+export function steppedIn(question, draft, step, isEnd, texts) {
+  const { lines, y, x } = draft;
+  const places = placesIn(question, lines, texts).map(({ place }) => readPlaces(place) ?? []);
+  const before = places.slice(0, y).findLast((one) => one.length);
+  const stepped = steppedPlaces(texts, places[y], step, isEnd, before?.[before.length - 1]);
+  return { lines: withItem(lines, y, withItem(lines[y], placeIn(question), writtenPlaces(stepped))), y, x };
 }
 
 /**

@@ -3,7 +3,7 @@
 import { beginsWord, searched } from "./finding.js";
 import { swapped, withoutItem } from "./lists.js";
 import { fill } from "./sentences.js";
-import { after, checkedTransitions, folded, readList, tidy, writtenList } from "./values.js";
+import { after, checkedTransitions, folded, isStaying, readList, tidy, writtenList } from "./values.js";
 
 /** @typedef {import("./sentences.js").Sentences} Sentences */
 /** @typedef {import("./values.js").Read} Read */
@@ -241,3 +241,76 @@ export function readStep(question, draft, words) {
  * @param {Transition} one
  */
 export const missingIn = (there, { from }) => from.filter((name) => !has(there, name));
+
+// --- names that travel down -------------------------------------------------------------------------------------------
+
+/** @typedef {[before: string, now: string]} Rename */
+
+/**
+ * What transitions make, without what stays as it was.
+ * @param {Transition[]} answer
+ */
+const madeIn = (answer) => answer.flatMap((one) => (isStaying(one) ? [] : newIn(one)));
+
+/** @param {Transition} one */
+const newIn = ({ from, to }) => to.filter((name) => !(from.length === 1 && folded(from[0]) === folded(name)));
+
+/**
+ * The names that a changed answer gives to what the answer before made already: what one transition made under other names, as
+ * many of them, of the same things; or the only name that is gone, and the only new one.
+ * @param {Transition[]} before
+ * @param {Transition[]} now
+ * @returns {Rename[]}
+ */
+export function renamesIn(before, now) {
+  const [old, made] = [madeIn(before), madeIn(now)];
+  const lost = old.filter((name) => !has(made, name));
+  const gained = made.filter((name) => !has(old, name));
+  if (lost.length === 1 && gained.length === 1) return [[lost[0], gained[0]]];
+  /** @param {Transition} one */
+  const of = ({ from }) => from.map(folded).sort().join("\n");
+  return before.flatMap((one) => {
+    const [gone, others] = [lost.filter((name) => has(one.to, name)), now.filter((other) => of(other) === of(one))];
+    const came = gained.filter((name) => others.some(({ to }) => has(to, name)));
+    return gone.length === came.length ? gone.map((name, n) => /** @type {Rename} */ ([name, came[n]])) : [];
+  });
+}
+
+/**
+ * Renames that were not carried down yet, and those that came after them: what got two names one after the other has the last.
+ * @param {Rename[]} earlier
+ * @param {Rename[]} later
+ * @returns {Rename[]}
+ */
+export function renamedAgain(earlier, later) {
+  /** @param {Rename} rename */
+  const last = ([old, now]) =>
+    /** @type {Rename} */ ([old, later.find(([of]) => folded(of) === folded(now))?.[1] ?? now]);
+  const others = later.filter(([old]) => !earlier.some(([, now]) => folded(now) === folded(old)));
+  return [...earlier.map(last), ...others].filter(([old, now]) => folded(old) !== folded(now));
+}
+
+/**
+ * The answers of the steps below with the new names: up to the step that makes a thing of the old name anew.
+ * @param {Rename[]} renames
+ * @param {(Transition[] | undefined)[]} below
+ * @returns {(Transition[] | undefined)[]} undefined where a step stays as it is
+ */
+export function renamedBelow(renames, below) {
+  let left = renames;
+  return below.map((answer) => {
+    if (!answer) return undefined;
+    const made = answer.flatMap(newIn);
+    /** @param {string} name */
+    const renamed = (name) => left.find(([old]) => folded(old) === folded(name))?.[1] ?? name;
+    const told = answer.map((one) => {
+      // What is made and thrown away in one step is no earlier thing.
+      if (!one.to.length && one.from.every((name) => has(made, name))) return one;
+      const stays = one.from.length === 1 && has(one.to, one.from[0]);
+      const to = stays ? one.to.map((name) => (folded(name) === folded(one.from[0]) ? renamed(name) : name)) : one.to;
+      return { from: one.from.map(renamed), to };
+    });
+    left = left.filter(([old]) => !has(made, old));
+    return JSON.stringify(told) === JSON.stringify(answer) ? undefined : told;
+  });
+}

@@ -165,10 +165,12 @@ export class Choosing {
       this.drawn = cell.question;
     }
     const chosen = optionOf(cell.code);
-    for (const button of /** @type {HTMLCollectionOf<HTMLElement>} */ (this.choices.children))
+    for (const button of this.choices.querySelectorAll("button"))
       button.setAttribute("aria-pressed", String(chosen !== "" && button.dataset.choose === chosen));
     if (reasonOf(cell.code)) this.where.append(` · ${this.cells.skipped(reasonOf(cell.code))}`);
     if (isDraft(cell.code)) this.where.append(` · ${this.words.draft}`);
+    const { judgeSaid } = cell.td.dataset;
+    if (judgeSaid) this.where.append(" · ", make("em", { className: "judge-said", textContent: judgeSaid }));
     const doubts = this.doubts(cell);
     if (doubts.length) this.where.append(" ", make("span", { className: "doubts", textContent: doubts.join(" ") }));
     if (mine !== undefined) this.where.append(" ", this.bothAnswers(cell, mine));

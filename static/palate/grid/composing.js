@@ -65,7 +65,7 @@ export class Composing {
     this.title = make("h2", { id: "composing-title" });
     this.note = make("div", { className: "both" });
     this.place = make("div", { className: "body" });
-    this.said = make("p", { className: "error", role: "alert" });
+    this.said = make("p", { className: "told error", role: "alert" });
     this.keys = make("p", { className: "quiet keys-line", id: "composing-keys" });
     const buttons = make(
       "p",
@@ -173,7 +173,7 @@ export class Composing {
     this.keys.textContent = editor.keys;
     this.place.replaceChildren(editor.element);
     this.showBoth(mine === undefined ? "" : cell.code);
-    this.say(kept === undefined ? "" : this.words.wasKept);
+    this.say(kept === undefined ? "" : this.words.wasKept, { calm: true });
     this.refuse("");
     this.box.hidden = false;
     editor.draw(cell, this.draft);
@@ -226,8 +226,13 @@ export class Composing {
     this.tables.dispatchEvent(new CustomEvent("palate:activity", { bubbles: true }));
   }
 
-  /** @param {string} sentence */
-  say(sentence) {
+  /**
+   * @param {string} sentence
+   * @param {{calm?: boolean}} [how] `calm`: nothing is wrong
+   */
+  say(sentence, { calm = false } = {}) {
+    this.said.classList.toggle("error", !calm);
+    this.said.role = calm ? "status" : "alert";
     this.said.textContent = sentence;
   }
 

@@ -21,6 +21,7 @@ import { fill } from "../core/sentences.js";
  * @property {[cell: Cell, sentence: string][]} refused by a check of the scheme
  * @property {string} word the answer, as a sentence says it
  */
+/** @typedef {{cell: Cell, before: string, now: string}} Changed a cell with its codes */
 /** @typedef {{cells: Cells, checking: Checking, saving: Saving, steps: Steps, words: Sentences, refuse: (sentence: string) => void}} Parts */
 
 export class Editing {
@@ -34,6 +35,10 @@ export class Editing {
     this.refuse = refuse;
     /** @type {(assignment: string) => void} */
     this.reopened = () => {}; // a correction has opened a submitted document
+    /** @type {((changes: Changed[]) => void)[]} */
+    this.changed = []; // who is told of each change; of none, where a step was taken back or done again
+    /** @type {(assignment: string) => boolean} */
+    this.isClosing = () => false; // a submission is on its way: what is changed meanwhile corrects it
   }
 
   /**
@@ -80,9 +85,11 @@ export class Editing {
         ...done.map(([cell, code]) => sent(cell, code, seen.get(cell) ?? "")),
         ...same.map((cell) => sent(cell, cell.code, answerOf(cell.code))),
       ],
-      { reopen: corrected },
+      { reopen: corrected || [...done.map(([cell]) => cell), ...same].some((cell) => this.isClosing(cell.assignment)) },
     );
     this.steps.push({ key, cells: diff });
+    const changes = done.map(([cell, code]) => ({ cell, before: seen.get(cell) ?? "", now: code }));
+    if (changes.length) for (const tell of this.changed) tell(changes);
     return left;
   }
 
@@ -139,8 +146,9 @@ export class Editing {
     this.cells.apply(wanted.map(({ cell, to }) => [cell, to]));
     this.saving.add(
       wanted.map(({ cell, to, from }) => [cell.id, to, answerOf(from)]),
-      { restore: true, step: step.key },
+      { restore: true, step: step.key, reopen: wanted.some(({ cell }) => this.isClosing(cell.assignment)) },
     );
+    for (const tell of this.changed) tell([]);
     return wanted[0].cell;
   }
 

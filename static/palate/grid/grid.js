@@ -8,6 +8,7 @@ import { byId, dataOf, elementOf, hasDialog, inside, make, placeOf } from "../pa
 import { browserStore } from "../page/store.js";
 import { EvidencePanel } from "../sheet/evidence.js";
 import { Keys } from "../sheet/keys.js";
+import { SheetText } from "../sheet/sheet_text.js";
 import { StatesPanel } from "../sheet/states.js";
 import { moveDivider } from "../sheet/view.js";
 import { Cells } from "./cells.js";
@@ -24,8 +25,10 @@ import { Guide } from "./guide.js";
 import { Notes } from "./notes.js";
 import { CellRange } from "./range.js";
 import { RecordsEditor } from "./records.js";
+import { Renaming } from "./renaming.js";
 import { Saving } from "./saving.js";
 import { Seeking } from "./seeking.js";
+import { SheetDone } from "./sheet_done.js";
 import { Skipping } from "./skipping.js";
 import { StillOpen } from "./still_open.js";
 import { Submitting } from "./submitting.js";
@@ -57,10 +60,17 @@ function say(element, sentence) {
   element.append(link, after);
 }
 
-/** @param {string} sentence says what could not be done; "" takes it away */
-function refuse(sentence) {
+let saidOf = ""; // the document that had the focus when the sentence was said
+
+/**
+ * @param {string} sentence says what could not be done; "" takes it away
+ * @param {{calm?: boolean}} [how] calm: it says what was done
+ */
+function refuse(sentence, { calm = false } = {}) {
   say(byId("refusal"), sentence);
   byId("refusal").hidden = !sentence;
+  byId("refusal").classList.toggle("calm", calm);
+  saidOf = sentence && focus.now ? focus.cell.assignment : "";
 }
 
 /**
@@ -88,8 +98,12 @@ const keys = new Keys(tables, {
 });
 const range = new CellRange({ cells, focus, words, shown: byId("selected") });
 const saving = new Saving({ cells, config, words, refuse, shown: byId("save-state"), discard: byId("discard") });
-const steps = new Steps(browserStore, `palate:undo:${config.store}`);
+const steps = new Steps(browserStore, `palate:undo:${config.store}${config.part ?? ""}`);
 const doubts = new Doubts(cells, dataOf("warnings-data"));
+// What was said of one document is not left standing beside another one.
+focus.listeners.push(({ assignment }) => {
+  if (saidOf && saidOf !== assignment && !saving.loggedOut) refuse("");
+});
 const checking = new Checking({ cells, doubts, checks: dataOf("checks-data"), words });
 const editing = new Editing({ cells, checking, saving, steps, words, refuse });
 const choosing = new Choosing({
@@ -103,7 +117,7 @@ const choosing = new Choosing({
 });
 new CellClipboard({ cells, range, choosing, editing, words, refused });
 const finder = new Finder({ cells, focus, words, box: byId("find") });
-const stillOpen = new StillOpen({ tables, focus, cells, saving, words });
+const stillOpen = new StillOpen({ tables, focus, cells, saving, words, refuse });
 const composing = new Composing({
   tables,
   cells,
@@ -114,12 +128,15 @@ const composing = new Composing({
   store: browserStore,
   name: `palate:composing:${config.store}`,
 });
-const panel = new EvidencePanel(byId("evidence"), (pk) => (config.evidence ?? "").replace("/0/", `/${pk}/`), messages);
+const panel = new EvidencePanel(byId("evidence"), (pk) => (config.evidence ?? "").replace("/0/", `/${pk}/`), messages, {
+  pressed: (event) => keys.hear(event),
+  left: () => focus.back(),
+});
 composing.editors.set("items", new RecordsEditor({ composing, cells, words, panel }));
-composing.editors.set(
-  "transitions",
-  new TransitionsEditor({ composing, cells, words, beginnings: dataOf("beginnings-data") }),
-);
+const transitions = new TransitionsEditor({ composing, cells, words, beginnings: dataOf("beginnings-data") });
+composing.editors.set("transitions", transitions);
+if (document.getElementById("renaming"))
+  new Renaming({ cells, editing, focus, keys, words, thereAt: (cell) => transitions.thereAt(cell) });
 const typing = new Typing({
   tables,
   cells,
@@ -152,6 +169,7 @@ const submitting = new Submitting({
   editing,
   saving,
   stillOpen,
+  sheetDone: new SheetDone({ focus }),
   config,
   words,
   refuse,
@@ -160,6 +178,7 @@ const submitting = new Submitting({
 new Skipping({ focus, cells, range, editing, choosing, keys, words });
 const headers = () => saving.headers();
 new Notes({ tables, focus, cells, keys, config, words, states: messages.noteStates, say, headers });
+if (document.getElementById("sheet-text")) new SheetText({ keys, back: () => focus.back({ scroll: false }) });
 new Guide({ tables, focus, cells, keys });
 const undo = new Undo({ cells, focus, steps, editing, submitting, words, refuse });
 const seeking = new Seeking({ cells, focus, words, refuse });
@@ -193,6 +212,7 @@ if (statesBox) {
 
 const help = elementOf("help", HTMLDialogElement);
 keys.add("?", () => help.showModal());
+keys.add("v", () => panel.turn());
 keys.add("o", () => document.getElementById("original")?.click());
 byId("open-help").addEventListener("click", () => help.showModal());
 for (const dialog of document.querySelectorAll("dialog")) dialog.addEventListener("close", () => focus.back());
@@ -228,7 +248,10 @@ tables.addEventListener("focusin", (event) => {
 });
 saving.start();
 submitting.draw();
-window.addEventListener("resize", () => choosing.reserve());
+window.addEventListener("resize", () => {
+  choosing.reserve();
+  focus.reveal(focus.cell); // a larger text, or a smaller window, must not leave it out of sight
+});
 // An address may name a cell: what a link on another page is about.
 focus.go(cells.get(location.hash.slice(1)) || cells.order.find((cell) => cells.isOpen(cell)) || cells.order[0]);
 // Only now: it measures, and whoever waits for the first cell would wait for that. It may have taken room from the grid.

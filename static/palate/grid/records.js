@@ -17,6 +17,7 @@ import {
   proposedIn,
   readLines,
   shifted,
+  steppedIn,
   tiedTo,
   without,
   withPlaces,
@@ -36,6 +37,9 @@ import { Offers } from "./offers.js";
 /** @typedef {import("./composing.js").Composing} Composing */
 /** @typedef {import("../sheet/evidence.js").EvidencePanel} EvidencePanel */
 /** @typedef {{composing: Composing, cells: Cells, words: Sentences, panel: EvidencePanel}} Parts */
+
+/** Keys that go through the words of the document; by their place, since with Alt some keyboards write other signs. */
+const STEPS = /** @type {Record<string, 1 | -1>} */ ({ Period: 1, Comma: -1 });
 
 export class RecordsEditor {
   /** @param {Parts} parts */
@@ -353,6 +357,8 @@ export class RecordsEditor {
     const step = isUp || shiftKey ? -1 : 1;
     if (altKey && isArrow && !ctrl) this.go(shifted(draft, step));
     else if (altKey && key === "Enter") this.go(inserted(draft));
+    else if (altKey && !ctrl && hasPlaces(this.spec) && STEPS[event.code])
+      this.go(steppedIn(this.spec, draft, STEPS[event.code], shiftKey, this.texts));
     else if (ctrl && key === "Delete") this.go(without(draft));
     else if (ctrl && key === " ") this.offer(true);
     else if (ctrl || altKey) return;

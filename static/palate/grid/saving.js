@@ -33,6 +33,14 @@ import { browserStore } from "../page/store.js";
  * @property {boolean} [closed] the sheet is
  */
 /** @typedef {Told & Outcome} Answer */
+/**
+ * A document that is submitted behind the last edits that it waits for.
+ * @typedef {object} Rider
+ * @property {string} assignment
+ * @property {() => unknown[]} seen its answers, as this page shows them
+ * @property {(answer: Submitted) => (() => void)} heard the server's answer, before those to the edits are heard; gives what is to be done after them
+ */
+/** @typedef {{state?: string, message?: string, columns?: ColumnCodes[], open?: [string, string][], done?: import("./sheet_done.js").Done}} Submitted */
 /** @typedef {{key: string, message: string, held: (string | number)[]}} NotUnderstood an edit of which nothing was taken */
 /** @typedef {{cells: Cells, config: DOMStringMap, words: Sentences, refuse: (sentence: string) => void, shown: HTMLElement, discard: HTMLElement}} Parts */
 
@@ -52,6 +60,8 @@ export class Saving {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.slow = undefined;
     this.loggedOut = false;
+    /** @type {(edits: Edit[]) => Rider | null} */
+    this.rider = () => null; // what is to be submitted behind these edits, in the same request
     /** @type {{locked: string, documents: string[]} | null} */
     this.closed = null; // while the sheet is: what the page said of locked cells before, and the documents that it locked
     /** @type {Map<string, string>} */
@@ -102,7 +112,9 @@ export class Saving {
       this.decide(id);
       this.mark(id, "saving");
     }
-    return this.queue.add({ changes, restore, step, ...(reopen ? { reopen } : {}) });
+    const key = this.queue.add({ changes, restore, step, ...(reopen ? { reopen } : {}) });
+    if (this.queue.busy && this.rider(this.queue.waiting)) this.queue.flush();
+    return key;
   }
 
   /**
@@ -140,23 +152,32 @@ export class Saving {
       return { key, restore, reopen, changes: this.wire(edit) };
     });
     const body = new URLSearchParams({ edits: JSON.stringify(wire) });
+    const rider = edits.length === this.queue.waiting.length ? this.rider(edits) : null;
+    if (rider) {
+      body.set("submit", rider.assignment);
+      body.set("seen", JSON.stringify(rider.seen()));
+    }
     const request = { method: "POST", body, headers: this.headers(), signal: AbortSignal.timeout(PATIENCE) };
     /** @type {Response} */
     let response;
     /** @type {(Answer | NotUnderstood)[] | undefined} */
     let answers;
+    /** @type {Submitted | undefined} */
+    let submitted;
     try {
       response = await fetch(/** @type {string} */ (this.config.record), request);
-      if (isJson(response)) answers = (await response.json()).answers;
+      if (isJson(response)) ({ answers, submitted } = await response.json());
     } catch {
       return; // no network, no server, or too slow
     }
     if (response.ok && answers?.every((answer, n) => answer.key === edits[n].key)) {
       if (this.loggedOut) this.refuse("");
       this.loggedOut = false;
+      const after = rider && submitted ? rider.heard(submitted) : null;
       answers.forEach((answer, n) => {
         arrived(edits[n], this.answered(edits[n], answer));
       });
+      after?.();
       return;
     }
     this.loggedOut = isLoggedOut(response, this.config.login ?? "");
@@ -244,10 +265,12 @@ export class Saving {
         told.add(cell.group);
       }
     }
+    // What its user has answered since, behind this edit, decides: the server says what becomes of that.
+    const answered = new Set(later.flatMap(({ changes }) => changes.map(([id]) => id)));
     if (!edit.restore)
       for (const [id, mine] of answer.conflicts) {
         const cell = this.cells.get(id);
-        if (cell) this.contest(cell, mine);
+        if (cell && !answered.has(id)) this.contest(cell, mine);
       }
     this.over(told, later);
     for (const listener of this.acknowledged) listener(edit, answer);

@@ -9,12 +9,14 @@ import { byId, hasDialog, inside, make, placeOf } from "../page/elements.js";
 /** @typedef {import("./saving.js").Saving} Saving */
 
 export class StillOpen {
-  /** @param {{tables: HTMLElement, focus: Focus, cells: Cells, saving: Saving, words: Sentences}} parts */
-  constructor({ tables, focus, cells, saving, words }) {
+  /** @param {{tables: HTMLElement, focus: Focus, cells: Cells, saving: Saving, words: Sentences, refuse: (sentence: string) => void}} parts */
+  constructor({ tables, focus, cells, saving, words, refuse }) {
+    this.refuse = refuse;
     this.focus = focus;
     this.cells = cells;
     this.words = words;
     this.assignment = "";
+    this.said = "";
     this.waiting = 0;
     this.panel = byId("still-open");
     this.title = inside(this.panel, "h2", HTMLHeadingElement);
@@ -37,8 +39,10 @@ export class StillOpen {
   /**
    * @param {string} assignment
    * @param {[id: string, name: string][]} open as the server sees it
+   * @param {string} said what the bottom line says of it
    */
-  show(assignment, open) {
+  show(assignment, open, said) {
+    this.said = said;
     this.assignment = assignment;
     this.lines = new Map(
       open.map(([id, name]) => [make("button", { type: "button", className: "link", textContent: name }), id]),
@@ -63,6 +67,7 @@ export class StillOpen {
   }
 
   draw() {
+    const before = this.lines.size;
     for (const [button, id] of this.lines) {
       const cell = this.cells.get(id);
       if (cell && !this.cells.isOpen(cell)) {
@@ -71,6 +76,7 @@ export class StillOpen {
       } else button.toggleAttribute("aria-current", cell === this.focus.now);
     }
     const n = this.lines.size;
+    if (n < before && this.said && byId("refusal").textContent === this.said) this.refuse(""); // not true any more
     if (!n) this.panel.hidden = true;
     else this.title.textContent = fill(this.words.stillOpen, { row: this.cells.nameOf(this.assignment), n });
   }

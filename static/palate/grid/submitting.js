@@ -6,11 +6,13 @@ import { byId, elementOf, placeOf } from "../page/elements.js";
 import { isJson, isLoggedOut, PATIENCE } from "../page/requests.js";
 
 /** @typedef {import("../core/sentences.js").Sentences} Sentences */
+/** @typedef {import("../core/queue.js").Edit} Edit */
 /** @typedef {import("../sheet/keys.js").Keys} Keys */
 /** @typedef {import("./cells.js").Cells} Cells */
 /** @typedef {import("./editing.js").Editing} Editing */
 /** @typedef {import("./focus.js").Focus} Focus */
 /** @typedef {import("./saving.js").Saving} Saving */
+/** @typedef {import("./sheet_done.js").SheetDone} SheetDone */
 /** @typedef {import("./still_open.js").StillOpen} StillOpen */
 /** @typedef {{state: string, shown: string, elements: HTMLElement[]}} Mark of a document; shown: the state that its elements show */
 /**
@@ -20,9 +22,10 @@ import { isJson, isLoggedOut, PATIENCE } from "../page/requests.js";
  * @property {Editing} editing
  * @property {Saving} saving
  * @property {StillOpen} stillOpen
+ * @property {SheetDone} sheetDone
  * @property {DOMStringMap} config
  * @property {Sentences} words
- * @property {(sentence: string) => void} refuse
+ * @property {(sentence: string, how?: {calm?: boolean}) => void} refuse
  * @property {HTMLElement} panel of the document, which has the buttons
  */
 
@@ -30,11 +33,12 @@ const REST = 1000; // ms after a submission in which `s` does nothing
 
 export class Submitting {
   /** @param {Parts} parts */
-  constructor({ cells, focus, editing, saving, stillOpen, config, words, refuse, panel }) {
+  constructor({ cells, focus, editing, saving, stillOpen, sheetDone, config, words, refuse, panel }) {
     this.cells = cells;
     this.focus = focus;
     this.saving = saving;
     this.stillOpen = stillOpen;
+    this.sheetDone = sheetDone;
     this.config = config;
     this.words = words;
     this.refuse = refuse;
@@ -49,15 +53,21 @@ export class Submitting {
       if (state === "submitted") cells.submitted.add(assignment);
     }
     /** @type {Set<string>} */
+    this.crossed = new Set(); // corrected while their submission was on its way: which came first is the server's to say
+    /** @type {Set<string>} */
     this.corrected = new Set(); // opened again by a correction: submitted again as soon as they are left
     editing.reopened = (assignment) => this.reopened(assignment);
+    this.closing = ""; // the assignment whose submission is on its way by itself
+    editing.isClosing = (assignment) => assignment === this.closing;
     focus.listeners.push(() => this.closeCorrected());
     this.busy = false;
     this.next = ""; // the assignment to submit as soon as its last choices are saved
     this.counting = 0;
+    saving.rider = (edits) => this.rider(edits);
     this.rests = 0; // until when `s` does nothing, in milliseconds since the page was opened
     saving.acknowledged.push((edit, { states }) => {
       for (const [assignment, state] of Object.entries(states)) this.set(assignment, state);
+      if (edit?.reopen && this.closing in states) this.crossed.add(this.closing);
       if (edit && !edit.restore && "submits" in config) this.submitComplete(Object.keys(states));
     });
     saving.changed.push((state) => {
@@ -116,7 +126,27 @@ export class Submitting {
   reopened(assignment) {
     this.set(assignment, "started");
     this.corrected.add(assignment);
-    this.refuse(fill(this.words.corrected, { row: this.cells.nameOf(assignment) }));
+    this.refuse(fill(this.words.corrected, { row: this.cells.nameOf(assignment) }), { calm: true });
+  }
+
+  /**
+   * What was chosen while its document was being submitted corrects it: it opens the document again.
+   * @param {string} assignment that is submitted by now
+   * @param {boolean} [crossed] whether one was acknowledged while the submission was on its way
+   * @returns {boolean} whether there is such a change
+   */
+  correctedMeanwhile(assignment, crossed = false) {
+    const { queue } = this.saving;
+    const later = queue.waiting.filter(({ changes }) =>
+      changes.some(([id]) => this.cells.get(id)?.assignment === assignment),
+    );
+    for (const edit of later) {
+      edit.reopen = true;
+      queue.keep(edit);
+    }
+    if (!later.length && !crossed) return false;
+    this.reopened(assignment);
+    return true;
   }
 
   // What was opened by a correction, is complete, saved and left by now is submitted again.
@@ -136,7 +166,7 @@ export class Submitting {
   submitComplete(answered) {
     const { assignment } = this.focus.cell;
     const isDone = !this.cells.left.get(assignment) && !this.focus.onward(this.focus.cell);
-    if (!answered.includes(assignment) || !isDone || this.corrected.has(assignment)) return;
+    if (!answered.includes(assignment) || !isDone) return;
     if (this.stateOf(assignment) === "started") this.next = assignment; // as soon as nothing is on its way
   }
 
@@ -156,7 +186,10 @@ export class Submitting {
     queue.adopt(); // what another tab has not got through belongs to the document too
     if (queue.waiting.length) {
       if (queue.state === "retrying") this.refuse(this.words.waiting);
-      else this.next = assignment;
+      else {
+        this.next = assignment;
+        queue.flush();
+      }
       return;
     }
     if (this.isContested(assignment)) return this.refuse(this.words.decideFirst);
@@ -164,6 +197,7 @@ export class Submitting {
     if (this.busy) return;
     this.busy = true;
     const taken = this.stateOf(assignment) === "submitted";
+    this.closing = taken ? "" : assignment;
     const url = (taken ? this.config.reopen : this.config.submit) ?? "";
     const request = {
       method: "POST",
@@ -173,25 +207,92 @@ export class Submitting {
     };
     const response = await fetch(url.replace("/0/", `/${assignment}/`), request).catch(() => null);
     this.busy = false;
+    this.closing = "";
+    const crossed = this.crossed.delete(assignment);
     const answer = response && isJson(response) ? await response.json() : null;
     if (response && isLoggedOut(response, this.config.login ?? "")) return this.refuse(this.words.loggedOut);
     if (!answer) return this.refuse(this.words.notSubmitted);
-    if (response?.status === 409) {
-      if (answer.columns) this.saving.takeOver({ columns: answer.columns, states: {} });
-      if (answer.open) this.stillOpen.show(assignment, answer.open);
-      return this.refuse(answer.message);
-    }
-    this.refuse(stay ? fill(this.words.submittedAgain, { row: this.cells.nameOf(assignment) }) : "");
-    if (stay) return this.told(assignment, answer.state);
-    this.rests = performance.now() + REST;
-    this.told(assignment, answer.state);
-    if (taken) {
+    if (response?.status === 409) return this.refused(assignment, answer);
+    if (stay || taken) {
+      const { submittedAgain } = this.words;
+      this.refuse(stay ? fill(submittedAgain, { row: this.cells.nameOf(assignment) }) : "", { calm: true });
+      if (!stay) this.rests = performance.now() + REST;
+      this.told(assignment, answer.state);
+      if (stay) {
+        this.correctedMeanwhile(assignment, crossed);
+        return;
+      }
       queue.release((edit) => edit.changes.some(([id]) => this.cells.get(id)?.assignment === assignment));
       return this.focus.back();
     }
+    this.refuse("");
+    this.told(assignment, answer.state);
+    if (!this.correctedMeanwhile(assignment, crossed)) this.goOn(assignment, answer);
+  }
+
+  /**
+   * The document that is submitted behind these edits, which are all that it waits for: `s` was pressed meanwhile, or the
+   * study wants that its last answer submits it. A correction of a submitted one closes it again in the same request.
+   * @param {Edit[]} edits
+   * @returns {import("./saving.js").Rider | null}
+   */
+  rider(edits) {
+    const assignment = this.next || this.completed(edits);
+    if (!assignment || this.busy || this.isContested(assignment)) return null;
+    if (["submitted", "withdrawn"].includes(this.stateOf(assignment))) return null;
+    return {
+      assignment,
+      seen: () => this.seen(assignment),
+      heard: (answer) => {
+        this.next = "";
+        if (answer.message !== undefined) return () => this.refused(assignment, answer);
+        const isCorrected = this.corrected.has(assignment);
+        this.told(assignment, answer.state ?? "");
+        return () => {
+          if (this.correctedMeanwhile(assignment)) return;
+          this.goOn(assignment, isCorrected ? {} : answer); // who corrects at the end of a sheet has heard of it
+          const { submittedAgain } = this.words;
+          this.refuse(isCorrected ? fill(submittedAgain, { row: this.cells.nameOf(assignment) }) : "", { calm: true });
+        };
+      },
+    };
+  }
+
+  /**
+   * @param {Edit[]} edits
+   * @returns {string} the document that they complete, if the study wants that its last answer submits it
+   */
+  completed(edits) {
+    if (!("submits" in this.config)) return "";
+    const { assignment } = this.focus.cell;
+    /** @param {Edit} edit */
+    const isOf = ({ restore, changes }) =>
+      !restore && changes.some(([id]) => this.cells.get(id)?.assignment === assignment);
+    if (!edits.some(isOf) || this.cells.left.get(assignment) || this.focus.onward(this.focus.cell)) return "";
+    return assignment;
+  }
+
+  /**
+   * @param {string} assignment
+   * @param {import("./saving.js").Submitted} answer
+   */
+  refused(assignment, { columns, open, message = "" }) {
+    if (columns) this.saving.takeOver({ columns, states: {} });
+    if (open) this.stillOpen.show(assignment, open, message);
+    this.refuse(message);
+  }
+
+  /**
+   * A document is submitted: to the next one, or to what the server says at the end of the sheet.
+   * @param {string} assignment
+   * @param {import("./saving.js").Submitted} answer
+   */
+  goOn(assignment, { done }) {
+    this.rests = performance.now() + REST;
     const { documents } = this.cells;
     const next = documents.slice(documents.indexOf(assignment) + 1).find((one) => this.stateOf(one) !== "submitted");
     this.focus.go(next ? this.focus.firstOf(next) : this.focus.cell);
+    if (done) this.sheetDone.show(done);
   }
 
   /**
@@ -226,12 +327,17 @@ export class Submitting {
 
   draw() {
     const { asked, open, left } = this.cells;
-    byId("cells-left").textContent = fill(this.words.left, { open, all: asked });
+    const marks = [...this.marks.values()];
+    const submitted = marks.filter(({ state }) => state === "submitted");
+    const waiting = marks.filter(({ state }) => state !== "submitted" && state !== "withdrawn").length;
+    const isComplete = !open && waiting > 0;
+    byId("cells-left").textContent = isComplete
+      ? fill(this.words.toSubmit, { n: waiting })
+      : fill(this.words.left, { open, all: asked });
     const progress = elementOf("sheet-progress", HTMLProgressElement);
     progress.max = asked || 1;
     progress.value = asked - open;
-    const submitted = [...this.marks.values()].filter(({ state }) => state === "submitted");
-    byId("n-submitted").textContent = String(submitted.length);
+    byId("n-submitted").textContent = String(submitted.length + Number(this.config.elsewhere ?? 0));
     for (const [assignment, mark] of this.marks) {
       const shown = mark.state !== "submitted" && !left.get(assignment) ? "ready" : mark.state;
       if (mark.shown === shown) continue;

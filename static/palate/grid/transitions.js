@@ -183,6 +183,10 @@ export class TransitionsEditor {
     this.things.style.flexBasis = `${THING * Math.min(all.length, MOST_THINGS)}px`;
     const none = make("li", { className: "quiet none", role: "none", textContent: this.words.nothingThere });
     if (!all.length) this.things.replaceChildren(none);
+    else if (!this.listed.length) {
+      none.textContent = this.words.noneNamed;
+      this.things.replaceChildren(none);
+    }
     if (this.listed.length) this.find.setAttribute("aria-activedescendant", `thing-${this.at}`);
     else this.find.removeAttribute("aria-activedescendant");
     this.things.children[this.at]?.scrollIntoView({ block: "nearest" });

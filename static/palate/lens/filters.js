@@ -134,10 +134,20 @@ export class Filters {
     for (const list of /** @type {HTMLSelectElement[]} */ ([this.field("rater"), ...this.facets].filter(Boolean)))
       if (list.value) query.set(list.name, wordOf(list, list.selectedOptions[0]));
     if (now.undecided) query.set("undecided", "1");
+    // Another part of a large sheet comes under the same filter, and the page stays at its own.
+    const partLinks = /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("a[data-part]"));
+    for (const link of partLinks) {
+      const there = new URLSearchParams(query);
+      there.set("part", new URLSearchParams(link.search).get("part") ?? "");
+      link.search = String(there);
+    }
+    const { part } = byId("lens-config").dataset; // whichever way the page was asked for
+    const next = new URLSearchParams(query);
+    if (part) query.set("part", part);
     history.replaceState(null, "", query.size ? `?${query}` : location.pathname);
     // The next sheet comes under the same filter.
     const links = /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("a[data-sheet]"));
-    for (const link of links) link.search = String(query);
+    for (const link of links) link.search = String(next);
   }
 
   /**

@@ -3,8 +3,9 @@
 import { byId, dataOf, elementOf, placeOf } from "../page/elements.js";
 import { EvidencePanel } from "../sheet/evidence.js";
 import { Keys } from "../sheet/keys.js";
+import { SheetText } from "../sheet/sheet_text.js";
 import { StatesPanel } from "../sheet/states.js";
-import { moveDivider } from "../sheet/view.js";
+import { moveDivider, reveal } from "../sheet/view.js";
 import { LensCells } from "./cells.js";
 import { Deciding } from "./deciding.js";
 import { Filters } from "./filters.js";
@@ -25,6 +26,7 @@ const panel = new EvidencePanel(
   byId("evidence"),
   (row) => (config.evidence ?? "").replace("/0/", `/${row}/`),
   messages,
+  { pressed: (event) => keys.hear(event), left: () => focus.back() },
 );
 const statesBox = document.getElementById("states");
 const states = statesBox
@@ -76,13 +78,19 @@ function step(by) {
 // --- keys and clicks --------------------------------------------------------------------------------------------------
 
 // Letters are keys in the grid, and where nothing has the focus; on a button or in a field they would come as a surprise.
-const keys = new Keys(tables, { where: "body", hears: (name) => /^[a-z?]$/.test(name) });
+const keys = new Keys(tables, {
+  where: "body",
+  hears: (name) => /^[a-z?]$/.test(name),
+  back: () => focus.back(),
+});
 for (const part of [focus, deciding]) part.keys(keys);
 for (const key of ["n", "j"]) keys.add(key, () => step(1));
 for (const key of ["p", "k"]) keys.add(key, () => step(-1));
 const help = elementOf("help", HTMLDialogElement);
+keys.add("v", () => panel.turn());
 keys.add("o", () => document.getElementById("original")?.click());
 keys.add("?", () => help.showModal());
+if (document.getElementById("sheet-text")) new SheetText({ keys, back: () => focus.back() });
 document.addEventListener("keydown", ({ key }) => {
   if (key === "Escape") deciding.cancel();
 });
@@ -103,12 +111,24 @@ for (const text of [byId("detail"), byId("evidence")])
   text.addEventListener("click", (event) => {
     if (!deciding.open && !placeOf(event).closest("a, button, summary")) focus.back();
   });
+// Who has chosen a filter with the mouse goes on with the keys of the grid; who chose it by keys may choose another one.
+let byMouse = false;
+filters.form.addEventListener("pointerdown", () => {
+  byMouse = true;
+});
+filters.form.addEventListener("keydown", () => {
+  byMouse = false;
+});
 filters.form.addEventListener("change", () => {
   filters.complete();
   filter();
   const { now } = focus;
   const isGone = now?.line.tr.hidden || (filters.wanted.length > 0 && !(now && filters.wanted.includes(now)));
-  if (isGone) focus.go(filters.wanted[0], { keys: false });
+  if (isGone) focus.go(filters.wanted[0], { keys: byMouse });
+  else if (byMouse) focus.back();
+});
+window.addEventListener("resize", () => {
+  if (focus.now) reveal(tables, focus.now.line.table, focus.now.td);
 });
 byId("next").addEventListener("click", () => step(1));
 byId("previous").addEventListener("click", () => step(-1));
@@ -121,4 +141,5 @@ moveDivider();
 
 filters.read();
 filter();
-focus.go(filters.wanted[0] || cells.order[0]);
+// An address may name a cell: what a link on another page is about.
+focus.go(cells.withId(location.hash.slice(1)) || filters.wanted[0] || cells.order[0]);

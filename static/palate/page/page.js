@@ -18,6 +18,14 @@ document.addEventListener("click", async (event) => {
     if (button.previousElementSibling) window.getSelection()?.selectAllChildren(button.previousElementSibling);
   }
 });
+// A button that writes a word into a text, where the cursor stands there.
+document.addEventListener("click", (event) => {
+  const button = /** @type {HTMLElement | null} */ (placeOf(event).closest("[data-insert]"));
+  const text = button && document.getElementById(button.dataset.into ?? "");
+  if (!(text instanceof HTMLTextAreaElement)) return;
+  text.setRangeText(button?.dataset.insert ?? "", text.selectionStart, text.selectionEnd, "end");
+  text.focus();
+});
 // What is wider than its place can be scrolled by keys, in every browser; what fits is no stop for Tab.
 const scrollers = new ResizeObserver((entries) => {
   for (const { target } of entries)

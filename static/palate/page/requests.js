@@ -3,8 +3,13 @@
 /** How long an answer is waited for, in ms. */
 export const PATIENCE = 20_000;
 
-/** The token against forged requests. Read anew each time: a login in another tab changes it. */
-export const csrfToken = () => document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] || "";
+/**
+ * The token against forged requests. Read anew each time: a login in another tab changes it. Over HTTPS its name has a
+ * prefix; a cookie without it may still be there, of an earlier version or of a neighbouring host.
+ */
+export const csrfToken = () =>
+  (document.cookie.match(/(?:^|; )__Host-csrftoken=([^;]+)/) ??
+    document.cookie.match(/(?:^|; )csrftoken=([^;]+)/))?.[1] ?? "";
 
 /**
  * A login page came instead of an answer, or the login is another one than this page was made for.

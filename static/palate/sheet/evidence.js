@@ -17,14 +17,20 @@ import { make, placeOf } from "../page/elements.js";
 /** @typedef {{start: number, end: number, kind: string, strong: boolean}} Span */
 /** @typedef {import("../core/places.js").Place} Place */
 /** @typedef {{matches: Record<string, string>, noMatch: string, evidenceFailed: string}} Messages matches: kind -> its name */
+/** @typedef {{pressed: (event: KeyboardEvent) => void, left: () => void}} Beside what keys do in a stored page; left: Esc */
+
+const WHOLE_LINE = "line"; // in the place of a kind: the block is the column itself, whose words are not marked
 
 export class EvidencePanel {
   /**
    * @param {HTMLElement} panel
    * @param {(row: string) => string} urlOf
    * @param {Messages} messages
+   * @param {Beside} beside
    */
-  constructor(panel, urlOf, messages) {
+  constructor(panel, urlOf, messages, beside) {
+    this.beside = beside;
+    this.isPage = false; // the stored page is shown in place of the text, of every document that has one
     this.panel = panel;
     this.urlOf = urlOf;
     this.messages = messages;
@@ -37,8 +43,7 @@ export class EvidencePanel {
     /** @type {{row: string, column: string, about: string | null} | null} */
     this.now = null;
     panel.addEventListener("click", (event) => {
-      const button = placeOf(event).closest("[data-original]");
-      if (button && this.shown) this.turnPage(this.shown, /** @type {HTMLElement} */ (button));
+      if (placeOf(event).closest("[data-original]")) this.turn();
     });
   }
 
@@ -92,6 +97,7 @@ export class EvidencePanel {
       this.panel.scrollTop = 0;
       this.shown = page;
       this.panel.dispatchEvent(new CustomEvent("shown", { detail: { row } }));
+      this.drawPage(page);
     }
     if (!this.isTied) this.mark(page, page.hits[column] || {}, about);
   }
@@ -187,6 +193,10 @@ export class EvidencePanel {
     for (const [facet, places] of Object.entries(hits)) {
       const strong = !about || facet === about;
       for (const [block, start, end, kind, share] of places) {
+        if (kind === WHOLE_LINE) {
+          if (strong) best = { block, share: Number.POSITIVE_INFINITY };
+          continue;
+        }
         const spans = byBlock.get(block) ?? [];
         spans.push({ start, end, kind, strong });
         byBlock.set(block, spans);
@@ -205,8 +215,10 @@ export class EvidencePanel {
       block?.classList.add("best");
       page.best = block;
     }
-    this.tell(page.article.querySelector(".matches"), counts, Object.keys(hits).length > 0);
-    if (block) this.scrollTo(block);
+    const looked = Object.values(hits).some((places) => places[0]?.[3] !== WHOLE_LINE);
+    this.tell(page.article.querySelector(".matches"), counts, looked);
+    this.markPage(page);
+    if (block && !this.isPage) this.scrollTo(block);
   }
 
   /**
@@ -259,24 +271,109 @@ export class EvidencePanel {
       this.panel.scrollTop += box.top - panel.top - head - (panel.height - head) / 3;
   }
 
-  /**
-   * The stored page in place of the text that was taken out of it, and back.
-   * @param {DocumentPage} page
-   * @param {HTMLElement} button
-   */
-  turnPage({ article }, button) {
-    const frame = article.querySelector("iframe");
-    if (frame) frame.remove();
-    else {
-      const original = make("iframe", { title: button.dataset.title ?? "" });
-      original.setAttribute("sandbox", "");
-      original.src = button.dataset.original ?? "";
-      article.append(original);
+  // --- the stored page ----------------------------------------------------------------------------------------------------
+
+  /** The stored page in place of the text that was taken out of it, and back; where there is none, nothing happens. */
+  turn() {
+    if (this.shown && !this.shown.article.querySelector("[data-original]")) return;
+    this.isPage = !this.isPage;
+    if (this.shown) this.drawPage(this.shown); // else it is drawn once the document is there
+  }
+
+  /** @param {DocumentPage} page */
+  drawPage(page) {
+    const { article } = page;
+    const button = /** @type {HTMLElement | null} */ (article.querySelector("[data-original]"));
+    if (!button) return;
+    const { isPage } = this;
+    article.querySelector("iframe")?.remove();
+    if (isPage) {
+      const frame = make("iframe", { title: button.dataset.title ?? "" });
+      // Nothing runs in it; that it is of our origin lets the keys be heard and the words be marked.
+      frame.setAttribute("sandbox", "allow-same-origin");
+      frame.addEventListener("load", () => this.enter(page, frame));
+      frame.src = button.dataset.original ?? "";
+      article.append(frame);
     }
-    article.querySelector(".blocks")?.toggleAttribute("hidden", !frame);
-    article.classList.toggle("framed", !frame);
-    button.setAttribute("aria-pressed", String(!frame));
+    article.querySelector(".blocks")?.toggleAttribute("hidden", isPage);
+    article.classList.toggle("framed", isPage);
+    button.setAttribute("aria-pressed", String(isPage));
     this.panel.scrollTop = 0;
+  }
+
+  /**
+   * @param {DocumentPage} page
+   * @param {HTMLIFrameElement} frame that has loaded
+   */
+  enter(page, frame) {
+    frame.contentDocument?.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return this.beside.pressed(event);
+      event.preventDefault();
+      this.beside.left();
+    });
+    this.markPage(page);
+  }
+
+  /**
+   * Mark in the stored page the words that are marked in the text, by the same lines; the first of the focused item is
+   * scrolled to.
+   * @param {DocumentPage} page
+   */
+  markPage({ article, marked }) {
+    const frame = article.querySelector("iframe");
+    const body = frame?.contentDocument?.body;
+    if (!frame?.contentWindow || !body) return;
+    /** @type {Map<string, string>} */
+    const kinds = new Map(); // words -> the class of their mark
+    for (const block of marked)
+      for (const mark of block.querySelectorAll("mark")) {
+        const words = wordsOf(mark.textContent);
+        if (!kinds.get(words)?.includes("strong")) kinds.set(words, mark.className);
+      }
+    markWords(body, kinds);
+    const first = body.querySelector("mark.strong");
+    const { contentWindow } = frame;
+    if (first)
+      contentWindow.scrollTo(0, contentWindow.scrollY + first.getBoundingClientRect().top - frame.clientHeight / 3);
+  }
+}
+
+/** @param {string} text */
+const wordsOf = (text) => text.toLowerCase().replace(/\s+/g, " ").trim();
+
+/**
+ * Mark words wherever they stand in a page, in place of those that are marked there.
+ * @param {HTMLElement} body
+ * @param {Map<string, string>} kinds words -> the class of their mark
+ */
+function markWords(body, kinds) {
+  for (const mark of body.querySelectorAll("mark[data-found]")) {
+    const parent = mark.parentNode;
+    mark.replaceWith(...mark.childNodes);
+    parent?.normalize();
+  }
+  if (!kinds.size) return;
+  const alternatives = [...kinds.keys()]
+    .sort((a, b) => b.length - a.length)
+    .map((words) => words.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/ /g, "\\s+"));
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${alternatives.join("|")})(?![\\p{L}\\p{N}])`, "giu");
+  const walker = body.ownerDocument.createTreeWalker(body, NodeFilter.SHOW_TEXT);
+  const texts = [];
+  while (walker.nextNode()) texts.push(/** @type {Text} */ (walker.currentNode));
+  for (const text of texts) {
+    if (text.parentElement?.closest(".said")) continue;
+    const found = [...text.data.matchAll(pattern)];
+    if (!found.length) continue;
+    const parts = [];
+    let at = 0;
+    for (const { 0: words, index } of found) {
+      parts.push(text.data.slice(at, index));
+      const mark = make("mark", { className: kinds.get(wordsOf(words)) ?? "", textContent: words });
+      mark.dataset.found = "";
+      parts.push(mark);
+      at = index + words.length;
+    }
+    text.replaceWith(...parts, text.data.slice(at));
   }
 }
 

@@ -18,12 +18,21 @@ export class Keys {
     this.does = new Map(); // name -> what it does, the latest first
     tables.addEventListener("keydown", (event) => this.press(event));
     // Who has clicked into the document to read it labels from there, and is in the grid then.
+    this.hears = hears;
+    this.back = back;
     document.addEventListener("keydown", (event) => {
-      const here = placeOf(event);
-      if (!here.matches(where) || hasDialog()) return;
-      if (!hears(keyName(event)) || !this.press(event)) return;
-      if (document.activeElement === here) back();
+      if (placeOf(event).matches(where)) this.hear(event);
     });
+  }
+
+  /**
+   * A key that was pressed beside the tables: in the document, or in the page that it was taken out of.
+   * @param {KeyboardEvent} event
+   */
+  hear(event) {
+    const here = document.activeElement;
+    if (hasDialog() || !this.hears(keyName(event)) || !this.press(event)) return;
+    if (document.activeElement === here) this.back();
   }
 
   /** @param {KeyboardEvent} event */
