@@ -86,6 +86,27 @@ def test_a_malformed_variable_stops_the_start_with_a_sentence(var: Path, variabl
     assert variable in last
 
 
+def test_a_browser_may_follow_the_button_of_single_sign_on(var: Path) -> None:
+    says = "from django.conf import settings; print(settings.CONTENT_SECURITY_POLICY['DIRECTIVES']['form-action'])"
+    oidc = {"OIDC_CLIENT_ID": "palate", "OIDC_CLIENT_SECRET": "s", "OIDC_SERVER_URL": "https://id.example.org/realms/a"}
+    told = manage("shell", "-v", "0", "-c", says, cwd_var=var, **PRODUCTION, **oidc)
+    assert told.stdout.strip() == "[\"'self'\", 'https://id.example.org']", told.stderr
+
+    half = manage("check", cwd_var=var, **PRODUCTION, OIDC_SERVER_URL="https://id.example.org")
+    assert "OIDC_CLIENT_SECRET must be set too" in half.stderr
+
+
+def test_over_https_cookies_are_of_this_host_alone(var: Path) -> None:
+    says = (
+        "from django.conf import settings as s;"
+        "print(s.SESSION_COOKIE_NAME, s.CSRF_COOKIE_NAME, s.SESSION_COOKIE_SECURE, s.SESSION_COOKIE_DOMAIN)"
+    )
+    told = manage("shell", "-v", "0", "-c", says, cwd_var=var, **PRODUCTION)
+    assert told.stdout.strip() == "__Host-sessionid __Host-csrftoken True None", told.stderr
+    told = manage("shell", "-v", "0", "-c", says, cwd_var=var, **PRODUCTION, HTTPS="false")
+    assert told.stdout.strip() == "sessionid csrftoken False None", told.stderr
+
+
 def test_each_model_change_has_its_migration(var: Path) -> None:
     result = manage("makemigrations", "--check", "--dry-run", cwd_var=var, PALATE_ENV="demo")
 

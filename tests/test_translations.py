@@ -94,7 +94,19 @@ def test_the_compiled_catalogue_is_that_of_the_sentences() -> None:
 
 @pytest.mark.skipif(shutil.which("xgettext") is None, reason="GNU gettext is not installed")
 def test_no_sentence_of_the_code_is_missing(tmp_path: Path) -> None:
-    for name in ("annotation", "base", "judges", "llm", "recipes", "reports", "work", "config", "templates"):
+    for name in (
+        "accounts",
+        "annotation",
+        "base",
+        "judges",
+        "llm",
+        "operating",
+        "recipes",
+        "reports",
+        "work",
+        "config",
+        "templates",
+    ):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=_not_read)
     (tmp_path / "locale").mkdir()
     command = [sys.executable, "-m", "django", "makemessages", "--locale", "cs", "--verbosity", "0"]

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -164,3 +166,49 @@ class PostgreSQLSite(Site):
         self.connection.close()
         self.server.execute(f'DROP DATABASE "{self.name}" WITH (FORCE)')
         self.server.close()
+
+
+class OwnRedis:
+    """A Redis of a test's own, which can be emptied, killed, and started again with what it once held."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port: int = free.getsockname()[1]
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self.folder, self._kept = folder, folder / "kept.rdb"
+        self.start()
+
+    def start(self, *, old: bool = False) -> None:
+        """`old`: with what it held at the time of `save`."""
+        import redis
+
+        if old:
+            shutil.copy(self._kept, self.folder / "dump.rdb")
+        command = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder)]
+        self.process = subprocess.Popen([*command, "--save", "", "--appendonly", "no"], stdout=subprocess.DEVNULL)
+        self._client = redis.Redis(port=self.port)
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                self._client.ping()
+                return
+            except redis.ConnectionError:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+
+    def save(self) -> None:
+        self._client.save()
+        shutil.copy(self.folder / "dump.rdb", self._kept)
+
+    def empty(self) -> None:
+        self._client.flushall()
+
+    def kill(self) -> None:
+        self._client.close()
+        self.process.kill()
+        self.process.wait()
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.kill()

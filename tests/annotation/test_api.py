@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from annotation import actions
@@ -311,8 +313,8 @@ def test_labels_cost_the_same_for_few_and_many(leases: Leases, api_of: ApiOf) ->
             page = get(client, "labels", "leases", limit=limit)
         costs.append((len(page["results"]), len(captured)))
 
-    # Token with user, study, roles, count, labels, whether they label here too.
-    assert costs == [(2, 6), (24, 6)]
+    # Token with user, study, roles, count, labels, whether they label here too, whether documents are set aside.
+    assert costs == [(2, 8), (24, 8)]
 
 
 def test_labels_of_another_study_are_not_among_them(leases: Leases, api_of: ApiOf) -> None:
@@ -554,3 +556,13 @@ def test_those_who_see_labels_see_no_names(leases: Leases, api_of: ApiOf) -> Non
         assert b'"rater":"A2"' in content
         assert b"boris" not in content
         assert b"example.org" not in content
+
+
+def test_the_api_is_not_led_to_https(leases: Leases, settings: Settings) -> None:
+    """A page is; a program would go on to send its key as it does, and nobody would notice."""
+    settings.SECURE_SSL_REDIRECT = True
+    refused = Client().get("/api/v1/", headers={"Authorization": "Token x"})
+    assert refused.status_code == 403
+    assert "HTTPS alone" in refused.json()["detail"]
+    assert Client().get("/login/")["Location"].startswith("https://")
+    assert Client().get("/api/v1/", secure=True).status_code == 401

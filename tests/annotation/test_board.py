@@ -14,6 +14,7 @@ from pytest_django import Settings
 
 from annotation import actions, queries
 from annotation.models import Assignment, Label, LabelEvent, Rater, User
+from annotation.views import board as board_view
 from tests import builders
 from tests.builders import ClientOf, Leases
 
@@ -30,7 +31,8 @@ def post(client: Client, leases: Leases, name: str, rater: Rater) -> str:
 
 
 def line_of(leases: Leases, rater: Rater) -> queries.BoardLine:
-    return next(line for line in queries.board(leases.study, now=NOW).lines if line.rater == rater)
+    lines = queries.seen(queries.board(leases.study, now=NOW).lines)
+    return next(line for line in lines if line.rater == rater)
 
 
 def submitted(assignment: Assignment, *, days_ago: float) -> None:
@@ -59,7 +61,7 @@ def test_pace_and_forecast_are_those_of_the_last_week(leases: Leases, eight: lis
     assert (line.total.done, line.total.open, line.pace) == (5, 3, pytest.approx(4 / 7))
     assert line.finish == date(2026, 3, 26)
     assert line.last_at == NOW - timedelta(days=1)
-    assert [(states.done, states.rows) for states in line.by_sheet] == [(2, 2), (3, 6)]
+    assert [(states.done, states.rows) for _sheet, states in sorted(line.of_sheets.items())] == [(2, 2), (3, 6)]
 
 
 def test_who_has_just_begun_is_measured_from_then(leases: Leases, eight: list[Assignment]) -> None:
@@ -126,8 +128,10 @@ def test_the_board_costs_the_same_for_few_rows_and_many(
     for assignment in eight[:3]:
         builders.label(assignment)
 
-    with django_assert_num_queries(7):
-        queries.board(leases.study)
+    with django_assert_num_queries(5):
+        board = queries.board(leases.study)
+    with django_assert_num_queries(2):
+        queries.seen(board.lines)
 
 
 def test_what_waits_for_the_manager_is_said(leases: Leases, client_of: ClientOf) -> None:
@@ -203,3 +207,18 @@ def test_a_judge_cannot_be_reminded(leases: Leases, client_of: ClientOf) -> None
     url = reverse("annotation:remind", args=[leases.study.slug, leases.judges[0].rater_id])
 
     assert client_of(leases.manager).post(url).status_code == 404
+
+
+def test_a_long_board_has_pages_and_keeps_the_other_list(
+    leases: Leases, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(board_view, "PEOPLE_A_PAGE", 1)
+    monkeypatch.setattr(board_view, "SHEETS_A_PAGE", 1)
+    actions.add_sheet(study=leases.study, title="Second", columns={})
+    path = reverse("annotation:board", args=[leases.study.slug])
+    shown = client_of(leases.manager).get(path, {"people": "2", "sheets": "2"}).content.decode()
+    assert 'href="?people=1&amp;sheets=2"' in shown
+    assert 'href="?people=2&amp;sheets=1"' in shown
+    assert "page 2 of 2" in shown
+    assert '<th scope="row">Second</th>' in shown
+    assert '<th scope="row">Lease</th>' not in shown

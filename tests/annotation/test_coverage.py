@@ -121,5 +121,22 @@ def test_it_costs_the_same_for_few_rows_and_many(leases: Leases, django_assert_n
     builders.assignments(Rater.objects.get(code="A1"), loan)
     seats = queries.seats(leases.study)
 
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         coverage(leases.study, seats)
+
+
+def test_what_is_too_much_for_a_page_is_counted_and_not_drawn(leases: Leases, monkeypatch: pytest.MonkeyPatch) -> None:
+    builders.rater(leases.study, builders.user("clara"))
+    builders.row(leases.sheet, "Clause 3")
+    seats = seats_of(leases, {"A1": [0, 1, 2], "A2": [0, 1], "A3": [0]})
+    whole = coverage(leases.study, seats)
+    monkeypatch.setattr("annotation.queries.plan_picture.MOST_RATERS", 2)
+    monkeypatch.setattr("annotation.queries.plan_picture.MOST_ROWS", 2)
+    picture = coverage(leases.study, seats)
+
+    assert [load.rater.code for load in picture.drawn_loads] == ["A1", "A3"]  # the largest and the smallest
+    assert (picture.pairs, picture.n_pairs, len(picture.shared), picture.most_shared) == ((), 3, 3, 2)
+    matrix = picture.matrices[0]
+    assert (len(matrix.rows), matrix.left_out, matrix.times) == (2, 1, whole.matrices[0].times)
+    raters = [load.rater for load in picture.loads]
+    assert picture.rows_a_pair(raters) == whole.rows_a_pair(raters) == (1, 2)

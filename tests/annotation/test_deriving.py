@@ -207,6 +207,10 @@ def test_the_page_makes_a_study_and_both_studies_show_the_other(answered: Leases
     address = reverse("annotation:derive", args=["leases"])
     page = client_of(root).get(address).content.decode()
     assert "duties.stated=stated" in page
+    # What reads recipes, tables or texts that nobody wrote is not offered in a study of contracts.
+    for other in ("candidates", "best-candidates", "parsed-recipes", "two-systems", "probing-tasks"):
+        assert f"deriver={other}" not in page
+    assert "Two systems" in client_of(root).get(f"{address}?deriver=two-systems").content.decode()  # a link leads there
     data = {
         "title": "A second look",
         "slug": "second",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections import Counter
+from datetime import datetime
 
 import pytest
 from django.urls import reverse
@@ -197,6 +198,27 @@ def test_edit_rates(wood: Workshop) -> None:
     assert rate.share == 3 / 4
 
 
+def restore(wood: Workshop, to: datetime) -> None:
+    changes = history.changes(wood.sheet, to=to)
+    actions.restore(sheet=wood.sheet, to=to, shown=lens.digest(changes), by=wood.manager)
+
+
+def test_edit_rates_leave_out_what_a_manager_restored(wood: Workshop) -> None:
+    """A draft that was taken away by a restore was not edited; one that came back counts as what it is."""
+    before = timezone.now()
+    draft(wood)
+    fill(wood.stool, {(CUT, "minutes"): ":14.5"})
+    edited = timezone.now()
+    restore(wood, before)
+    assert codes(wood.stool) == {}
+
+    assert queries.edit_rates(wood.study) == []
+
+    restore(wood, edited)
+    [rate] = queries.edit_rates(wood.study)
+    assert (rate.drafted, rate.changed) == (1, 1)
+
+
 # --- by the manager -------------------------------------------------------------------------------------------------
 
 
@@ -295,3 +317,16 @@ def test_drafts_survive_the_way_out_and_in(wood: Workshop) -> None:
     }
     assert {line[at["rater"]]: line[at["state"]] for line in again} == {"A1": "started", "J1": "submitted"}
     assert queries.edit_rates(copy) == []  # what was drafted is not in the file
+
+
+def test_over_the_api_drafts_are_confirmed_with_the_submission(wood: Workshop, api_of: ApiOf) -> None:
+    draft(wood)
+    assert wood.stool.rater.user is not None
+    api, url = api_of(wood.stool.rater.user), reverse("api:submit", args=[wood.stool.pk])
+
+    refused = api.post(url)
+    assert (refused.status_code, "you have not confirmed" in refused.json()["detail"]) == (409, True)
+    assert api.post(url, {"confirm": "perhaps"}).status_code == 400
+
+    assert api.post(url, {"confirm": True}, format="json").json()["state"] == "submitted"
+    assert codes(wood.stool) == STOOL

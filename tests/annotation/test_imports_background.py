@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import translation
 from pytest_django import Settings
 
-from annotation.exchange import background, label_imports, uploads
+from annotation.exchange import arrivals, background, label_imports, uploads
 from annotation.exchange.label_reading import LabelImport
 from annotation.models import Import, Label, Study
 from tests.annotation.importing import ACTS, counts
@@ -127,6 +127,32 @@ def test_what_kept_a_file_out_can_be_mended_and_the_import_resumed(leases: Lease
     assert "It is done already." in page_after
 
 
+def test_an_import_waits_for_its_turn(leases: Leases, manager: Client) -> None:
+    """Two files sent one after the other: the second is not refused because the first is still at work."""
+    post(manager, leases.study, ACTS + LINES)
+    run, other = Import.objects.get(), arrivals.begin(leases.study)
+    for _time in range(5):
+        work.take_up(run)
+    run.refresh_from_db()
+    assert (run.state, run.items.get().state, run.items.get().attempts) == ("running", "queued", 0)
+
+    arrivals.take_back(other)
+    work.take_up(run)
+    run.refresh_from_db()
+    assert run.state == "finished"
+
+
+def test_an_import_at_work_cannot_be_resumed(leases: Leases, manager: Client) -> None:
+    """Its worker would lose it in the middle."""
+    post(manager, leases.study, ACTS + LINES)
+    run = Import.objects.get()
+    held = work.claim(background.IMPORTING, run.items.get().pk)
+    assert held is not None
+    page_after = manager.post(run.get_absolute_url() + "resume/", follow=True).content.decode()
+    assert "It is at work already." in page_after
+    held.hold()  # it is still this worker's
+
+
 def test_a_file_that_cannot_be_read_says_so(leases: Leases, manager: Client) -> None:
     post(manager, leases.study, "PK\x03\x04" + "x" * 100)
     run = Import.objects.get()
@@ -218,10 +244,14 @@ def test_a_worker_that_is_killed_in_the_middle_leaves_nothing_and_the_next_one_i
     site.wait_for("claimed")
     time.sleep(1.5)
     site.kill(worker)
-    assert site.query("SELECT count(*) FROM annotation_label") == [(0,)]
+    work = "annotation_label JOIN annotation_assignment a ON a.id = assignment_id"
+    seen = f"SELECT count(*) FROM {work} WHERE state <> 'withdrawn'"
+    assert site.query(seen) == [(0,)]
     site.start_worker()
     site.wait_for("done")
     time.sleep(0.5)
+    assert site.query(seen) == [(6000,)]
+    assert site.query("SELECT count(*) FROM annotation_arrival") == [(0,)]
     said = site.report()
     assert (said["state"], said["labels"], said["events"]) == (
         "finished",

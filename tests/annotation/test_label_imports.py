@@ -228,6 +228,19 @@ def test_replace_changes_the_answer_keeps_its_history_and_clears_what_is_not_ask
     assert set(changes) == {("act", "found", "absent"), ("strictness", "2", None), ("party", "no-party", None)}
 
 
+def test_replace_of_a_note_alone_keeps_the_scores(contracts: Study) -> None:
+    text = "rater,row,section,column,question,answer,note\nann,Clause 1,acts,Inspect,act,{}\n"
+    labels_in(contracts, text.format("found,so"))
+    Label.objects.update(scores={"options": {"found": {"logprob": -0.5}}})
+
+    labels_in(contracts, text.format("found,otherwise"), replace=True)
+    (label,) = Label.objects.filter(question__key="act")
+    assert (label.note, label.scores) == ("otherwise", {"options": {"found": {"logprob": -0.5}}})
+
+    labels_in(contracts, text.format("reworded,otherwise"), replace=True)
+    assert Label.objects.get(question__key="act").scores is None  # they were another answer's
+
+
 @pytest.mark.parametrize("replace", [False, True])
 def test_a_file_does_not_speak_for_a_person_with_a_login(leases: Leases, replace: bool) -> None:
     builders.label(leases.annas[0])

@@ -199,9 +199,9 @@ def test_shares_that_do_not_divide_are_rounded_and_noted_together() -> None:
 @pytest.mark.parametrize(
     ("request_", "sentence"),
     [
-        (replace(PAPER, raters=2), "3 raters a sheet are asked for, but the study has only 2."),
+        (replace(PAPER, raters=2), "3 raters per sheet are asked for, but the study has only 2."),
         (replace(PAPER, raters=0), "0 raters are in the study, and somebody has to label."),
-        (replace(PAPER, raters_per_sheet=0), "0 raters a sheet are asked for, but each needs at least 1."),
+        (replace(PAPER, raters_per_sheet=0), "0 raters per sheet are asked for, but each needs at least 1."),
         (
             replace(PAPER, share_twice=1.5),
             "The share of documents labelled twice is 150 %, but it must lie between 0 and 100 %.",
@@ -212,7 +212,7 @@ def test_shares_that_do_not_divide_are_rounded_and_noted_together() -> None:
         ),
         (
             replace(PAPER, raters_per_sheet=1),
-            "A document labelled twice needs two different raters, but only 1 rater a sheet is asked for: "
+            "A document labelled twice needs two different raters, but only 1 rater per sheet is asked for: "
             "ask for at least 2, or for a share of 0.",
         ),
         (
@@ -226,7 +226,7 @@ def test_shares_that_do_not_divide_are_rounded_and_noted_together() -> None:
         ),
         (
             replace(PAPER, raters_per_sheet=2, share_thrice=0.1),
-            "A document labelled three times needs three different raters, but only 2 raters a sheet are asked for: "
+            "A document labelled three times needs three different raters, but only 2 raters per sheet are asked for: "
             "ask for at least 3, or for a share of 0.",
         ),
         (replace(PAPER, sheets=()), "There is nothing to plan: the study has 0 sheets."),
@@ -247,7 +247,7 @@ def test_refusal_can_be_translated() -> None:
         balanced_design(replace(PAPER, raters=2))
 
     sentence = refusal.value.sentence
-    assert sentence.template == "%(asked)s raters a %(sheet)s are asked for, but the study has only %(present)s."
+    assert sentence.template == "%(asked)s raters per %(sheet)s are asked for, but the study has only %(present)s."
     assert dict(sentence.numbers) == {"asked": 3, "present": 2}
 
 

@@ -274,7 +274,8 @@ def test_removing_an_annotator_withdraws_what_is_not_submitted(leases: Leases, c
 
     # Clause 2 is open, Clause 3 started.
     assert "Labels stay. 2 clauses that were not submitted are taken back." in asked
-    assert "anna lost that role; the labels stay. 2 clauses that were not submitted are taken back. Hand them" in said
+    assert "anna lost that role; the labels stay." in said
+    assert "2 clauses that were not submitted are taken back. Reassign them from the plan." in said
     assert sorted(leases.annas[0].rater.assignments.values_list("row__name", "state")) == [
         ("Clause 1", "submitted"),
         ("Clause 2", "withdrawn"),

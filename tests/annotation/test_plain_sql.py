@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 from django.contrib.sessions.models import Session
 from django.core.exceptions import FieldDoesNotExist
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.models import Model
 from django.db.transaction import get_autocommit
 from django.test.utils import CaptureQueriesContext
@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from annotation import actions, queries
 from annotation.models import Assignment, Column, Label, LabelEvent, Row
-from annotation.plain_sql import MOST_KEPT, Shape, Statement, stored
+from annotation.plain_sql import MOST_KEPT, Shape, Statement, Update, stored
 from tests.builders import Leases, answer, label
 
 pytestmark = pytest.mark.django_db
@@ -189,6 +189,26 @@ def test_what_else_recording_has_to_know_is_one_query(leases: Leases) -> None:
     assert queries.known(mine, uuid.uuid4()) == (False, True, True)
     assert queries.known(leases.annas[1], key) == (False, True, False)
     assert queries.known(leases.boriss[0], key) == (False, False, False)
+
+
+def test_an_update_changes_one_row_as_saving_it_would(leases: Leases) -> None:
+    label(leases.annas[0])
+    one, other = Label.objects.filter(assignment=leases.annas[0]).order_by("pk")[:2]
+    at = timezone.now() + timedelta(days=1)
+    change = Update(Label, "note", "scores", "preset", "confirmed_at", "revision", "updated_at")
+    scores = {"options": {"stated": {"logprob": -0.5}}, "of": "“it”; '%s'"}
+
+    change(one.pk, ["it's “%s”", scores, True, at, 7, at])
+
+    changed = Label.objects.get(pk=one.pk)
+    assert (changed.note, changed.scores, changed.preset) == ("it's “%s”", scores, True)
+    assert (changed.confirmed_at, changed.revision, changed.updated_at) == (at, 7, at)
+    assert (changed.option_id, changed.assignment_id) == (one.option_id, one.assignment_id)
+    assert Label.objects.get(pk=other.pk).note == other.note
+    change(one.pk, ["", None, False, None, 8, at])
+    assert Label.objects.get(pk=one.pk).scores is None
+    with pytest.raises(DatabaseError, match="was not updated"):
+        change(one.pk + 10**9, ["", None, False, None, 8, at])
 
 
 @pytest.mark.django_db(transaction=True)

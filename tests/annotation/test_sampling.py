@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import Any
 
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 
 from annotation import actions
 from annotation.models import Assignment, Plan, Rater, Row, Sheet, User
-from annotation.planning.sampling import BY_SHEET, Described, RowChoice, drawn_rows, shares
+from annotation.planning.sampling import BY_SHEET, Described, RowChoice, drawn_rows, enough, shares
+from annotation.queries.plan_picture import rating_spread
 from tests import builders
 from tests.builders import ClientOf
 
@@ -66,6 +68,27 @@ def test_strata_and_filters() -> None:
 
 def test_another_seed_draws_others() -> None:
     assert len({drawn_rows(ROWS, RowChoice(size=5, seed=seed)).rows for seed in range(20)}) > 15
+
+
+@given(st.integers(2, 2000), st.floats(0.05, 2), st.floats(0.1, 4))
+def test_enough_rows_are_enough_and_one_fewer_is_not(n: int, within: float, deviation: float) -> None:
+    """Half an interval of a mean of m out of n rows, with the finite population correction n - m over n."""
+
+    def half(m: int) -> float:
+        return 1.959964 * deviation * math.sqrt((1 / m) * (n - m) / n)
+
+    m = enough(n, within=within, deviation=deviation)
+    assert m == n or half(m) <= within * 1.01
+    assert m == 2 or half(m - 1) > within * 0.99
+
+
+def test_a_sample_is_as_large_as_its_interval_wants() -> None:
+    wide, narrow = (
+        drawn_rows(ROWS, RowChoice(within=within, deviation=1.0, each=True, by=("engine",))) for within in (1.0, 0.6)
+    )
+    assert wide.strata == {("g",): (20, 4), ("b",): (10, 3)}
+    assert narrow.strata == {("g",): (20, 7), ("b",): (10, 6)}
+    assert wide.rows < narrow.rows
 
 
 # --- the planner ----------------------------------------------------------------------------------------------------
@@ -150,3 +173,27 @@ def test_groups_that_nobody_named_are_asked_for(pages: Sheet, client_of: ClientO
 
     assert list(said["errors"]) == ["by"]
     assert not Assignment.objects.exists()
+
+
+def test_a_sample_is_sized_by_what_is_to_be_known(pages: Sheet, client_of: ClientOf) -> None:
+    manager = client_of(User.objects.get(username="mara"))
+    both = plan(pages, manager, size=2, within="0.5", each="each", by=["engine"])
+    assert "not both" in str(both["errors"])
+    said = plan(pages, manager, within="0.7", each="each", by=["engine"])["sample"]
+    # Nobody has rated: the numbers 1 to 3 alike have a deviation of √⅔, so (1.96 · √⅔ / 0.7)² = 5.23 rows of very many,
+    # of 6 rows 5.23 / (1 + 5.23 / 6) = 2.8, of 12 rows 3.6.
+    assert (said["spread"].of, round(said["spread"].deviation, 3)) == ("", 0.816)
+    assert [(one["fit"], one["drawn"]) for one in said["strata"]] == [(6, 3), (12, 4)]
+    choice = Plan.objects.get(study=pages.study).request["choice"]
+    assert (choice["size"], choice["within"], round(choice["deviation"], 3)) == (None, 0.7, 0.816)
+
+
+def test_the_spread_of_ratings_is_that_of_those_who_have_rated(pages: Sheet) -> None:
+    judge = builders.judge(pages.study)
+    sheet = builders.sheet(pages.study, "More", n_rows=50)
+    acts = [column.name for column in sheet.columns.filter(section__key="acts")]
+    for n, assignment in enumerate(builders.assignments(judge, sheet)):
+        builders.label(assignment, {(act, "strictness"): str(2 + n % 2) for act in acts})
+    spread = rating_spread(pages.study)
+    assert spread is not None
+    assert (spread.question, spread.of, spread.deviation) == ("Strictness", "judge", 0.5)

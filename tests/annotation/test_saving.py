@@ -86,6 +86,65 @@ def test_an_edit_without_key_or_changes_is_refused_and_its_neighbour_is_taken(le
     assert standing(leases.annas[0]) == {RENT: "stated"}
 
 
+def with_submission(client: Client, sheet: Sheet, mine: Assignment, *edits: dict[str, Any], seen: object = None) -> Any:
+    wire = [{**edit, "restore": bool(edit["restore"]), "changes": json.loads(edit["changes"])} for edit in edits]
+    data = {"edits": json.dumps(wire), "submit": str(mine.pk)}
+    return save(client, sheet, data | ({} if seen is None else {"seen": json.dumps(seen)})).json()
+
+
+def test_a_row_is_submitted_behind_the_answers_that_it_waits_for(leases: Leases, anna: Client) -> None:
+    mine = leases.annas[0]
+    label(mine)
+    answer = with_submission(anna, leases.sheet, mine, change((mine, RENT, "absent", "stated")))
+
+    assert answer["submitted"] == {"state": "submitted"}
+    assert answer["answers"][0]["states"] == {str(mine.pk): "submitted"}
+    mine.refresh_from_db()
+    assert mine.state == Assignment.State.SUBMITTED
+    assert standing(mine)[RENT] == "absent"
+
+
+def test_what_is_not_taken_whole_submits_nothing(leases: Leases, anna: Client) -> None:
+    mine = leases.annas[0]
+    label(mine)
+    answer = with_submission(
+        anna, leases.sheet, mine, change((mine, RENT, "absent", "")), change((mine, INSURE, "stated", "implied"))
+    )
+
+    assert answer["answers"][0]["conflicts"]
+    assert "submitted" not in answer
+    mine.refresh_from_db()
+    assert mine.state == Assignment.State.STARTED
+
+
+def test_behind_its_answers_a_row_is_refused_as_it_is_alone(leases: Leases, anna: Client) -> None:
+    mine = leases.annas[0]
+    edit = change((mine, RENT, "absent", ""))
+    answer = with_submission(anna, leases.sheet, mine, edit)
+
+    assert answer["answers"][0]["key"] == edit["key"]
+    assert answer["answers"][0]["states"] == {str(mine.pk): "started"}
+    assert "still open" in answer["submitted"]["message"]
+    assert answer["submitted"]["open"]
+    assert standing(mine) == {RENT: "absent"}
+    # Other answers than the page shows.
+    label(mine)
+    answer = with_submission(anna, leases.sheet, mine, change((mine, RENT, "stated", "stated")), seen=[])
+    assert "was changed elsewhere" in answer["submitted"]["message"]
+
+
+def test_nobody_submits_what_is_another_raters(leases: Leases, anna: Client) -> None:
+    mine, other = leases.annas[0], leases.boriss[0]
+    label(other)
+    wire = [
+        {**change((mine, RENT, "absent", "")), "changes": json.loads(change((mine, RENT, "absent", ""))["changes"])}
+    ]
+    response = save(anna, leases.sheet, {"edits": json.dumps(wire), "submit": str(other.pk)})
+    assert response.status_code == 404
+    other.refresh_from_db()
+    assert other.state == Assignment.State.STARTED
+
+
 # --- one cell -------------------------------------------------------------------------------------------------------
 
 
@@ -123,6 +182,39 @@ def test_a_clear(leases: Leases, anna: Client) -> None:
 
     assert save(anna, leases.sheet, change((leases.annas[0], RENT, "", "stated"))).json()["columns"][0][2] == {}
     assert standing(leases.annas[0]) == {}
+
+
+def test_a_conflict_whose_answer_was_lost_is_told_when_the_change_is_sent_again(leases: Leases, anna: Client) -> None:
+    """Else the browser would take the whole change for saved, and show another answer without a word."""
+    mine = leases.annas[0]
+    save(anna, leases.sheet, change((mine, INSURE, "absent", "")))
+    data = change((mine, RENT, "stated", ""), (mine, INSURE, "implied", ""))
+    first = save(anna, leases.sheet, data).json()
+    again = save(anna, leases.sheet, data).json()
+
+    assert len(first["conflicts"]) == 1
+    assert again["conflicts"] == first["conflicts"]
+    assert again["columns"] == first["columns"]
+    assert standing(mine) == {RENT: "stated", INSURE: "absent"}
+
+    save(anna, leases.sheet, change((mine, INSURE, "implied", "absent")))
+    assert save(anna, leases.sheet, data).json()["conflicts"] == []  # what they wanted stands there by now
+
+
+def test_what_was_chosen_where_it_stood_already_is_no_conflict_when_it_is_sent_again(
+    leases: Leases, anna: Client
+) -> None:
+    """It was taken, though the history has nothing of it; what its rater has answered there since is their own."""
+    mine = leases.annas[0]
+    save(anna, leases.sheet, change((mine, INSURE, "absent", "")))
+    data = change((mine, RENT, "stated", ""), (mine, INSURE, "absent", "absent"))
+    assert save(anna, leases.sheet, data).json()["conflicts"] == []
+    save(anna, leases.sheet, change((mine, INSURE, "implied", "absent")))
+
+    again = save(anna, leases.sheet, data).json()
+
+    assert again["conflicts"] == []
+    assert standing(mine) == {RENT: "stated", INSURE: "implied"}
 
 
 def test_the_same_key_again_is_acknowledged_and_does_nothing(leases: Leases, anna: Client) -> None:

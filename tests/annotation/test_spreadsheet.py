@@ -17,7 +17,7 @@ from annotation.exchange.spreadsheet.writing import workbook
 from annotation.models import Assignment, Label, LabelEvent, Sheet, User
 from tests import builders
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 # The sheet's cells in the workbook, for Clause 1; those of Clause 2 are in line 3 and lines 10 to 12.
 #   line 1 Duty · 2, 3 clauses · 4 black · 5 Act · 6 Party · 7 to 9 Clause 1: act, party, strictness · 10 to 12 Clause 2

@@ -22,7 +22,7 @@ from annotation.models import Assignment, Column, Label, Question, Sheet, Skip, 
 from tests import builders
 from tests.annotation.answers import specs
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 SCHEME = """\
 key: baking

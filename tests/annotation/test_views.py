@@ -56,9 +56,9 @@ def test_sheet_costs_the_same_for_few_cells_and_many(leases: Leases, client_of: 
         costs.append((page.content.count(b'role="gridcell"'), len(captured)))
 
     # 2 rows × (2 + 2 × 3) cells; 9 rows × (30 + 2 × 3) cells.
-    # Session, user, sheet with scheme, the four of the grid, whether anything is simulated or was
-    # restored.
-    assert costs == [(16, 9), (324, 9)]
+    # Session, user, sheet with scheme, whether it is large, the four of the grid, the text that the columns come from,
+    # whether anything is simulated or was restored.
+    assert costs == [(16, 11), (324, 11)]
 
 
 def test_my_work_counts_my_rows(leases: Leases, client_of: ClientOf) -> None:

@@ -29,7 +29,7 @@ def test_cells_with_warnings_are_counted_by_rater(wood: Workshop) -> None:
     with CaptureQueriesContext(connection) as few:
         anna, judge = queries.warned(wood.study)
     assert (anna.rater.code, anna.cells, anna.answers) == ("A1", 2, 3)
-    assert anna.by_sheet == ((wood.sheet, 2),)
+    assert anna.by_sheet == ((wood.sheet, 2, wood.stool.row_id),)
     assert (judge.rater.code, judge.cells, judge.by_sheet) == ("J1", 0, ())
 
     fill(wood.bench, ANNAS)
@@ -48,7 +48,7 @@ def test_the_board_leads_to_them_in_the_lens(wood: Workshop, client_of: ClientOf
     page = manager.get(lens).content.decode()
 
     assert f'hx-get="{url}"' in board
-    assert f'href="{lens}?kind=warned&amp;rater=A1"' in panel
+    assert f'href="{lens}?row={wood.stool.row_id}&amp;kind=warned&amp;rater=A1"' in panel
     assert (page.count(" warned-0"), page.count(" warned-1"), page.count(" warned-2")) == (2, 0, 0)
     # What somebody answered is warned of, whoever decides it.
     asked = answer(wood.sheet, CUT, "input", "")

@@ -247,7 +247,7 @@ def kept() -> Iterator[Kept]:
 
 @pytest.fixture
 def demo(site: Site, transactional_db: None, kept: Kept) -> Study:
-    """The demo study: three recipes × six documents, one annotator, two simulated raters, two judges."""
+    """The demo study: three recipes × six documents, one annotator, two simulated raters, three judges."""
     kept.build("demo", demo_study.build)
     return Study.objects.get(slug=demo_study.SLUG)
 

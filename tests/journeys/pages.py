@@ -119,14 +119,14 @@ def paper_sized() -> Sheet:
     return sheet
 
 
-def slow_down(page: Page) -> None:
-    """Let the server take its time with each choice."""
+def slow_down(page: Page, address: str = "**/record/") -> None:
+    """Let the server take its time with each choice, or with what else is asked of it."""
 
     def later(route: Route) -> None:
         page.wait_for_timeout(60)
         route.continue_()
 
-    page.route("**/record/", later)
+    page.route(address, later)
 
 
 def until(true: Callable[[], bool], otherwise: str) -> None:
@@ -149,6 +149,12 @@ class Grid:
         self.page.goto(f"/sheets/{self.sheet.pk}/")
         self.page.wait_for_selector("td:focus")
         return self
+
+    def reload(self) -> None:
+        """Load the page anew once the server has everything, and wait until it takes keys."""
+        self.settle()
+        self.page.reload()
+        self.page.wait_for_selector("td:focus")
 
     def keys(self, *keys: str) -> None:
         for key in keys:

@@ -198,12 +198,19 @@ def test_the_guide_stays_beside_the_work(slaw: Coleslaw, browsing: Browsing) -> 
 def test_the_stored_page_is_shown_in_a_frame_that_can_do_nothing(demo: Study, browsing: Browsing) -> None:
     page = browsing.person("annotator")
     Grid(page, demo.sheets.earliest("position"), "annotator").open()
-    button = page.get_by_role("button", name="Page", exact=True)
+    button = page.get_by_role("button", name="Page v", exact=True)
     button.click()
     frame = page.frame_locator("#evidence iframe")
     expect(frame.get_by_text("The page as it was stored.")).to_be_visible()
     expect(frame.get_by_role("heading").first).to_be_visible()
-    assert page.locator("#evidence iframe").get_attribute("sandbox") == ""
+    # Neither scripts nor forms: only our own script hears its keys and marks its words.
+    assert page.locator("#evidence iframe").get_attribute("sandbox") == "allow-same-origin"
+    expect(frame.locator("mark.strong").first).to_be_visible()
+    grid = Grid(page, demo.sheets.earliest("position"), "annotator")
+    before = grid.focused
+    frame.get_by_role("heading").first.click()
+    grid.keys("Escape")
+    assert grid.focused == before
     address = page.locator("#evidence iframe").get_attribute("src")
     assert address is not None
     policy = page.request.get(address).headers["content-security-policy"]

@@ -16,7 +16,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation import actions
-from annotation.models import Assignment, Label, Rater, Row, Sheet, Study, User
+from annotation.models import Assignment, Label, Question, Rater, Row, Sheet, Study, User
 from judges.actions import score_items
 from judges.models import Run, WorkItem
 from recipes.cooking import actions as recipes
@@ -26,6 +26,7 @@ from reports.data.arrays import Filters
 from tests import builders
 from tests.journeys.conftest import WIDE, Browsing
 from tests.journeys.pages import TO, Coleslaw, Grid, add_document
+from tests.reports.hiring.simulated import bare_certificate
 
 pytestmark = pytest.mark.once
 
@@ -138,8 +139,11 @@ def addresses(study: Study) -> dict[str, dict[str, str]]:
     sheet = Sheet.objects.get(study=study, title="Chili")
     row = Row.objects.filter(sheet=sheet).earliest("position")
     run = Run.objects.get(judge__name="lexical")
+    scored = Run.objects.get(judge__name="embedding")
     frozen = reporting.freeze(study=study, title="Before", filters=Filters(), by=None)
     other = reporting.freeze(study=study, title="After", filters=Filters(people=("A1", "S1")), by=None)
+    question = Question.objects.select_related("section__scheme").get(section__key="ingredients", key="presence")
+    certificate = bare_certificate(study, run.rater, question)
     at = f"/studies/{study.slug}/"
     return {
         "annotator": {
@@ -151,11 +155,19 @@ def addresses(study: Study) -> dict[str, dict[str, str]]:
             "403": f"{at}plan/",
             "404": "/studies/none/",
             "password": "/password/",
+            "account": "/account/",
+            "leave": "/account/leave/",
+            "sessions": "/account/sessions/",
+            "second-factor": "/account/second-factor/",
+            "email": "/account/email/",
+            "api-docs": "/api/v1/docs/",
+            "consent": f"{at}consent/",
         },
         "manager": {
-            "my-work-empty": "/",
+            "my-work-empty": "/work/",
             "new-study": "/studies/new/",
             "study": at,
+            "sheet-settings": f"{at}sheets/{sheet.pk}/settings/",
             "lens": f"/sheets/{sheet.pk}/lens/?kind=people",
             "accept": f"/sheets/{sheet.pk}/lens/accept/",
             "history": f"/sheets/{sheet.pk}/history/",
@@ -166,15 +178,36 @@ def addresses(study: Study) -> dict[str, dict[str, str]]:
             "replan": f"{at}plan/replan/?leaving={study.raters.get(user__username='annotator').pk}",
             "board": f"{at}board/",
             "people": f"{at}people/",
+            "audit-log": f"{at}people/log/",
             "notes": f"{at}notes/",
             "import": f"{at}import/",
             "judges": f"{at}judges/",
             "run": f"{at}judges/runs/{run.pk}/",
             "new-judge": f"{at}judges/new/",
+            "calibrations": f"{at}judges/raters/{scored.rater_id}/calibrations/",
+            "judge": f"{at}judges/{run.judge_id}/",
+            "judges-help": f"{at}judges/help/",
             "new-extractor": f"{at}judges/extractors/new/",
+            "hiring": f"{at}hiring/",
+            "choose-judge": f"{at}hiring/choose/",
+            "certify": f"{at}hiring/certify/?judge=lexical&question=ingredients.presence&epsilon=20",
+            "certificate": f"{at}hiring/certificates/{certificate.name}/",
+            "take-over": f"{at}hiring/certificates/{certificate.name}/work/",
+        },
+        "administrator": {
+            "owner": "/owner/",
+            "owner-people": "/owner/people/",
+            "owner-person": f"/owner/people/{User.objects.get(username='annotator').pk}/",
+            "owner-log": "/owner/log/",
         },
         "researcher": {
-            "report": f"{at}report/?by=sheet",
+            "report": f"{at}report/",
+            "report-question": f"{at}report/questions/ingredients.presence/",
+            "report-judges": f"{at}report/judges/ingredients.presence/",
+            "report-methods": f"{at}report/methods/",
+            "report-glossary": f"{at}report/glossary/",
+            "report-compare": f"{at}report/compare/?a-person=A1&b-person=S1",
+            "report-whole": f"{at}report/whole/?by=sheet",
             "frozen-list": f"{at}report/frozen/",
             "frozen": f"{at}report/frozen/{frozen.pk}/",
             "compare": f"{at}report/frozen/{frozen.pk}/compare/?other={other.pk}",

@@ -173,9 +173,9 @@ def test_the_plan_is_drawn_again_with_every_number(study: Study, manager: Page) 
     manager.get_by_label("Labelled twice (%)").fill("100")
     expect(preview).to_contain_text("4 of 4 documents are labelled twice")
     expect(preview).to_contain_text("384 labels in all")
-    manager.get_by_label("Raters a recipe").fill("3")
-    expect(preview).to_contain_text("3 raters a recipe are asked for, but the study has only 2.")
-    manager.get_by_label("Raters a recipe").fill("2")
+    manager.get_by_label("Raters per recipe").fill("3")
+    expect(preview).to_contain_text("3 raters per recipe are asked for, but the study has only 2.")
+    manager.get_by_label("Raters per recipe").fill("2")
     manager.get_by_label("Chili").uncheck()
     expect(preview).to_contain_text("This field is required")
     manager.get_by_label("Chili").check()
@@ -226,7 +226,7 @@ def test_what_somebody_left_undone_is_given_to_another(study: Study, manager: Pa
     manager.get_by_role("link", name="Plan").click()
     expect(manager.get_by_label("Chili · 4 of 4 documents free")).to_be_checked()
     manager.get_by_label("Labelled twice (%)").fill("50")
-    expect(manager.locator("#preview")).to_contain_text("only 1 rater a recipe is asked for")
+    expect(manager.locator("#preview")).to_contain_text("only 1 rater per recipe is asked for")
     manager.get_by_label("Labelled twice (%)").fill("0")
     expect(manager.locator("#preview")).to_contain_text("0 of 4 documents are labelled twice")
     manager.get_by_role("button", name="Apply this plan").click()
@@ -283,7 +283,7 @@ def test_work_is_handed_on_from_the_board(study: Study, manager: Page) -> None:
     manager.get_by_label("Level the open work of all of them too").check()
     expect(preview).to_contain_text("3 documents change hands.")
     assert not clara.assignments.exists()
-    manager.get_by_role("button", name="Hand it on").click()
+    manager.get_by_role("button", name="Reassign").click()
     message(manager, "3 documents moved.")
     assert clara.assignments.filter(state="open").count() == 3
 
@@ -300,8 +300,8 @@ def test_work_is_handed_on_from_the_board(study: Study, manager: Page) -> None:
 def test_an_impossible_plan_is_not_applied(study: Study, manager: Page) -> None:
     builders.rater(study, pages.person("anna"))
     manager.goto("/studies/dishes/plan/")
-    manager.get_by_label("Raters a recipe").fill("2")
-    sentence = "2 raters a recipe are asked for, but the study has only 1."
+    manager.get_by_label("Raters per recipe").fill("2")
+    sentence = "2 raters per recipe are asked for, but the study has only 1."
     expect(manager.locator("#preview").get_by_text(sentence)).to_be_visible()
     manager.get_by_role("button", name="Apply this plan").click()
     expect(manager.get_by_text(sentence).first).to_be_visible()

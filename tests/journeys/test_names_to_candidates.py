@@ -58,7 +58,7 @@ def test_from_pasted_names_to_the_best_candidate(
     page.get_by_role("button", name="Create the study").click()
 
     # Names, pasted out of a spreadsheet.
-    page.get_by_role("link", name="Names").click()
+    page.get_by_role("navigation", name="Study").get_by_role("link", name="Names").click()
     page.locator("textarea[name=text]").fill("Tzatziki\tGreece\nKoshari\tEgypt")
     page.get_by_role("button", name="Add the dishes").click()
     expect(page.get_by_text("2 dishes added.")).to_be_visible()

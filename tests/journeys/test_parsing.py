@@ -80,6 +80,14 @@ def test_a_draft_of_the_rules_is_corrected_beside_the_text(grid: Grid) -> None:
     expect(page.get_by_role("combobox", name="Task, entry 3", exact=True)).to_be_focused()
     expect(now).to_have_text("Make the paste")
 
+    # The same by keys alone: a word more, a word fewer; the next word, and the one before.
+    grid.keys("Alt+Shift+Comma")
+    expect(now).to_have_text("Make the")
+    grid.keys("Alt+Period")
+    expect(now).to_have_text("paste")
+    grid.keys("Alt+Comma", "Alt+Comma", "Alt+Shift+Period", "Alt+Shift+Period")
+    expect(now).to_have_text("Make the paste")
+
     # It is moved, and its words with it; a reload brings the half-done list back.
     grid.keys("Alt+ArrowUp", "Alt+ArrowUp")
     expect(page.get_by_role("combobox", name="Task, entry 1", exact=True)).to_have_value("make the")

@@ -15,6 +15,8 @@ from tests.journeys import pages
 from tests.journeys.conftest import Browsing
 from tests.journeys.pages import Grid
 
+pytestmark = pytest.mark.once
+
 RECIPE = """\
 White pizza
 - 1 pkg pizza dough
@@ -96,14 +98,25 @@ def test_a_recipe_by_keys_alone_and_its_rules(sheet: Sheet, browsing: Browsing) 
         grid.keys("Enter")
 
     # What can be no answer is not taken, with the reason.
-    for text, said in (("n/a", "Write NA"), ("NA; dough", "NA stands alone"), ("2 tbsp oil", "Write no amounts")):
-        answer(2, "input", text)
+    for question, text, said in (
+        ("input", "n/a", "Write NA"),
+        ("input", "NA; dough", "NA stands alone"),
+        ("input", "2 tbsp oil", "Write no amounts"),
+        ("action", "mix; stir", "One verb, without numbers"),
+        ("output", "none", "Write NA"),
+        ("output", "dough; na", "NA stands alone"),
+        ("output", "3 cups dough", "Write no amounts"),
+    ):
+        answer(2, question, text)
         grid.expect_refusal(said)
         grid.keys("Escape")
     # What breaks a rule otherwise is taken and warned of.
     for line, question, text, said in (
         (3, "output", "oiled dough on a stone", "What only moves"),
         (2, "input", "beer; rolled dough", "it is no ingredient"),
+        (4, "input", "oiled dough, mozzarella, artichoke hearts", "put “;” between them"),
+        (4, "input", "(oiled dough; olive oil)", "Brackets are not needed"),
+        (4, "output", "(topped pizza)", "Brackets are not needed"),
         (1, "output", "flat disc", "No later step goes on"),
         (5, "output", "NA", "nothing comes out"),
         (4, "output", "pizza 7", "Write no numbers"),

@@ -68,7 +68,7 @@ def test_a_range_is_selected_filled_with_one_key_and_undone_as_one_step(grid: Gr
     grid.keys("Control+z")
     assert line(grid, "Google 2") == "...."
     grid.keys("Control+y", "Control+Shift+z", "Control+Shift+z")
-    grid.expect_refusal("There is nothing to do again.")
+    grid.expect_refusal("There is nothing to redo.")
     assert line(grid, "Google 1") == "...."
     grid.settle()
     assert slaw.standing("anna") == {}

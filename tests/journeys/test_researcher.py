@@ -26,8 +26,8 @@ def download(page: Page, link: str) -> Path:
 def test_the_report_is_read_filtered_and_taken_along(demo: Study, browsing: Browsing) -> None:
     page = browsing.person("researcher")
     page.goto("/studies/")
-    page.get_by_role("link", name=demo.title).click()
-    page.get_by_role("link", name="Report").click()
+    page.get_by_role("link", name=demo.title, exact=True).click()
+    page.get_by_role("navigation", name="Study").get_by_role("link", name="Report").click()
     figures = page.locator(".figures").first
     expect(figures).to_contain_text(f"{Label.objects.count():,}")
     expect(page.get_by_text("simulated").first).to_be_visible()
@@ -56,7 +56,7 @@ def test_what_is_not_for_a_researcher_says_for_whom_it_is(slaw: Coleslaw, browsi
     page = browsing.person("rene")
     page.goto("/studies/slaw/")
     expect(page.get_by_role("navigation", name="Study").get_by_role("link")).to_have_text(
-        ["Overview", "Steps", "Documents", "Search", "Judges", "Verdict", "Report"]
+        ["Overview", "Steps", "Documents", "Search", "Judges", "Hiring", "Verdict", "Report"]
     )
     response = page.goto("/studies/slaw/plan/")
     assert response is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 
+import pytest
 from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, Route, expect
 
@@ -12,6 +13,8 @@ from annotation.models import Assignment, LabelEvent, User
 from tests import builders
 from tests.journeys.conftest import Browsing
 from tests.journeys.pages import PASSWORD, TO, Coleslaw, Grid, slow_down
+
+pytestmark = pytest.mark.once
 
 RECORD = "**/record/"
 NETWORK = ("Failed to load resource", "htmx:", "Response Status Error Code")
@@ -104,7 +107,9 @@ def test_a_closed_tab_sends_its_choices_when_the_sheet_is_opened_again(slaw: Col
     grid.keys(*TEN)
     expect(page.locator("#save-state")).to_have_text("Not saved yet: retrying")
     context = page.context
+    context.set_offline(True)  # what the tab asks for as it goes would get through: nobody is left to abort it
     page.close()
+    context.set_offline(False)
     assert slaw.standing("anna") == {}
     again = Grid(context.new_page(), slaw.sheet).open()
     assert again.sign("Google 1", "mustard") == "i"

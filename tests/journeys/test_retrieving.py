@@ -53,7 +53,7 @@ def test_from_a_name_to_documents_and_from_a_missing_item_to_more(
         page.get_by_role("link", name="Search for documents").click()
         outlook = page.locator("#outlook")
         expect(outlook).to_contain_text("6 more are documents")
-        page.get_by_label("Documents an engine").fill("5")
+        page.get_by_label("Documents per engine").fill("5")
         page.get_by_label("Query").fill("how to cook {name}")
         expect(outlook).to_contain_text("5 more are documents")
         expect(outlook).to_contain_text("how to cook Chili")

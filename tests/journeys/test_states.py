@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -9,7 +10,7 @@ from playwright.sync_api import expect
 
 from annotation import actions as annotating
 from annotation.answers import transitions
-from annotation.models import Label, Rater
+from annotation.models import Assignment, Label, Rater
 from annotation.queries import state_graphs
 from annotation.scheme.spec import load_scheme
 from recipes.ingredient_states import actions, demo_study
@@ -57,6 +58,10 @@ def test_twelve_steps_are_drawn_by_keys_changed_in_the_middle_and_drawn_again(gr
     drawing = page.get_by_role("group", name="States of Braided milk buns by A1")
     expect(drawing.get_by_text("not answered yet")).to_have_count(12)
     assert len(BUNS.steps) == 12
+    # The step stands out among the steps; its own words are not marked in it, nor counted.
+    expect(page.locator("#evidence .best")).to_have_text(BUNS.steps[0])
+    expect(page.locator("#evidence mark")).to_have_count(0)
+    expect(page.locator("#evidence .matches")).to_have_text("")
 
     # All twelve steps, without a hand on the mouse; the drawing follows what is saved.
     for step in BUNS.graphs[0].answers:
@@ -108,3 +113,110 @@ def test_twelve_steps_are_drawn_by_keys_changed_in_the_middle_and_drawn_again(gr
     [mine] = state_graphs(grid.sheet, Rater.objects.get(user__username="anna").assignments.select_related("row"))
     assert not mine.graph.problems
     assert [state.name for state in mine.graph.world(12)] == ["egg white", "baked buns"]
+
+
+def finished(grid: Grid) -> None:
+    """Anna has all twelve steps already."""
+    [assignment] = Assignment.objects.filter(rater__user__username="anna")
+    answers = {
+        (text, "change"): f":{json.dumps(step)}" for text, step in zip(BUNS.steps, BUNS.graphs[0].answers, strict=True)
+    }
+    builders.label(assignment, answers)
+    grid.open()
+
+
+def test_twelve_steps_take_few_keys(grid: Grid) -> None:
+    """By a hand that picks by digits, and by letters what has none: how many keys a step takes."""
+    page, pressed = grid.page, []
+
+    def press(*keys: str) -> None:
+        grid.keys(*keys)
+        pressed[-1] += len(keys)
+
+    def write(text: str) -> None:
+        page.keyboard.type(text)
+        pressed[-1] += len(text)
+
+    for step in BUNS.graphs[0].answers:
+        pressed.append(0)
+        staying = {one["from"][0] for one in step or [] if transitions.is_staying(one)}
+        press("F2")
+        for one in step or []:
+            if transitions.is_staying(one):
+                continue
+            for name in one["from"]:
+                for _time in range(2 if name in staying or (len(one["from"]) == 1 and name in one["to"]) else 1):
+                    # The digit beside it, by what the page shows at that moment.
+                    item = page.locator(".things li", has=page.locator(f".name:text-is('{name}')"))
+                    digit = item.locator("kbd").inner_text()
+                    if digit:
+                        press(digit)
+                    else:
+                        write(name[:5])
+                        press("Enter")
+            press("Enter")
+            write(", ".join(name for name in one["to"] if name not in one["from"]))
+            press("Enter")
+        press("Enter")
+    grid.settle()
+    said = Label.objects.filter(assignment__rater__user__username="anna").order_by("column__position")
+    assert [label.value for label in said] == BUNS.graphs[0].answers
+    # Of a minute a step takes who types 200 keys in it 11 seconds at most; the rest is for reading.
+    assert (sum(pressed), max(pressed)) == (246, 35), pressed
+
+
+def test_a_new_name_goes_down_by_one_key_and_comes_back_by_another(grid: Grid) -> None:
+    finished(grid)
+    page, keyboard = grid.page, grid.page.keyboard
+    panel = page.locator("#renaming")
+    expect(panel).to_be_hidden()
+
+    def fifth() -> str:
+        grid.settle()
+        label = Label.objects.get(assignment__rater__user__username="anna", column__position=4)
+        return json.dumps(label.value)
+
+    def rename(to: str) -> None:
+        grid.go("Recipe", BUNS.steps[3], "change")
+        grid.keys("F2", "Backspace", "Control+a")
+        keyboard.insert_text(to)
+        grid.keys("Control+Enter")
+
+    rename("flour mixture")
+    expect(panel).to_contain_text("“sweetened flour” is called “flour mixture” now")
+    expect(panel).to_contain_text("Steps below use the old name: 5.")
+    assert "sweetened flour" in fifth()  # nothing is changed before somebody says so
+    grid.keys("Alt+l")
+    expect(panel).to_be_hidden()
+    assert "flour mixture" in fifth()
+    expect(page.locator("#states a.state.lost")).to_have_count(0)
+    grid.keys("Control+z")
+    assert "sweetened flour" in fifth()
+    expect(page.locator("#states a.state.lost")).to_have_count(1)
+    grid.keys("Control+Shift+z")
+    assert "flour mixture" in fifth()
+
+    # A click does the same; and the step's own undo takes the offer away.
+    rename("sweet dry mixture")
+    panel.get_by_role("button", name="Rename it there too").click()
+    assert "sweet dry mixture" in fifth()
+    rename("sugared flour")
+    expect(panel).to_be_visible()
+    grid.keys("Control+z")
+    expect(panel).to_be_hidden()
+    assert "sweet dry mixture" in fifth()
+    rename("sugared flour")
+    rename("sugary flour")  # the name is mended before anybody has said yes
+    expect(panel).to_contain_text("“sweet dry mixture” is called “sugary flour” now")
+    panel.get_by_role("button", name="Close").click()
+    expect(panel).to_be_hidden()
+    assert "sweet dry mixture" in fifth()
+
+
+def test_letters_that_nothing_has_are_answered(grid: Grid) -> None:
+    page = grid.page
+    grid.keys("F2")
+    page.keyboard.type("zucchini")
+    expect(page.locator(".things")).to_have_text("Nothing that is there has this in its name.")
+    grid.keys("Enter")
+    expect(page.locator(".composing .told")).to_contain_text("“zucchini” is not there at this step.")

@@ -177,7 +177,7 @@ def test_what_was_answered_elsewhere_meanwhile_is_shown_with_both_values(grid: G
     grid.go("Page 1", "bread", "weight")
     answers = grid.page.locator("#choices .answer")
     expect(answers).to_have_text(["Alt+Csaved elsewhere meanwhile: 3 g", "Enterchosen here: 4 g"])
-    grid.page.reload()
+    grid.reload()
     grid.go("Page 1", "bread", "weight")
     grid.keys("Enter")
     expect(grid.page.locator(".typed")).to_have_value("4")
@@ -238,7 +238,7 @@ def test_a_long_text_is_written_beside_the_tables_found_and_taken_to_a_spreadshe
     prose.keys("Enter")
     prose.settle()
     prose.keys("Control+z", "Control+z")
-    page.reload()
+    prose.reload()
     expect(cell).to_contain_text("First line")
     prose.keys("Control+y")
     assert stands(prose)["Page 2", "bread", "remark"] == f"First line\n{LONG}"

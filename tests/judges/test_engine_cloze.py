@@ -3,18 +3,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 import transformers
+from transformers import DynamicCache
 
-from llm.engine import probing
+from benchmarks import model_families
+from llm.engine import branches, probing
 from llm.engine.cloze import LEAST_TOKEN_BUDGET, ClozeScorer
 from llm.engine.forwards import Forward
 from llm.engine.normalisation import choose
 from llm.engine.probing import NotCausal, why_not_a_tree
 from llm.engine.prompt import CellPrompt, OptionScore, OptionsNotPrefixFree, PromptTooLong, RowPrompt, RowScores
+from llm.engine.tree import build
 from tests.judges import tiny
 
 OPTIONS = ("Found", "Found (not perfect)", "Not found")
@@ -225,14 +229,67 @@ def test_batches_of_whole_prompts_score_as_each_prompt_alone() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("family", "reason"), [("llama4", "chunked_attention"), ("bloom", "came out|refused the tree")]
-)
+@pytest.mark.parametrize(("family", "reason"), [("llama4", "chunked_attention")])
 def test_models_that_take_no_tree_are_scored_prompt_by_prompt(family: str, reason: str) -> None:
     engine = scorer(family)
     assert engine.alone_because is not None
     assert re.search(reason, engine.alone_because)
     assert_same(engine.score(ROWS), engine.score_each_prompt_alone(ROWS, token_budget=1))
+
+
+@pytest.mark.parametrize("family", ["qwen3_next", "lfm2_moe", "granitemoehybrid", "bloom"])
+@pytest.mark.filterwarnings("ignore")  # of slower paths that these families take without kernels
+def test_models_with_a_state_of_their_own_are_fed_branch_by_branch(family: str) -> None:
+    model = model_families.built(family)
+    engine = ClozeScorer(model, tiny.tokenizer(), token_budget=50)
+    assert engine.branches
+    assert engine.mode.startswith("branch by branch: ")
+    fed: list[int] = []
+    found = engine.score(ROWS, lambda tokens, cells: fed.append(tokens))
+    assert_near(found, engine.score_each_prompt_alone(ROWS, token_budget=1))
+    sequences = [sequence for row in ROWS for cell in engine.encoder.encode(row) for part in cell for sequence in part]
+    assert fed[-1] == len(build(sequences).tokens)  # each token once
+    assert fed[-1] * 3 < sum(len(sequence.ids) - 1 for sequence in sequences)
+
+
+def assert_near(first: list[RowScores | PromptTooLong], second: list[RowScores | PromptTooLong]) -> None:
+    for one, other in zip(flat(first), flat(second), strict=True):
+        assert one.logprob == pytest.approx(other.logprob, abs=1e-3)
+        assert one.unconditional is None or one.unconditional == pytest.approx(other.unconditional, abs=1e-3)
+
+
+def test_a_model_that_loses_its_state_is_fed_no_branches(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = model_families.built("qwen3_next")
+    lost = SimpleNamespace(deepcopy=lambda cache: DynamicCache(config=model.config))
+    monkeypatch.setattr(branches, "copy", lost)
+    assert "nats off" in (probing.why_no_branches(model) or "")
+    engine = ClozeScorer(model, tiny.tokenizer(), token_budget=50)
+    assert engine.mode.startswith("each prompt alone: ")
+
+
+@pytest.mark.parametrize(
+    ("family", "n"),
+    [
+        ("llama", 8_000),
+        ("mistral", 8_000),
+        pytest.param("qwen3_next", 8_000, marks=pytest.mark.slow),
+        pytest.param("llama", 32_000, marks=pytest.mark.slow),
+        pytest.param("mistral", 32_000, marks=pytest.mark.slow),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_a_long_prompt_scores_as_alone(family: str, n: int) -> None:
+    """`n` tokens, one a character, as good as fill the context."""
+    longer = {"max_position_embeddings": n + 40}
+    model = tiny.model(family, **longer) if family in tiny.FAMILIES else model_families.built(family, **longer)
+    engine = ClozeScorer(model, tiny.tokenizer(), token_budget=512)
+    words = " ".join(f"{number} cups of flour, sifted" for number in range(n))
+    cells = (CellPrompt("Item: salt\nAnswer:", ("Yes", "No")), CellPrompt("Item: leek\nAnswer:", ("Yes", "No")))
+    row = RowPrompt(words[: n - 20], cells)
+    fed: list[int] = []
+    found = engine.score([row], lambda tokens, done: fed.append(tokens))
+    assert_near(found, engine.score_each_prompt_alone([row], token_budget=1))
+    assert n < fed[-1] < n + 100
 
 
 def test_a_model_that_heeds_no_positions_takes_no_tree() -> None:

@@ -122,3 +122,36 @@ def test_a_question_without_evidence_is_a_prompt_of_its_own() -> None:
 def test_malformed_cells_are_refused(text: str, options: tuple[str, ...]) -> None:
     with pytest.raises(ValueError, match=r"must be filled|at least two options"):
         CellPrompt(text, options)
+
+
+LINES = "".join(f"- {number} cups of flour, sifted\n" for number in range(30))
+LONG = RowPrompt(
+    f"Ingredients:\n{LINES}\n",
+    tuple(CellPrompt(f"Item: {item}\nAnswer:", OPTIONS, unconditional="Answer:") for item in ("salt", "sea salt", "")),
+)
+
+
+@pytest.mark.parametrize(
+    "merges",
+    [(), (("\n", "-"),), (("s", "a"), ("sa", "l")), (("\n", "-"), ("\n-", " "), ("d", "\n-"))],
+    ids=["letters", "a line's sign with its break", "in the items", "across every line"],
+)
+def test_what_texts_share_is_cut_once_and_into_the_same_tokens(merges: tuple[tuple[str, str], ...]) -> None:
+    tokenizer, cut = tiny.tokenizer(merges=merges), []
+    encoder = PromptEncoder(tokenizer)
+    encoder._tokenizer = lambda texts, **how: cut.extend(texts) or tokenizer(texts, **how)
+    found = encoder.encode(LONG)
+    apart = [
+        [0, *tokenizer(f"{LONG.shared}{cell.text} {option}\n", add_special_tokens=False)["input_ids"]]
+        for cell in LONG.cells
+        for option in cell.options
+    ]
+    assert [list(one.ids) for conditional, _without in found for one in conditional] == apart
+    first = len([text for text in cut if len(text) > len(LINES)])
+    encoder.encode(LONG)
+    again = len([text for text in cut if len(text) > len(LINES)]) - first
+    n_texts = len(LONG.cells) * (1 + len(OPTIONS))
+    across = ("\n", "-") in merges
+    assert again == (n_texts if across else 2)  # two are looked at; where lines stick together, never again
+    if not across:
+        assert first == 2

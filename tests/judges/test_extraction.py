@@ -90,6 +90,25 @@ def test_items_that_are_nowhere_in_the_document_are_flagged(text: str, missing: 
     assert prompts.unsupported([{"x": text}], lines, language="en") == [missing]
 
 
+@pytest.mark.parametrize(
+    ("item", "echo"),
+    [
+        ({"name": "whisk", "tool": "", "things": ""}, True),  # the prompt's own example
+        ({"name": "verb", "tool": "tool", "things": "one, another"}, True),  # the form itself
+        ({"name": "whisk", "tool": "bowl", "things": ""}, False),  # the document has the bowl
+        ({"name": "fold", "tool": "", "things": ""}, False),  # invented, but not out of the prompt: kept, and flagged
+        ({"name": "stir", "tool": "", "things": ""}, False),
+        ({"name": "title", "tool": "", "things": ""}, False),  # a placeholder is no word of the prompt
+    ],
+)
+def test_items_out_of_the_prompt_itself_are_told_apart(item: dict[str, str], echo: bool) -> None:
+    ask = (
+        'The page "$title". A task has a name, such as "whisk". <name>verb</name><tool>tool</tool> <i>one, another</i>'
+    )
+    missing = prompts.unsupported([item], ["Stir the eggs in a bowl."], language="en")
+    assert prompts.echoes([item], missing, ask, language="en") == [echo]
+
+
 # --- a run ------------------------------------------------------------------------------------------------------------
 
 
@@ -457,6 +476,7 @@ def test_a_parser_that_is_not_installed(study: Study) -> None:
         actions.create_extractor(name="pdf", parser="pdf")
 
 
+@pytest.mark.slow
 @pytest.mark.model
 @pytest.mark.once
 def test_a_real_model_is_asked_and_its_answer_kept_whatever_it_is() -> None:

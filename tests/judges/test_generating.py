@@ -198,6 +198,7 @@ def test_names_can_be_those_with_a_chosen_answer_alone(monkeypatch: pytest.Monke
 # --- the same record writes the same text -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.model
 @pytest.mark.once
 def test_smollm2_writes_the_same_text_again_from_the_same_record() -> None:

@@ -13,6 +13,7 @@ from judges.methods import prompting
 from judges.models import Judge
 from judges.runs import labelling
 from judges.runs.labelling import Labelled, RowFailed
+from llm.backends import transformers as transformers_backend
 from llm.backends.base import BackendError
 from llm.engine.normalisation import choose, normalise
 from llm.engine.prompt import OptionScore
@@ -43,6 +44,28 @@ def said(labelled: Labelled) -> dict[tuple[str, str], str]:
 def with_tiny(study: Study, location: str, **options: Any) -> Labelled:
     judge = helpers.cloze_judge(location, **options)
     return labelling.label_row(judge, assigned(study, judge), labelling.backend_of(judge))
+
+
+@pytest.mark.parametrize("bound", [0.0, 3.0, 1e9])
+def test_close_cells_are_scored_again_in_float32(
+    study: Study, tiny_model: str, monkeypatch: pytest.MonkeyPatch, bound: float
+) -> None:
+    monkeypatch.setattr(transformers_backend, "RESCUE_BELOW_NATS", bound)
+    coarse, whole, rescued = (
+        {(a.column.pk, a.question.key): a.scores for a in with_tiny(study, tiny_model, name=dtype, dtype=dtype).answers}
+        for dtype in ("bfloat16", "float32", "rescued")
+    )
+    assert coarse.keys() == rescued.keys()
+    n_rescued = 0
+    for cell, scores in rescued.items():
+        is_close = coarse[cell]["margin_nats"] < bound
+        assert scores.get("rescued", False) is is_close
+        expected = whole[cell] if is_close else coarse[cell]
+        for key, score in scores["options"].items():
+            assert score["logprob"] == pytest.approx(expected["options"][key]["logprob"], abs=1e-4)
+        n_rescued += is_close
+    assert (n_rescued == 0) is (bound == 0)
+    assert (n_rescued == len(rescued)) is (bound == 1e9)
 
 
 def add_act(sheet: Sheet, act: str, party: str) -> Column:

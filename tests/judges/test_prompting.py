@@ -53,10 +53,10 @@ def test_the_shipped_prompts_fit_the_shipped_schemes(path: Path) -> None:
     if not file.exists():
         file = file.with_stem(scheme_of[path.stem.split("-")[0]])
     scheme = load_scheme(file.read_text(encoding="utf-8"))
-    method = next((method for method in ("lexical", "rating", "writing") if method in path.stem), "cloze")
+    method = next((method for method in ("lexical", "embedding", "rating", "writing") if method in path.stem), "cloze")
     if method == "cloze" and not prompting.questions_for(prompt, method):
         method = next(other for other in ("rating", "writing") if prompting.questions_for(prompt, other))
-    prompting.check_against(prompt, scheme, method, normalisation="pmi")
+    prompting.check_against(prompt, scheme, method, normalisation="none" if method == "embedding" else "pmi")
 
 
 @pytest.mark.parametrize(

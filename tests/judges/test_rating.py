@@ -28,6 +28,8 @@ from tests.judges import helpers
 from tests.judges.helpers import ScriptedBackend, items, labels_of, n_events, states, work
 from tests.judges.serving import Running, start
 
+pytestmark = pytest.mark.once
+
 GOOD = "STRICTNESS: 2\nReason: It says “shall”."
 REPEATED = ("STRICTNESS: 1", "STRICTNESS: 2", "STRICTNESS: 3")  # what a judge says at its first, second, third repeat
 

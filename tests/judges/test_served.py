@@ -28,6 +28,8 @@ from tests.judges.helpers import fresh, items, labels_of, later, n_events, state
 from tests.judges.serving import Running, start
 from work import actions as machine
 
+pytestmark = pytest.mark.once
+
 KEY = "sk-a-key-that-nobody-may-see"
 NOWHERE = "http://127.0.0.1:9/v1"
 

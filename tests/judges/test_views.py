@@ -26,6 +26,8 @@ from tests.builders import ClientOf, Leases
 from tests.judges import helpers
 from tests.judges.helpers import items, work
 
+pytestmark = pytest.mark.once
+
 HTMX = {"HTTP_HX_REQUEST": "true"}
 
 
@@ -249,12 +251,30 @@ def test_a_new_judge_can_be_started(leases: Leases, author: Client) -> None:
     assert judge.prompt.digest == prompting.digest(helpers.CLOZE)
 
 
+def test_the_form_of_a_new_judge_begins_with_the_model_that_was_named_last(leases: Leases, author: Client) -> None:
+    """Naming another one takes ten fields more."""
+    page = f"/studies/{leases.study.slug}/judges/new/"
+    assert 'name="location"' in author.get(page).content.decode()
+    model = LanguageModel.objects.create(name="small", location="lab/small")
+    fresh = author.get(page).content.decode()
+    assert f'<option value="{model.pk}" selected>' in fresh
+    assert 'name="location"' not in fresh
+    another = author.get(f"{page}?method=cloze&model=", headers={"HX-Request": "true"}).content.decode()
+    assert 'name="location"' in another
+
+
+@pytest.mark.parametrize("what", ["judges/new/", "judges/extractors/new/"])
+def test_what_is_copied_is_a_number(leases: Leases, author: Client, what: str) -> None:
+    """“²” is a digit, and no number."""
+    assert author.get(f"/studies/{leases.study.slug}/{what}?copy=²").status_code == 200
+
+
 def test_a_file_of_several_and_the_numbers_can_be_named(leases: Leases, author: Client) -> None:
     """A model of the same place with other numbers is another model."""
     LanguageModel.objects.create(name="half", location="lab/judge-GGUF", gguf_file="q4.gguf", dtype="bfloat16")
     named = {"location": "lab/judge-GGUF", "gguf_file": "q4.gguf", "chat_template": "on"}
-    page = author.post(f"/studies/{leases.study.slug}/judges/new/", {**NEW, **named}, follow=True).content.decode()
-    assert "in the chat form" in page
+    author.post(f"/studies/{leases.study.slug}/judges/new/", {**NEW, **named})
+    assert "in the chat form" in author.get(f"/studies/{leases.study.slug}/judges/").content.decode()
     model = Judge.objects.get().model
     assert model is not None
     assert (model.gguf_file, model.dtype, model.name) == ("q4.gguf", "auto", "lab/judge-GGUF q4.gguf cpu")
@@ -268,7 +288,7 @@ def test_a_file_of_several_and_the_numbers_can_be_named(leases: Leases, author: 
         ({"location": ""}, "Choose a model or name another"),
         ({"location": "my model"}, "is no place of a model"),
         ({"dtype": "int3"}, "Select a valid choice"),
-        ({"method": "lexical"}, "The lexical judge has no model"),
+        ({"method": "lexical"}, "A judge of this method has no language model"),
         ({"location": "package:no_such_weights"}, "is not installed here"),
         ({"prompt_text": ""}, "Choose a prompt or write one"),
         ({"prompt_text": "questions: ["}, "not valid YAML"),
@@ -339,7 +359,7 @@ def test_a_new_judge_on_a_server_can_be_started(leases: Leases, author: Client) 
     """No server is asked: it may be open to the workers only."""
     page = author.post(f"/studies/{leases.study.slug}/judges/new/", ON_A_SERVER, follow=True).content.decode()
     assert "“new” can be started now." in page
-    assert "llama http://gpu-box:8000/v1" in page
+    assert "llama http://gpu-box:8000/v1" in author.get(f"/studies/{leases.study.slug}/judges/").content.decode()
     model = LanguageModel.objects.get()
     assert (model.backend, model.location, model.served_name) == ("openai", "http://gpu-box:8000/v1", "llama")
     assert (model.api_key_env, model.requests_per_minute) == ("LAB_API_KEY", 60)

@@ -43,7 +43,7 @@ def test_a_backend_of_the_installation_labels(ruler: str) -> None:
 @pytest.mark.django_db
 def test_it_can_be_chosen_on_the_page(ruler: str) -> None:
     study = helpers.study_of_leases(n_rows=1)
-    choices = dict(JudgeForm(scheme=study.scheme.parsed).fields["backend"].choices)  # type: ignore[attr-defined]
+    choices = dict(JudgeForm(study=study).fields["backend"].choices)  # type: ignore[attr-defined]
     assert choices[ruler] == "by a ruler"
     assert list(choices)[:2] == ["transformers", "openai"]
 

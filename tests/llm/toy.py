@@ -40,7 +40,12 @@ class Shortest(Backend):
         ]
 
     def generate(
-        self, prompts: Sequence[str], sampling: Sampling, on_progress: OnProgress | None = None
+        self,
+        prompts: Sequence[str],
+        sampling: Sampling,
+        on_progress: OnProgress | None = None,
+        *,
+        seeds: Sequence[int] | None = None,
     ) -> list[Generated | PromptTooLong]:
         raise NotImplementedError  # its `uses` say so, and nobody asks
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation import actions
 from annotation.models import Label, Row, Study
 from annotation.scheme.spec import SchemeError, load_scheme
-from judges.models import GenerationItem, Run
+from judges.models import GenerationItem, Judge, Run
 from judges.runs import labelling
+from llm.models import LanguageModel
 from recipes.benchmark import words
 from recipes.benchmark.files import FileRefused, SampleSpec, read_benchmark, sampled
 from recipes.benchmark.instructions import InstructionsRefused, read_instructions
 from reports.contents import read_contents
+from reports.digests import study_digest
 from reports.frozen.recomputing import recompute
+from tests import builders
 from tests.builders import ClientOf
 from tests.judges.generations import writes
 
@@ -26,13 +31,17 @@ ASH = load_scheme((PACK / "schemes" / "cuisine-transfer-ash.yaml").read_text(enc
 PAPER = read_instructions((PACK / "instructions.yaml").read_text(encoding="utf-8"), ASH)
 
 
+def files_of_the_docs(folder: Path) -> Path:
+    """The files that docs/benchmarks-of-your-own.md has, in a folder."""
+    text = (ROOT / "docs" / "benchmarks-of-your-own.md").read_text(encoding="utf-8")
+    for name, block in re.findall(r"^```(?:yaml|csv) (\S+)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        (folder / name).write_text(block, encoding="utf-8")
+    return folder
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The files that docs/benchmarks-of-your-own.md has."""
-    text = (ROOT / "docs" / "benchmarks-of-your-own.md").read_text(encoding="utf-8")
-    for name, block in re.findall(r"^```yaml (\S+)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
-        (tmp_path / name).write_text(block, encoding="utf-8")
-    return tmp_path
+    return files_of_the_docs(tmp_path)
 
 
 def says(prompt: str, seed: int) -> str:
@@ -58,10 +67,22 @@ def test_the_docs_benchmark_runs_goes_on_and_freezes(folder: Path, monkeypatch: 
     assert Label.objects.filter(assignment__rater__study=study).count() == 12 * 4 * 3
     assert {label.option.value for label in Label.objects.select_related("option") if label.option} <= set(range(11))
 
+    before, said = study_digest(study), json.dumps(row.evidence)
+    Row.objects.filter(pk=row.pk).update(evidence=json.loads(said.replace("Dear", "Fear")))
+    assert study_digest(study) != before  # another text, as long as it was
+    Row.objects.filter(pk=row.pk).update(evidence=json.loads(said))
+    assert study_digest(study) == before
+
     report = study.reports.get()
     tables = {table.key: table for table in read_contents(report.results).tables}
     assert {line[0] for line in tables["letter.clarity.ratings"].rows} == {"smollm2-rates", "    smollm2-rates"}
     assert tables["letter.enough"].rows
+    words_of = {line[:3]: line[3:] for line in tables["letter.frequent"].rows}
+    assert len(words_of) == (1 + 3) * 2  # all, and each occasion, by generator
+    assert words_of["all", "all", "other-model"][0] == 6
+    assert "write 6" in str(words_of["all", "all", "other-model"][1])
+    assert "write 2" in str(words_of["Occasion", "invitation", "other-model"][1])
+    assert "invitation" not in str(words_of["Occasion", "invitation", "other-model"][1])
     assert recompute(report).equal
 
     # The same again: nothing is written, rated or frozen.
@@ -90,22 +111,77 @@ def test_the_docs_benchmark_runs_goes_on_and_freezes(folder: Path, monkeypatch: 
     assert all(recompute(one).equal for one in study.reports.all())
 
 
+EXPLAINED = ("CORRECTNESS", "CLARITY", "FIT", "BREVITY")
+
+
+def explained(prompt: str, seed: int) -> str:
+    """An explanation, or ratings from 0 to 10 that depend on it and on the seed."""
+    if "CORRECTNESS" not in prompt:
+        return f"This is the first sentence about it.\nHere is sentence {seed}.\nIt is due to light and water."
+    number = sum(map(ord, prompt)) % 9 + seed % 3
+    return "\n".join(f"{name}: {number}\nReason: It explains." for name in EXPLAINED)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_another_benchmark_of_the_docs_runs_to_its_report(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two columns of facets in a table, four criteria from 0 to 10 with reasons, a bound judge, people."""
+    backend = writes(monkeypatch, explained)
+    monkeypatch.setattr(labelling, "backend_of", lambda _judge: backend)
+    file = folder / "explanations-bench.yaml"
+    call_command("run_benchmark", str(file), verbosity=0)
+    study = Study.objects.get(slug="explanations")
+    assert Row.objects.filter(sheet__study=study).count() == 3 * 2 * 2
+    grammars = [sampling.grammar for prompt, sampling in backend.asked if "CORRECTNESS" in prompt]
+    assert all(grammar and '"10"' in grammar.lark and '"11"' not in grammar.lark for grammar in grammars)
+    anna = builders.rater(study, builders.user("anna"))
+    for place, assignment in enumerate(
+        actions.assign(rater=anna, rows=Row.objects.filter(sheet__study=study, sheet__title="tides"))
+    ):
+        column = assignment.row.sheet.columns.get().name
+        answers = {(column, name.lower()): str(7 + place) for name in EXPLAINED}
+        reasons = {(column, f"{name.lower()}-reason"): ':"Of its kind."' for name in EXPLAINED}
+        builders.label(assignment, {**answers, **reasons})
+        actions.submit(assignment=assignment)
+    call_command("run_benchmark", str(file), verbosity=0)
+    first, second = study.reports.order_by("pk")
+    tables = {table.key: table for table in read_contents(second.results).tables}
+    assert {line[0].strip() for line in tables["explanation.brevity.ratings"].rows} >= {"smol-rates", "People"}
+    before = {table.key: table for table in read_contents(first.results).tables}
+    assert {line[0].strip() for line in before["explanation.brevity.ratings"].rows} == {"smol-rates"}
+    assert recompute(second).equal
+
+
 @pytest.mark.django_db(transaction=True)
 def test_bad_files_write_nothing(folder: Path) -> None:
     file = folder / "letters-bench.yaml"
     whole = file.read_text(encoding="utf-8")
+    asked = (folder / "letters-prompt.yaml").read_text(encoding="utf-8")
+    (folder / "by-row.yaml").write_text(asked.replace("suit its reader", "suit $row_reader"), encoding="utf-8")
     for old, new, sentence in (
         ("model: smollm2-135m", "model: nobody", "no generator here"),
         ("$occasion.", "$occasion $weather.", "which nothing fills"),
         ("scheme: letters.yaml", "scheme: recipe-names", "no key “benchmark”"),
-        ("instructions: letters-list.yaml", "instructions: none.yaml", "No such file"),
+        (
+            "instructions: letters-list.yaml",
+            "instructions: none.yaml",
+            "“instructions” names the file “none.yaml”, which is not there",
+        ),
         ("prompt: letters-prompt.yaml", "prompt: nothing", "There is no prompt"),
         ("repeats: 3, temperature: 0.7", "repeats: 3, temperature: 0", "all repeats would be equal"),
+        ("$occasion.", "this occasion.", r"put \$occasion, \$reader there"),
+        ("ask: Write a letter to $reader for this occasion, $occasion.", "ask: asked.yaml", "there is no “asked.yaml”"),
+        ("longest: 200", "longst: 200", r"line \d+, judges.0.longst: no such key here"),
+        # What would be found hours later: a place without a model, a prompt of other questions, a taken name.
+        ("dtype: bfloat16", "gguf_file: nothing.gguf", "nothing.gguf"),
+        ("prompt: letters-prompt.yaml", "prompt: ash-rating", "which is no question of the scheme “letters”"),
+        ("prompt: letters-prompt.yaml", "prompt: by-row.yaml", "Facets of the row stand in “row”"),
     ):
         file.write_text(whole.replace(old, new), encoding="utf-8")
         with pytest.raises(CommandError, match=sentence):
             call_command("run_benchmark", str(file), verbosity=0)
     assert not Study.objects.exists()
+    assert not LanguageModel.objects.exists()
+    assert not Judge.objects.exists()
 
 
 # --- instructions -----------------------------------------------------------------------------------------------------
@@ -157,8 +233,11 @@ def test_a_scheme_may_not_show_who_wrote() -> None:
 
 
 def test_a_file_names_its_key() -> None:
-    with pytest.raises(FileRefused, match=r"generators\.0\.location"):
+    with pytest.raises(FileRefused, match=r"line 3, generators\.0\.location: this key is missing"):
         read_benchmark("benchmark: a\nscheme: b\ngenerators: [{name: c}]\n")
+    for text in ("", "- a\n", "a word"):
+        with pytest.raises(FileRefused, match="should be a mapping"):
+            read_benchmark(text)
 
 
 def test_frequent_words_leave_out_names_and_grammar() -> None:

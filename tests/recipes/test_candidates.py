@@ -242,6 +242,49 @@ def test_a_scheme_that_shows_who_wrote_a_text_is_refused(monkeypatch: pytest.Mon
 
 
 @pytest.mark.django_db
+def test_each_rater_has_an_spa_and_they_agree_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    writes(monkeypatch, lambda prompt, _seed: f"About {prompt}")
+    study = dishes("Koshari\nColeslaw\nGyoza")
+    work(started(study, wanted(GENERAL, BARE, per_type=1)))
+    made = candidates_of(study)
+    anna, ben, eve = (
+        Rater.objects.create(study=made, kind=Rater.Kind.PERSON, code=of) for of in ("anna", "ben", "eve")
+    )
+    # How gladly general and freestyle are cooked by, in each dish; eve saw one dish alone.
+    likes = {anna: [(9, 5), (9, 5), (4, 4)], ben: [(2, 1), (1, 2), (3, 1)], eve: [(8, 2)]}
+    for rater, of_dishes in likes.items():
+        for sheet, (general, freestyle) in zip(made.sheets.order_by("position"), of_dishes, strict=False):
+            for row in sheet.rows.all():
+                say(rater, row, 0, 4, general if row.facets["prompt"] == "general" else freestyle)
+
+    filters = Filters(methods=5)
+    report = compute(load(made, filters), filters)
+    tables = {table.key: table for table in contents_of(report).tables}
+    own = tables["candidate.preference.spa.prompt.raters"]
+    # freestyle before general: anna 0, 0, ½; ben 0, 1, 0; eve 0.
+    assert [(line[2], line[3], line[6]) for line in own.rows] == [
+        ("anna", pytest.approx(1 / 6), 3), ("ben", pytest.approx(1 / 3), 3), ("eve", 0.0, 1),
+    ]  # fmt: skip
+    assert own.rows[2][7] == "both are compared for one input alone"
+    agreed = tables["candidate.preference.spa.prompt.agreement"]
+    # anna and ben differ in Coleslaw (0, 1) and Gyoza (½, 0); eve says the same of Koshari as both.
+    assert [line[:4] + line[5:6] for line in agreed.rows] == [
+        ("all people", "", pytest.approx(3 / 5), pytest.approx(1.5 / 5), 3),
+        ("anna", "ben", pytest.approx(1 / 3), 0.5, 3),
+        ("anna", "eve", 1.0, 0.0, 1),
+        ("ben", "eve", 1.0, 0.0, 1),
+    ]
+    alpha = agreed.rows[1][4]
+    assert isinstance(alpha, float)
+    assert alpha < 0
+    assert agreed.rows[2][4] is None
+    assert str(agreed.rows[2][6]).startswith("all assessments are the same")
+    # A report frozen before is computed again as it was.
+    before = contents_of(compute(load(made, Filters(methods=4)), Filters(methods=4)))
+    assert [table.key for table in before.tables if ".spa." in table.key] == ["candidate.preference.spa.prompt"]
+
+
+@pytest.mark.django_db
 def test_from_candidates_to_the_best_the_report_and_the_parsing(monkeypatch: pytest.MonkeyPatch) -> None:
     writes(monkeypatch, lambda prompt, _seed: f"About {prompt}")
     study = dishes("Koshari\nColeslaw\nGyoza")

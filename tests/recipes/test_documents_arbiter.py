@@ -11,9 +11,9 @@ import brotli
 import pytest
 
 from benchmarks.made_others import OTHERS
-from benchmarks.made_pages import LAYOUTS, MadePage, page, truth
+from benchmarks.made_pages import CHANGED, LAYOUTS, MadePage, page, truth
 from benchmarks.made_recipes import RECIPES, Made
-from recipes.cooking.pages import PageRefused, arbiter, doubts, foods, packed, read_page
+from recipes.cooking.pages import PageRefused, arbiter, doubts, foods, packed, read_page, words
 from tests.recipes.test_documents import LINES, SHOWN, STEPS, items, read, recipe, script
 from tests.recipes.test_documents import page as plain
 
@@ -37,6 +37,23 @@ def test_titles_of_parts_are_no_ingredients() -> None:
     stated = [line for part, lines in zip(GERMAN.parts, GERMAN.lines, strict=True) for line in (part, *lines)]
     body = LAYOUTS["parts under headings"](GERMAN)
     assert read_made(GERMAN, body, script(recipe(recipeIngredient=stated)))[0] == all_of(GERMAN)[0]
+
+
+def test_titles_of_parts_that_the_page_shows_nowhere_are_no_ingredients() -> None:
+    stated = [line for part, lines in zip(DANISH.parts, DANISH.lines, strict=True) for line in (part, *lines)]
+    assert (
+        read_made(DANISH, LAYOUTS["check boxes"](DANISH), script(recipe(recipeIngredient=stated)))[0]
+        == all_of(DANISH)[0]
+    )
+
+
+@pytest.mark.parametrize(
+    "lines", [(*LINES, "salt"), ("salt", *LINES), (LINES[0], "2 tbsp oil", *LINES[1:])], ids=["last", "first", "amount"]
+)
+def test_ingredients_that_only_the_data_have_stay(lines: tuple[str, ...]) -> None:
+    """The page says “salt” in a remark."""
+    shown = SHOWN + "<p>salt</p>"
+    assert read(shown, head=script(recipe(recipeIngredient=list(lines)))).ingredients == lines
 
 
 def test_names_in_bold_stay_ingredients() -> None:
@@ -109,7 +126,27 @@ def test_lines_around_the_recipe_are_left_out_in_each_language(made: Made) -> No
 @pytest.mark.parametrize("layout", sorted(set(LAYOUTS) - {"no headings"}))
 @pytest.mark.parametrize("made", [DANISH, SLOVAK, SWEDISH, GERMAN, DUTCH, FRENCH], ids=lambda made: made.language)
 def test_layouts_are_read_in_each_language(layout: str, made: Made) -> None:
-    assert read_made(made, LAYOUTS[layout](made)) == all_of(made)
+    written = CHANGED.get(layout, lambda of: of)(made)
+    assert read_made(written, LAYOUTS[layout](written)) == all_of(written)
+
+
+@pytest.mark.parametrize(
+    ("line", "left"),
+    [
+        ("1 cup flour [paid link], sifted", "1 cup flour, sifted"),
+        ("2 EL Honig (Affiliate-Link)", "2 EL Honig"),
+        ("un moule (lien affilié) beurré", "un moule beurré"),
+        ("1 dl socker (annonslänk)", "1 dl socker"),
+        ("1 cup flour (adjust to taste)", "1 cup flour (adjust to taste)"),
+        ("200 g Käse (Gouda)", "200 g Käse (Gouda)"),
+    ],
+)
+def test_disclosures_of_links_are_in_no_line(line: str, left: str) -> None:
+    assert words.without_disclosures(line) == left
+
+
+def test_steps_in_a_list_below_the_ingredients_are_no_ingredients_with_remarks() -> None:
+    assert read(SHOWN.replace("</ul>", f"<li>{STEPS[0]}</li><li>{STEPS[1]}</li></ul>")).steps == STEPS
 
 
 def test_soft_hyphens_and_byte_order_marks_are_in_no_line() -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
-from recipes.cooking.pages import PageRefused, read_page
+from recipes.cooking.pages import Page, PageRefused, read_page
 from tests.recipes.test_documents import LINES, STEPS, items, page, script
 
 SCHEMA = {"@context": "https://schema.org"}
@@ -104,3 +105,69 @@ def test_recipe_of_two_components_is_read_whole():
     found = read_page("a.html", page(body))
     assert found.ingredients == (*DOUGH, *FILLING)
     assert found.steps == ("Dough", *STEPS, "Filling", "Peel and slice the apples.")
+
+
+SOUP = (
+    "<h2>Ingredients</h2><ul><li>2 cups of flour</li><li>1 onion</li></ul><h2>Directions</h2><ol><li>Boil it.</li></ol>"
+)
+DEEP = 100_000
+
+
+def raw(text: str) -> str:
+    return f'<script type="application/ld+json">{text}</script>'
+
+
+HOSTILE = {
+    "tables in tables": SOUP + "<table><tr><td>" * 10_000,
+    "lists in lists": SOUP + "<ul><li>1 cup of sugar" * 5000,
+    "nested data": SOUP + raw("[" * DEEP + "]" * DEEP),
+    "nested objects": SOUP + raw('{"a":' * DEEP + "1" + "}" * DEEP),
+    "nested sections": SOUP
+    + raw(
+        '{"@type":"Recipe","name":"x","recipeIngredient":["2 cups of flour"],"recipeInstructions":'
+        + '{"@type":"HowToSection","itemListElement":[' * 20_000
+        + '"Boil."'
+        + "]}" * 20_000
+        + "}"
+    ),
+    "a crowded tag": SOUP + "<p " + " ".join(f"a{n}=1" for n in range(DEEP)) + ">",
+    "a crowded tag with signs": SOUP + "<p " + " ".join(f"a{n}='>'" for n in range(DEEP)) + ">",
+    "a crowded tag behind a script": SOUP
+    + '<script>"<p x="</script><p '
+    + " ".join(f"a{n}" for n in range(DEEP))
+    + ' y=">">x</p>',
+    "comments that never end": SOUP + "<!--" * DEEP,
+    "one long line": SOUP + "<ul><li>" + "1 cup of flour " * DEEP + "</ul>",
+    "fractions": SOUP + "<ul><li>" + "1/" * DEEP + " cups</ul>",
+    "scopes in scopes": SOUP + '<div itemscope itemtype="http://schema.org/Recipe" itemprop="isPartOf">' * 10_000,
+    "a list of everything": SOUP + "<ul>" + "<li>1 cup of flour</li>" * DEEP + "</ul>",
+    "signs that turn the line round": SOUP.replace("onion", "on\u202eoni\u2066"),
+}
+
+
+@pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
+def test_no_page_holds_a_reader_up(body: str) -> None:
+    """Read or refused with a sentence, in little time of the processor."""
+    began = time.process_time()
+    try:
+        found: Page | PageRefused = read_page("a.html", page(body))
+    except PageRefused as refused:
+        found = refused
+    assert str(found).startswith("a.html ") if isinstance(found, PageRefused) else found.ingredients
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    "charset", ["punycode", "idna", "hex", "rot13", "undefined", "zz-none", "utf-16", "unicode_escape"]
+)
+def test_a_charset_that_is_none_is_not_believed(charset: str) -> None:
+    began = time.process_time()
+    body = SOUP + "<p>crème brûlée</p>" * 20_000
+    found = read_page("a.html", page(body).decode().replace("utf-8", charset).encode("windows-1252"))
+    assert found.ingredients == ("2 cups of flour", "1 onion")
+    assert time.process_time() - began < 5
+
+
+def test_signs_that_turn_the_line_round_and_spaces_before_commas_are_in_no_line() -> None:
+    found = read_page("a.html", page(SOUP.replace("1 onion", "1 on\u202eion\u2066 , chopped")))
+    assert found.ingredients == ("2 cups of flour", "1 onion, chopped")

@@ -191,6 +191,38 @@ def test_each_redirect_is_an_address_of_its_own() -> None:
     assert len(asked) == 2
 
 
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "http://0xa9fea9fe/latest/meta-data/",  # 169.254.169.254 as one number
+        "http://2852039166/",
+        "http://0251.0376.0251.0376/",
+        "http://[::ffff:169.254.169.254]/",
+        "//10.0.0.1/",
+        "\\\\10.0.0.1\\admin",
+        "http://name:word@93.184.216.34/",
+        "http://93.184.216.34:6379/",
+        "file:///etc/passwd",
+        "gopher://127.0.0.1:6379/_FLUSHALL",
+        "http://two.example/",  # a public address, and one that is not
+        "http://\u2460\u2461\u2466.0.0.1/",  # digits in circles
+    ],
+)
+def test_no_redirect_leads_inside(inside: str) -> None:
+    looks = {"cakes.example": ["127.0.0.1"], "two.example": ["93.184.216.34", "10.0.0.1"]}
+    visitor = Visitor(
+        "Palate/0.1",
+        redirects=1,
+        allow_loopback=True,
+        resolve=lambda host, port: looks.get(host) or addresses.resolve(host, port),
+    )
+    with server(http(status="302 Found", Location=inside)) as (at, asked), pytest.raises(NotFetched) as caught:
+        fetched(f"http://cakes.example:{at.rsplit(':', 1)[1]}/", visitor)
+    assert caught.value.fate in {Fate.REFUSED, Fate.DEAD}
+    # What is no address but a path of the same site is asked there, and nowhere else.
+    assert len(asked) <= 2
+
+
 def test_redirects_are_followed_so_far() -> None:
     with server(http(status="301 Moved", Location="/new?a=ä"), http()) as (at, _asked):
         answer = fetched(f"{at}/old")
@@ -274,6 +306,7 @@ def test_what_is_refused(answer: bytes, said: str) -> None:
         (http(status="429 Too Many"), Fate.PASSING),
         (b"SSH-2.0-OpenSSH\r\n", Fate.PASSING),
         (http(b"half", Content_Length="100"), Fate.PASSING),
+        (http(gzip.compress(b"<p>flour, eggs, milk</p>" * 50)[:40], Content_Encoding="gzip"), Fate.PASSING),
         (b"", Fate.PASSING),
     ],
 )

@@ -42,6 +42,11 @@ def test_the_demo_has_ten_recipes_of_which_three_are_japanese_annotated_twice_an
         graphs = [graph_in(recipe, one) for one in recipe.graphs]
         assert [graph.problems for graph in graphs] == [(), ()]
         assert {state.name for state in graphs[0].states} != {state.name for state in graphs[1].states}
+    (decided,) = demo_study.demo_recipes(gold=True)
+    assert (decided.graphs[0].rater, decided.graphs[0].kind) == ("gold", "gold")
+    assert graph_in(decided, decided.graphs[0]).problems == ()
+    assert decided.picture is not None
+    assert decided.picture.media_type == "image/png"
     assert any(graph_in(recipe, recipe.graphs[0]).stayed for recipe in RECIPES)
     assert any(graph_in(recipe, recipe.graphs[0]).thrown for recipe in RECIPES)
 

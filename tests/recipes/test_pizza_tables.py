@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import json
 import uuid
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +19,22 @@ from annotation import actions as annotating
 from annotation import doors
 from annotation.actions import Refused
 from annotation.deriving.actions import derive_study
-from annotation.models import Assignment, Label, Lineage, Rater, Role, Row, Scheme, Study
+from annotation.models import Assignment, Label, Lineage, Look, Rater, Role, Row, Scheme, Study
 from annotation.queries.warnings import warned
 from benchmarks.pizza_rules import count
 from judges.methods import prompting
-from recipes.pizza_commonsense import actions, clusters, exporting, queries, serialised, sheets, splitting, training
+from recipes.pizza_commonsense import (
+    actions,
+    clusters,
+    corpus,
+    examples,
+    exporting,
+    queries,
+    serialised,
+    sheets,
+    splitting,
+    training,
+)
 from recipes.pizza_commonsense.forms import pasted, read_tables
 from recipes.pizza_commonsense.records import Table, TablesRefused, json_line, json_lines, names, plain, read_json_lines
 from recipes.pizza_commonsense.training import Masks
@@ -380,6 +393,28 @@ def test_the_page(study: Study, client_of: ClientOf) -> None:
     assert "no table “zz”" in bad.content.decode()
 
 
+def test_tables_whose_answers_are_held_back(study: Study, client_of: ClientOf) -> None:
+    """As the test part is published: instructions alone. What systems wrote goes in, is compared, and comes out."""
+    bare = [one.with_cells({}) for one in tables()]
+    page = client_of(study.memberships.filter(role=Role.MANAGER).get().user)
+    told = page.post("/studies/pizzas/tables/add/", {"text": json_lines(bare), "rater": "gold"}, follow=True)
+    assert "2 recipes added." in told.content.decode()
+    assert not Label.objects.exists()
+    asked = page.get(
+        "/studies/pizzas/tables/export/", {"form": "requests", "masks": "all", "rater": ""}
+    ).content.decode()
+    assert asked.count("<in 0>") == 2
+    for code, cell in (("a", "dough"), ("b", "bread")):
+        cells = {(n, of): cell for n in range(len(bare[0].instructions)) for of in ("input", "output")}
+        written = json.dumps({"id": "a1", "output": serialised.target(bare[0].with_cells(cells), set(cells))})
+        page.post("/studies/pizzas/tables/add-system/", {"system": code, "predictions": io.BytesIO(written.encode())})
+    assert queries.tables_of(study, rater="a")[0].said(0, "output") == "dough"
+    for path in ("tables/", "tables/statistics/", "tables/examples/", "report/", "report/questions/", "report/judges/"):
+        assert page.get(f"/studies/pizzas/{path}").status_code == 200, path
+    down = page.get("/studies/pizzas/tables/export/", {"rater": "b", "form": "jsonl"}).content.decode()
+    assert read_json_lines(down)[0].said(3, "output") == "bread"
+
+
 def test_programs_have_the_same_door(study: Study, api_of: ApiOf) -> None:
     api = api_of(study.memberships.first().user)  # type: ignore[union-attr]
     made = api.post("/api/v1/studies/pizzas/tables/add/", {"text": f"{FLAT}\n{PIZZA}"}, format="json")
@@ -388,6 +423,12 @@ def test_programs_have_the_same_door(study: Study, api_of: ApiOf) -> None:
     assert (refused.status_code, "no JSON" in refused.json()["text"][0]) == (400, True)
     assert api.get("/api/v1/studies/pizzas/tables/export/?rater=gold").content.decode() == f"{FLAT}\n{PIZZA}\n"
     assert api.get("/api/v1/studies/pizzas/tables/split/").status_code == 400
+    lines = api.get("/api/v1/studies/pizzas/tables/examples/?systems=gold")
+    assert list(csv.reader(lines.content.decode().splitlines())) == [
+        ["recipe", "id", "line", "instruction", "system", "input", "output", "wrong"]
+    ]
+    unknown = api.get("/api/v1/studies/pizzas/tables/examples/?systems=nobody")
+    assert (unknown.status_code, "no rater “nobody”" in unknown.json()["detail"][0]) == (400, True)
     stranger = api_of(builders.user("sam"))
     assert stranger.get("/api/v1/studies/pizzas/tables/export/").status_code == 404
 
@@ -534,6 +575,8 @@ def test_the_form_offers_the_raters(judged: Study, client_of: ClientOf) -> None:
         ("pizza-writing-bound", "pizza-commonsense"),
         ("pizza-writing-zero-shot", "pizza-commonsense"),
         ("pizza-writing-zero-shot-bound", "pizza-commonsense"),
+        ("pizza-table", "pizza-commonsense"),
+        ("pizza-table-bound", "pizza-commonsense"),
         ("instructions-writing", "pizza-instructions"),
     ],
 )
@@ -581,3 +624,83 @@ def test_published_tables_go_through_a_study(name: str, tmp_path: Path) -> None:
     call_command("pizza_tables", "import", "whole", str(tmp_path / "in.jsonl"))
     call_command("pizza_tables", "export", "whole", str(tmp_path / "out.jsonl"))
     assert (tmp_path / "out.jsonl").read_text(encoding="utf-8") == text
+
+
+# --- sizes and overlaps -----------------------------------------------------------------------------------------------
+
+
+def test_sizes_and_what_parts_have_in_common() -> None:
+    flat, pizza = tables()
+    found = corpus.corpus([flat])
+    sizes = {size.key: (size.mean, size.median, size.n) for size in found.sizes}
+    assert (found.n_recipes, found.n_instructions) == (1, 4)
+    # 5, 4, 4 and 1 words: the full stop that stands alone is none.
+    assert sizes[corpus.WORDS] == (3.5, 4, 4)
+    assert sizes[corpus.INPUT_THINGS] == (1.25, 1, 4)  # NA; flour and water; bread dough; bread dough
+    assert sizes[corpus.OUTPUT_WORDS] == (1.75, 2, 4)
+
+    other = Table("again", "c3", ("Bake.", "Bake!", "Cool it."), {(2, "output"): "Flat  bread"}, ("flour", "oil"))
+    told = {one.key: one for one in corpus.overlaps({"train": [flat], "test": [other]})}
+    assert (told[corpus.OF_INSTRUCTIONS].of_all, told[corpus.OF_INSTRUCTIONS].of_different) == (2 / 3, 1 / 2)
+    assert told[corpus.OF_INGREDIENTS].of_all == 1 / 2
+    assert told[corpus.OF_DISHES].of_all == 1
+    assert {one.of_all for one in corpus.overlaps({"train": [pizza], "test": []})} == {None}
+
+
+def test_published_sizes_are_those_of_the_paper() -> None:
+    """Printed of all three parts, of which two are published: 12.5 / 11, 7.45 / 6, 1.6 / 1 and 1.1 / 1."""
+    found = corpus.corpus([table for name in FILES for table in read_json_lines(published(name))])
+    sizes = {size.key: (round(size.mean or 0, 2), size.median) for size in found.sizes}
+    assert (found.n_recipes, found.n_instructions) == (828, 10066)
+    assert sizes[corpus.INSTRUCTIONS] == (12.16, 11)
+    assert sizes[corpus.WORDS] == (7.29, 6)
+    assert (sizes[corpus.INPUT_THINGS], sizes[corpus.OUTPUT_THINGS]) == ((1.57, 1), (1.01, 1))
+
+
+def test_the_page_of_sizes(judged: Study, client_of: ClientOf) -> None:
+    page = client_of(judged.memberships.filter(role=Role.MANAGER).get().user)
+    told = page.get("/studies/pizzas/tables/statistics/", {"rater": "t5", "way": "chance", "seed": 3}).content.decode()
+    assert "Things in an output" in told
+    few = page.get("/studies/pizzas/tables/statistics/").content.decode()
+    assert "Words of an instruction" in few
+    assert "What parts have in common" not in few  # two recipes, three parts
+
+
+# --- lines on which systems are wrong ---------------------------------------------------------------------------------
+
+
+def test_lines_on_which_systems_are_wrong() -> None:
+    flat, _pizza = tables()
+    cells = {**flat.cells, (1, "input"): "Water; flour", (1, "output"): "paste"}
+    one = flat.with_cells(cells)
+    other = flat.with_cells({place: said for place, said in cells.items() if place[0] == 1 and place[1] != "input"})
+    found = examples.lines([flat], {"one": [one], "other": [other]})
+    assert [(line.number, line.instruction) for line in found] == [(2, flat.instructions[1])]
+    assert [(said.system, sorted(said.wrong)) for said in found[0].said] == [
+        ("one", ["output"]),  # the parts of an input have no order
+        ("other", ["input", "output"]),
+    ]
+    assert examples.lines([flat], {"one": [flat], "other": [other]}, which=examples.ALL) == []
+    (left_open,) = examples.lines([flat], {"other": [other]}, which=examples.OPEN)
+    assert (left_open.said[0].input, left_open.said[0].output) == ("", "paste")
+    many = [replace(left_open, number=n) for n in range(30)]
+    assert examples.drawn(many, 5, seed=1) == examples.drawn(many, 5, seed=1) != examples.drawn(many, 5, seed=2)
+    assert examples.drawn(many, 50, seed=1) == many
+
+
+def test_the_page_of_lines_side_by_side(judged: Study, client_of: ClientOf) -> None:
+    page = client_of(judged.memberships.filter(role=Role.MANAGER).get().user)
+    assert "Choose whose answers are right" in page.get("/studies/pizzas/tables/examples/").content.decode()
+    assert not Look.objects.exists()
+    asked = {"truth": "gold", "systems": ["t5"], "which": "any", "n": 3, "seed": 1}
+    told = page.get("/studies/pizzas/tables/examples/", asked).content.decode()
+    assert "4 such lines; 3 shown." in told
+    assert told.count("output of t5") == 3
+    assert Look.objects.count() == judged.sheets.count()  # who has seen everybody's answers
+    rows = list(
+        csv.reader(page.get("/studies/pizzas/tables/examples/", {**asked, "csv": 1}).content.decode().splitlines())
+    )
+    assert len(rows) == 1 + 2 * 3
+    assert rows[2][4:] == ["t5", rows[2][5], rows[2][6], "input output"]
+    same = page.get("/studies/pizzas/tables/examples/", {**asked, "systems": ["gold"]}).content.decode()
+    assert "cannot be held against it as well" in same

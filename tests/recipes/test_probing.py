@@ -322,7 +322,7 @@ def test_the_report_s_page_has_the_tables(annotated: Study, client_of: ClientOf)
     answer(made, "A1", "person", 20)
     user = builders.user("rene")
     actions.add_member(study=made, user=user, role=Role.RESEARCHER)
-    page = client_of(user).get(reverse("reports:report", args=[made.slug]))
+    page = client_of(user).get(reverse("reports:whole", args=[made.slug]))
     assert page.status_code == 200
     assert "How often they are right" in page.content.decode()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 
@@ -9,7 +10,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.answers.states import graph_of
-from llm.tuning import examples_from
+from annotation.models import Row
+from llm.tuning import TuningRefused, examples_from
+from recipes.ingredient_states.models import Picture
 from recipes.ingredient_states.probing.tasks import Part, Recipe
 from recipes.ingredient_states.probing.training import WORDING, WordingRefused, examples
 from tests.recipes.test_probing import CHANGES, annotated, omelette
@@ -38,6 +41,30 @@ def test_other_words_have_the_same_places() -> None:
         list(examples([], seed=0, wording="$title $ingredients $step"))
     with pytest.raises(WordingRefused, match=r"placeholder \$dish"):
         list(examples([], seed=0, wording=WORDING + "$dish"))
+
+
+@pytest.mark.usefixtures("annotated")
+def test_pictures_go_with_their_recipes(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="No recipe of the study has a picture"):
+        call_command("state_examples", "states-here", str(tmp_path / "none"), "--part", "all", "--pictures")
+    row = Row.objects.filter(sheet__study__slug="states-here").order_by("pk")[0]
+    Picture.objects.create(row=row, media_type="image/png", data=b"\x89PNG drawn")
+    shown = "data:image/png;base64," + base64.b64encode(b"\x89PNG drawn").decode()
+    call_command("state_examples", "states-here", str(tmp_path / "e"), "--part", "all", "--pictures")
+    told = [json.loads(line) for line in (tmp_path / "e").read_text(encoding="utf-8").splitlines()]
+    assert {one["recipe"] for one in told if isinstance(one["messages"][0]["content"], list)} == {row.sheet.title}
+    (asked, answered) = next(one["messages"] for one in told if one["recipe"] == row.sheet.title)
+    assert [part["type"] for part in asked["content"]] == ["image_url", "text"]
+    assert asked["content"][0]["image_url"]["url"] == shown
+    assert answered["content"].startswith("- ")
+    plain = next(one["messages"] for one in told if one["recipe"] != row.sheet.title)
+    assert isinstance(plain[0]["content"], str)
+    with pytest.raises(TuningRefused, match=r"Line 1 is a chat.* reads texts alone"):
+        examples_from((tmp_path / "e").read_text(encoding="utf-8").splitlines())
+    call_command("probing_tasks", "states-here", str(tmp_path / "t"), "--task", "tracing", "--pictures")
+    tasks = [json.loads(line) for line in (tmp_path / "t").read_text(encoding="utf-8").splitlines()]
+    assert {one["recipe"] for one in tasks if one.get("picture") == shown} == {row.sheet.title}
+    assert any("picture" not in one for one in tasks)
 
 
 @pytest.mark.usefixtures("annotated")

@@ -22,6 +22,7 @@ from annotation.deriving.actions import derive_study
 from annotation.evidence.blocks import Block
 from annotation.models import Column, Option, Rater, Row, Study, User
 from annotation.scheme.spec import load_scheme
+from recipes.cooking.models import Document, Hit, Search
 from recipes.memorization import demo_study
 from recipes.memorization.actions import freeze_verdict
 from recipes.memorization.models import FrozenVerdict
@@ -398,7 +399,7 @@ def test_a_verdict_is_frozen_read_and_downloaded_in_the_browser(study: Study, cl
     assert kept.filters["voices"] == ["rater.J1"]
     assert "By J1" in page.content.decode()
     again = client.post(reverse("memorization:recompute-verdict", args=[study.slug, kept.pk]))
-    assert "Computed again, and equal" in again.content.decode()
+    assert "Recomputed, and equal" in again.content.decode()
     assert "By J1" in client.get(reverse("memorization:frozen-verdicts", args=[study.slug])).content.decode()
     for ending in ("csv", "json", "tex", "xlsx", "zip"):
         first, second = (
@@ -419,3 +420,112 @@ def test_a_verdict_is_frozen_read_and_downloaded_in_the_browser(study: Study, cl
     nobody = builders.user("nobody")
     client.force_login(nobody)
     assert client.get(kept.get_absolute_url()).status_code == 404
+
+
+# --- two verdicts -----------------------------------------------------------------------------------------------------
+
+
+def test_by_hand_against_by_a_judge_item_by_item(study: Study, client: Client) -> None:
+    user = builders.user("root")
+    sense = examined(study, {"mustard": "sensible", "yeast": "nonsensical"}, by=user)
+    judge = Rater.objects.create(study=sense, kind=Rater.Kind.JUDGE, code="N2")
+    say(judge, sense.sheets.get().rows.get(), {("yeast", "sense"): "sensible"})
+    actions.add_member(study=study, user=user, role="researcher")
+    client.force_login(user)
+    page = client.get(reverse("memorization:compare-verdicts", args=[study.slug]))
+    assert page.context["names"] == ("anybody among people", "J1")
+    [section] = page.context["sections"]
+    told = {
+        line.pair.name: tuple(side and side.outcome for side in (line.pair.first, line.pair.second))
+        for line in section["lines"]
+    }
+    # J1 found all but the yeast, of which the judge N2 says that it makes sense.
+    assert told == {
+        "cabbage": (Outcome.MEMORISED, Outcome.MEMORISED),
+        "carrots": (Outcome.INEXACT, Outcome.MEMORISED),
+        "mustard": (Outcome.CREATIVE, Outcome.MEMORISED),
+        "yeast": (Outcome.NONSENSE, Outcome.CREATIVE),
+    }
+    of = section["of"]
+    assert (of.n, of.same, of.one_sided) == (4, 1, (0, 0))
+    # In the one document that they looked at J1 says as A1 of the cabbage and the yeast, as A2 of the yeast alone.
+    assert (of.answers, of.same_answers) == (8, 3)
+    # One of four alike; by chance memorised meets memorised in 1/4 · 3/4, creative in 1/4 · 1/4: (1/4 - 1/4) / (3/4).
+    assert of.kappa == pytest.approx(0)
+    cabbage = Column.objects.get(sheet__study=study, name="cabbage")
+    assert reverse("memorization:verdict-item", args=[study.slug, cabbage.pk]) in page.content.decode()
+
+    unlike = client.get(page.request["PATH_INFO"], {"only": "unlike"})
+    assert [line.pair.name for line in unlike.context["sections"][0]["lines"]] == ["carrots", "mustard", "yeast"]
+    refused = client.get(page.request["PATH_INFO"], {"first": "elsewhere people"})
+    assert "Which two sides are meant is not understood" in refused.content.decode()
+    for ending in ("csv", "json", "tex", "xlsx"):
+        file = client.get(reverse("memorization:compared-verdicts-file", args=[study.slug, ending]))
+        assert file.status_code == 200
+        if ending == "json":
+            tables = {table["key"]: table for part in json.loads(file.content)["parts"] for table in part["tables"]}
+            assert tables["ingredients.compared"]["rows"][0][:3] == ["verdicts of items", 4, 0.25]
+            assert len(tables["ingredients.compared-items"]["rows"]) == 4
+
+
+def test_the_same_dish_in_another_study_is_compared_by_its_items(study: Study, client: Client) -> None:
+    user, stranger = builders.user("root"), builders.user("stranger")
+    other = builders.study("again", of=demo_study.paper_scheme())
+    sheet = actions.add_sheet(
+        study=other, title="Coleslaw", columns={"ingredients": [{"ingredient": name} for name in ("Cabbage", "salt")]}
+    )
+    row = actions.add_row(sheet=sheet, name="Bing 1", evidence=[Block("ingredient", "cabbage")])
+    rater = Rater.objects.create(study=other, kind=Rater.Kind.JUDGE, code="lexical")
+    say(rater, row, {("Cabbage", "presence"): "found", ("salt", "presence"): "not-found"})
+    for one, of in ((user, study), (user, other), (stranger, study)):
+        actions.add_member(study=of, user=one, role="researcher")
+    sides = {"first": f"{study.slug} people", "second": f"{other.slug} rater.lexical"}
+    client.force_login(user)
+    page = client.get(reverse("memorization:compare-verdicts", args=[study.slug]), sides)
+    [section] = page.context["sections"]
+    assert (section["of"].n, section["of"].same, section["of"].one_sided) == (1, 1, (3, 1))
+    assert section["of"].answers is None  # other documents
+    assert page.context["names"] == (f"anybody among people ({study.title})", f"lexical ({other.title})")
+
+    client.force_login(stranger)  # who has no part in the other study
+    hidden = client.get(reverse("memorization:compare-verdicts", args=[study.slug]), sides)
+    assert hidden.context["sections"] is None
+    assert other.title not in hidden.content.decode()
+
+
+# --- what is reserved -------------------------------------------------------------------------------------------------
+
+
+def test_what_an_opt_out_covers(study: Study, client: Client) -> None:
+    """Cabbage stands in a document whose site says noai; frozen it is the same without the documents."""
+    sheet = study.sheets.get()
+    search = Search.objects.create(sheet=sheet, engine="searxng", query="slaw")
+    row = sheet.rows.get(name="Google 1")
+    document = Document.objects.create(row=row, source=row.url, parser="text", html_gz=b"", sha256="0" * 64)
+    said = [{"kind": "noai", "said": "noai", "where": "meta robots"}]
+    Hit.objects.create(
+        search=search, rank=1, url=row.url, canonical=row.url, state="document", document=document, opt_outs=said
+    )
+    made = queries.load(study, Filters(), None)
+    [of_ingredients] = told(made)
+    assert of_ingredients.sentences[-1] == (
+        "Sites have reserved 1 of the documents against use by such programs: of the memorised, 1 stands in those "
+        "alone, and 0 in those and in others."
+    )
+    tables = {table.key: table for table in contents_of(made).tables}
+    assert tables["ingredients.verdict-reserved"].rows == (
+        ("any of these", 1, 1, 0, 0, 1, 0, 0),
+        ("the page says noai or noimageai", 1, 1, 0, 0, 1, 0, 0),
+    )
+    user = builders.user("root")
+    actions.add_member(study=study, user=user, role="researcher")
+    client.force_login(user)
+    cabbage = Column.objects.get(sheet__study=study, name="cabbage")
+    page = client.get(reverse("memorization:verdict-item", args=[study.slug, cabbage.pk]))
+    assert [list(each.reserved) for each in page.context["documents"]] == [["the page says noai or noimageai"], []]
+
+    frozen = freeze_verdict(study=study, title="Now", filters=Filters(), examination=None, by=None)
+    Hit.objects.all().delete()
+    assert freezing.recompute(frozen).equal
+    now = contents_of(queries.load(study, Filters(), None))
+    assert not [table.key for table in now.tables if table.key.endswith("reserved")]

@@ -7,25 +7,32 @@ import lzma
 import re
 import zipfile
 from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
 from django.contrib.messages import get_messages
 from django.contrib.staticfiles import finders
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import OperationalError
 from django.template.loader import render_to_string
 from django.test import Client, override_settings
 from django.urls import reverse
+from pytest_django import Settings
 
 from annotation import actions as annotating
-from annotation.models import Sheet, User
+from annotation.exchange.background import cancel_import
+from annotation.models import Import, Sheet, User
 from recipes.cooking import actions
+from recipes.cooking.actions import documents
 from recipes.cooking.parsing import parse_recipe
 from recipes.memorization.demo_study import paper_scheme
 from tests import builders
 from tests.builders import ClientOf
 from tests.recipes.test_actions import SLAW
 from tests.recipes.test_documents import SHOWN, page
+from work import actions as work
 
 
 @pytest.fixture
@@ -101,12 +108,113 @@ def test_a_file_that_breaks_the_reader_does_not_stop_the_others(
     assert "damaged.zip" in refused
 
 
-def test_more_than_five_hundred_files_go_in_at_once(sheet: Sheet, manager: User, client_of: ClientOf) -> None:
+def import_by_worker(client: Client, sheet: Sheet, files: Iterable[tuple[str, bytes]]) -> Import:
+    response = client.post(
+        reverse("recipes:import-documents", args=["slaw"]),
+        {"sheet": sheet.pk, "pages": [SimpleUploadedFile(name, data) for name, data in files]},
+    )
+    run = Import.objects.get()
+    assert response.headers["Location"] == run.get_absolute_url()
+    return run
+
+
+def zipped(pages: Iterable[tuple[str, bytes]]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, data in pages:
+            archive.writestr(name, data)
+    return packed.getvalue()
+
+
+def twelve() -> list[tuple[str, bytes]]:
+    return [(f"{n:02}.html", page(SHOWN + f"<p>{n}</p>")) for n in range(12)]
+
+
+@pytest.fixture
+def folder(settings: Settings, tmp_path: Path) -> Path:
+    settings.PALATE_UPLOADS = tmp_path
+    return tmp_path
+
+
+def test_more_than_five_hundred_files_are_a_run(sheet: Sheet, manager: User, client_of: ClientOf, folder: Path) -> None:
     files = [(f"{n}.txt", b"no page") for n in range(500)] + [("a.html", page(SHOWN))]
 
-    told = told_after(client_of(manager), sheet, files)
+    run = import_by_worker(client_of(manager), sheet, files)
+    assert run.names == "0.txt, 1.txt, 2.txt and 498 more"
+    work.take_up(run)
 
-    assert len(told) == 501
+    shown = client_of(manager).get(run.get_absolute_url()).content.decode()
+    assert "1 document added to “Slaw”." in shown
+    assert "0.txt" in shown
+    assert "… and 300 more." in shown
+    assert sheet.rows.count() == 1
+
+
+def test_pages_of_many_documents_are_a_run_which_goes_on_where_it_was(
+    sheet: Sheet, manager: User, client_of: ClientOf, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, taken = client_of(manager), actions.import_documents
+    run = import_by_worker(client, sheet, [("pages.zip", zipped([*twelve(), ("x.html", b"<p>no recipe</p>")]))])
+    assert "It waits for a worker." in client.get(run.get_absolute_url()).content.decode()
+    assert "pages.zip" in client.get(reverse("recipes:documents", args=["slaw"])).content.decode()
+
+    def until_cancelled(**what: Any) -> Any:
+        if sheet.rows.count() == 5:
+            cancel_import(run=run)
+        return taken(**what)
+
+    monkeypatch.setattr(actions, "import_documents", until_cancelled)
+    work.take_up(run)
+    run.refresh_from_db()
+    assert (run.state, run.outcome["read"], sheet.rows.count()) == ("cancelled", 6, 6)
+    assert "6 documents had come in by then" in client.get(run.get_absolute_url()).content.decode()
+
+    monkeypatch.setattr(actions, "import_documents", taken)
+    client.post(run.get_absolute_url() + "resume/")
+    work.take_up(run)
+    run.refresh_from_db()
+    shown = client.get(run.get_absolute_url()).content.decode()
+    assert (run.state, run.outcome["added"], sheet.rows.count()) == ("finished", 12, 12)
+    assert "12 documents added to “Slaw”." in shown
+    assert len(run.outcome["refused"]) == 1  # the page without a recipe, and none that was in already
+    assert list(folder.iterdir()) == []
+
+
+def test_a_passing_fault_drops_no_page(
+    sheet: Sheet, manager: User, client_of: ClientOf, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A database that is locked for a moment says nothing of the page that met it: the run goes on there later."""
+    run = import_by_worker(client_of(manager), sheet, twelve())
+    added = documents.add_document
+    met: list[str] = []
+
+    def locked_once(**what: Any) -> Any:
+        if sheet.rows.count() == 5 and not met:
+            met.append(what["page"].source)
+            raise OperationalError("database is locked")
+        return added(**what)
+
+    monkeypatch.setattr(documents, "add_document", locked_once)
+    work.take_up(run)
+    run.refresh_from_db()
+    item = run.items.get()
+    assert (run.state, item.state, run.outcome["added"], run.outcome["refused"]) == ("running", "queued", 5, [])
+    assert "database is locked" in item.error
+
+    run.items.update(not_before=None)
+    work.take_up(run)
+    run.refresh_from_db()
+    assert (run.state, run.outcome["added"], run.outcome["refused"], len(met)) == ("finished", 12, [], 1)
+
+
+def test_a_sheet_that_is_deleted_meanwhile_ends_its_import(
+    sheet: Sheet, manager: User, client_of: ClientOf, folder: Path
+) -> None:
+    run = import_by_worker(client_of(manager), sheet, twelve())
+    sheet.delete()
+    work.take_up(run)
+    run.refresh_from_db()
+    assert (run.state, run.error) == ("failed", "The sheet that the pages were for is there no more.")
 
 
 @override_settings(DATA_UPLOAD_MAX_NUMBER_FILES=2)

@@ -22,11 +22,12 @@ def file_of(methods: int) -> Path:
     return DATA / f"frozen-{methods}.json.xz"
 
 
-def label_table(seed: int, n_sheets: int, n_rows: int) -> Any:
-    """A study of `studies.SCHEME` with three people, two judges (one with scores, one labelling twice) and a gold."""
+def label_table(seed: int, n_sheets: int, n_rows: int, n_people: int = 3) -> Any:
+    """A study of `studies.SCHEME` with people, two judges (one with scores, one labelling twice) and a gold."""
     from annotation.scheme.spec import load_scheme
     from reports.data.label_table import (
         AssignmentEntry,
+        Assignments,
         ColumnEntry,
         LabelTable,
         RaterEntry,
@@ -39,7 +40,7 @@ def label_table(seed: int, n_sheets: int, n_rows: int) -> Any:
     rng = np.random.default_rng(seed)
     spec = load_scheme(SCHEME)
     raters = (
-        *(RaterEntry(f"A{n}", "person", n == 3) for n in range(1, 4)),
+        *(RaterEntry(f"A{n}", "person", n == 3) for n in range(1, n_people + 1)),
         RaterEntry("J1", "judge", normalisation="token", model="small"),
         RaterEntry("J2", "judge", model="large"),
         RaterEntry("G1", "gold"),
@@ -56,12 +57,12 @@ def label_table(seed: int, n_sheets: int, n_rows: int) -> Any:
         (row, rater, repeat)
         for row in range(len(rows))
         for rater in range(len(raters))
-        for repeat in ((1, 2) if rater == 4 else (1,))
-        if rng.random() < (0.5 if rater == 5 else 0.8)
+        for repeat in ((1, 2) if rater == n_people + 1 else (1,))
+        if rng.random() < (0.5 if rater == n_people + 2 else 0.8)
     )
     states = ("submitted", "submitted", "open", "failed")
     assignments = tuple(
-        AssignmentEntry(rater, row, repeat, states[rng.integers(4 if rater in (3, 4) else 3)], ())
+        AssignmentEntry(rater, row, repeat, states[rng.integers(4 if rater in (n_people, n_people + 1) else 3)], ())
         for row, rater, repeat in given
     )
     questions = [(section, question) for section in spec.sections for question in section.questions]
@@ -79,16 +80,16 @@ def label_table(seed: int, n_sheets: int, n_rows: int) -> Any:
                 chance = rng.random()
                 if chance < 0.05:
                     skips.append(SkipEntry(place, at, number, "cannot-tell"))
-                elif chance < 0.1 and work.rater == 3:
+                elif chance < 0.1 and work.rater == n_people:
                     unreadable.append(UnreadableEntry(place, at, number, "empty"))
                 elif chance < 0.9:
                     code = true if rng.random() < 0.75 else int(rng.integers(k))
                     labels.append((place, at, number, code, int(rng.random() < 0.02), int(rng.random() < 0.05)))
-                    if work.rater == 3:
+                    if work.rater == n_people:
                         scored.append(labels[-1])
     order = sorted(range(len(labels)), key=lambda n: labels[n][:3])
     table = np.array([labels[n] for n in order], dtype=np.int64)
-    of_judge = np.array([n for n, line in enumerate(table) if assignments[line[0]].rater == 3], dtype=np.int64)
+    of_judge = np.array([n for n, line in enumerate(table) if assignments[line[0]].rater == n_people], dtype=np.int64)
     for line in table[of_judge]:
         k = len(questions[line[2]][1].options)
         filled = np.full((4, 4), np.nan)
@@ -104,7 +105,7 @@ def label_table(seed: int, n_sheets: int, n_rows: int) -> Any:
         sheets=sheets,
         rows=rows,
         columns=columns,
-        assignments=assignments,
+        assignments=Assignments.of(assignments),
         labels=table,
         scored=of_judge,
         scores=np.array(scores),
@@ -134,7 +135,7 @@ def value_table(seed: int, n_sheets: int) -> Any:
     """A study of `VALUES` with two people, two judges and a gold, a table of four lines a sheet."""
     from annotation.answers.codes import dumps
     from annotation.scheme.spec import load_scheme
-    from reports.data.label_table import AssignmentEntry, ColumnEntry, LabelTable, RaterEntry, RowEntry
+    from reports.data.label_table import AssignmentEntry, Assignments, ColumnEntry, LabelTable, RaterEntry, RowEntry
 
     rng = np.random.default_rng(seed)
     spec = load_scheme(VALUES)
@@ -180,10 +181,23 @@ def value_table(seed: int, n_sheets: int) -> Any:
             for s in range(n_sheets)
             for n in range(n_lines)
         ),
-        assignments=assignments,
+        assignments=Assignments.of(assignments),
         labels=np.array(labels, dtype=np.int64),
         values=values,
     )
+
+
+def ratings_table(seed: int) -> Any:
+    """Ratings of the texts of six generators for sixteen instructions, by three people and nine judges."""
+    from annotation.scheme.spec import load_scheme
+    from recipes.benchmark.instructions import read_instructions
+    from recipes.cuisine_transfer.simulation import simulate
+
+    pack = Path(__file__).resolve().parents[2] / "recipes" / "cuisine_transfer"
+    spec = load_scheme((pack / "schemes" / "cuisine-transfer-ash.yaml").read_text(encoding="utf-8"))
+    instructions = read_instructions((pack / "instructions.yaml").read_text(encoding="utf-8"), spec)
+    table, _truth = simulate(spec, instructions[::50], repeats=1, people=3, people_texts=40, seed=seed)
+    return table
 
 
 def main() -> None:
@@ -195,6 +209,8 @@ def main() -> None:
     assert not file.exists(), f"{file.name} is of the code of its day"
     tables = {"few": label_table(1, 3, 6), "many": label_table(2, 12, 3), "one": label_table(3, 1, 4)}
     tables["values"] = value_table(4, 12)
+    tables["crowd"] = label_table(5, 4, 3, n_people=5)
+    tables["ratings"] = ratings_table(6)
     asked: list[tuple[str, str, dict[str, Any]]] = [
         ("few", "en", {}),
         ("few", "cs", {"by": "document", "n_draws": 200}),
@@ -204,6 +220,8 @@ def main() -> None:
         ("one", "en", {"by": "document", "n_draws": 100}),
         ("values", "en", {}),
         ("values", "cs", {"by": "sheet", "n_draws": 200}),
+        ("crowd", "en", {"by": "document", "n_draws": 200}),
+        ("ratings", "en", {"n_draws": 200}),
     ]
     frozen = [
         {

@@ -212,6 +212,7 @@ def test_the_tables_compile(study: Study, tmp_path: Path) -> None:
     )  # fmt: skip
 
     assert done.returncode == 0, done.stdout[-2000:]
+    assert "Overfull" not in done.stdout
 
 
 # --- and in again ---

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -33,7 +35,7 @@ def test_too_little_data_is_said_with_its_count(leases: Leases) -> None:
     # Of the duties' one question two columns; the judge is no person.
     assert "<code>A1</code> · <code>A2</code>" in page
     assert "too little data: 2 cells" in page
-    assert "J1" not in page
+    assert not re.search(r"\bJ1\b", page)  # a random token may hold the letters
 
 
 def test_enough_data_is_kappa_with_what_it_rests_on(leases: Leases, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,5 +71,5 @@ def test_labels_of_people_who_had_seen_the_others_are_left_out_and_that_is_said(
     leases.boriss[0].labels.filter(question__key="stated").update(exposed=True)
     page = panel(leases)
 
-    assert "2 labels are left out: their raters had seen the others’ labels" in page
+    assert "2 non-blind labels are left out: their raters had seen others’ labels" in page
     assert "too little data" in page  # of the other questions

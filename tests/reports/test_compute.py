@@ -14,15 +14,19 @@ from sklearn.metrics import cohen_kappa_score
 from annotation import actions
 from annotation.models import Assignment, Study
 from benchmarks.reports import crowd_study
+from reports.contents import contents_of
 from reports.data.arrays import TOLD_APART
 from reports.numbers.report import QuestionReport
+from reports.stats.abilities import abilities
 from reports.stats.agreement import ALWAYS_THE_SAME, NO_PAIR_DEFINED, NO_TWO_ANSWERS
+from reports.stats.answers import Answers
+from reports.stats.consensus import dawid_skene
 from reports.stats.judge import NO_COMMON_CELL, NO_PEOPLE
 from reports.stats.summary import Empty
 from tests.reports import studies
 from tests.reports.studies import answered, judge, presence, rater, report, say, sheet
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 
 def tasks(study: Study) -> list[QuestionReport]:
@@ -192,6 +196,54 @@ def test_coverage_is_of_whoever_is_chosen(study: Study) -> None:
         "rater.A2": ([never, near, never], 1),
         "rater.J1": ([never, never, found], 1),
     }
+
+
+def test_people_can_be_weighed_by_what_a_model_makes_of_them(study: Study) -> None:
+    """Three people say the truth but for slips, two say “a” everywhere: two slips and the majority is wrong."""
+    rng = np.random.default_rng(2)
+    truth = rng.choice(list("fna"), size=(10, 8))
+    soup = sheet(study, items=8, rows=10)
+    said = {}
+    for code in ("A1", "A2", "A3"):
+        slips = rng.random(truth.shape) < 0.12
+        said[code] = np.where(slips, rng.choice(list("fna"), size=truth.shape), truth)
+    said |= {code: np.full(truth.shape, "a") for code in ("B1", "B2")}
+    for code, answers in said.items():
+        answered(rater(study, code), soup, ["".join(row) for row in answers])
+    voices = presence(study, voices=("majority", "dawid_skene", "abilities")).voices
+
+    by_name = {of.voice.name: of.voice for of in voices}
+    right = {name: (np.array(list("fna"))[voice.selections] == truth.ravel()).mean() for name, voice in by_name.items()}
+    assert right["dawid_skene"] > right["majority"]
+    assert right["abilities"] > right["majority"]
+    # As the models say by themselves of the same answers.
+    index = {letter: code for code, letter in enumerate("fna")}
+    columns = [
+        (who, cell, index[letter])
+        for who, answers in enumerate(said.values())
+        for cell, letter in enumerate(answers.ravel())
+    ]
+    of_rater, of_cell, codes = (np.array(column) for column in zip(*columns, strict=True))
+    alone = dawid_skene(rater=of_rater, cell=of_cell, code=codes, n_options=3)
+    assert by_name["dawid_skene"].selections.tolist() == alone.code.tolist()
+    weights = {of.rater.code: of for of in by_name["dawid_skene"].weights}
+    assert [weights[code].right for code in said] == pytest.approx([of.accuracy for of in alone.raters])
+    of_model = abilities(
+        Answers.from_long(
+            rater=of_rater,
+            cell=of_cell,
+            sheet=np.zeros(of_cell.size, dtype=int),
+            document=of_cell // 8,
+            code=codes,
+            n_options=len(presence(study).spec.options),
+        ),
+        by="document",
+    )
+    able = {of.rater.code: of for of in by_name["abilities"].weights}
+    assert [able[code].ability for code in said] == pytest.approx([of.ability for of in of_model.raters], abs=1e-6)
+    assert able["A1"].low is not None
+    tables = {table.key: table for table in contents_of(report(study, voices=("abilities",))).tables}
+    assert [row[0] for row in tables["items.presence.weights.abilities"].rows] == list(said)
 
 
 def test_judges_alone_are_read_where_there_are_no_people(study: Study) -> None:

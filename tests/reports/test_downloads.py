@@ -11,6 +11,7 @@ from django.db import OperationalError
 from django.urls import reverse
 from pytest_django import Settings
 
+from annotation.actions import Refused
 from reports import actions
 from reports.data.arrays import Filters
 from reports.models import Export
@@ -76,6 +77,11 @@ def test_cancelled_in_the_middle_and_resumed(
     actions.make_export(export_id=asked.pk)
     assert "It is ready" in client.get(asked.get_absolute_url()).content.decode()
     assert "It is ready already." in client.post(asked.get_absolute_url() + "resume/", follow=True).content.decode()
+
+
+def test_a_download_at_work_cannot_be_resumed(asked: Export) -> None:
+    with pytest.raises(Refused, match="at work already"):
+        actions.resume_export(run=asked)
 
 
 def test_the_same_over_the_api(leases: Leases, asked: Export, api_of: ApiOf) -> None:

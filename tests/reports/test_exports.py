@@ -29,7 +29,7 @@ from tests import builders
 from tests.reports import studies
 from tests.reports.studies import answered, judge, rater, sheet
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 RISKY = ("=1+1", "+1+1", "-A1", "@SUM(A1)", "\t=1", "\r=1")
 FIRST_OF_A_FORMULA = tuple("=+-@\t\r")
@@ -78,7 +78,7 @@ def test_csv_has_a_line_for_each_number_to_ten_digits(study: Study) -> None:
     value = {(line["table"], line["row"], line["statistic"]): line["value"] for line in report_csv(study)}
 
     # f/f, n/f, a/a: two of three
-    assert value["items.presence.agreement", "Share of equal answers", "Value"] == "0.6666666667"
+    assert value["items.presence.agreement", "Percent agreement", "Value"] == "0.6666666667"
     assert value["items.presence.selections", "Found", "Count"] == "3"
     assert value["items.presence.selections", "Found", "Percentage"] == "0.5"
     assert value["items.presence.judges", "J1", "A_m"] == "0.6666666667"
@@ -122,7 +122,7 @@ def test_xlsx_has_a_sheet_a_table_with_numbers(study: Study) -> None:
     assert book.sheetnames[-1] == "Labels"
     agreement = rows(book["items.presence.agreement"])
     assert agreement[0] == ("Statistic", "Value", "Rests on", "Not defined because")
-    assert ("Share of equal answers", 0.6666666667, "3 comparisons", None) in agreement
+    assert ("Percent agreement", 0.6666666667, "3 comparisons", None) in agreement
     assert book["items.presence.selections"]["C2"].number_format == "0.00%"
     # 3 labels of each of the three
     assert len(rows(book["Labels"])) == 1 + 9

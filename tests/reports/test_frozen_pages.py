@@ -21,6 +21,8 @@ from tests.builders import ApiOf, ClientOf
 from tests.reports import studies
 from tests.reports.studies import answered, judge, rater, sheet
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture
 def study(db: None) -> Study:
@@ -92,12 +94,38 @@ def test_what_is_seen_is_frozen_and_stays(client: Client, study: Study) -> None:
     assert "1 frozen report" in page(client, "report", study.slug)
 
 
+def test_a_frozen_report_begins_with_its_answers_which_stay(client: Client, study: Study) -> None:
+    frozen = freeze(client, study)
+    results = bytes(frozen.results.encode())
+    assert reverse("reports:frozen-answers", args=[study.slug, frozen.pk]) in page(
+        client, "frozen", study.slug, frozen.pk
+    )
+    before = page(client, "frozen-answers", study.slug, frozen.pk)
+    relabel(study)
+    after = page(client, "frozen-answers", study.slug, frozen.pk)
+    live = page(client, "report", study.slug, query="?now=1")
+
+    def tiles(text: str) -> list[str]:
+        return re.findall(r"<strong>([^<]*)</strong><span", text)
+
+    assert "May a judge replace a person?" in before
+    assert tiles(before) == tiles(after) != tiles(live)
+    # Each sentence leads to a table of the same page.
+    whole = page(client, "frozen", study.slug, frozen.pk)
+    for key in set(re.findall(r'href="#([^"]+)"', before)):
+        assert f'id="{key}"' in whole
+    drawn = client.get(reverse("reports:frozen-figure", args=[study.slug, frozen.pk, "answers.agreement", "svg"]))
+    assert drawn["Content-Type"].startswith("image/svg")
+    frozen.refresh_from_db()
+    assert frozen.results.encode() == results
+
+
 def test_computing_again_says_equal(client: Client, study: Study) -> None:
     report = freeze(client, study)
     relabel(study)
     response = client.post(reverse("reports:recompute", args=[study.slug, report.pk]))
 
-    assert "Computed again, and equal: all" in response.content.decode()
+    assert "Recomputed, and equal: all" in response.content.decode()
 
 
 def test_comparing_says_what_moved(client: Client, study: Study) -> None:
@@ -133,7 +161,7 @@ def test_figures_are_drawn_light_and_dark_and_as_pdf(client: Client, study: Stud
 
 
 def test_every_figure_of_the_page_says_what_it_shows(client: Client, study: Study) -> None:
-    text = page(client, "report", study.slug)
+    text = page(client, "whole", study.slug)
 
     assert text.count("<figure") == text.count('loading="lazy"') >= 4
     assert 'alt="" loading' not in text
@@ -148,7 +176,7 @@ def test_a_count_leads_to_its_cells(client: Client, study: Study, frozen: bool) 
     args: tuple[object, ...] = (study.slug,)
     if frozen:
         args = (study.slug, freeze(client, study).pk)
-    name = "frozen" if frozen else "report"
+    name = "frozen" if frozen else "whole"
     address = reverse(f"reports:{'frozen-' if frozen else ''}cells", args=args)
     assert f'href="{address}{query.replace("&", "&amp;")}' in page(client, name, *args)
     text = page(client, "frozen-cells" if frozen else "cells", *args, query=query)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import uuid
+import zipfile
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.urls import reverse
+from pytest_django import Settings
 
 from annotation import actions
 from annotation.actions import Answer
@@ -22,6 +25,8 @@ from reports.tables import ReportTable
 from reports.tables import tables as tables_of
 from tests import builders
 from tests.builders import ClientOf
+
+pytestmark = pytest.mark.once
 
 SCHEME = """\
 key: states
@@ -156,6 +161,21 @@ def test_an_encoder_that_is_not_here_is_said(study: Study, monkeypatch: pytest.M
     assert "too many" in str(made(study)["steps.change.graphs"].rows[0][2])
 
 
+def test_a_worker_encodes_what_is_too_much_for_a_page(
+    study: Study, monkeypatch: pytest.MonkeyPatch, settings: Settings, tmp_path: Path
+) -> None:
+    settings.PALATE_EXPORTS = tmp_path
+    monkeypatch.setattr(graph_numbers, "MOST_TEXTS", 2)
+    monkeypatch.setattr(encoders.Characters, "is_fallback", False)
+    asked = report_actions.ask_for_export(study=study, form="zip", filters=Filters(encoder="characters"), by=None)
+    report_actions.make_export(export_id=asked.pk)
+    asked.refresh_from_db()
+    with zipfile.ZipFile(tmp_path / asked.file) as archive:
+        told = b"".join(archive.read(name) for name in archive.namelist() if name.endswith((".json", ".csv")))
+    assert b"too many to encode" not in told
+    assert "download the report" in str(made(study)["steps.change.graphs"].rows[0][2])  # the page's own limit stays
+
+
 def test_a_frozen_report_with_graphs_recomputes_to_the_same_bytes(study: Study) -> None:
     user = builders.user("rene")
     actions.add_member(study=study, user=user, role=Role.RESEARCHER)
@@ -170,7 +190,7 @@ def test_the_page_offers_encoders_and_tells_who_they_are(study: Study, client_of
     user = builders.user("rene")
     actions.add_member(study=study, user=user, role=Role.RESEARCHER)
     page = client_of(user).get(
-        reverse("reports:report", args=[study.slug]), {"encoder": "characters", "threshold": "0.9"}
+        reverse("reports:whole", args=[study.slug]), {"encoder": "characters", "threshold": "0.9"}
     )
     text = page.content.decode()
     assert page.status_code == 200

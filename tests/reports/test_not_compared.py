@@ -19,7 +19,8 @@ from judges import actions as judging
 from judges.models import Judge, UnreadableAnswer
 from reports import actions as report_actions
 from reports import queries
-from reports.data.arrays import INCLUDE, Filters, study_data
+from reports.data.arrays import INCLUDE, Filters
+from reports.data.cells import study_data
 from reports.exports import making
 from reports.frozen.recomputing import recompute
 from reports.models import Export
@@ -32,7 +33,7 @@ from tests.judges import helpers
 from tests.reports import studies
 from tests.reports.studies import answered, gold, judge, presence, rater, report, sheet
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 
 def made(study: Study, **filters: object) -> dict[str, ReportTable]:
@@ -81,13 +82,13 @@ def test_labels_after_a_look_are_selections(looked: Study) -> None:
 @pytest.mark.parametrize(
     ("filters", "said"),
     [
-        ({}, "3 labels were given after a look at others' and are left out."),
-        ({"exposure": INCLUDE}, "3 labels were given after a look at others' and count like the others."),
+        ({}, "3 non-blind labels, given after a look at others', are left out."),
+        ({"exposure": INCLUDE}, "3 non-blind labels, given after a look at others', count like the others."),
     ],
     ids=["left out", "included"],
 )
 def test_what_becomes_of_them_is_said(looked: Study, filters: dict[str, object], said: str) -> None:
-    assert ("Labels given after a look", said) in about(report(looked, **filters))
+    assert ("Non-blind labels", said) in about(report(looked, **filters))
     assert said in made(looked, **filters)["items.presence.agreement"].how
     [a2] = [row for row in made(looked, **filters)["raters"].rows if row[0] == "A2"]
     assert a2[-1] == 3
@@ -96,7 +97,7 @@ def test_what_becomes_of_them_is_said(looked: Study, filters: dict[str, object],
 def test_nothing_is_said_where_nobody_looked(study: Study) -> None:
     answered(rater(study, "A1"), sheet(study, items=1), ["f"])
 
-    assert "Labels given after a look" not in dict(about(report(study)))
+    assert "Non-blind labels" not in dict(about(report(study)))
     assert [head.key for head in made(study)["raters"].heads][-1] == "labels"
 
 

@@ -246,12 +246,13 @@ def test_loading_costs_the_same_for_few_labels_and_many(study: Study) -> None:
 
     answered(rater(study, "A1"), sheet(study, items=1), ["f"])
     judge(study, "J0")
+    judge(study, "J9")
     few = cost()
     wide = sheet(study, "Wide", items=6, tools=["knife", ""], rows=4)
     for code in ("A2", "A3", "J1"):
         answered(judge(study, code) if code == "J1" else rater(study, code), wide, ["fnaifn"] * 4)
 
-    # The study itself; then sheets, raters, rows, columns, assignments, questions, options, labels, drafts, skips; of
-    # judges their models, unreadable answers and scores.
-    assert few == (1, 14)
-    assert cost() == (1 + 3 * 4 * 6, 14)
+    # The study itself; then sheets, raters, rows, columns, assignments, questions, options, labels, skips; of
+    # judges their models, unreadable answers, what was accepted, arms, and scores.
+    assert few == (1, 15)
+    assert cost() == (1 + 3 * 4 * 6, 15)

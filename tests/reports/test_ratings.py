@@ -12,12 +12,16 @@ from annotation.scheme.spec import load_scheme
 from recipes.benchmark.instructions import read_instructions
 from recipes.cuisine_transfer.simulation import FAVOUR, simulate
 from reports.contents import contents_of
-from reports.data.arrays import Filters, study_data
+from reports.data.arrays import Filters
+from reports.data.cells import study_data
 from reports.figures.svg import draw
 from reports.numbers.ratings import RatingsReport
 from reports.numbers.report import StudyReport, compute
 from reports.stats.ratings import agreement, judges, ranking
 from reports.stats.ratings.arrays import Draws, Estimate, Ratings, difference, mean
+from reports.stats.ratings.ranking import Compared, _compared
+
+pytestmark = pytest.mark.once
 
 PACK = Path(__file__).resolve().parents[2] / "recipes" / "cuisine_transfer"
 SCHEME = load_scheme((PACK / "schemes" / "cuisine-transfer-ash.yaml").read_text(encoding="utf-8"))
@@ -197,6 +201,22 @@ def test_clustered_means_equal_statsmodels() -> None:
     assert apart.value == pytest.approx(x[::2].mean() - x[1::2].mean())
 
 
+def test_the_instructions_needed_find_the_order_four_times_of_five() -> None:
+    rng = np.random.default_rng(5)
+    apart, spread = 0.4, 1.0  # of two texts for the same instruction, which share what it is worth
+
+    def compared(n: int) -> Compared:
+        worth, cluster = rng.normal(size=n), np.arange(n)
+        a = worth + apart + spread * rng.normal(size=n)
+        return _compared(0, 1, difference(a, worth + spread * rng.normal(size=n), cluster, cluster))
+
+    needed = compared(20_000).needed
+    assert needed == pytest.approx(2 * spread**2 * 2.8016**2 / apart**2, rel=0.05)  # 98
+    assert needed is not None
+    found = np.mean([compared(needed).known for _time in range(1500)])
+    assert found == pytest.approx(0.8, abs=0.04)
+
+
 def _student(degrees: int) -> float:
     from scipy import stats
 
@@ -252,3 +272,37 @@ def test_one_rating_is_enough_to_say_little() -> None:
     one = replace(TABLE, labels=TABLE.labels[:1])
     (found,) = compute(study_data(one, Filters()), Filters()).ratings
     assert sum(cell.n for of in found.criteria for line in of.cells for cell in line) == 1
+
+
+# --- judges that cannot be compared -----------------------------------------------------------------------------------
+
+
+def _of_two_families(more: float) -> Ratings:
+    """Two judges, whose families wrote three texts each; a third judge, of no family here, rates the first with `more`
+    of them."""
+    values = np.array([[4.0, 5, 4, 2, 1, 2], [2, 3, 2, 1, 1, 1], [np.nan] * 6])[:, :, np.newaxis]
+    values[2, : int(more), 0] = 3
+    return Ratings(
+        raters=("lion", "tiger", "owl"),
+        values=values,
+        cluster=np.array([0, 1, 2, 0, 1, 2]),
+        generator=np.array([0, 0, 0, 1, 1, 1]),
+        position=np.array([0.0, 0, 0, 1, 1, 1]),
+        words=np.full(6, np.nan),
+    )
+
+
+def test_judges_that_rate_each_others_families_alone_have_no_favour() -> None:
+    """What the lion rates of the tiger's texts says nothing of what the tiger rates of the lion's."""
+    families, judges_of = ["lion", "tiger"], ["lion", "tiger", "owl"]
+    apart = _of_two_families(3)  # the owl has read the lion's texts alone
+    assert judges.self_preference(apart, judges_of, families) == [None, None, None]
+    assert np.isnan(judges.corrected(apart, judges.own_texts(apart, judges_of, families))).all()
+    order = ranking.ranking(apart, judges_of, ["l", "t"], Draws.of(3, n_draws=50), family_of=families)
+    assert [one.fair.value for one in order.ranked] == [None, None]
+    met = _of_two_families(5)
+    lion, _tiger, owl = judges.self_preference(met, judges_of, families)
+    assert owl is None
+    assert lion is not None
+    assert lion.value is not None
+    assert not np.isnan(judges.corrected(met, judges.own_texts(met, judges_of, families))).all()

@@ -11,6 +11,7 @@ from scipy import stats
 from sklearn.metrics import balanced_accuracy_score, cohen_kappa_score, f1_score, precision_recall_fscore_support
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 
+from reports.stats.agreeing import agreeing
 from reports.stats.alternative import alternative_annotator_test
 from reports.stats.answers import MISSING, Answers
 from reports.stats.classification import (
@@ -397,3 +398,81 @@ def test_kappa_with_people_ignores_the_order_of_cells() -> None:
     moved = kappas_with_people(answers_of(people[:, order], n_options=K), answers_of(judge[:, order], n_options=K))
 
     assert [row.cohen for row in plain] == pytest.approx([row.cohen for row in moved])
+
+
+# --- the same by documents ------------------------------------------------------------------------------------------
+
+
+def in_documents(codes: np.ndarray, cells: int) -> Answers:
+    """As `of`, with so many cells a document."""
+    raters, columns = np.indices(codes.shape)
+    return Answers.from_long(
+        rater=raters.ravel(),
+        cell=columns.ravel(),
+        sheet=np.zeros(codes.size, dtype=int),
+        document=columns.ravel() // cells,
+        code=codes.ravel(),
+        n_options=K,
+    )
+
+
+def test_alternative_test_by_documents_with_one_cell_each_is_the_plain_one() -> None:
+    people, judge = random_case(2, n_people=4, n_cells=90)
+    plain = alternative_annotator_test(of(people), of(judge), epsilon=0.1)
+    by_documents = alternative_annotator_test(in_documents(people, 1), of(judge), epsilon=0.1, by="document")
+
+    assert [row.p_value for row in by_documents.rows] == pytest.approx([row.p_value for row in plain.rows])
+    assert [row.n_clusters for row in by_documents.rows] == [row.n for row in by_documents.rows]
+    assert (plain.by, by_documents.by) == (None, "document")
+
+
+def test_alternative_test_by_documents_knows_copied_cells() -> None:
+    """Each cell five times over: as independent cells they make p far smaller, as documents they change nothing."""
+    people, judge = random_case(4, n_people=3, n_cells=40)
+    copies = in_documents(np.repeat(people, 5, axis=1), 5), of(np.repeat(judge, 5, axis=1))
+    once = alternative_annotator_test(in_documents(people, 1), of(judge), by="document", minimum_cells=20)
+    plain = alternative_annotator_test(*copies)
+    by_documents = alternative_annotator_test(*copies, by="document")
+
+    assert [row.p_value for row in by_documents.rows] == pytest.approx([row.p_value for row in once.rows])
+    assert all(
+        abs(0.5 - (one.p_value or 0)) > abs(0.5 - (row.p_value or 0))
+        for one, row in zip(plain.rows, by_documents.rows, strict=True)
+    )
+
+
+def test_alternative_test_asks_for_ten_documents() -> None:
+    people, judge = toy()
+    codes = np.stack([people.code[people.rater == rater] for rater in range(3)])
+    found = alternative_annotator_test(in_documents(codes, 5), judge, by="document")
+
+    assert (found.passed, found.n_people, found.n_left_out) == (None, 0, 3)
+    assert found.reason == "not enough annotators: the test needs three with enough cells in ten documents or more"
+
+
+# --- where two judges agree -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_where_two_judges_agree_is_counted_as_a_loop_does(seed: int) -> None:
+    people, first = random_case(seed)
+    second = random_case(seed + 10)[1]
+    found = agreeing(of(people), of(first), of(second))
+    agreed, elsewhere = [], []
+    first, second = first[0], second[0]
+    for cell in range(people.shape[1]):
+        said = set(people[:, cell]) - {MISSING}
+        if said and MISSING not in (first[cell], second[cell]):
+            (agreed if first[cell] == second[cell] else elsewhere).append((first[cell] in said, second[cell] in said))
+    assert (found.n, found.n_agreed) == (len(agreed) + len(elsewhere), len(agreed))
+    assert found.agreed == pytest.approx(len(agreed) / found.n)
+    assert found.right == pytest.approx(np.mean([one for one, _two in agreed]))
+    assert found.right_low < found.right <= found.right_high
+    assert found.first == pytest.approx(np.mean([one for one, _two in elsewhere]))
+    assert found.second == pytest.approx(np.mean([two for _one, two in elsewhere]))
+
+
+def test_judges_that_never_meet_agree_nowhere() -> None:
+    people = np.array([[0, 1, 2]])
+    found = agreeing(of(people), of(np.array([[0, _, _]])), of(np.array([[_, 1, _]])))
+    assert (found.n, found.agreed, found.right, found.first) == (0, None, None, None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,11 @@ import sacrebleu
 from nltk.translate.meteor_score import meteor_score
 from rouge_score import rouge_scorer
 
+from llm import encoders
 from reports.stats.text import meteor, meteor_java, overlap, tokens
+from reports.stats.text.bertscore import BertScore
 from reports.stats.text.metrics import DEFAULT, OF_LISTS, VARIANTS, metric_of, scored
-from reports.stats.text.pairs import AT_ONCE, Pairs
+from reports.stats.text.pairs import AT_ONCE, Pair, Pairs
 
 WORDS = [
     "dough",
@@ -40,7 +43,7 @@ WORDS = [
 ]
 COCO = json.loads((Path(__file__).parent / "data" / "coco-captions.json").read_text())
 TABLES = Path(__file__).parents[3] / "shared" / "data" / "pizza-commonsense" / "val.jsonl.gz"
-WITHOUT_DATA = [key for key in VARIANTS if key not in ("meteor-wordnet", "meteor-1.5")]
+WITHOUT_DATA = [key for key in VARIANTS if key not in ("meteor-wordnet", "meteor-1.5", "bertscore")]
 
 
 def sentence(rng: random.Random, most: int = 12) -> str:
@@ -331,3 +334,51 @@ def test_published_tables_against_themselves_shifted_and_emptied(question: str) 
             assert figure == pytest.approx(ceiling, abs=1e-6)
         assert 0 < moved[key] < 0.8 * figure
         assert empty[key] == pytest.approx(0, abs=1e-6)
+
+
+# --- BERTScore --------------------------------------------------------------------------------------------------------
+
+# What bert-score 0.3.13 makes of these with all-MiniLM-L6-v2, layer 6, without IDF or rescaling.
+SCORED = [
+    ("kneaded dough", ["dough, kneaded"], 0.919682),
+    ("the cat is on the mat", ["the cat sat on the mat"], 0.90035),
+    ("flour; water; salt", ["water; flour"], 0.874592),
+    ("NA", ["sauce"], 0.13421),
+    ("rolled out dough on a floured board", ["kneaded dough", "rolled dough on a board"], 0.862116),
+    ("dough", ["dough"], 1.0),
+    ("pâte à pizza", ["pizza dough"], 0.551735),
+]
+
+
+@pytest.mark.model
+def test_bertscore_is_that_of_bert_score() -> None:
+    if not encoders.AllMiniLM.is_here():
+        pytest.skip("needs the weights of all-MiniLM-L6-v2")
+    bert = BertScore(encoders.encoder("all-minilm-l6-v2").token_vectors)
+    pairs = Pairs.of([text for text, _of, _f in SCORED], [of for _text, of, _f in SCORED])
+
+    metric = metric_of("bertscore", bert=bert)
+
+    assert metric.each(metric.of(pairs)) == pytest.approx([f for _text, _of, f in SCORED], abs=1e-5)
+    assert metric.figure(metric.of(pairs).sum(axis=0)) == pytest.approx(np.mean([f for *_pair, f in SCORED]), abs=1e-5)
+
+
+def test_bertscore_matches_each_token_with_the_nearest() -> None:
+    east, north, both = np.eye(2)[0], np.eye(2)[1], np.array([1.0, 1.0])
+    of = {"a": [east], "b": [north, both], "": []}
+
+    def vectors(texts: Sequence[str]) -> list[np.ndarray[Any, Any]]:
+        return [np.array([east, *of[text], east]) for text in texts]  # what stands around a text looks east
+
+    bert = BertScore(vectors)
+    half = float(np.sqrt(0.5))  # of 45 degrees
+
+    # P: "a" finds what stands around "b". R: north finds nothing, both looks halfway.
+    assert bert.scores([Pair("a", ("b",))])[0] == pytest.approx(2 * (half / 2) / (1 + half / 2))
+    assert bert.scores([Pair("a", ("b", "a")), Pair("", ("a",)), Pair("", ("",))]).tolist() == [1, 0, 0]
+    assert len(bert.known) == 4
+
+
+def test_bertscore_needs_an_encoder() -> None:
+    with pytest.raises(meteor.DataMissing, match="vectors of tokens"):
+        metric_of("bertscore")

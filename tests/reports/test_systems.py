@@ -12,14 +12,17 @@ from scipy import stats as scipy_stats
 
 from annotation.scheme.spec import load_scheme
 from reports.contents import contents_of
-from reports.data.arrays import Filters, study_data
-from reports.data.label_table import AssignmentEntry, ColumnEntry, LabelTable, RaterEntry, RowEntry
+from reports.data.arrays import Filters
+from reports.data.cells import study_data
+from reports.data.label_table import AssignmentEntry, Assignments, ColumnEntry, LabelTable, RaterEntry, RowEntry
 from reports.numbers.report import StudyReport, compute
 from reports.stats.bootstrap import resampling_of
 from reports.stats.paired import difference
 from reports.stats.systems import NEVER_APART, TOO_FEW, correlation, rate, wilson
 from reports.tables import ReportTable
 from reports.tables.systems import Judged, system_tables
+
+pytestmark = pytest.mark.once
 
 SCHEME = """\
 key: beside
@@ -108,7 +111,7 @@ def table(seed: int = 1) -> LabelTable:
         sheets=tuple(f"Pizza {n}" for n in range(N_SHEETS)),
         rows=tuple(rows),
         columns=tuple(columns),
-        assignments=assignments,
+        assignments=Assignments.of(assignments),
         labels=np.array(sorted(labels), dtype=np.int64),
         values=((), (), ()),
     )
@@ -170,6 +173,15 @@ def test_the_metric_that_people_follow_comes_first() -> None:
     assert "the same everywhere" in tables["side.valid.metrics"].rows[0][-1]
 
 
+def test_a_report_without_a_metric_is_not_kept() -> None:
+    report, tables = made(metrics=("rouge-l", "bertscore"), encoder="none-of-this-name")
+
+    assert {row[0] for row in tables["better.preference.metrics"].rows} == {"ROUGE-L"}
+    assert report.missed == {"bertscore"}
+    assert report.lacks
+    assert not made(metrics=("rouge-l",))[0].lacks
+
+
 def test_earlier_methods_have_none_of_it() -> None:
     assert made(methods=3)[1] == {}
 
@@ -187,7 +199,7 @@ def test_no_text_is_measured_by_earlier_methods() -> None:
         f"steps.{question}.texts{part}"
         for question in ("input", "parts")
         for part in ("", ".people", ".tests", ".lines", ".sheets")
-    } | {"steps.parts.entries", "steps.parts.edits"}
+    } | {"steps.parts.entries", "steps.parts.edits", "missing"}
     assert before <= now
 
 

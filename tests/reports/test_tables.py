@@ -20,7 +20,7 @@ from tests import builders
 from tests.reports import studies
 from tests.reports.studies import answered, judge, rater, say, sheet
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 
 def of(study: Study, **filters: object) -> dict[str, ReportTable]:
@@ -98,7 +98,7 @@ def test_what_everyone_chose_is_why_kappa_is_not_defined(study: Study) -> None:
     because = {row[0]: row[-1] for row in made["items.presence.agreement"].rows}
     assert because["Cohen's κ, macro average"] == "everyone chose “Found”"
     assert because["Krippendorff's α, nominal"] == "everyone chose “Found”"
-    assert because["Share of equal answers"] == ""
+    assert because["Percent agreement"] == ""
     assert made["items.presence.pairs"].rows == (("Soup", "A1", "A2", None, 2, 2, "both chose “Found”"),)
     assert made["overview"].rows[0][-1] == "everyone chose “Found”"
 
@@ -236,11 +236,11 @@ def test_titles_say_which_options_are_told_apart(
         "agreement": f"How far people agree ({people})",
         "pairs": f"κ of each pair ({people})",
         "judges": f"How far judges agree with people ({judges})",
-        "confusion.J1": f"People against J1 (simulated) ({judges})",
+        "confusion.J1": f"Confusion matrix: people and J1 (simulated) ({judges})",
         "coefficients": f"All coefficients ({people})",
         "options": f"Agreement on each option ({people})",
-        "judge-figures": f"Judges, comparison by comparison ({judges})",
-        "judge-options.J1": f"What J1 (simulated) finds and misses ({judges})",
+        "judge-figures": f"Accuracy, F1 and κ of judges ({judges})",
+        "judge-options.J1": f"Precision, recall and F1 by class: J1 (simulated) ({judges})",
         "judge-people": f"Each judge with each person ({judges})",
         "alternative": f"May the judge stand in for one more person? ({judges})",
         "gold.G1": f"Against gold G1 ({people})",
@@ -290,7 +290,7 @@ def test_an_average_of_questions_has_an_interval(study: Study) -> None:
     for line in drawn.rows:
         value, low, high = (float(number) for number in line[1:4] if number is not None)
         assert low <= value <= high
-    assert "200 draws of 12 documents" in drawn.how
+    assert "200 bootstrap resamples of 12 documents" in drawn.how
 
 
 def test_a_scale_is_held_against_people_by_its_distance(study: Study) -> None:

@@ -30,6 +30,8 @@ from reports.tables import tables as tables_of
 from tests import builders
 from tests.builders import ClientOf
 
+pytestmark = pytest.mark.once
+
 SCHEME = """\
 key: steps
 version: 1
@@ -181,7 +183,7 @@ def test_figures_are_told_apart_by_a_hidden_facet(study: Study) -> None:
 
 
 def test_the_page_offers_facets(study: Study, client_of: ClientOf) -> None:
-    client, url = client_of(researcher(study)), reverse("reports:report", args=["steps"])
+    client, url = client_of(researcher(study)), reverse("reports:whole", args=["steps"])
 
     page = client.get(url).content.decode()
     assert 'name="facet.generator"' in page

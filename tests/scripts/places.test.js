@@ -4,6 +4,7 @@ import { isAsked, isShown, isTarget, NO_WORD } from "../../static/palate/core/di
 import { search } from "../../static/palate/core/finding.js";
 import { keyName, keyPlace } from "../../static/palate/core/keys.js";
 import { MOVING, movedTo } from "../../static/palate/core/moves.js";
+import { steppedPlaces, wordsAt } from "../../static/palate/core/places.js";
 import { boxOf, targets, through } from "../../static/palate/core/ranges.js";
 import { fill } from "../../static/palate/core/sentences.js";
 
@@ -162,4 +163,22 @@ describe("what the filters of the lens show", () => {
 test("a sentence is filled with words as they are", () => {
   assert.equal(fill("“{row}” has {n}", { row: "$& $1 {n}", n: 3 }), "“$& $1 {n}” has 3");
   assert.equal(fill("{n} of {all}", { n: 0 }), "0 of {all}");
+});
+
+test("keys go through the words of a text", () => {
+  const texts = ["Chop the leek.", "Fry 😀 it, then eat."];
+  /** @param {import("../../static/palate/core/places.js").Place[]} from @param {[1 | -1, boolean][]} steps */
+  const after = (from, ...steps) =>
+    wordsAt(
+      texts,
+      steps.reduce((places, [step, isEnd]) => steppedPlaces(texts, places, step, isEnd), from),
+    );
+  assert.equal(after([], [1, false]), "Chop");
+  assert.equal(after([], [1, false], [1, true], [1, true]), "Chop the leek");
+  assert.equal(after([], [1, false], [1, true], [1, true], [1, true]), "Chop the leek"); // the block ends there
+  assert.equal(after([], [1, false], [1, true], [-1, true], [-1, true]), "Chop");
+  assert.equal(after([{ block: 0, start: 5, end: 13 }], [1, false], [1, false]), "it");
+  assert.equal(after([{ block: 1, start: 0, end: 3 }], [-1, false]), "leek");
+  const behind = { block: 1, start: 0, end: 3 };
+  assert.equal(wordsAt(texts, steppedPlaces(texts, [], 1, false, behind)), "it");
 });

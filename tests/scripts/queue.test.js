@@ -6,6 +6,10 @@ import { shelf } from "./shelf.js";
 const change = (code, id = "c-1-2-3") => ({ changes: [[id, code, ""]], restore: false, step: null });
 const keptIn = (store) => store.names("edits:").map((name) => JSON.parse(store.read(name)).changes[0][1]);
 const settle = () => new Promise((done) => setImmediate(done));
+/** Until it comes to be, however long the moments are in which the queue waits for more. */
+const until = async (holds) => {
+  while (!holds()) await settle();
+};
 
 // Time that passes only when it is told to, until the test is over.
 function stoppedClock(context) {
@@ -57,7 +61,7 @@ test("edits are sent one after the other and leave the store once they are ackno
   queue.add(change("found"));
   queue.add(change("absent"));
   assert.deepEqual(keptIn(store), ["found", "absent"]);
-  await settle();
+  await until(() => !queue.busy);
   assert.deepEqual(sent, ["found", "absent"]);
   assert.deepEqual(keptIn(store), []);
   assert.deepEqual([states[0], states.at(-1)], ["saving", "saved"]);
@@ -79,16 +83,50 @@ test("edits that are made while one is on its way travel together after it, in t
   });
   for (const code of ["a", "b", "c"]) queue.add(change(code));
   arrivals.shift()();
-  await settle();
+  await until(() => arrivals.length);
   queue.add(change("d"));
   assert.deepEqual(travelled, [["a"], ["b", "c"]]);
   arrivals.shift()();
-  await settle();
+  await until(() => arrivals.length);
   assert.deepEqual(travelled, [["a"], ["b", "c"], ["d"]]);
   for (let n = 0; n < 120; n += 1) queue.add(change(String(n)));
   arrivals.shift()();
-  await settle();
+  await until(() => arrivals.length);
   assert.equal(travelled.at(-1).length, EditQueue.TOGETHER);
+});
+
+test("who types fast goes on typing after an answer, unless nothing more is to come", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout", "Date"] });
+  const travelled = [];
+  const queue = new EditQueue({
+    store: shelf(),
+    name: "edits",
+    send: async (edits, arrived) => {
+      travelled.push(edits.map(({ changes }) => changes[0][1]));
+      await null;
+      for (const edit of edits) arrived(edit, "done");
+    },
+    changed: () => {},
+    adopted: () => {},
+  });
+  queue.add(change("a"));
+  queue.add(change("b"));
+  await settle();
+  context.mock.timers.tick(EditQueue.QUIET - 1);
+  queue.add(change("c"));
+  await settle();
+  context.mock.timers.tick(1);
+  await settle();
+  assert.deepEqual(travelled, [["a"]]);
+  context.mock.timers.tick(EditQueue.QUIET);
+  await settle();
+  assert.deepEqual(travelled, [["a"], ["b", "c"]]);
+  for (const code of ["d", "e"]) queue.add(change(code));
+  await settle();
+  assert.deepEqual(travelled.at(-1), ["d"]);
+  queue.flush();
+  await settle();
+  assert.deepEqual(travelled.at(-1), ["e"]);
 });
 
 test("each edit has a key of its own, and is later than the one before", () => {
@@ -171,7 +209,7 @@ describe("an edit that the server does not take as things stand", () => {
     const { queue, sent, states } = queueOn(store, "held");
     queue.add(change("found"));
     queue.add(change("absent"));
-    await settle();
+    await until(() => !queue.busy);
     assert.deepEqual(sent, ["found", "absent"]);
     assert.equal(states.at(-1), "held");
     assert.deepEqual(keptIn(store), ["found"]);

@@ -114,3 +114,28 @@ test("letters of one field are taken back together", () => {
   trail.keep("ab", "letters");
   assert.equal(trail.turn("abc", false), null);
 });
+
+test("a bar alone says that there is nothing to list", () => {
+  const read = readLines(
+    parts,
+    [
+      ["", "", ""],
+      [" | ", "", ""],
+    ],
+    words,
+  );
+  assert.deepEqual(read, { value: [] });
+  assert.equal(problemsIn(parts, [["|", "", ""]], words).size, 0);
+  assert.equal(readLines(parts, [["", "", ""]], words), null);
+  assert.deepEqual(
+    readLines(
+      parts,
+      [
+        ["|", "", ""],
+        ["mix", "", ""],
+      ],
+      words,
+    ).value?.length,
+    2,
+  );
+});

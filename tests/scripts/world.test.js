@@ -11,6 +11,9 @@ import {
   movedBy,
   pickedIn,
   readStep,
+  renamedAgain,
+  renamedBelow,
+  renamesIn,
   reopened,
   thereBefore,
   thingsIn,
@@ -125,4 +128,62 @@ test("Japanese is found without spaces between its words, in either syllabary an
 
 test("what a step above does not make any more is missing", () => {
   assert.deepEqual(missingIn(["Dough"], { from: ["dough", "butter"], to: ["bread"] }), ["butter"]);
+});
+
+test("what is made of the same things under another name is a rename", () => {
+  const before = [
+    { from: ["flour", "sugar"], to: ["sweet flour"] },
+    { from: ["egg"], to: ["yolk", "white"] },
+  ];
+  /** @param {import("../../static/palate/core/values.js").Transition[]} now */
+  const renames = (...now) => renamesIn(before, now);
+  assert.deepEqual(renames({ from: ["sugar", "flour"], to: ["flour mixture"] }, before[1]), [
+    ["sweet flour", "flour mixture"],
+  ]);
+  assert.deepEqual(renames(before[0], { from: ["egg"], to: ["the yolk", "the white"] }), [
+    ["yolk", "the yolk"],
+    ["white", "the white"],
+  ]);
+  assert.deepEqual(renames({ from: ["flour", "sugar"], to: ["Sweet Flour"] }, before[1]), []);
+  assert.deepEqual(renames(before[0], { from: ["egg"], to: ["beaten egg"] }), []); // one of two things is no name of either
+  assert.deepEqual(renames(before[1]), []); // what is not made any more has no new name
+});
+
+test("a new name goes down to the step that makes a thing of the old one anew", () => {
+  const below = [
+    [
+      { from: ["Dough"], to: ["Dough"] },
+      { from: ["dough", "oil"], to: ["loaf"] },
+    ],
+    undefined,
+    [{ from: ["water"], to: ["tea"] }],
+    [{ from: ["dough", "flour"], to: ["dough"] }],
+    [{ from: ["dough"], to: ["bread"] }],
+  ];
+  assert.deepEqual(renamedBelow([["dough", "sponge"]], below), [
+    [
+      { from: ["sponge"], to: ["sponge"] },
+      { from: ["sponge", "oil"], to: ["loaf"] },
+    ],
+    undefined,
+    undefined,
+    [{ from: ["sponge", "flour"], to: ["dough"] }],
+    undefined,
+  ]);
+  const peeled = [
+    [
+      { from: ["potato"], to: ["peeled potato", "peel"] },
+      { from: ["peel"], to: [] },
+    ],
+  ];
+  assert.deepEqual(renamedBelow([["peel", "zest"]], peeled), [undefined]); // made and thrown away in one step
+});
+
+test("a thing that is renamed twice has its last name, and none where that is the first one", () => {
+  assert.deepEqual(renamedAgain([["dough", "sponge"]], [["sponge", "starter"]]), [["dough", "starter"]]);
+  assert.deepEqual(renamedAgain([["dough", "sponge"]], [["sponge", "Dough"]]), []);
+  assert.deepEqual(renamedAgain([["dough", "sponge"]], [["glaze", "icing"]]), [
+    ["dough", "sponge"],
+    ["glaze", "icing"],
+  ]);
 });

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import time
+from pathlib import Path
 
 import pytest
 from django.db import connection
 
-from tests.workers import PostgreSQLSite, Site
+from tests.workers import OwnRedis, PostgreSQLSite, Site, SQLiteSite
 
 pytestmark = pytest.mark.services
 
@@ -95,3 +97,29 @@ def test_a_database_that_goes_away_under_a_worker_gets_its_item_back(site: Site)
     site.wait_for("done", 2)
     time.sleep(0.5)
     assert_all_is_done_once(site, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.once
+@pytest.mark.skipif(shutil.which("redis-server") is None, reason="Redis is not installed here")
+def test_a_queue_that_is_emptied_goes_away_and_comes_back_with_old_data(tmp_path: Path) -> None:
+    """What the queue forgets is sent again, and what it remembers wrongly is done once all the same."""
+    redis = OwnRedis(tmp_path)
+    site = SQLiteSite(tmp_path, redis.url)
+    site.program, site.table = "tests.work.site", "toy_piece"
+    try:
+        site.setup(rows=14, slow=0.7)
+        redis.save()  # all messages are there
+        site.start_worker()
+        site.wait_for("done", 3)
+        redis.empty()
+        site.wait_for("done", 7)
+        redis.kill()
+        time.sleep(3)
+        redis.start(old=True)
+        site.wait_for("done", 14)
+        time.sleep(1)
+        assert_all_is_done_once(site, 14)
+    finally:
+        site.close()
+        redis.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import errno
 import os
 import subprocess
 import sys
@@ -22,7 +24,7 @@ from tests.work import toy
 from tests.work.models import Batch, Piece, Written
 from tests.work.toy import claim, fresh, later, sent, started, states, work, written
 from work import actions, kinds, processes, queries, tasks
-from work.actions import Held, doing, holding, runs
+from work.actions import Held, doing, holding, runs, spreading
 from work.outcomes import Away, GiveUp, ItemFailed, RunFailed, TryAgain
 from work.states import LONG_WORK_PRIORITY, RunState
 
@@ -67,6 +69,45 @@ def test_every_item_is_done_once_and_the_run_ends(run: Batch) -> None:
 def test_the_same_message_twice_changes_nothing(run: Batch) -> None:
     assert (work(run), work(run)) == (3, 0)
     assert written() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("n_workers", "kept", "passed_on"),
+    [(1, 12, []), (2, 6, [6]), (3, 4, [4, 4]), (9, 2, [2] * 5)],
+    ids=["alone", "two", "three", "no part is smaller than a message"],
+)
+def test_the_items_of_a_short_run_are_shared_with_the_other_workers(
+    n_workers: int,
+    kept: int,
+    passed_on: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    monkeypatch.setattr(spreading, "_n_workers", lambda queue: n_workers)
+    together = dataclasses.replace(toy.PIECES, together=lambda run: 12)
+    pks = [item.pk for item in started(12).items.order_by("pk")]
+    with django_capture_on_commit_callbacks() as callbacks:
+        mine = spreading.shared_out(together, pks)
+    assert [len(part) for part in sent(callbacks)] == passed_on
+    assert mine == pks[:kept]
+    assert [pk for part in sent(callbacks) for pk in part] == pks[kept:]
+    with django_capture_on_commit_callbacks() as callbacks:  # what is taken up one by one has no reason to be parted
+        assert spreading.shared_out(toy.PIECES, pks) == pks
+    assert callbacks == []
+
+
+def test_a_long_run_keeps_its_large_messages_until_its_end(
+    monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    monkeypatch.setattr(spreading, "_n_workers", lambda queue: 3)
+    together = dataclasses.replace(toy.PIECES, together=lambda run: 12)
+    run = started(60)
+    pks = [item.pk for item in run.items.order_by("pk")]
+    with django_capture_on_commit_callbacks() as callbacks:
+        assert spreading.shared_out(together, pks[:12]) == pks[:12]
+        run.items.filter(pk__in=pks[:36]).update(state="done", done_at=timezone.now())
+        assert spreading.shared_out(together, pks[36:48]) == pks[36:44]
+    assert sent(callbacks) == [pks[44:48]]
 
 
 def test_the_work_goes_to_the_queue_when_the_transaction_is_through(django_capture_on_commit_callbacks: Any) -> None:
@@ -189,6 +230,17 @@ def test_an_item_that_cannot_be_done_fails_and_the_others_go_on(run: Batch, mean
     assert run.items.get(state="failed").error == "No 2."
     assert Written.objects.get(number=2).note == "No 2."  # what the kind writes besides
     assert fresh(run).state == RunState.FINISHED
+
+
+def test_what_finds_the_disk_full_is_tried_again(run: Batch, meanwhile: Meanwhile) -> None:
+    meanwhile(raising(OSError(errno.ENOSPC, "No space left on device")))
+    work(run)
+    assert states(run) == ["queued"] * 3
+    assert {item.error for item in run.items.all()} == {"No room is left on the disk."}
+    meanwhile(lambda held: None)
+    later(run, 60)
+    work(run)
+    assert states(run) == ["done"] * 3
 
 
 def test_a_mistake_of_ours_is_shown_and_the_others_go_on(

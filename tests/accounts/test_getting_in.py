@@ -1,0 +1,519 @@
+"""Who gets in: by a password within limits, by single sign-on, with a second factor, by bound invitations."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
+from django.core import mail
+from django.core.cache import cache
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from pytest_django import Settings
+from rest_framework.test import APIClient
+
+from accounts import actions as accounts
+from accounts.models import ApiToken
+from annotation import actions
+from annotation.models import Attempt, AuditEvent, Invite, Role, User
+from annotation.people.address import client_address
+from tests.accounts.provider import CLIENT, SECRET, Provider, followed, running
+from tests.builders import ClientOf, Leases
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "a long enough Password 7"
+
+
+def log_in(client: Client, name: str, password: str, **more: str) -> HttpResponse:
+    return client.post(reverse("login"), {"username": name, "password": password}, **more)  # type: ignore[return-value]
+
+
+def is_in(client: Client) -> bool:
+    return client.get(reverse("accounts:account")).status_code == 200
+
+
+def kinds() -> list[str]:
+    return list(AuditEvent.objects.order_by("pk").values_list("kind", flat=True))
+
+
+def code_now(secret: str, *, later: int = 0) -> str:
+    """What an app shows, `later` periods from now."""
+    return format_hotp_value(hotp_value(secret, int(time.time()) // 30 + later))
+
+
+def set_up_totp(client: Client, password: str = "") -> str:
+    """Set up an app that shows codes; returns its secret. Who has a password is asked for it again."""
+    if password:
+        asked = client.get(reverse("mfa_activate_totp"))
+        assert asked["Location"].startswith(reverse("account_reauthenticate"))
+        client.post(asked["Location"], {"password": password})
+    page = client.get(reverse("mfa_activate_totp"), follow=True).content.decode()
+    [secret] = re.findall(r'id="secret">([A-Z2-7]+)<', page)
+    response = client.post(reverse("mfa_activate_totp"), {"code": code_now(secret, later=-1)})
+    assert response.status_code == 302, response.content.decode()[-900:]
+    return secret
+
+
+@pytest.fixture(autouse=True)
+def _no_counts() -> None:
+    cache.clear()  # allauth's own: of codes that were used
+
+
+# --- passwords ------------------------------------------------------------------------------------------------------
+
+
+def test_a_password_lets_in_and_is_logged(leases: Leases, client: Client) -> None:
+    assert log_in(client, "anna", "wrong").status_code == 200
+    assert log_in(client, "anna", "anna")["Location"] == "/"
+
+    assert is_in(client)
+    failed, entered = AuditEvent.objects.filter(kind__startswith="login").order_by("pk")
+    assert (failed.kind, failed.of, failed.by, failed.what) == ("login-failed", leases.anna.pk, None, "")
+    assert (entered.kind, entered.by, entered.address) == ("login", leases.anna.pk, "127.0.0.1")
+
+
+def test_after_ten_wrong_passwords_the_right_one_waits(leases: Leases, client: Client) -> None:
+    for _time in range(10):
+        log_in(client, "anna", "wrong")
+
+    refused = log_in(client, "anna", "anna")
+
+    assert "Too many attempts. Try again in 15 minutes." in refused.content.decode()
+    assert not is_in(client)
+    log_in(client, "anna", "anna")
+    assert kinds()[-11:] == ["login-failed"] * 10 + ["login-limited"]  # once, however often it is tried
+    assert AuditEvent.objects.latest("pk").of == leases.anna.pk
+    # From another address she still gets in; a quarter of an hour later from this one too.
+    assert log_in(Client(REMOTE_ADDR="192.0.2.7"), "anna", "anna").status_code == 302
+    Attempt.objects.update(at=timezone.now() - timedelta(minutes=15, seconds=1))
+    assert log_in(client, "anna", "anna").status_code == 302
+
+
+def test_one_account_is_not_guessed_from_many_addresses(leases: Leases, settings: Settings) -> None:
+    settings.PALATE_LOGIN_TRIES_ACCOUNT = 3
+    for n in range(3):
+        log_in(Client(REMOTE_ADDR=f"192.0.2.{n}"), "anna", "wrong")
+
+    stranger = Client(REMOTE_ADDR="192.0.2.9")
+    log_in(stranger, "ANNA", "wrong")  # one try is left to each address
+    assert "Too many attempts" in log_in(stranger, "ANNA", "anna").content.decode()
+    for n in range(3, 29):
+        log_in(Client(REMOTE_ADDR=f"198.51.100.{n}"), "anna", "wrong")
+    assert "Too many attempts" in log_in(Client(REMOTE_ADDR="203.0.113.1"), "anna", "anna").content.decode()
+
+
+def test_guessing_from_many_addresses_does_not_lock_the_owner_out(leases: Leases, settings: Settings) -> None:
+    settings.PALATE_LOGIN_TRIES_ACCOUNT = 3
+    home = {"REMOTE_ADDR": "198.51.100.200"}
+    assert log_in(Client(**home), "anna", "anna").status_code == 302
+
+    def guess() -> None:
+        for n in range(40):  # also past the hard limit
+            log_in(Client(REMOTE_ADDR=f"192.0.2.{n}"), "anna", "wrong")
+
+    guess()
+    log_in(Client(**home), "anna", "mistyped")
+    assert log_in(Client(**home), "anna", "anna").status_code == 302
+    # From an address of which nothing is known she has one try, as long as the hard limit is not reached.
+    for n in range(5):
+        log_in(Client(REMOTE_ADDR=f"192.0.2.{n}"), "anna", "wrong")
+    assert log_in(Client(REMOTE_ADDR="203.0.113.9"), "anna", "anna").status_code == 302
+    # What is known of one account lets nobody guess another one.
+    for n in range(40):
+        log_in(Client(REMOTE_ADDR=f"192.0.2.{n}"), "boris", "wrong")
+    assert "Too many attempts" in log_in(Client(**home), "boris", "boris").content.decode()
+
+
+def test_a_network_of_ipv6_is_one_address_and_all_of_ipv4_is_none(leases: Leases, settings: Settings) -> None:
+    settings.PALATE_LOGIN_TRIES, settings.PALATE_LOGIN_TRIES_ACCOUNT = 3, 3
+    assert log_in(Client(REMOTE_ADDR="2001:db8:0:7::1"), "anna", "anna").status_code == 302
+    for n in range(4):
+        log_in(Client(REMOTE_ADDR=f"2001:db8:0:8::{n}"), "anna", "wrong")
+
+    # Each of the guesser's addresses is the same one; hers changes by the hour and is known all the same.
+    assert "Too many" in log_in(Client(REMOTE_ADDR="2001:db8:0:8:9:9:9:9"), "anna", "anna").content.decode()
+    log_in(Client(REMOTE_ADDR="2001:db8:0:7:aa::"), "anna", "mistyped")
+    assert log_in(Client(REMOTE_ADDR="2001:db8:0:7:bb::"), "anna", "anna").status_code == 302
+    # As a socket that listens to both protocols has it, IPv4 lies in one network of IPv6.
+    for _time in range(4):
+        log_in(Client(REMOTE_ADDR="::ffff:192.0.2.1"), "boris", "wrong")
+    assert "Too many" in log_in(Client(REMOTE_ADDR="192.0.2.1"), "boris", "boris").content.decode()
+    assert log_in(Client(REMOTE_ADDR="::ffff:192.0.2.2"), "boris", "boris").status_code == 302
+
+
+def test_one_address_does_not_guess_many_accounts(leases: Leases, client: Client, settings: Settings) -> None:
+    settings.PALATE_LOGIN_TRIES_ADDRESS = 3
+    for n in range(3):
+        log_in(client, f"nobody-{n}", "wrong")
+
+    assert "Too many attempts" in log_in(client, "anna", "anna").content.decode()
+    # All addresses of one IPv6 network count as one.
+    for n in range(3):
+        log_in(Client(REMOTE_ADDR=f"2001:db8::{n}"), f"no-{n}", "wrong")
+    assert "Too many" in log_in(Client(REMOTE_ADDR="2001:db8::ffff"), "anna", "anna").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("proxies", "forwarded", "address"),
+    [
+        (0, "198.51.100.1", "192.0.2.1"),
+        (1, "198.51.100.1, 203.0.113.5", "203.0.113.5"),
+        (2, "198.51.100.1, 203.0.113.5", "198.51.100.1"),
+        (2, "203.0.113.5", "192.0.2.1"),
+        (1, "203.0.113.5:51234", "203.0.113.5"),
+        (1, "[2001:db8::1]:51234", "2001:db8::1"),
+        (1, "2001:db8::1", "2001:db8::1"),
+        (1, "::ffff:203.0.113.5", "203.0.113.5"),
+        (1, "nonsense", "192.0.2.1"),
+    ],
+)
+def test_the_address_is_the_one_that_our_outermost_proxy_saw(
+    settings: Settings, rf: object, proxies: int, forwarded: str, address: str
+) -> None:
+    settings.PALATE_PROXIES = proxies
+    request = rf.get("/", REMOTE_ADDR="192.0.2.1", HTTP_X_FORWARDED_FOR=forwarded)  # type: ignore[attr-defined]
+    assert client_address(request) == address
+
+
+# --- second factors -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db(transaction=True)  # allauth tells of a second factor once it is committed
+def test_with_a_second_factor_the_password_alone_opens_nothing(leases: Leases, client: Client) -> None:
+    log_in(client, "anna", "anna")
+    secret = set_up_totp(client, "anna")
+    stored = Authenticator.objects.get(user=leases.anna, type="totp").data["secret"]
+    assert secret not in stored
+    other = Client()
+
+    assert log_in(other, "anna", "anna")["Location"] == reverse("mfa_authenticate")
+    assert not is_in(other)
+    assert other.post(reverse("mfa_authenticate"), {"code": "000000"}).status_code == 200
+    assert not is_in(other)
+    other.post(reverse("mfa_authenticate"), {"code": code_now(secret)})
+    assert is_in(other)
+    # The same code does not work twice.
+    third = Client()
+    log_in(third, "anna", "anna")
+    third.post(reverse("mfa_authenticate"), {"code": code_now(secret)})
+    assert not is_in(third)
+    factors = AuditEvent.objects.filter(kind="second-factor").order_by("pk").values_list("what", flat=True)
+    assert list(factors) == ["+totp", "+recovery_codes", "wrong code", "wrong code"]
+    assert mail.outbox[-1].to == ["anna@example.org"]
+
+
+def test_codes_are_not_guessed(leases: Leases, client: Client) -> None:
+    log_in(client, "anna", "anna")
+    secret = set_up_totp(client, "anna")
+    other = Client()
+    log_in(other, "anna", "anna")
+    for _time in range(10):
+        other.post(reverse("mfa_authenticate"), {"code": "000000"})
+
+    page = other.post(reverse("mfa_authenticate"), {"code": code_now(secret)}).content.decode()
+
+    assert "Too many attempts." in page
+    assert not is_in(other)
+
+
+def test_a_recovery_code_works_once(leases: Leases, client: Client) -> None:
+    log_in(client, "anna", "anna")
+    set_up_totp(client, "anna")
+    page = client.get(reverse("mfa_view_recovery_codes")).content.decode()
+    code = re.findall(r"<li>(\d{8})</li>", page)[0]
+    outcomes = []
+    for _time in range(2):
+        other = Client()
+        log_in(other, "anna", "anna")
+        other.post(reverse("mfa_authenticate"), {"code": code})
+        outcomes.append(is_in(other))
+
+    assert outcomes == [True, False]
+
+
+def test_a_role_may_need_a_second_factor(leases: Leases, client_of: ClientOf, settings: Settings) -> None:
+    settings.PALATE_SECOND_FACTOR = ["manager"]
+    manager, anna = Client(), Client()
+    log_in(manager, "mara", "mara")
+    log_in(anna, "anna", "anna")
+
+    assert anna.get("/").status_code == 200
+    assert manager.get("/")["Location"] == reverse("mfa_index")
+    assert manager.get(reverse("api:studies")).status_code == 403
+    assert manager.post(reverse("annotation:pay", args=["leases"])).status_code == 403
+    token = manager.post(reverse("accounts:account"), {"name": "x", "days": "30"})
+    assert token["Location"] == reverse("mfa_index")
+    assert manager.post(reverse("api:token"), {"username": "mara", "password": "mara"}).status_code == 403
+    program = APIClient()
+    program.credentials(HTTP_AUTHORIZATION=f"Token {accounts.make_token(user=leases.manager, name='x', days=1)[1]}")
+    refused = program.get(reverse("api:root"))
+    assert (refused.status_code, refused.json()["detail"][:34]) == (403, "Your role needs a second factor. S")
+    set_up_totp(manager, "mara")
+    assert manager.get(reverse("annotation:my-work")).status_code == 200
+    assert program.get(reverse("api:root")).status_code == 200
+    # Taken away in another session, it is missed in this one.
+    Authenticator.objects.filter(user=leases.manager).delete()
+    assert manager.get("/")["Location"] == reverse("mfa_index")
+
+
+def test_the_administration_has_no_door_beside_the_second_factor(client: Client) -> None:
+    User.objects.create_superuser("root", password="root")
+    response = client.post("/admin/login/", {"username": "root", "password": "root", "next": "/admin/"})
+
+    assert response["Location"].startswith(reverse("login"))
+    assert client.get("/admin/").status_code == 302
+
+
+# --- sessions -------------------------------------------------------------------------------------------------------
+
+
+def test_other_sessions_are_listed_and_ended(leases: Leases) -> None:
+    here, there = Client(HTTP_USER_AGENT="Here 1"), Client(HTTP_USER_AGENT="There 2")
+    for client in (here, there):
+        log_in(client, "anna", "anna")
+
+    page = here.get(reverse("usersessions_list")).content.decode()
+    here.post(reverse("usersessions_list"))
+
+    assert "Here 1" in page
+    assert "There 2" in page
+    assert is_in(here)
+    assert not is_in(there)
+
+
+# --- single sign-on -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def provider(settings: Settings) -> Iterator[Provider]:
+    with running() as found:
+        settings.OIDC_SERVER_URL = found.url
+        settings.OIDC_NAME = "University"
+        app = {"provider_id": "sso", "name": "University", "client_id": CLIENT, "secret": SECRET}
+        app["settings"] = {"server_url": found.url, "oauth_pkce_enabled": True}  # type: ignore[assignment]
+        settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"OAUTH_PKCE_ENABLED": True, "APPS": [app]}}
+        found.person = {
+            "sub": "4711",
+            "preferred_username": "nina",
+            "email": "nina@example.org",
+            "email_verified": True,
+        }
+        yield found
+
+
+def sign_on(client: Client, there: str = "") -> HttpResponse:
+    """Press the button, go to the provider and come back."""
+    pressed = client.post(reverse("openid_connect_login", args=["sso"]), query_params={"next": there} if there else {})
+    back = followed(pressed["Location"])
+    return client.get(back.removeprefix("http://testserver"))  # type: ignore[return-value]
+
+
+def test_single_sign_on_with_an_invitation_and_two_factors(
+    leases: Leases, provider: Provider, settings: Settings
+) -> None:
+    settings.PALATE_SECOND_FACTOR = ["annotator"]
+    _invite, token = actions.invite(study=leases.study, role=Role.ANNOTATOR, by=leases.manager)
+    link = reverse("annotation:join", args=[token])
+    client = Client()
+    assert "Log in with University" in client.get(link).content.decode()
+
+    assert sign_on(client, link)["Location"] == reverse("annotation:home")
+    nina = User.objects.get(username="nina")
+    assert not nina.has_usable_password()
+    assert nina.memberships.get().study == leases.study
+    # Her role needs a second factor; single sign-on alone does not do after that.
+    assert client.get("/")["Location"] == reverse("mfa_index")
+    secret = set_up_totp(client)
+    assert client.get("/").status_code == 200
+    again = Client()
+    assert sign_on(again)["Location"] == reverse("mfa_authenticate")
+    assert not is_in(again)
+    again.post(reverse("mfa_authenticate"), {"code": code_now(secret)})
+    assert is_in(again)
+    assert User.objects.filter(username__startswith="nina").count() == 1
+
+
+def test_one_invitation_makes_one_account(leases: Leases, provider: Provider) -> None:
+    """Two who follow the same link at once: the account and its role come together, or neither."""
+    invite, token = actions.invite(study=leases.study, role=Role.ANNOTATOR, by=leases.manager)
+    link = reverse("annotation:join", args=[token])
+    first, second = Client(), Client()
+    sign_on(first, link)
+    provider.person |= {"sub": "4712", "preferred_username": "olga", "email": "olga@example.org"}
+    sign_on(second, link)
+
+    assert is_in(first)
+    assert not is_in(second)
+    invite.refresh_from_db()
+    assert invite.used_by == User.objects.get(email="nina@example.org")
+    assert not User.objects.filter(email="olga@example.org").exists()
+
+
+def test_of_two_who_use_an_invitation_at_once_one_gets_an_account(
+    leases: Leases, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second is let past the first look, as when both came in the same moment."""
+    invite, token = actions.invite(study=leases.study, role=Role.ANNOTATOR, by=leases.manager)
+    link = reverse("annotation:join", args=[token])
+    actions.join(invite=invite, user=leases.stranger)
+    monkeypatch.setattr("accounts.adapters.invitation_at", lambda _url: invite)
+    client = Client()
+
+    assert sign_on(client, link)["Location"] == reverse("login")
+    assert "This link was used already" in client.get(reverse("login")).content.decode()
+    assert not User.objects.filter(email="nina@example.org").exists()
+
+
+def test_single_sign_on_does_not_pass_a_bound_invitation_by(
+    leases: Leases, provider: Provider, client_of: ClientOf
+) -> None:
+    link, client = bound(leases, client_of), Client()
+    sign_on(client, link)
+    assert not User.objects.filter(email="nina@example.org").exists()
+
+    client.post(link)
+    [code] = re.findall(r"is (\d{6})\.", mail.outbox[-1].body)
+    client.post(link, {"code": code})
+    sign_on(client, link)
+    assert User.objects.get(email="nina@example.org").memberships.get().study == leases.study
+
+
+def test_who_is_not_invited_gets_no_account(leases: Leases, provider: Provider, settings: Settings) -> None:
+    page = sign_on(Client())
+
+    assert "Accounts are made by invitation." in page.content.decode()
+    assert not User.objects.filter(email="nina@example.org").exists()
+    invite, token = actions.invite(study=leases.study, role=Role.ANNOTATOR, by=leases.manager)
+    actions.revoke_invite(invite=invite, by=leases.manager)
+    sign_on(Client(), reverse("annotation:join", args=[token]))
+    assert not User.objects.filter(email="nina@example.org").exists()
+    settings.OIDC_ADMITS = "everybody"
+    client = Client()
+    sign_on(client)
+    assert is_in(client)
+
+
+def test_an_address_that_is_known_opens_no_account_that_is_not_connected(
+    leases: Leases, provider: Provider, settings: Settings
+) -> None:
+    settings.OIDC_ADMITS = "everybody"
+    provider.person["email"] = "anna@example.org"
+    User.objects.filter(pk=leases.anna.pk).update(email="Anna@Example.org")
+    client = Client()
+
+    assert sign_on(client)["Location"] == reverse("login")
+    assert "An account here has your address already." in client.get(reverse("login")).content.decode()
+    log_in(client, "anna", "anna")
+    pressed = client.post(reverse("openid_connect_login", args=["sso"]), query_params={"process": "connect"})
+    client.get(followed(pressed["Location"]).removeprefix("http://testserver"))
+    other = Client()
+    sign_on(other)
+    assert other.get("/").context["user"] == leases.anna
+
+
+def test_a_token_for_somebody_else_opens_nothing(leases: Leases, provider: Provider, settings: Settings) -> None:
+    settings.OIDC_ADMITS = "everybody"
+    provider.audience = "another site"
+    client = Client()
+
+    sign_on(client)
+
+    assert not is_in(client)
+    assert not User.objects.filter(email="nina@example.org").exists()
+
+
+# --- invitations that are bound to an address -----------------------------------------------------------------------
+
+
+def bound(leases: Leases, client_of: ClientOf) -> str:
+    data = {"role": "annotator", "email": "nina@example.org", "days": 7, "bound": "on"}
+    client_of(leases.manager).post(reverse("annotation:people", args=[leases.study.slug]), data)
+    [link] = re.findall(r"http://testserver(/join/\S+)", mail.outbox[-1].body)
+    return str(link)
+
+
+def test_a_bound_invitation_asks_for_the_code_that_was_mailed(leases: Leases, client_of: ClientOf) -> None:
+    link = bound(leases, client_of)
+    client = Client()
+    account = {"username": "nina", "password1": PASSWORD, "password2": PASSWORD}
+    assert "This invitation is for one e-mail address." in client.get(link).content.decode()
+    client.post(link, account)  # nothing but another code
+    assert not User.objects.filter(username="nina").exists()
+    [code] = re.findall(r"is (\d{6})\.", mail.outbox[-1].body)
+    assert mail.outbox[-1].to == ["nina@example.org"]
+
+    wrong = client.post(link, {"code": f"{(int(code) + 1) % 10**6:06}"})
+    elsewhere = Client().post(link, {"code": code})
+    client.post(link, {"code": code})
+    client.post(link, account)
+
+    for refused in (wrong, elsewhere):
+        assert "That is not the code that was sent" in refused.content.decode()
+    assert User.objects.get(username="nina").memberships.get().study == leases.study
+
+
+def test_the_action_refuses_who_has_not_shown_the_address(leases: Leases, client_of: ClientOf) -> None:
+    bound(leases, client_of)
+    with pytest.raises(actions.Refused, match="for one address"):
+        actions.join(invite=Invite.objects.get(), user=leases.stranger)
+
+
+def test_an_invitation_without_an_address_is_not_bound(leases: Leases, client_of: ClientOf) -> None:
+    url = reverse("annotation:people", args=[leases.study.slug])
+    page = client_of(leases.manager).post(url, {"role": "annotator", "email": "", "days": 7, "bound": "on"})
+
+    assert "Say for which address." in page.content.decode()
+    assert not Invite.objects.exists()
+
+
+# --- an address that must be confirmed ------------------------------------------------------------------------------
+
+
+def test_an_address_is_confirmed_before_the_account_opens(leases: Leases, settings: Settings) -> None:
+    settings.PALATE_CONFIRM_EMAIL = True
+    client = Client()
+
+    assert log_in(client, "anna", "anna")["Location"] == reverse("account_email_verification_sent")
+    assert not is_in(client)
+    [link] = re.findall(r"http://testserver(/account/email/\S+)", mail.outbox[-1].body)
+    client.post(link)
+    log_in(client, "anna", "anna")
+    assert is_in(client)
+
+
+def test_who_has_not_confirmed_the_address_makes_no_token(
+    leases: Leases, settings: Settings, client_of: ClientOf
+) -> None:
+    settings.PALATE_CONFIRM_EMAIL = True
+    anna, asked = client_of(leases.anna), {"username": "anna", "password": "anna"}
+
+    refused = Client().post("/api/v1/token/", asked)
+    assert (refused.status_code, "Confirm your e-mail address" in refused.json()["detail"]) == (403, True)
+    page = anna.post(reverse("accounts:account"), {"name": "laptop", "days": 30})
+    assert "Confirm your e-mail address" in page.content.decode()
+    EmailAddress.objects.create(user=leases.anna, email=leases.anna.email, verified=True, primary=True)
+    assert Client().post("/api/v1/token/", asked).status_code == 200
+
+
+def test_a_forgotten_password_is_set_anew_by_mail(leases: Leases) -> None:
+    client = Client()
+    accounts.make_token_by_password(user=leases.anna)
+    client.post(reverse("account_reset_password"), {"email": "anna@example.org"})
+    [link] = re.findall(r"http://testserver(/account/password/\S+)", mail.outbox[-1].body)
+
+    page = client.get(link, follow=True)
+    client.post(page.request["PATH_INFO"], {"password1": PASSWORD, "password2": PASSWORD})
+
+    assert log_in(Client(), "anna", PASSWORD).status_code == 302
+    assert not ApiToken.objects.live().exists()
+    before = len(mail.outbox)
+    Client().post(reverse("account_reset_password"), {"email": "nobody@example.org"})
+    assert len(mail.outbox) == before

@@ -1,0 +1,279 @@
+"""What is kept: the audit log, tokens, consent, and what becomes of somebody who wants to be forgotten."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.db import DatabaseError, connection, transaction
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from accounts import actions as accounts
+from accounts.models import ApiToken
+from annotation import actions
+from annotation.actions import Refused
+from annotation.models import AuditEvent, Consent, Rater, Role, User
+from llm.models import LanguageModel
+from reports import actions as reporting
+from reports.data.arrays import Filters
+from tests import builders
+from tests.builders import ApiOf, ClientOf, Leases
+
+pytestmark = pytest.mark.django_db
+
+
+def events(**of: object) -> list[str]:
+    return [f"{e.kind} {e.what}".strip() for e in AuditEvent.objects.filter(**of).order_by("pk")]
+
+
+# --- the audit log --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "statement", ["UPDATE annotation_auditevent SET what = ''", "DELETE FROM annotation_auditevent"]
+)
+def test_nobody_changes_the_audit_log(leases: Leases, statement: str) -> None:
+    before = events()
+    assert before
+
+    with pytest.raises(DatabaseError, match="never changed"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(statement.format("annotation_auditevent"))
+
+    assert events() == before
+
+
+def test_after_a_year_events_go(leases: Leases) -> None:
+    [old] = AuditEvent.objects.bulk_create([AuditEvent(kind="login")])
+    n = AuditEvent.objects.count()
+    with connection.cursor() as cursor:  # as if it had been written then
+        if connection.vendor == "sqlite":
+            cursor.execute("DROP TRIGGER audit_unchanged")
+        else:
+            cursor.execute("ALTER TABLE annotation_auditevent DISABLE TRIGGER audit_unchanged")
+        cursor.execute(
+            "UPDATE annotation_auditevent SET at = %s WHERE id = %s",
+            [(timezone.now() - timedelta(days=367)).isoformat(" ", "microseconds")[:26], old.pk],
+        )
+        if connection.vendor != "sqlite":
+            cursor.execute("ALTER TABLE annotation_auditevent ENABLE TRIGGER audit_unchanged")
+
+    assert actions.clean_audit() == 1
+    assert AuditEvent.objects.count() == n - 1
+
+
+def test_the_manager_reads_of_the_own_study_and_the_owner_of_all(leases: Leases, client_of: ClientOf) -> None:
+    builders.study("other", of=leases.study.scheme, by=leases.stranger)
+    log = reverse("annotation:audit-log", args=["leases"])
+    page = client_of(leases.manager).get(log).content.decode()
+    owner = client_of(builders.user("root", superuser=True))
+    lines = b"".join(owner.get(reverse("accounts:owner-log-csv"))).decode().splitlines()  # type: ignore[arg-type]
+
+    own = b"".join(client_of(leases.manager).get(reverse("annotation:audit-log-csv", args=["leases"])))  # type: ignore[arg-type]
+
+    assert "+annotator" in page
+    assert {line.split(",")[4] for line in own.decode().splitlines()[1:]} == {"leases"}
+    assert lines[0] == "at,event,by,of,study,what,address"
+    name = leases.stranger.username
+    assert [line for line in lines if f",role,{name},{name},other,'+manager," in line]
+    assert client_of(leases.anna).get(log).status_code == 403
+
+
+def test_roles_and_exports_are_noted(leases: Leases, client_of: ClientOf) -> None:
+    builders.label(leases.annas[0])
+    manager = client_of(leases.manager)
+    b"".join(manager.get(reverse("reports:labels", args=["leases"])))  # type: ignore[arg-type]
+    reporting.ask_for_export(study=leases.study, form="jsonl", filters=Filters(), by=leases.manager)
+    reporting.freeze(study=leases.study, title="First", filters=Filters(), by=leases.manager)
+    membership = leases.anna.memberships.get()
+    manager.post(reverse("annotation:remove-member", args=["leases", membership.pk]))
+
+    assert events(study=leases.study, by=leases.manager.pk, kind="export") == [
+        "export leases-labels.csv",
+        "export jsonl",
+    ]
+    assert events(study=leases.study, of=leases.anna.pk, kind="role") == ["role +annotator", "role -annotator"]
+
+
+def test_the_name_of_a_key_is_noted_where_a_run_uses_it(leases: Leases) -> None:
+    model = LanguageModel(name="lab", api_key_env="LAB_API_KEY")
+    actions.note_key(model=model, study=leases.study, by=leases.manager)
+    actions.note_key(model=LanguageModel(name="ours"), study=leases.study, by=leases.manager)
+
+    assert events(kind="key") == ["key LAB_API_KEY: lab"]
+
+
+# --- tokens ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_token_is_made_shown_once_and_withdrawn(leases: Leases, client_of: ClientOf) -> None:
+    anna, page = client_of(leases.anna), reverse("accounts:account")
+    shown = anna.post(page, {"name": "laptop", "days": "30"}, follow=True)
+    key = shown.context["key"]
+    program = APIClient()
+    program.credentials(HTTP_AUTHORIZATION=f"Token {key}")
+
+    assert key in shown.content.decode()
+    assert key not in anna.get(page).content.decode()
+    assert key not in json.dumps(list(ApiToken.objects.values()), default=str)
+    root = program.get(reverse("api:root"))
+    assert root.json()["user"] == "anna"
+    anna.post(reverse("accounts:withdraw-token", args=[ApiToken.objects.get().pk]))
+    assert program.get(reverse("api:root")).status_code == 401
+    assert events(kind="token") == [f"token +{key[:6]}…", f"token -{key[:6]}…"]
+
+
+def test_a_token_ends_with_its_time_and_with_its_account(leases: Leases) -> None:
+    token, key = accounts.make_token(user=leases.anna, name="x", days=1)
+    program = APIClient()
+    program.credentials(HTTP_AUTHORIZATION=f"Token {key}")
+    assert program.get(reverse("api:root")).status_code == 200
+    User.objects.filter(pk=leases.anna.pk).update(is_active=False)
+    assert program.get(reverse("api:root")).status_code == 401
+    User.objects.filter(pk=leases.anna.pk).update(is_active=True)
+    ApiToken.objects.filter(pk=token.pk).update(expires_at=timezone.now())
+    assert program.get(reverse("api:root")).status_code == 401
+
+
+def test_the_page_of_the_api_has_every_operation(leases: Leases, client_of: ClientOf, api_of: ApiOf) -> None:
+    schema = api_of(leases.anna).get(reverse("api:schema"), HTTP_ACCEPT="application/vnd.oai.openapi+json").json()
+    page = client_of(leases.anna).get(reverse("accounts:api-docs")).content.decode()
+
+    operations = [
+        one["operationId"] for item in schema["paths"].values() for one in item.values() if "operationId" in one
+    ]
+    assert [one for one in operations if f'id="{one}"' not in page] == []
+
+
+# --- consent --------------------------------------------------------------------------------------------------------
+
+
+def test_consent_is_asked_for_before_the_first_label(leases: Leases, client_of: ClientOf, api_of: ApiOf) -> None:
+    leases.study.consent = "Your labels are published."
+    leases.study.save()
+    sheet, page = reverse("annotation:sheet", args=[leases.sheet.pk]), reverse("annotation:consent", args=["leases"])
+    anna = client_of(leases.anna)
+    assert anna.get(sheet)["Location"] == page
+    assert anna.get(reverse("annotation:spreadsheet", args=[leases.sheet.pk]))["Location"] == page
+    body = {"key": "5f0f6a3e-1111-4222-8333-444455556666", "answers": []}
+    labels = reverse("api:assignment-labels", args=[leases.annas[0].pk])
+    assert api_of(leases.anna).post(labels, body, format="json").status_code == 409
+    assert anna.post(page, {}).status_code == 400
+    assert not Consent.objects.exists()
+
+    anna.post(page, {"agree": "yes"})
+
+    given = Consent.objects.get()
+    assert (given.user, given.text) == (leases.anna, "Your labels are published.")
+    assert anna.get(sheet).status_code == 200
+    assert given.agreed_at.strftime("%Y-%m-%d") in client_of(leases.manager).get(page).content.decode()
+    # Another text is another agreement.
+    leases.study.consent += " Under your code."
+    leases.study.save()
+    assert anna.get(sheet)["Location"] == page
+    anna.post(page, {"agree": "yes"})
+    assert [given.withdrawn_at is None for given in Consent.objects.order_by("pk")] == [False, True]
+
+
+# --- leaving --------------------------------------------------------------------------------------------------------
+
+
+def test_who_is_forgotten_leaves_the_labels(leases: Leases, client_of: ClientOf) -> None:
+    builders.label(leases.annas[0])
+    n = leases.annas[0].labels.count()
+    accounts.make_token(user=leases.anna, name="laptop", days=None)
+    anna = client_of(leases.anna)
+    where = actions.asked_from.set("192.0.2.9")
+    actions.note(AuditEvent.Kind.ACCOUNT, by=leases.manager, of=leases.anna, what="opened")
+    actions.note(AuditEvent.Kind.LOGIN, by=leases.anna)
+    actions.asked_from.reset(where)
+    waiting, _link = actions.invite(
+        study=leases.study, role=Role.RESEARCHER, by=leases.manager, email="Anna@example.org", bound=True
+    )
+    LogEntry.objects.create(
+        user=leases.manager, content_type=ContentType.objects.get_for_model(User), object_id=str(leases.anna.pk),
+        object_repr="anna", action_flag=2,
+    )  # fmt: skip
+    kept = json.loads(anna.get(reverse("accounts:my-data")).content)
+    said = {(event["kind"], event["what"]): event.get("address") for event in kept["audit_log"]}
+    assert (said["account", "opened"], said["login", ""]) == (None, "192.0.2.9")
+    assert kept["account"]["email"] == "anna@example.org"
+    assert kept["raters"][0]["code"] == "A1"
+    assert kept["raters"][0]["label_events"]["count"] >= n
+
+    accounts.erase(user=leases.anna, by=leases.anna)
+
+    gone = User.objects.get(pk=leases.anna.pk)
+    rater = Rater.objects.get(pk=leases.annas[0].rater_id)
+    assert (gone.username, gone.email, gone.is_active, gone.has_usable_password()) == (
+        f"erased-{gone.pk}",
+        "",
+        False,
+        False,
+    )
+    assert (rater.code, rater.user, rater.active) == ("A1", None, False)
+    assert leases.annas[0].labels.count() == n
+    assert not ApiToken.objects.filter(user=gone).exists()
+    assert not gone.memberships.exists()
+    waiting.refresh_from_db()
+    assert (waiting.email, waiting.state) == ("", "revoked")
+    assert LogEntry.objects.get().object_repr == ""
+    assert anna.get("/").status_code == 302
+    assert "deletion account erased" in events(of=gone.pk)
+
+
+def test_somebody_erases_the_own_account_after_typing_the_name(leases: Leases, client: Client) -> None:
+    client.post(reverse("login"), {"username": "boris", "password": "boris"})
+    leave = reverse("accounts:leave")
+    asked = client.post(leave, {"username": "boriss"})
+    assert asked["Location"].startswith(reverse("account_reauthenticate"))
+    wrong = client.post(asked["Location"], {"password": "boris"}, follow=True)
+    assert "not the user name of this account" in wrong.content.decode()
+    assert User.objects.filter(username="boris").exists()
+    client.post(leave, {"username": "boris"})
+
+    assert not User.objects.filter(username="boris").exists()
+    assert client.get("/").status_code == 302
+
+
+def test_the_last_manager_and_the_last_owner_stay(leases: Leases) -> None:
+    root = builders.user("root", superuser=True)
+    with pytest.raises(Refused, match="last manager"):
+        accounts.erase(user=leases.manager, by=root)
+    with pytest.raises(Refused, match="last owner"):
+        accounts.erase(user=root, by=root)
+    with pytest.raises(Refused, match="last owner"):
+        accounts.make_owner(user=root, owner=False, by=root)
+    assert User.objects.filter(username="mara", is_active=True).exists()
+
+
+def test_a_session_that_is_not_listed_ends_too(leases: Leases, client_of: ClientOf) -> None:
+    anna, boris = client_of(leases.anna), client_of(leases.boris)  # without a request: allauth does not know of them
+    token = accounts.make_token_by_password(user=leases.anna)
+
+    accounts.reset_factors(user=leases.anna, by=leases.manager)
+
+    assert [one.get("/work/").status_code for one in (anna, boris)] == [302, 200]
+    assert ApiToken.objects.get(beginning=token[:6]).state == "withdrawn"
+
+
+def test_an_owner_closes_an_account_and_its_sessions(leases: Leases) -> None:
+    root = builders.user("root", superuser=True)
+    owner, anna = Client(), Client()
+    owner.post(reverse("login"), {"username": "root", "password": "root"})
+    anna.post(reverse("login"), {"username": "anna", "password": "anna"})
+    person = reverse("accounts:owner-person", args=[leases.anna.pk])
+    asked = owner.post(person, {"do": "close"})
+    owner.post(asked["Location"], {"password": "root"})
+    owner.post(person, {"do": "close"})
+
+    assert anna.get("/").status_code == 302
+    assert "account closed" in events(of=leases.anna.pk, by=root.pk)
+    owner.post(person, {"do": "owner"})
+    assert User.objects.get(username="anna").is_superuser
+    assert actions.add_member(study=leases.study, user=root, role=Role.RESEARCHER)

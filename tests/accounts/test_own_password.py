@@ -1,0 +1,79 @@
+"""The own password, changed: what the old one opened is over, and nobody guesses it there."""
+
+from __future__ import annotations
+
+import pytest
+from allauth.usersessions.models import UserSession
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.test import Client
+from django.urls import reverse
+from pytest_django import Settings
+
+from accounts import actions as accounts
+from accounts.models import ApiToken
+from accounts.passwords import NotOfThisPlace
+from annotation.models import AuditEvent, User
+from tests.builders import Leases
+
+pytestmark = pytest.mark.django_db
+NEW = "a long enough Password 7"
+
+
+def logged_in() -> Client:
+    client = Client()
+    client.post(reverse("login"), {"username": "anna", "password": "anna"})
+    return client
+
+
+def is_in(client: Client) -> bool:
+    return client.get(reverse("accounts:account")).status_code == 200
+
+
+def change(client: Client, old: str) -> str:
+    sent = {"old_password": old, "new_password1": NEW, "new_password2": NEW}
+    return client.post(reverse("password_change"), sent).content.decode()
+
+
+def test_a_new_password_ends_what_the_old_one_opened(leases: Leases) -> None:
+    here, there = logged_in(), logged_in()
+    accounts.make_token_by_password(user=leases.anna)
+    accounts.make_token(user=leases.anna, name="laptop", days=30)
+
+    change(here, "anna")
+
+    assert (is_in(here), is_in(there)) == (True, False)
+    assert [token.name for token in ApiToken.objects.live()] == ["laptop"]
+    assert AuditEvent.objects.filter(kind="password", of=leases.anna.pk, what="changed").count() == 1
+    # The list of sessions still has this one, and can end it.
+    assert [one.session_key for one in UserSession.objects.purge_and_list(leases.anna)] == [here.session.session_key]
+    accounts.end_sessions(user=leases.anna)
+    assert not is_in(here)
+
+
+def test_the_old_password_is_not_guessed_there(leases: Leases) -> None:
+    client = logged_in()
+    for _time in range(10):
+        assert "Your old password was entered incorrectly" in change(client, "wrong")
+
+    assert "Too many attempts." in change(client, "anna")
+    assert "Too many attempts." in change(client, "anna")
+    assert AuditEvent.objects.filter(kind="login-limited", of=leases.anna.pk).count() == 1
+    assert User.objects.get(pk=leases.anna.pk).check_password("anna")
+
+
+@pytest.mark.parametrize("password", ["Palate2026!", "annotator-annotator", "judge.example.edu-1", "UniversityStudy7"])
+def test_a_password_is_not_made_of_words_of_this_place(password: str, settings: Settings) -> None:
+    settings.ALLOWED_HOSTS = ["judge.example.edu"]
+    with pytest.raises(ValidationError, match="anybody would try here first"):
+        NotOfThisPlace().validate(password)
+
+
+@pytest.mark.parametrize("password", ["a palate of seven colours", "příliš žluťoučký kůň " * 4, "12 34 ab 56 cd 78 ef"])
+def test_a_long_password_of_anything_is_taken_as_it_is(password: str) -> None:
+    validate_password(password)
+    user = User(username="anna")
+    user.set_password(password)
+    assert user.check_password(password)
+    assert not user.check_password(password[:-1])
+    assert not user.check_password(password.upper())

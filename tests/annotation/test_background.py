@@ -1,0 +1,105 @@
+"""What annotators tell about themselves: asked once, exported under their code, erased with them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.urls import reverse
+
+from accounts import actions as accounts
+from accounts.views.account import personal_data
+from annotation import actions
+from annotation.models import Background
+from annotation.scheme.background import load_background
+from annotation.scheme.problems import SchemeError
+from tests.builders import ApiOf, ClientOf, Leases
+
+FORM = """\
+questions:
+  - key: tongue
+    title: Mother tongue
+    kind: choice
+    options: [{key: cs, label: Czech}, {key: other, label: Another}]
+  - key: years
+    title: Years of cooking
+    kind: number
+    number: {min: 0, max: 90}
+  - key: skill
+    title: How well do you cook?
+    kind: scale
+    min: 1
+    max: 5
+  - key: job
+    title: Job
+    kind: text
+"""
+
+
+@pytest.fixture
+def asked(leases: Leases) -> Leases:
+    leases.study.background = FORM
+    leases.study.save()
+    return leases
+
+
+def test_it_is_asked_once_before_the_first_label(asked: Leases, client_of: ClientOf, api_of: ApiOf) -> None:
+    asked.study.consent = "Your labels are published."
+    asked.study.save()
+    anna, sheet = client_of(asked.anna), reverse("annotation:sheet", args=[asked.sheet.pk])
+    page = reverse("annotation:background", args=["leases"])
+    assert anna.get(sheet)["Location"] == reverse("annotation:consent", args=["leases"])  # consent comes first
+    actions.agree(study=asked.study, user=asked.anna)
+    assert anna.get(sheet)["Location"] == page
+    assert anna.get(reverse("annotation:spreadsheet", args=[asked.sheet.pk]))["Location"] == page
+    told = api_of(asked.anna).post(
+        reverse("api:assignment-labels", args=[asked.annas[0].pk]), {"key": "x", "answers": []}, format="json"
+    )
+    assert "background form" in json.dumps(told.json())
+
+    refused = anna.post(page, {"tongue": "cs", "years": "200", "skill": "9"})
+    assert refused.status_code == 400
+    assert not Background.objects.exists()
+    anna.post(page, {"tongue": "cs", "years": "12", "skill": "", "job": "=cook, baker"})
+    assert Background.objects.get().answers == {"tongue": "cs", "years": 12, "job": "=cook, baker"}
+    assert anna.get(sheet).status_code == 200
+    anna.post(page, {"tongue": "other"})
+    assert Background.objects.get().answers["tongue"] == "cs"  # once
+    assert "filled this form in" in anna.get(page).content.decode()
+    # Who does not label is not asked.
+    client_of(asked.manager).post(page, {"tongue": "cs"})
+    assert Background.objects.count() == 1
+
+
+def test_it_is_exported_by_code_and_erased_with_the_person(asked: Leases, client_of: ClientOf) -> None:
+    actions.tell_background(study=asked.study, user=asked.anna, answers={"tongue": "cs", "years": 12, "job": "=1+1"})
+    file = client_of(asked.researcher).get(reverse("annotation:background-csv", args=["leases"])).content.decode()
+
+    assert file.splitlines() == ["rater,tongue,years,skill,job", "A1,cs,12,,'=1+1"]
+    assert client_of(asked.boris).get(reverse("annotation:background-csv", args=["leases"])).status_code == 403
+    assert personal_data(asked.anna)["backgrounds"][0]["answers"]["years"] == 12  # type: ignore[index]
+    accounts.erase(user=asked.anna, by=None)
+    assert not Background.objects.exists()
+    actions.tell_background(study=asked.study, user=asked.boris, answers={})
+    with pytest.raises(actions.Refused, match="already"):
+        actions.tell_background(study=asked.study, user=asked.boris, answers={"tongue": "cs"})
+
+
+def test_a_form_that_cannot_be_is_refused_with_its_line(leases: Leases, client_of: ClientOf) -> None:
+    manager, settings = client_of(leases.manager), reverse("annotation:settings", args=["leases"])
+    sent = {"title": "Leases", "slug": "leases", "guideline": "", "consent": "", "background": FORM}
+    manager.post(settings, sent)
+    leases.study.refresh_from_db()
+    assert leases.study.background.split() == FORM.split()
+
+    page = manager.post(settings, sent | {"background": FORM.replace("kind: text", "kind: transitions")})
+    assert "no questions of the kind “transitions”" in page.content.decode()
+    for wrong, why in (
+        ("- 1", "should begin with"),
+        ("questions: []", "at least 1"),
+        (FORM.replace("key: job", "key: years"), "two questions have the key"),
+        (FORM.replace("kind: text", "kind: text\n    ask_unless: {tongue: [cs]}"), "no rules"),
+        ("questions: [{key: a", "line 1"),
+    ):
+        with pytest.raises(SchemeError, match=why):
+            load_background(wrong)

@@ -1,0 +1,108 @@
+"""What was done by mistake: nothing that somebody has built on is lost, and all else can be taken back."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from django.urls import reverse
+
+from annotation import actions, queries
+from annotation.actions import Refused
+from annotation.models import Assignment, Decision, Label, Rater, Sheet
+from annotation.planning import OverlapRequest, balanced_design
+from annotation.queries import undoing
+from tests import builders
+from tests.builders import ClientOf, Leases
+
+
+def empty_sheet(leases: Leases) -> Sheet:
+    return builders.sheet(leases.study, "Mistake", duties=["Pay"], n_rows=3)
+
+
+def apply_plan(leases: Leases, sheet: Sheet) -> None:
+    raters = list(leases.study.raters.plannable())
+    request = OverlapRequest(raters=len(raters), sheets=(3,), raters_per_sheet=2, share_twice=Fraction(0), seed=1)
+    design = balanced_design(request)
+    actions.apply_design(
+        study=leases.study, design=design, request=request, raters=raters, sheets=[sheet], by=leases.manager
+    )
+
+
+def test_a_sheet_made_by_mistake_says_what_goes_along_and_goes(leases: Leases, client_of: ClientOf) -> None:
+    sheet = empty_sheet(leases)
+    apply_plan(leases, sheet)
+    manager = client_of(leases.manager)
+    page = manager.get(reverse("annotation:sheet-settings", args=["leases", sheet.pk])).content.decode()
+    assert "rows: 3" in page
+    assert "assignments: 3" in page
+    manager.post(reverse("annotation:delete-sheet", args=["leases", sheet.pk]))
+    assert not Sheet.objects.filter(pk=sheet.pk).exists()
+
+
+def test_a_sheet_with_labels_is_archived_instead_and_keeps_them(leases: Leases, client_of: ClientOf) -> None:
+    builders.label(leases.annas[0])
+    n, manager, anna = Label.objects.count(), client_of(leases.manager), client_of(leases.anna)
+    manager.post(reverse("annotation:delete-sheet", args=["leases", leases.sheet.pk]))
+    assert Label.objects.count() == n
+    manager.post(reverse("annotation:archive-sheet", args=["leases", leases.sheet.pk]))
+    assert Label.objects.count() == n
+    assert leases.sheet.title not in anna.get(reverse("annotation:my-work")).content.decode()
+    assert not queries.sheets_to_plan(leases.study)
+    assert "Archived: 1" in manager.get(reverse("annotation:study", args=["leases"])).content.decode()
+    manager.post(reverse("annotation:archive-sheet", args=["leases", leases.sheet.pk]))
+    assert leases.sheet.title in anna.get(reverse("annotation:my-work")).content.decode()
+
+
+def test_two_sheets_cannot_have_one_title(leases: Leases, client_of: ClientOf) -> None:
+    sheet = empty_sheet(leases)
+    address = reverse("annotation:sheet-settings", args=["leases", sheet.pk])
+    refused = client_of(leases.manager).post(address, {"title": leases.sheet.title}).content.decode()
+    assert "is there already" in refused
+    client_of(leases.manager).post(address, {"title": "Meant"})
+    sheet.refresh_from_db()
+    assert sheet.title == "Meant"
+
+
+def test_a_plan_is_taken_back_until_somebody_has_begun(leases: Leases) -> None:
+    sheet = empty_sheet(leases)
+    apply_plan(leases, sheet)
+    before = Assignment.objects.exclude(row__sheet=sheet).count()
+    assert actions.undo_plan(plan=leases.study.plans.get()) == 3
+    assert Assignment.objects.count() == before
+
+    apply_plan(leases, sheet)
+    mine = Assignment.objects.filter(row__sheet=sheet).first()
+    assert mine is not None
+    builders.label(mine, {("Pay", "stated"): "stated"})
+    with pytest.raises(Refused, match="some of its work was begun"):
+        actions.undo_plan(plan=leases.study.plans.get())
+    assert Assignment.objects.filter(row__sheet=sheet).count() == 3
+
+
+def test_what_was_accepted_at_once_is_taken_back_but_for_what_was_decided_since(
+    leases: Leases, client_of: ClientOf
+) -> None:
+    for assignment in (leases.annas[0], leases.boriss[0]):
+        builders.label(assignment)
+    manager = client_of(leases.manager)
+    address = reverse("annotation:lens-accept", args=[leases.sheet.pk])
+    shown = manager.get(address).context["choices"][1]["shown"]
+    manager.post(address, {"shown": shown})
+    gold = Rater.objects.get(kind=Rater.Kind.GOLD)
+    n = Label.objects.filter(assignment__rater=gold).count()
+    decided = Decision.objects.filter(question__key="stated").order_by("pk")[0]
+    other = decided.question.options.exclude(pk=decided.option_id)[0]
+    actions.adjudicate(
+        row=decided.assignment.row,
+        column=decided.column,
+        question=decided.question,
+        option=other,
+        reason="It says otherwise.",
+        by=leases.manager,
+    )
+    [(batch, standing)] = undoing.accepted(leases.sheet)
+    assert len(standing) == n - 1
+    manager.post(reverse("annotation:take-back-accepted", args=[leases.sheet.pk]), {"batch": batch})
+    assert Label.objects.get(assignment__rater=gold).option == other
+    assert undoing.accepted(leases.sheet) == []

@@ -1,0 +1,151 @@
+"""Calibrations of stored scores: fitted by a manager, used by reports, made judges of."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from annotation import actions as annotating
+from annotation import doors
+from annotation.actions import Refused
+from annotation.models import Label, Rater
+from judges import actions
+from judges import calibration_queries as queries
+from judges.methods import prompting
+from judges.models import FittedCalibration, Judge
+from judges.runs import labelling
+from reports.data.arrays import Filters
+from reports.hiring import queries as hiring
+from reports.queries import label_table
+from tests import builders
+from tests.builders import ClientOf, Leases
+from tests.judges import helpers
+from tests.judges.test_embedding import PROMPT
+
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
+
+# Under the thresholds of its prompt it says "implied" of the rent; people say "stated".
+PEOPLE = {("Pay rent", "stated"): "stated", ("Insure", "stated"): "absent"}
+
+
+@pytest.fixture
+def rater(leases: Leases) -> Rater:
+    """A judge with scores in both rows, of which people say otherwise in a way that a threshold mends."""
+    judge = actions.create_judge(name="near", method=Judge.Method.EMBEDDING, prompt_text=PROMPT)
+    run = actions.start_run(study=leases.study, judge=judge, by=None, enqueue=False)
+    helpers.work(run)
+    for assignment in leases.annas:
+        builders.label(assignment, {**builders.COMPLETE, **PEOPLE})
+        annotating.submit(assignment=assignment)
+    return run.rater
+
+
+def fit(leases: Leases, rater: Rater) -> FittedCalibration:
+    return actions.calibrate(rater=rater, rows=queries.rows_of(leases.study, [leases.sheet]), by=leases.manager)
+
+
+def test_a_calibration_is_fitted_to_peoples_labels_and_changes_none(leases: Leases, rater: Rater) -> None:
+    before = list(Label.objects.order_by("pk").values_list("pk", "option", "scores"))
+    made = fit(leases, rater)
+    of = made.questions["duties.stated"]
+    assert (of["n_cells"], of["n_documents"]) == (4, 2)
+    assert of["how"] != "as scored"
+    as_scored = next(each for each in of["candidates"] if each["how"] == "as scored")
+    assert (of["candidates"][0]["accuracy"], as_scored["accuracy"]) == (1.0, 0.5)
+    assert made.lineage["rows"] == sorted(row.pk for row in leases.sheet.rows.all())
+    assert list(Label.objects.order_by("pk").values_list("pk", "option", "scores")) == before
+    assert fit(leases, rater).lineage == made.lineage  # the same data, the same digests
+    other = Label.objects.get(assignment=leases.annas[0], column__name="Pay rent").option
+    Label.objects.filter(assignment=leases.annas[0], column__name="Insure").update(option=other)
+    assert fit(leases, rater).lineage["labels_sha256"] != made.lineage["labels_sha256"]
+
+
+def test_a_report_chooses_by_it(leases: Leases, rater: Rater) -> None:
+    made = fit(leases, rater)
+
+    def chosen(**normalisations: str) -> list[str]:
+        table = label_table(leases.study, Filters(judges=("near",), normalisations=normalisations))
+        mine = [n for n, a in enumerate(table.assignments) if table.raters[a.rater].code == "near"]
+        labels = table.labels[[a in mine for a in table.labels[:, 0]]]
+        return [table.questions[q][1].options[code].key for _a, _c, q, code, *_rest in labels.tolist()]
+
+    assert chosen() == ["implied", "absent"] * 2
+    assert chosen(near=made.key) == ["stated", "absent"] * 2
+    entry = next(
+        rater
+        for rater in label_table(leases.study, Filters(normalisations={"near": made.key})).raters
+        if rater.code == "near"
+    )
+    assert entry.anew
+    assert entry.normalisation == made.said
+    with pytest.raises(Refused, match="calibration-0"):
+        chosen(near="calibration-0")
+
+
+def test_a_judge_made_of_it_labels_by_it(leases: Leases, rater: Rater) -> None:
+    made = fit(leases, rater)
+    judge = actions.create_calibrated(calibration=made, name="near-2")
+    run = actions.start_run(study=leases.study, judge=judge, by=None, enqueue=False)
+    helpers.work(run)
+    assert {option for (_r, c, _q), option in helpers.labels_of(run.rater).items() if c == "Pay rent"} == {"stated"}
+    label = Label.objects.filter(assignment__rater=run.rater).first()
+    assert label is not None
+    assert label.scores["calibration"]["bias"] == made.questions["duties.stated"]["calibration"]["bias"]
+    table = label_table(leases.study, Filters(judges=("near-2",)))
+    assert [rater.normalisation for rater in table.raters if rater.code == "near-2"] == ["none, calibrated"]
+    # By similarities and by what was calibrated a judge chooses in one way, which is its own.
+    listed = {(one.judge, one.normalisation, one.own) for one in hiring.candidates(leases.study, epsilon=0.5)}
+    assert listed == {("near", "none", True), ("near-2", "none, calibrated", True)}
+    again = actions.create_calibrated(calibration=fit(leases, run.rater), name="near-3")
+    assert again.prompt.text.count("\ncalibration:") == 1  # in the place of the first, not beside it
+    with pytest.raises(Refused, match="near-3"):
+        actions.create_calibrated(calibration=made, name="near-3")
+
+
+def test_a_normalisation_that_was_not_fitted_makes_no_judge(leases: Leases, rater: Rater) -> None:
+    made = fit(leases, rater)
+    Judge.objects.filter(name="near").update(normalisation="pmi")
+    with pytest.raises(Refused, match="pmi"):
+        actions.create_calibrated(calibration=made, name="near-2")
+
+
+def test_only_what_was_set_aside_is_fitted_to(leases: Leases, rater: Rater, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = leases.sheet.rows.earliest("position")
+    monkeypatch.setattr(doors, "_example_rows", [lambda study: frozenset({first.pk})])
+    with pytest.raises(Refused, match="2 of the chosen documents"):
+        fit(leases, rater)
+
+
+def test_what_people_took_over_from_a_judge_or_saw_is_not_fitted_to(leases: Leases, rater: Rater) -> None:
+    Label.objects.filter(assignment__in=leases.annas).update(exposed=True)
+    with pytest.raises(Refused):
+        fit(leases, rater)
+
+
+def test_a_calibration_of_another_normalisation_is_refused(leases: Leases) -> None:
+    prompt = f"{PROMPT}calibration:\n  duties.stated: {{normalisation: token, bias: {{stated: 1}}}}\n"
+    with pytest.raises(prompting.PromptError, match="token"):
+        prompting.check_against(prompting.load_prompt(prompt), leases.study.scheme.parsed, Judge.Method.EMBEDDING)
+    with pytest.raises(prompting.PromptError, match="gone"):
+        prompting.load_prompt(f"{PROMPT}calibration: {{duties.gone: {{}}}}\n")
+
+
+def test_the_page_fits_shows_and_makes_a_judge(leases: Leases, rater: Rater, client_of: ClientOf) -> None:
+    leases.manager.is_superuser = True  # may add judges
+    leases.manager.save()
+    client: Client = client_of(leases.manager)
+    address = f"/studies/{leases.study.slug}/judges/raters/{rater.pk}/calibrations/"
+    assert address in client.get(f"/studies/{leases.study.slug}/judges/").content.decode()
+    assert "Choose where the development documents are." in client.post(address).content.decode()
+    page = client.post(address, {"sheet": [leases.sheet.pk]}, follow=True).content.decode()
+    made = FittedCalibration.objects.get()
+    assert f"Calibration {made.pk}" in page
+    assert "mean-centred: each option less its mean over the run" in page
+    assert f"normalisation.near={made.key}" in page
+    create = f"/studies/{leases.study.slug}/judges/calibrations/{made.pk}/judge/"
+    assert "letters, digits" in client.post(create, {"name": "no name"}, follow=True).content.decode()
+    client.post(create, {"name": "near-fitted"})
+    judge = Judge.objects.get(name="near-fitted")
+    assert labelling.cells_asked(judge, leases.annas[0])[0].calibration is not None
+    report = client.get(f"/studies/{leases.study.slug}/report/?normalisation.near={made.key}").content.decode()
+    assert f"chosen anew: {made.said}" in report

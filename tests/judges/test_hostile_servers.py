@@ -1,0 +1,213 @@
+"""Servers that mean no good, or are broken: slow without end, endless, out of step with themselves, talkative."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+import tracemalloc
+from typing import Any
+
+import pytest
+
+from judges import actions
+from judges.models import Run, UnreadableAnswer
+from llm.backends.base import Backend, BackendError
+from llm.backends.openai import OpenAIBackend
+from llm.backends.secrets import HIDDEN, Secret
+from llm.engine.prompt import CellPrompt, RowPrompt, Sampling, Tokens
+from tests.builders import ClientOf, Leases
+from tests.judges import helpers
+from tests.judges.helpers import fresh, labels_of, states, work
+from tests.judges.serving import Running
+
+pytestmark = pytest.mark.usefixtures("servers_forgotten")
+
+KEY = "sk-a-key-that-nobody-may-see"
+ROW = RowPrompt("Page: salt, flour\n", (CellPrompt("Item: salt\nAnswer:", ("Yes", "No")),))
+
+
+# --- the same tokens, other numbers -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["prompt_logprobs", "echo"])
+def test_a_server_whose_numbers_depend_on_the_order_is_refused_with_what_to_set(server: Running, form: str) -> None:
+    server.tell(forms=[form], apart=0.6)
+    with pytest.raises(BackendError, match=r"0\.6 nat apart.*--no-enable-prefix-caching.*TOLERANCE") as caught:
+        server.backend().score([ROW])
+    assert caught.value.permanent
+
+
+def test_rounding_is_no_fault_and_the_installation_says_what_is(server: Running) -> None:
+    server.tell(apart=0.0009)
+    assert server.backend().score([ROW])
+    server.tell(apart=0.02)
+    assert server.backend(tolerance_nats=0.05).score([ROW])
+
+
+def test_a_run_on_such_a_server_fails_before_it_has_a_label(leases: Leases, server: Running, settings: Any) -> None:
+    settings.PALATE_BACKENDS = {"openai": "tests.judges.serving.Impatient"}
+    server.tell(apart=0.6)
+    run = actions.start_run(study=leases.study, judge=helpers.served_judge(server.address), by=None)
+    work(run)
+    assert fresh(run).state == Run.State.FAILED
+    assert "--no-enable-prefix-caching" in fresh(run).error
+    assert labels_of(run.rater) == {}
+    assert states(run) == {"queued": 2}
+
+
+# --- slow without end, and endless ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["drip", "drip in the headers"])
+def test_a_server_that_drips_is_left_in_time(server: Running, how: str) -> None:
+    backend = server.backend(total_s=0.6)
+    backend.identity()
+    server.tell(failures=[how] * 4)
+    beats: list[float] = []
+    began = time.monotonic()
+    with pytest.raises(BackendError, match=r"had not finished after 0\.6 s.*PALATE_SERVER_SECONDS") as caught:
+        backend.score([ROW], lambda *_: beats.append(time.monotonic()))
+    assert time.monotonic() - began < 5
+    assert not caught.value.permanent  # tried again a few times by the machine, and then the row fails
+    time.sleep(0.5)
+    poured = server.poured()
+    time.sleep(0.5)
+    assert server.poured() == poured  # the connections were closed: nobody is served any more
+
+
+def test_what_is_under_way_is_stopped_when_a_run_is_cancelled(server: Running) -> None:
+    backend = server.backend()
+    backend.identity()
+    server.tell(failures=["drip"] * 4)
+
+    def cancel(*_: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        backend.score([ROW], cancel)
+    time.sleep(0.5)
+    poured = server.poured()
+    time.sleep(0.4)
+    assert server.poured() == poured
+
+
+def test_a_body_without_end_is_not_read(server: Running) -> None:
+    """400 MB are offered; what is held stays near the limit."""
+    backend = server.backend("chat", max_bytes=2**20, scores=False, concurrency=1)
+    server.tell(failures=["flood"])
+    tracemalloc.start()
+    try:
+        with pytest.raises(BackendError, match="more than 1 MiB in one answer.*PALATE_SERVER_MAX_BYTES") as caught:
+            backend.generate(["Rate it."], Sampling(8))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert not caught.value.permanent
+    assert peak < 8 * 2**20
+    assert server.poured() < 40  # of 400 parts of 1 MB; some lie in the buffers between the two
+
+
+# --- the key ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        (f"with {KEY} and {KEY}.", f"with {HIDDEN} and {HIDDEN}."),
+        (
+            {"a": [KEY, {"b": f"x{KEY}"}], "n": 1.5, "t": None},
+            {"a": [HIDDEN, {"b": f"x{HIDDEN}"}], "n": 1.5, "t": None},
+        ),
+        (f"cut by the server in {KEY[:14]}", f"cut by the server in {HIDDEN}"),
+        (f"{KEY[6:]} is the end of it", f"{HIDDEN} is the end of it"),
+        ("sk-a is no secret", "sk-a is no secret"),
+        ("", ""),
+    ],
+)
+def test_a_key_is_taken_out(said: Any, left: Any) -> None:
+    assert Secret(KEY).out_of(said) == left
+    assert Secret("").out_of(said) == said
+
+
+@pytest.mark.once
+def test_a_key_that_is_a_word_changes_no_label() -> None:
+    assert Secret("none").out_of_answer({"content": "none"}) == {"content": "none"}
+    assert Secret("none").out_of("none is no key") == f"{HIDDEN} is no key"
+    assert Secret(KEY).out_of_answer({"content": KEY}) == {"content": HIDDEN}
+
+
+@pytest.mark.once
+def test_a_key_is_taken_out_as_others_write_it() -> None:
+    key = "a+b/c&d=12345"
+    for written in ("a%2Bb/c%26d%3D12345", "a%2Bb%2Fc%26d%3D12345", "a+b/c&amp;d=12345"):
+        assert Secret(key).out_of(f"no {written} here") == f"no {HIDDEN} here"
+
+
+def keyed(server: Running, monkeypatch: pytest.MonkeyPatch, model: str = "chat", **settings: Any) -> OpenAIBackend:
+    monkeypatch.setenv("LAB_API_KEY", KEY)
+    return server.backend(model, api_key_env="LAB_API_KEY", max_retries=0, **settings)
+
+
+def hidden(text: str) -> bool:
+    return not any(KEY[at : at + 8] in text for at in range(len(KEY) - 8))
+
+
+def test_what_a_server_says_holds_no_part_of_the_key(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.tell(repeats_key=True)
+    identity = keyed(server, monkeypatch, scores=False).identity()
+    assert hidden(json.dumps(identity))
+    assert identity["served_model"] == HIDDEN
+    (answer,) = keyed(server, monkeypatch).generate(["Rate it."], Sampling(8))
+    assert getattr(answer, "text", "") == f"HARMONY: 4 {HIDDEN}"
+    assert hidden(getattr(answer, "reason", KEY))
+    with pytest.raises(BackendError, match="It offers: chat") as offered:
+        keyed(server, monkeypatch, "gpt").identity()
+    assert hidden(str(offered.value))
+    for status in ("400", "401", "500"):
+        server.tell(repeats_key=True, failures=[status])
+        with pytest.raises(BackendError, match="x{200}") as caught:
+            keyed(server, monkeypatch).generate(["Rate it."], Sampling(8))
+        assert hidden(str(caught.value))
+
+
+def test_the_key_reaches_no_record_page_or_log_of_a_run(
+    leases: Leases,
+    server: Running,
+    client_of: ClientOf,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    settings: Any,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    settings.PALATE_BACKENDS = {"openai": "tests.judges.serving.Impatient"}
+    monkeypatch.setenv("LAB_API_KEY", KEY)
+    server.tell(repeats_key=True)
+    judge = actions.create_judge(
+        name="talks", method="rating", backend="openai", location=server.address, served_name="chat",
+        api_key_env="LAB_API_KEY", prompt_text=helpers.RATING, temperature=0.5, max_new_tokens=8,
+    )  # fmt: skip
+    run = actions.start_run(study=leases.study, judge=judge, by=None)
+    assert work(run) == 2
+    raws = list(UnreadableAnswer.objects.values_list("raw", flat=True))
+    assert raws
+    page = client_of(leases.manager).get(f"/studies/{leases.study.slug}/judges/runs/{run.pk}/").content.decode()
+    assert HIDDEN in page
+    for text in (json.dumps(fresh(run).provenance), *raws, page, caplog.text):
+        assert hidden(text)
+
+
+# --- what is counted --------------------------------------------------------------------------------------------------
+
+
+def test_what_is_read_and_what_is_written_are_counted_apart(server: Running) -> None:
+    told: list[int] = []
+    backend: Backend = server.backend("chat", scores=False)
+    (answer,) = backend.generate(["Rate it."], Sampling(8), lambda tokens, _done: told.append(tokens))
+    last = told[-1]
+    assert isinstance(last, Tokens)
+    assert last == last.read + last.written
+    # The answer, and the one that is asked with a little more to see whether prompts are cut.
+    assert last.written == 8 * 2
+    assert getattr(answer, "tokens", None) == 8

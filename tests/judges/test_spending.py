@@ -1,0 +1,278 @@
+"""What runs take and cost: estimated before, counted after, limited; and judges tried, copied, renamed and put away."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.test import Client
+
+from annotation.actions import Refused
+from annotation.models import Label
+from judges import actions, estimating, queries, spending, trying
+from judges.methods import Method
+from judges.methods.needs import fields_of
+from judges.models import Judge, Run, Trial
+from judges.runs import labelling
+from llm.backends.base import BackendError
+from llm.engine.prompt import Tokens
+from llm.models import LanguageModel
+from tests.builders import ClientOf, Leases
+from tests.judges import helpers
+from tests.judges.helpers import ScriptedBackend, fresh, states, work
+from work import actions as machine
+
+pytestmark = pytest.mark.once
+
+HTMX = {"HTTP_HX_REQUEST": "true"}
+
+
+class Counting(ScriptedBackend):
+    """Writes 10 tokens a prompt and reads 90; fails at the rows that it is told."""
+
+    failing = 0
+
+    def generate(self, prompts: Any, sampling: Any, on_progress: Any = None, *, seeds: Any = None) -> Any:
+        answers = super().generate(prompts, sampling, seeds=seeds)
+        on_progress(Tokens(read=90 * len(prompts), written=10 * len(prompts)), len(prompts))
+        if self.failing:
+            self.failing -= 1
+            raise BackendError("Out of memory.", permanent=False)
+        return answers
+
+
+@pytest.fixture
+def counting(monkeypatch: pytest.MonkeyPatch) -> Counting:
+    backend = Counting("STRICTNESS: 3")
+    monkeypatch.setattr(labelling, "backend_of", lambda judge: backend)
+    return backend
+
+
+def priced(**options: Any) -> Judge:
+    return helpers.rating_judge("nobody/model", price_read=Decimal(2), price_written=Decimal(10), **options)
+
+
+@pytest.fixture
+def author(leases: Leases, client_of: ClientOf) -> Client:
+    leases.manager.user_permissions.add(Permission.objects.get(codename="add_judge"))
+    return client_of(leases.manager)
+
+
+# --- tokens and money -------------------------------------------------------------------------------------------------
+
+
+def test_a_run_counts_what_it_spends_by_the_prices_of_its_start(leases: Leases, counting: Counting) -> None:
+    judge = priced()
+    run = actions.start_run(study=leases.study, judge=judge, by=None)
+    LanguageModel.objects.update(price_read=Decimal(1000))
+    assert work(run) == 2
+    spent = spending.spent(fresh(run))
+    assert (spent.read, spent.written) == (2 * 2 * 90, 2 * 2 * 10)  # rows x cells
+    assert spent.cost == Decimal("0.00112")
+    assert fresh(run).provenance["prices"]["read"] == "2"
+
+
+def test_what_a_failed_row_took_is_counted_too(leases: Leases, counting: Counting) -> None:
+    counting.failing = 1
+    run = actions.start_run(study=leases.study, judge=priced(), by=None)
+    work(run)
+    assert spending.spent(run).tokens == 400 + 400  # both rows were asked together in vain, then each by itself
+    assert states(run) == {"done": 2}
+
+
+@pytest.mark.parametrize("limit", [{"most_tokens": 150}, {"most_cost": Decimal("0.0003")}])
+def test_a_run_pauses_at_its_limit_and_goes_on_with_a_higher_one(
+    leases: Leases, counting: Counting, author: Client, limit: dict[str, Any]
+) -> None:
+    run = actions.start_run(study=leases.study, judge=priced(), by=None, **limit)
+    assert work(run) == 1
+    run = fresh(run)
+    assert (run.state, run.paused, run.get_state_display()) == (Run.State.CANCELLED, True, "paused")
+    assert "paused at its limit" in run.error
+    assert states(run) == {"done": 1, "queued": 1}
+    page = author.get(run.get_absolute_url()).content.decode()
+    assert 'name="most_cost"' in page
+    with pytest.raises(Refused, match="higher limit"):
+        actions.resume_run(run=run)
+    response = author.post(f"{run.get_absolute_url()}resume/", {"most_tokens": "9000", "most_cost": "1"})
+    assert response.status_code == 302
+    assert work(run) == 1
+    assert (fresh(run).state, fresh(run).paused) == (Run.State.FINISHED, False)
+
+
+def test_a_limit_that_is_none_starts_nothing(leases: Leases, author: Client) -> None:
+    free = helpers.rating_judge("nobody/model", name="free")
+    with pytest.raises(Refused, match="has no price"):
+        actions.start_run(study=leases.study, judge=free, by=None, most_cost=Decimal(1))
+    start = f"/studies/{leases.study.slug}/judges/{free.pk}/start/"
+    assert "A limit is a number over 0" in author.post(start, {"most_tokens": "0"}, follow=True).content.decode()
+    assert not Run.objects.exists()
+
+
+def test_before_a_run_its_page_says_what_it_would_take(leases: Leases, counting: Counting, author: Client) -> None:
+    judge = priced(max_new_tokens=50)
+    before = estimating.estimate(leases.study, judge)
+    assert (before.rows, before.cells, before.spent.written) == (2, 4, 4 * 50)
+    assert not before.measured
+    assert 50 < before.spent.read < 2000  # four prompts of one row of evidence and a form
+    assert before.cost == before.spent.cost is not None
+    page = author.get(f"/studies/{leases.study.slug}/judges/{judge.pk}/").content.decode()
+    assert "At most about" in page
+    assert 'name="most_cost"' in page
+    run = actions.start_run(study=leases.study, judge=judge, by=None)
+    actions.score_items(item_ids=[run.items.earliest("pk").pk])
+    after = estimating.estimate(leases.study, judge)
+    assert (after.rows, after.spent.read, after.spent.written, after.measured) == (1, 180, 20, True)
+
+
+# --- a form by the method ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.once
+def test_every_method_says_what_it_needs() -> None:
+    assert all(isinstance(fields_of(method), frozenset) for method in Method)
+    assert "temperature" in fields_of("writing")
+    assert "temperature" not in fields_of("cloze")
+    assert fields_of("lexical") == frozenset()
+
+
+def test_the_form_shows_what_the_method_and_the_backend_take(leases: Leases, author: Client) -> None:
+    at = f"/studies/{leases.study.slug}/judges/new/"
+
+    def shown(**chosen: str) -> str:
+        return author.get(at, {"name": "typed", **chosen}, **HTMX).content.decode()
+
+    lexical, rating, served = shown(method="lexical"), shown(method="rating"), shown(method="cloze", backend="openai")
+    assert 'name="model"' not in lexical
+    assert 'name="temperature"' in rating
+    assert 'name="normalisation"' not in rating
+    assert 'name="normalisation"' in served
+    assert 'name="served_name"' in served
+    assert 'name="gguf_file"' not in served
+    assert all('value="typed"' in page and "<html" not in page for page in (lexical, rating, served))
+    assert 'name="normalisation"' in shown(method="no-such-method")
+
+
+def test_a_prompt_is_read_copied_and_edited(leases: Leases, author: Client) -> None:
+    judge = helpers.lexical_judge()
+    at = f"/studies/{leases.study.slug}/judges/new/"
+    form = author.get(at).content.decode()
+    assert f'value="stored:{judge.prompt_id}"' in form
+    assert 'data-insert="$evidence_paragraph"' in form
+    begun = author.get(f"{at}prompt/", {"begin_with": f"stored:{judge.prompt_id}"}, **HTMX).content.decode()
+    assert "duties.stated" in begun
+    copy = author.get(at, {"copy": str(judge.pk)}).content.decode()
+    assert 'value="words-copy"' in copy
+    edited = helpers.LEXICAL.replace("none: absent", "none: implied", 1)
+    author.post(at, {"name": "words-copy", "method": "lexical", "prompt_text": edited})
+    assert Judge.objects.get(name="words-copy").prompt.text == edited
+    assert Judge.objects.get(name="words").prompt.text == helpers.LEXICAL
+
+
+# --- tried on one cell ------------------------------------------------------------------------------------------------
+
+
+def test_a_judge_without_a_model_is_tried_at_once_and_leaves_nothing(leases: Leases, author: Client) -> None:
+    row = leases.sheet.rows.earliest("position")
+    asked = {"name": "", "method": "lexical", "prompt_text": helpers.LEXICAL, "try-row": str(row.pk)}
+    page = author.post(f"/studies/{leases.study.slug}/judges/new/try/", asked, **HTMX).content.decode()
+    assert "It answers <strong>Implied</strong>." in page
+    assert "rows to label" in page
+    assert not Label.objects.filter(assignment__rater__kind="judge").exists()
+    assert not Judge.objects.exists()
+    assert Trial.objects.count() == 1
+
+
+def test_a_judge_with_a_model_is_tried_by_a_worker(
+    leases: Leases, author: Client, tmp_path: Path, model_forgotten: None
+) -> None:
+    row = leases.sheet.rows.earliest("position")
+    column = leases.sheet.columns.get(name="Insure")
+    asked = {
+        "method": "cloze", "location": helpers.save_tiny_model(tmp_path), "backend": "transformers",
+        "normalisation": "pmi", "prompt_text": helpers.CLOZE, "price_read": "5",
+        "try-row": str(row.pk), "try-cell": f"{column.pk}:stated",
+    }  # fmt: skip
+    at = f"/studies/{leases.study.slug}/judges/new/try/"
+    assert "It waits for a worker." in author.post(at, asked, **HTMX).content.decode()
+    trial = Trial.objects.get()
+    assert machine.take_up(trial)
+    page = author.get(trial.get_absolute_url(), **HTMX).content.decode()
+    for said in ("It answers", "Duty: Insure", "Not stated", "Log-probability", "tokens read", "At most about", "USD"):
+        assert said in page
+    found = trial.items.get().found
+    assert sum(option["share"] for option in found["options"]) == pytest.approx(1)
+    assert found["read"] > 0
+    assert not LanguageModel.objects.exists()
+
+
+def test_a_trial_that_cannot_work_says_why(leases: Leases, author: Client) -> None:
+    row = leases.sheet.rows.earliest("position")
+    at = f"/studies/{leases.study.slug}/judges/new/try/"
+    asked = {"method": "lexical", "prompt_text": "questions: [", "try-row": str(row.pk)}
+    assert "not valid YAML" in author.post(at, asked, **HTMX).content.decode()
+    column = leases.sheet.columns.get(name="Inspect")
+    strict = {**asked, "prompt_text": helpers.LEXICAL, "try-cell": f"{column.pk}:strictness"}
+    assert "does not ask about this cell" in author.post(at, strict, **HTMX).content.decode()
+    assert not Trial.objects.exists()
+
+
+def test_a_described_judge_is_the_judge(leases: Leases, tmp_path: Path) -> None:
+    model = helpers.rating_judge(str(tmp_path)).model
+    said = trying.described(
+        {"name": "x", "method": "rating", "model": model, "prompt_text": helpers.RATING, "temperature": 0.5,
+         "max_new_tokens": 9, "normalisation": "none", "chat_template": True}
+    )  # fmt: skip
+    made = trying.judge_of(said)
+    assert (made.model, made.temperature, made.max_new_tokens, made.chat_template) == (model, 0.5, 9, True)
+
+
+# --- renamed and put away ---------------------------------------------------------------------------------------------
+
+
+def test_a_renamed_judge_keeps_its_labels_under_its_new_code(leases: Leases, author: Client) -> None:
+    judge = helpers.lexical_judge()
+    run = actions.start_run(study=leases.study, judge=judge, by=None)
+    at = f"/studies/{leases.study.slug}/judges/{judge.pk}/rename/"
+    assert "is at work" in author.post(at, {"name": "other"}, follow=True).content.decode()
+    work(run)
+    assert "called “other” now" in author.post(at, {"name": "other"}, follow=True).content.decode()
+    assert run.study.raters.get(runs=run).code == "other"
+    with pytest.raises(Refused, match="labelled everything already"):
+        actions.start_run(study=leases.study, judge=Judge.objects.get(), by=None)
+    helpers.lexical_judge("words")
+    with pytest.raises(Refused, match="is taken"):
+        actions.rename(judge, name="words")
+
+
+def test_an_archived_judge_is_offered_nowhere_and_can_be_taken_back(leases: Leases, author: Client) -> None:
+    judge = helpers.lexical_judge()
+    at = f"/studies/{leases.study.slug}/judges/"
+    author.post(f"{at}{judge.pk}/archive/")
+    judge.refresh_from_db()
+    assert queries.judges_for(leases.study) == []
+    assert "<summary>Archived</summary>" in author.get(at).content.decode()
+    with pytest.raises(Refused, match="is archived"):
+        actions.start_run(study=leases.study, judge=judge, by=None)
+    author.post(f"{at}{judge.pk}/take-back/")
+    assert queries.judges_for(leases.study) == [judge]
+
+
+def test_a_finished_run_leads_to_its_labels_and_a_failed_one_to_the_documentation(
+    leases: Leases, author: Client
+) -> None:
+    run = actions.start_run(study=leases.study, judge=helpers.lexical_judge(), by=None)
+    work(run)
+    page = author.get(run.get_absolute_url()).content.decode()
+    assert f'href="/sheets/{leases.sheet.pk}/lens/"' in page
+    assert f'href="/studies/{leases.study.slug}/report/"' in page
+    failed = actions.start_run(study=leases.study, judge=helpers.gpu_judge("/no/such/folder"), by=None)
+    work(failed)
+    at = f"/studies/{leases.study.slug}/judges/help/"
+    assert f'href="{at}#models"' in author.get(failed.get_absolute_url()).content.decode()
+    documentation = author.get(at).content.decode()
+    assert '<section id="models"' in documentation
+    assert '<section id="models-on-a-server"' in documentation

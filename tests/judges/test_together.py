@@ -1,0 +1,254 @@
+"""Rows that are asked about in one call: the same answers, each row's end its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation import actions as annotating
+from annotation.evidence.blocks import Block
+from annotation.models import Label, Study
+from judges import actions
+from judges.methods import grammar, rating
+from judges.models import Judge, Run, UnreadableAnswer
+from judges.runs import labelling
+from llm.backends import transformers as transformers_backend
+from llm.backends.base import BackendError
+from llm.backends.transformers import TransformersBackend
+from llm.engine.prompt import RowPrompt
+from tests.judges import helpers
+from tests.judges.helpers import ScriptedBackend, claim, fresh, items, states, work
+from tests.judges.test_grammar import written_by_chance
+from work.actions.doing import MAX_ATTEMPTS
+
+pytestmark = pytest.mark.once
+
+GOOD = "STRICTNESS: 2\nReason: It says “shall”."
+
+
+class Calls(ScriptedBackend):
+    """Keeps how many prompts came with each call; `before` may do something while it is at one."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.calls: list[int] = []
+        self.before: Callable[[int], None] = lambda _n: None
+
+    def generate(self, prompts: Sequence[str], *args: Any, **kwargs: Any) -> list[Any]:
+        self.calls.append(len(prompts))
+        self.before(len(prompts))
+        return super().generate(prompts, *args, **kwargs)
+
+
+@pytest.fixture
+def study(db: None) -> Study:
+    return helpers.study_of_leases(n_rows=5)
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
+    backend = Calls(GOOD)
+    monkeypatch.setattr(labelling, "backend_of", lambda judge: backend)
+    return backend
+
+
+@pytest.fixture
+def judge(db: None) -> Judge:
+    return helpers.rating_judge("nobody/model", chat_template=True)
+
+
+def started(study: Study, judge: Judge, **options: Any) -> Run:
+    return actions.start_run(study=study, judge=judge, by=None, **options)
+
+
+def said(run: Run) -> list[tuple[Any, ...]]:
+    labels = Label.objects.filter(assignment__rater=run.rater)
+    names = ("assignment__row__name", "assignment__repeat", "column__name", "question__key", "option__key", "note")
+    return sorted(labels.values_list(*names))
+
+
+def test_rows_and_repeats_share_calls_and_each_item_ends_by_itself(study: Study, judge: Judge, calls: Calls) -> None:
+    calls.says = lambda prompt, seed: f"STRICTNESS: {1 + (len(prompt) + seed) % 5}"
+    run = started(study, judge, repeats=3)
+    assert work(run) == 15
+    assert calls.calls == [24, 6]  # twelve rows of two cells, then three
+    assert sorted({sampling.seed for _prompt, sampling in calls.asked}) == [1, 2, 3]
+    assert states(run) == {"done": 15}
+    assert [item.attempts for item in items(run)] == [1] * 15
+    assert sum(item.tokens for item in items(run)) == 100 * 30  # no token is lost or counted twice
+    together = said(run)
+    alone = started(study, helpers.rating_judge("nobody/model", name="alone", chat_template=True), repeats=3)
+    for item in items(alone):
+        actions.score_items(item_ids=[item.pk])
+    assert said(alone) == together
+    assert calls.calls[2:] == [2] * 15
+
+
+def test_a_row_that_cannot_be_asked_fails_alone(study: Study, judge: Judge, calls: Calls) -> None:
+    sheet = study.sheets.get()
+    annotating.add_row(sheet=sheet, name="Empty", evidence=[Block("heading", "Nothing below")])
+    run = started(study, judge)
+    work(run)
+    assert states(run) == {"done": 5, "failed": 1}
+    assert run.items.get(state="failed").assignment.row.name == "Empty"
+    assert calls.calls == [10]
+
+
+def test_a_call_that_fails_leaves_each_row_to_itself(study: Study, judge: Judge, calls: Calls) -> None:
+    def fails(n: int) -> None:
+        if n > 2:
+            raise BackendError("Out of memory.", permanent=True)
+
+    calls.before = fails
+    run = started(study, judge)
+    assert work(run) == 5
+    assert calls.calls == [10, 2, 2, 2, 2, 2]
+
+
+def test_a_run_that_is_cancelled_meanwhile_gives_all_rows_back(
+    study: Study, judge: Judge, calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = started(study, judge)
+    calls.before = lambda _n: actions.cancel_run(run=Run.objects.get(pk=run.pk))
+    assert work(run) == 0
+    assert states(run) == {"queued": 5}
+    assert {item.attempts for item in items(run)} == {0}
+    assert not Label.objects.filter(assignment__rater=run.rater).exists()
+    calls.before = lambda _n: None
+    actions.resume_run(run=fresh(run))
+    assert work(run) == 5
+
+
+def test_the_last_attempt_at_a_row_is_alone(study: Study, judge: Judge, calls: Calls) -> None:
+    run = started(study, judge)
+    first, *_others = items(run)
+    claim(first, attempts=MAX_ATTEMPTS - 1, state="queued", token=None, lease_until=None)
+    work(run)
+    assert calls.calls == [2, 8]
+    assert states(run) == {"done": 5}
+
+
+def test_a_run_with_a_limit_takes_a_row_at_a_time(study: Study, judge: Judge, calls: Calls) -> None:
+    run = started(study, judge, most_tokens=250)
+    assert work(run) == 2  # 200 tokens each: after the second the limit is reached
+    assert calls.calls == [2, 2]
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.9])
+def test_a_real_model_answers_the_same_in_company(db: None, tmp_path: Path, temperature: float) -> None:
+    """Whatever a model with random weights writes: it is kept as what could not be read, letter by letter."""
+    location = helpers.save_tiny_model(tmp_path)
+    found = []
+    for name in ("together", "alone"):
+        study = helpers.study_of_leases(n_rows=3, slug=name)
+        run = started(study, helpers.rating_judge(location, name=name, temperature=temperature))
+        pks = [item.pk for item in items(run)]
+        for some in [pks] if name == "together" else [[pk] for pk in pks]:
+            actions.score_items(item_ids=some)
+        assert states(run) == {"done": 3}
+        answers = UnreadableAnswer.objects.filter(assignment__rater=run.rater)
+        raw = answers.order_by("assignment__row__name", "column__name").values_list("raw", flat=True)
+        found.append([*raw, *said(run)])
+        assert run.items.filter(written__gt=0).count() == 3
+    assert found[0] == found[1]
+    assert found[0]
+
+
+# --- bound ratings ----------------------------------------------------------------------------------------------------
+
+CRITERIA = [
+    rating.Criterion("CLARITY", "Is it plain?", dict.fromkeys(range(11), "")),
+    rating.Criterion("TONE OF VOICE", "Does it suit?", dict.fromkeys(range(1, 6), "")),
+]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("room", [60, 400])
+def test_whatever_a_grammar_of_ratings_allows_is_read(seed: int, room: int) -> None:
+    bound = grammar.of_ratings(CRITERIA, room=room)
+    answer = written_by_chance(bound.lark, seed)
+    for one, other in (CRITERIA, CRITERIA[::-1]):
+        read = rating.read(answer, one, others=[other.name])
+        assert isinstance(read, rating.Verdict), answer
+        assert read.reason
+    members = json.loads(bound.schema)["properties"]
+    told = {name: {"rating": of["properties"]["rating"]["enum"][-1], "reason": "So."} for name, of in members.items()}
+    for one, other in (CRITERIA, CRITERIA[::-1]):
+        assert rating.read(json.dumps(told), one, others=[other.name]) == rating.Verdict(max(one.ratings), "So.")
+
+
+def test_a_rating_judge_is_bound_where_its_prompt_says_so(study: Study, calls: Calls) -> None:
+    bound = helpers.rating_judge(
+        "nobody/model", name="bound", chat_template=True, prompt_text=helpers.RATING + "grammar: true\n"
+    )
+    work(started(study, bound))
+    (said_of_all,) = {sampling.grammar for _prompt, sampling in calls.asked}
+    assert said_of_all is not None
+    assert '"STRICTNESS: "' in said_of_all.lark
+    assert calls.calls == [10]  # bound alike, they are asked together
+
+
+class TestScores:
+    @pytest.fixture
+    def counted(self, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+        """Rows of each call that scores; as of a judge on a GPU worker."""
+        counted: list[int] = []
+        plain = TransformersBackend.score
+
+        def score(self: TransformersBackend, rows: Sequence[RowPrompt], *args: Any) -> Any:
+            counted.append(len(rows))
+            return plain(self, rows, *args)
+
+        monkeypatch.setattr(TransformersBackend, "score", score)
+        monkeypatch.setattr(TransformersBackend, "scored_together", lambda place: 12)
+        return counted
+
+    def test_rows_are_scored_in_one_call_as_alone(self, study: Study, tmp_path: Path, counted: list[int]) -> None:
+        location = helpers.save_tiny_model(tmp_path)
+        together = started(study, helpers.cloze_judge(location, name="both", normalisation="pmi"))
+        assert work(together) == 5
+        assert counted == [5]
+        alone = started(study, helpers.cloze_judge(location, name="alone", normalisation="pmi"))
+        for item in items(alone):
+            actions.score_items(item_ids=[item.pk])
+        assert counted[1:] == [1] * 5
+        assert said(alone) == said(together)
+        both = zip(self.sums(alone), self.sums(together), strict=True)
+        assert all(one == pytest.approx(other, abs=1e-4) for one, other in both)
+        # What all rows begin with is fed once.
+        fed = [sum(item.tokens for item in items(run)) for run in (together, alone)]
+        assert 0 < fed[0] <= fed[1]
+
+    def test_close_cells_are_rescued_row_by_row(
+        self, study: Study, tmp_path: Path, counted: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(transformers_backend, "RESCUE_BELOW_NATS", 1e9)
+        run = started(study, helpers.cloze_judge(helpers.save_tiny_model(tmp_path), dtype="rescued"))
+        work(run)
+        assert counted == [5]
+        labels = Label.objects.filter(assignment__rater=run.rater, scores__isnull=False)
+        assert all(scores["rescued"] for scores in labels.values_list("scores", flat=True))
+
+    def test_a_row_that_cannot_be_scored_fails_alone(self, study: Study, tmp_path: Path, counted: list[int]) -> None:
+        sheet = study.sheets.get()
+        annotating.add_row(sheet=sheet, name="Long", evidence=[Block("paragraph", "rent " * 200)])
+        run = started(study, helpers.cloze_judge(helpers.save_tiny_model(tmp_path)))
+        work(run)
+        assert counted == [6]
+        assert states(run) == {"done": 5, "failed": 1}
+        assert "over the model's context" in run.items.get(state="failed").error
+
+    def test_a_limit_takes_one_row_after_the_other(self, study: Study, tmp_path: Path, counted: list[int]) -> None:
+        judge = helpers.cloze_judge(helpers.save_tiny_model(tmp_path))
+        work(started(study, judge, most_tokens=10_000_000))
+        assert counted == [1] * 5
+
+    def sums(self, run: Run) -> list[float]:
+        """Of each option, in a fixed order."""
+        labels = Label.objects.filter(assignment__rater=run.rater, scores__isnull=False)
+        in_order = labels.order_by("assignment__row", "column", "question").values_list("scores", flat=True)
+        return [of["logprob"] for scores in in_order for of in scores["options"].values()]

@@ -1,0 +1,81 @@
+"""A recipe in a model's words: what is proposed of it, and that only what a person has read over is added."""
+
+from __future__ import annotations
+
+from django.urls import reverse
+
+from annotation import actions
+from annotation.models import Sheet
+from recipes.cooking.taking_apart.proposing import propose
+from recipes.memorization import demo_study
+from tests import builders
+from tests.builders import ClientOf
+
+ANSWER = """Sure! Here is a recipe for you:
+
+## Creamy Coleslaw
+
+**Ingredients:**
+- 1/2 small head white cabbage, finely shredded
+- 2 large carrots, peeled and grated
+- salt and pepper to taste
+
+**Instructions:**
+1. Shred the cabbage with a knife and place it in a large bowl.
+2. Whisk the mayonnaise in a small bowl.
+
+Enjoy!
+"""
+
+
+def test_names_stand_without_amounts_and_the_lines_are_kept_apart() -> None:
+    proposal = propose(ANSWER)
+    assert proposal.name == "Creamy Coleslaw"
+    assert proposal.ingredients == (
+        ("white cabbage", "1/2 small head white cabbage, finely shredded"),
+        ("carrots", "2 large carrots, peeled and grated"),
+        ("salt", "salt and pepper to taste"),
+        ("pepper", "salt and pepper to taste"),
+    )
+    assert len(proposal.steps) == 2
+    assert [(task.task, task.tool, task.ingredients) for task in proposal.tasks][:1] == [
+        ("shred", "knife", "white cabbage")
+    ]
+
+
+def test_a_text_without_a_recipe_comes_to_nothing() -> None:
+    proposal = propose("Dear all,\n\nthe meeting is on Friday.")
+    assert not proposal.ingredients
+    assert not proposal.tasks
+
+
+def test_a_models_answer_is_read_over_and_then_added_as_it_was_changed(db: None, client_of: ClientOf) -> None:
+    manager = builders.user("mia")
+    actions.create_study(slug="slaw", title="Slaw", scheme=demo_study.paper_scheme(), by=manager)
+    client, address = client_of(manager), reverse("recipes:add-recipe", args=["slaw"])
+
+    page = client.post(address, {"text": ANSWER})
+    assert not Sheet.objects.exists()
+    initial = page.context["form"].initial
+    assert "carrots | 2 large carrots, peeled and grated" in initial["ingredients"]
+
+    changed = initial | {"name": "Slaw", "tasks": "shred | knife | white cabbage\nwhisk | | mayonnaise"}
+    refused = client.post(address, changed | {"proposed": "1", "tasks": "a | b | c | d"}).content.decode()
+    assert "should read: task | tool | ingredients" in refused
+    assert "large carrots, peeled and grated" in refused  # nothing that was written is lost
+    assert "write at least one" in client.post(address, changed | {"proposed": "1", "tasks": ""}).content.decode()
+    client.post(address, changed | {"proposed": "1"})
+
+    recipe = Sheet.objects.get().recipe
+    assert recipe.name == "Slaw"
+    assert recipe.ingredients == ["white cabbage", "carrots", "salt", "pepper"]
+    assert recipe.written[1] == "2 large carrots, peeled and grated"
+    assert [task["task"] for task in recipe.tasks] == ["shred", "whisk"]
+    documents = client.get(reverse("recipes:documents", args=["slaw"])).content.decode()
+    assert "2 large carrots, peeled and grated" in documents
+
+
+def test_a_study_of_something_else_is_not_asked_for_recipes(db: None, client_of: ClientOf) -> None:
+    leases = builders.leases()
+    page = client_of(leases.manager).get(reverse("recipes:documents", args=["leases"])).content.decode()
+    assert "recipe" not in page.lower()

@@ -1,0 +1,348 @@
+"""What a certificate is bound to, that nothing changes it, and what goes with exports."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import itertools
+import json
+import zipfile
+from collections import Counter
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connection, transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation import actions as annotating
+from annotation import doors
+from annotation.actions import Refused
+from annotation.evidence.blocks import Block
+from annotation.evidence.kinds import PARAGRAPH
+from annotation.models import Arrival, Assignment, User
+from judges import actions as judging
+from judges.models import FittedCalibration, Judge, Run
+from llm.actions import store_prompt
+from reports.actions import freeze
+from reports.data.arrays import Filters
+from reports.exports.making import make_file
+from reports.hiring import actions, queries
+from reports.hiring.models import FrozenCertificate
+from reports.models import Certificate, Export, Revocation, Split, TestLook
+from reports.queries import label_table
+from tests.builders import ApiOf, ClientOf
+from tests.reports.hiring import simulated
+from tests.reports.hiring.simulated import World
+
+pytestmark = pytest.mark.django_db
+FAR = datetime.date(2099, 1, 1)
+LEXICAL = "questions: {claims.made: {lexical: {in: [paragraph], same: made, part: made, none: other}}}"
+
+
+@pytest.fixture
+def world() -> World:
+    made = simulated.world(n_sheets=1, n_rows=24, n_labelled=22, unsure=0.0)
+    actions.draw_split(study=made.study, unit="row", share=60, seed=3, by=made.manager)
+    return made
+
+
+def certified(world: World, **asked: Any) -> Certificate:
+    asked = {"epsilon": 0.2, "confidence": 0.8, "until": FAR, "by": world.manager, **asked}
+    made = actions.certify(study=world.study, rater=world.rater, question=world.question, **asked).certificate
+    assert made is not None
+    return made
+
+
+def change_prompt(world: World) -> None:
+    text = simulated.PROMPT.replace("Is ", "Say whether ")
+    Judge.objects.filter(pk=world.judge.pk).update(prompt=store_prompt(name="other", text=text))
+
+
+def change_weights(world: World) -> None:
+    run = Run.objects.get(rater=world.rater)
+    run.provenance["workers"].append({"weights_sha256": "b" * 64})
+    run.save()
+
+
+def change_model(world: World) -> None:
+    assert world.judge.model is not None
+    world.judge.model.revision = "v2"
+    world.judge.model.save()
+
+
+def change_scheme(world: World) -> None:
+    scheme = world.study.scheme
+    type(scheme).objects.filter(pk=scheme.pk).update(spec={**scheme.spec, "title": "Other claims"})
+
+
+@pytest.mark.parametrize("change", [change_prompt, change_weights, change_model, change_scheme])
+def test_a_change_of_what_judges_revokes_it(world: World, change: Any) -> None:
+    certificate = certified(world)
+    assert actions.watch() == []
+
+    change(world)
+
+    [revocation] = actions.watch()
+    assert (revocation.certificate, revocation.why) == (certificate, Revocation.Why.CHANGED)
+    assert actions.watch() == []
+    found = simulated.certificate_of(world.study)
+    with pytest.raises(Refused):
+        actions.take_over(certificate=found, share=10, seed=1, raters=world.people, shown="", by=None)
+
+
+def test_a_model_that_is_changed_revokes_it_by_itself(world: World, django_capture_on_commit_callbacks: Any) -> None:
+    certified(world)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        change_model(world)
+
+    assert Revocation.objects.get().why == Revocation.Why.CHANGED
+
+
+def test_another_reader_of_the_evidence_revokes_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    versions = {"reader": "1"}
+    monkeypatch.setattr("reports.doors._evidence_readers", [lambda study: versions])
+    certified(world)
+    assert actions.watch() == []
+
+    versions["reader"] = "2"
+
+    [revocation] = actions.watch()
+    assert "reader of the evidence" in revocation.reason
+
+
+def test_nothing_changes_a_certificate(world: World) -> None:
+    certificate = certified(world)
+
+    with pytest.raises(FrozenCertificate):
+        certificate.save()
+    with pytest.raises(FrozenCertificate):
+        Certificate.objects.update(epsilon=0.01)
+    with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("UPDATE reports_certificate SET epsilon = 0.01")
+    actions.revoke(certificate=certificate, why=Revocation.Why.HAND, reason="A better one is there.", by=world.manager)
+    with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("UPDATE reports_revocation SET reason = 'none'")
+
+
+def test_it_computes_to_the_same_bytes_whatever_is_labelled_later(world: World) -> None:
+    certificate = certified(world)
+    for assignment in world.assign(world.people[1], world.rows[:4]):
+        world.say(assignment, wrong=1.0)
+
+    call_command("recompute_certificate", certificate.name)
+
+    with pytest.raises(CommandError, match="no certificate"):
+        call_command("recompute_certificate", "0" * 12)
+
+
+def test_it_keeps_the_versions_that_led_to_the_judge(world: World, client_of: ClientOf) -> None:
+    assert world.judge.model is not None
+    text = simulated.PROMPT.replace("Is ", "Say whether ")
+    first = judging.create_judge(name="first", method="cloze", model=world.judge.model, prompt_text=text)
+    judging.came_from(judge=world.judge, parent=first, how="copy", study=world.study)
+    certificate = certified(world)
+
+    before, now = json.loads(certificate.document)["lineage"]
+    assert (before["name"], before["development"]) == ("first", None)
+    assert (now["name"], now["how"]) == ("scorer", "copy")
+    assert now["prompt_sha256"] == world.judge.prompt.digest
+    # The judge is right in all cells; only development documents that somebody labelled are looked at.
+    parts = queries.parts_of(world.study)
+    labelled = set(Assignment.objects.filter(rater=world.people[0]).values_list("row", flat=True))
+    seen = [pk for pk in labelled if not parts[pk]]
+    assert now["development"] == {"accuracy": 1.0, "cells": simulated.CELLS * len(seen), "documents": len(seen)}
+
+    judging.came_from(
+        judge=first, parent=judging.create_judge(name="w", method="lexical", prompt_text=LEXICAL), how="copy"
+    )
+    call_command("recompute_certificate", certificate.name)
+    page = client_of(world.manager).get(certificate.get_absolute_url()).content.decode()
+    assert "<code>first</code>" in page
+
+
+def test_it_expires(world: World) -> None:
+    certificate = certified(world)
+
+    assert queries.standing_of(certificate).holds
+    assert queries.standing_of(certificate, today=FAR + datetime.timedelta(days=1)).code == "expired"
+    with pytest.raises(Refused):
+        certified(world, until=datetime.date(2020, 1, 1))
+
+
+def test_a_test_that_fails_gives_none_and_is_counted(world: World, client_of: ClientOf) -> None:
+    came = actions.certify(
+        study=world.study, rater=world.rater, question=world.question, epsilon=0.01, confidence=0.99, until=FAR, by=None
+    )
+
+    assert came.certificate is None
+    page = client_of(world.manager).get(reverse("reports:test-outcome", args=[world.study.slug, came.look.pk]))
+    assert "even without a wrong cell they could not show it" in page.content.decode()
+    assert certified(world).request["looks_before"] == {"tests": 1, "tests_of_this": 1, "others": 0}
+
+
+# --- the split -------------------------------------------------------------------------------------------------------
+
+
+def test_examples_come_from_development_alone(world: World) -> None:
+    development = doors.example_rows(world.study)
+
+    assert development == queries.development_rows(world.study)
+    assert development is not None
+    assert len(development) == 10
+    assert development.isdisjoint(world.study.split.rows.filter(test=True).values_list("row_id", flat=True))
+
+
+def test_a_row_that_comes_later_has_a_part_that_stays(world: World) -> None:
+    row = annotating.add_row(sheet=world.study.sheets.get(), name="Late", evidence=[Block(PARAGRAPH, "It is.")])
+
+    part = queries.parts_of(world.study)[row.pk]
+    certified(world)
+
+    assert world.study.split.rows.get(row=row).test == part
+
+
+def test_whole_sheets_are_drawn_whole(world: World) -> None:
+    second = annotating.add_sheet(study=world.study, title="Second", columns={"claims": [{"claim": "claim 1"}]})
+    annotating.add_row(sheet=second, name="Page 1", evidence=[Block(PARAGRAPH, "It is.")])
+
+    actions.draw_split(study=world.study, unit="sheet", share=50, seed=1, by=None)
+
+    by_sheet: dict[int, set[bool]] = {}
+    for sheet, test in Split.objects.get().rows.values_list("row__sheet", "test"):
+        by_sheet.setdefault(sheet, set()).add(test)
+    assert sorted(map(sorted, by_sheet.values())) == [[False], [True]]
+
+
+def test_looks_are_counted_and_stop_a_new_draw(world: World, client_of: ClientOf) -> None:
+    client = client_of(User.objects.get(username="rene"))
+    slug = [world.study.slug]
+
+    client.get(reverse("reports:hiring", args=slug))
+    client.get(reverse("reports:choose-judge", args=slug))
+    assert not TestLook.objects.exists()
+    for _again in range(2):
+        client.get(reverse("reports:report", args=slug))
+        client.get(reverse("reports:labels", args=slug)).getvalue()
+
+    assert sorted(TestLook.objects.values_list("what", flat=True)) == ["download", "report"]
+    with pytest.raises(Refused, match="looked at already"):
+        actions.draw_split(study=world.study, unit="row", share=50, seed=9, by=None)
+
+
+def test_what_the_core_gives_and_comparisons_are_looks(world: World, api_of: ApiOf) -> None:
+    api, slug = api_of(world.manager), world.study.slug
+    report = freeze(study=world.study, title="First", filters=Filters(), by=None)
+    assert not TestLook.objects.exists()
+
+    assert api.get(reverse("api:compare-reports", args=[slug, report.pk, report.pk])).status_code == 200
+    assert [look.what for look in TestLook.objects.all()] == ["report"]
+    assert api.get(reverse("api:labels", args=[slug])).status_code == 200
+    assert [look.what for look in TestLook.objects.all()] == ["download", "report"]
+
+
+def test_what_a_calibration_was_fitted_to_tests_nothing(world: World) -> None:
+    fitted = sorted(world.study.split.rows.filter(test=True).values_list("row_id", flat=True))[:6]
+    FittedCalibration.objects.create(study=world.study, rater=world.rater, questions={}, lineage={"rows": fitted})
+
+    again = actions.draw_split(study=world.study, unit="row", share=60, seed=3, by=None)
+    assert not again.rows.filter(test=True, row__in=fitted).exists()
+    assert again.rows.filter(test=True).count() == 14
+
+    second = annotating.add_sheet(study=world.study, title="Second", columns={"claims": [{"claim": "claim 1"}]})
+    late = annotating.add_row(sheet=second, name="Page 1", evidence=[Block(PARAGRAPH, "It is so.")])
+    for seed in range(6):
+        by_sheet = actions.draw_split(study=world.study, unit="sheet", share=50, seed=seed, by=None)
+        assert [one.row_id for one in by_sheet.rows.filter(test=True)] == [late.pk]
+
+
+def test_closed_sheets_are_drawn_from_and_withdrawn_rows_are_not(world: World) -> None:
+    gone = world.rows[0]
+    annotating.withdraw_row(row=gone, reason="Its page is gone.", by=world.manager)
+    world.study.sheets.update(closed_at=timezone.now())
+
+    split = actions.draw_split(study=world.study, unit="row", share=50, seed=4, by=None)
+
+    assert (split.rows.count(), split.rows.filter(test=True).count()) == (23, 12)
+    assert not split.rows.filter(row=gone).exists()
+
+
+def test_nothing_is_computed_while_an_import_is_shown(world: World) -> None:
+    certificate = certified(world)
+    Arrival.objects.create(study=world.study, made={"assignments": [[1, 2]], "shown": []}, beat_at=timezone.now())
+
+    with pytest.raises(Refused, match="being shown"):
+        certified(world)
+    with pytest.raises(Refused, match="being shown"):
+        actions.take_over(certificate=certificate, share=10, seed=1, raters=world.people, shown="", by=None)
+    with pytest.raises(Refused, match="being shown"):
+        freeze(study=world.study, title="First", filters=Filters(), by=None)
+
+
+# --- exports ---------------------------------------------------------------------------------------------------------
+
+
+def test_certificates_travel_with_everything_in_one_zip(world: World, tmp_path: Any) -> None:
+    certificate = certified(world)
+    todo = queries.work_to_do(certificate, share=100, seed=1)
+    made = actions.take_over(
+        certificate=certificate, share=100, seed=1, raters=world.people, shown=todo.digest, by=world.manager
+    )
+    table = label_table(world.study, Filters())
+    assert {entry.certificate for entry in table.accepted} == {certificate.name}
+    assert len(table.accepted) == made.cells.count() == 2 * simulated.CELLS
+    actions.revoke(certificate=certificate, why=Revocation.Why.HAND, reason="Enough.", by=world.manager)
+    path = tmp_path / "all.zip"
+    export = Export(study=world.study, form=Export.Form.ZIP, filters=Filters().to_json(), language="en")
+
+    make_file(export, path, lambda done, step: None)
+
+    with zipfile.ZipFile(path) as archive:
+        assert archive.read(f"certificates/{certificate.name}.json").decode() == certificate.document
+        assert json.loads(archive.read(f"certificates/{certificate.name}-revoked.json"))["reason"] == "Enough."
+        labels = archive.read("labels/labels.csv").decode()
+        assert labels.count(f"{certificate.name} (revoked)") == made.cells.count()
+        parquet = io.BytesIO(archive.read("labels/labels.parquet"))
+    assert parquet.getbuffer().nbytes
+
+
+def test_the_api_gives_the_document(world: World, api_of: ApiOf) -> None:
+    certificate = certified(world)
+    api = api_of(world.manager)
+
+    [listed] = api.get(f"/api/v1/studies/{world.study.slug}/certificates/").json()
+    assert (listed["name"], listed["standing"]) == (certificate.name, "standing")
+    told = api.get(f"/api/v1/studies/{world.study.slug}/certificates/{certificate.name}/").json()
+    assert told["document"] == json.loads(certificate.document)
+    revoked = api.post(
+        f"/api/v1/studies/{world.study.slug}/certificates/{certificate.name}/revoked/", {"reason": "Enough."}
+    )
+    assert revoked.json()["standing"] == "revoked"
+    api_of(User.objects.get(username="rene"))
+    forbidden = api_of(User.objects.get(username="rene")).post(
+        f"/api/v1/studies/{world.study.slug}/certificates/{certificate.name}/revoked/", {"reason": "Enough."}
+    )
+    assert forbidden.status_code == 403
+
+
+def test_a_sheet_is_supervised_once_all_of_it_is_finished_and_stays_as_it_was() -> None:
+    world = simulated.world(n_sheets=4, n_rows=5, n_labelled=2)
+    study, boris = world.study, world.people[1]
+    actions.draw_split(study=study, unit="sheet", share=50, seed=1, by=None)
+    certificate = simulated.bare_certificate(study, world.rater, world.question)
+    todo = queries.work_to_do(certificate, share=100, seed=1)
+    actions.take_over(certificate=certificate, share=100, seed=1, raters=[boris], shown=todo.digest, by=world.manager)
+    mine = list(Assignment.objects.filter(rater=boris).order_by("row__position", "row__sheet"))
+    of_sheet = Counter(assignment.row.sheet_id for assignment in mine)
+    paths = []
+    for done, assignment in enumerate(mine, 1):  # a document of each sheet in turn
+        world.say(assignment, wrong=0.3, seed=done)
+        finished = Counter(one.row.sheet_id for one in mine[:done])
+        watched = queries.watch_of(certificate)
+        assert watched.n_clusters == sum(finished[sheet] == n for sheet, n in of_sheet.items())
+        paths.append(watched.path_wrong.tolist())
+    assert len(paths[-1]) == 4
+    for before, after in itertools.pairwise(paths):
+        assert after[: len(before)] == before

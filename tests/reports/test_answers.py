@@ -1,0 +1,366 @@
+"""The first page of a report: what it says of who agrees, and of whether a judge may stand in for a person."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.core.cache import caches
+from django.test import Client
+from django.urls import reverse
+
+from annotation import actions
+from annotation.models import Assignment, Label, Row, Study
+from reports import doors, sentences
+from reports.answer_figures import answer_figures
+from reports.answers import Answers, answers_of
+from reports.contents import contents_of
+from reports.data.arrays import Filters
+from reports.digests import study_digest
+from reports.exports.figures import figure_csv
+from reports.figures.svg import draw
+from reports.live import Live
+from tests import builders
+from tests.builders import ClientOf
+from tests.reports import studies
+from tests.reports.studies import answered, gold, judge, rater, sheet
+
+
+def made(study: Study, **filters: Any) -> Answers:
+    return answers_of(studies.report(study, **filters))
+
+
+def one_sheet(study: Study, people: dict[str, list[str]], judged: list[str]) -> None:
+    soup = sheet(study, items=len(judged[0]), rows=len(judged))
+    for code, rows in people.items():
+        answered(rater(study, code), soup, rows)
+    answered(judge(study), soup, judged)
+
+
+def said(of: Answers) -> str:
+    return " ".join(each.text for each in [*sentences.about_people(of, "letters"), *sentences.about_judges(of)])
+
+
+FOUR = "ffnaffnaffna"  # 12 cells a row; ten rows are the documents that the test of a judge asks for
+
+
+def test_two_people_are_never_enough_for_a_judge_to_pass(study: Study) -> None:
+    one_sheet(study, {"A1": [FOUR] * 3, "A2": [FOUR] * 3}, [FOUR] * 3)
+    text = said(made(study))
+
+    assert "cannot be said: not enough annotators" in text
+    assert "may stand in for a person on “Items”:" not in text
+    assert made(study).questions[0].judges[0].verdict == "not-enough"
+
+
+def test_judges_that_the_test_says_nothing_of_for_one_reason_share_a_sentence(study: Study) -> None:
+    one_sheet(study, {"A1": [FOUR] * 10, "A2": [FOUR] * 10}, [FOUR] * 10)
+    answered(judge(study, "J2"), study.sheets.get(), [FOUR] * 10)
+    told = [each.text for each in sentences.about_judges(made(study)) if "“Items”" in each.text and each.warns]
+
+    assert told == [
+        "Whether any of J1, J2 may stand in for a person on “Items” cannot be said: not enough annotators: the test "
+        "needs three with enough cells."
+    ]
+
+
+def test_a_judge_that_answers_as_three_people_do_may_stand_in_and_one_that_does_not_may_not(study: Study) -> None:
+    people = {"A1": [FOUR] * 10, "A2": [FOUR] * 10, "A3": [FOUR] * 10}
+    one_sheet(study, people, [FOUR] * 10)
+    assert "J1 may stand in for a person on “Items”" in said(made(study))
+
+    other = studies.study("others")
+    one_sheet(other, people, ["a" * 12] * 10)
+    assert "J1 may not stand in for a person on “Items”" in said(made(other))
+
+
+def test_many_people_are_held_against_one_another_since_one_of_many_agrees_with_anything(study: Study) -> None:
+    # Five people; in each row's two cells one of them, another each time, says “a” where the others say “f”.
+    people = {f"A{n}": ["fa" if n == row else "ff" for row in range(5)] * 2 for n in range(5)}
+    one_sheet(study, people, ["fa"] * 10)
+    [judge] = made(study).questions[0].judges
+
+    # First cells: everybody agrees. Second cells: the one finds none of 4 others alike, each of the four 3 of 4, so
+    # (4 * 3/4) / 5 = 0.6; the judge finds the one alone, for four of five people: (4 * 1/4 + 0) / 5 = 0.2.
+    assert judge.n_others == 4
+    assert judge.ceiling == pytest.approx((1 + 0.6) / 2)
+    assert judge.beside_ceiling == pytest.approx((1 + 0.2) / 2)
+    tiles = sentences.tiles(made(study))
+    assert tiles[1].value == "80.0 %"
+    assert "J1, which comes nearest, reaches 60.0 %" in tiles[1].under
+    assert "one of many agrees with nearly any answer" in said(made(study))
+    table = next(t for t in contents_of(studies.report(study)).tables if t.key.endswith("judge-figures"))
+    heads = [head.key for head in table.heads]
+    assert table.rows[0][heads.index("ceiling_each")] == pytest.approx(0.8)
+    assert table.rows[0][heads.index("ceiling_judge_each")] == pytest.approx(0.6)
+
+
+def test_the_third_tile_says_whether_a_judge_may_replace_a_person(study: Study) -> None:
+    people = {"A1": [FOUR] * 10, "A2": [FOUR] * 10, "A3": [FOUR] * 10}
+    one_sheet(study, people, [FOUR] * 10)
+    assert sentences.tiles(made(study))[2].value == "Yes"
+
+    other = studies.study("others")
+    one_sheet(other, people, ["a" * 12] * 10)
+    assert sentences.tiles(made(other))[2].value == "No"
+
+    few = studies.study("few")
+    one_sheet(few, {"A1": [FOUR] * 3, "A2": [FOUR] * 3}, [FOUR] * 3)
+    tile = sentences.tiles(made(few))[2]
+    assert (tile.value, tile.under) == ("Cannot be said", "J1: not enough annotators")
+
+
+def test_agreement_has_its_level_its_interval_and_what_was_published(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published = doors.Published("items.presence", kappa=0.1, accuracy=0.2, source="They")
+    monkeypatch.setitem(doors._published, "letters", (published,))
+    one_sheet(study, {"A1": [FOUR] * 12, "A2": ["ffnaffnaffnf"] * 12}, [FOUR] * 12)
+    of = made(study, by="document", n_draws=200)
+    text = said(of)
+
+    # 11 of 12 cells alike; chance: f 6/12 × 7/12 + n 3/12 × 3/12 + a 3/12 × 2/12 = 57/144;
+    # (132 - 57) / (144 - 57) = 0.862
+    assert "Agreement between people is almost perfect: Cohen’s κ = 0.86 [0.86, 0.86] (1 recipe-pair)." in text
+    assert "Published κ of “Items” (They): 0.10; here it is 0.86" in text
+    assert "higher, and the interval does not hold it" in text
+    assert "Published A_h of “Items” (They): 20.0 %; here it is 91.7 %" in text
+
+
+def test_what_reads_as_the_published_number_is_not_called_higher(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    published = doors.Published("items.presence", kappa=None, accuracy=0.916, source="They")
+    monkeypatch.setitem(doors._published, "letters", (published,))
+    one_sheet(study, {"A1": [FOUR] * 12, "A2": ["ffnaffnaffnf"] * 12}, [FOUR] * 12)
+    assert "here it is 91.7 %: higher." in said(made(study))
+
+    monkeypatch.setitem(doors._published, "letters", (replace(published, accuracy=0.917),))
+    assert "here it is 91.7 %: the same." in said(made(study))
+
+
+def test_too_few_documents_are_said_instead_of_an_interval(study: Study) -> None:
+    one_sheet(study, {"A1": [FOUR] * 3, "A2": [FOUR[::-1]] * 3}, [FOUR] * 3)
+
+    assert "Without an interval, since there is too little data to draw from: Items." in said(
+        made(study, by="document", n_draws=100)
+    )
+
+
+def test_what_is_not_defined_is_said_with_its_reason(study: Study) -> None:
+    soup = sheet(study, items=2)
+    answered(rater(study, "A1"), soup, ["fn"])
+
+    assert "How far people agree cannot be said: no cell was answered by two people." in said(made(study))
+    assert [tile.value for tile in sentences.tiles(made(study))] == ["–", "–", "–"]
+
+
+def test_the_paragraphs_name_the_numbers(study: Study) -> None:
+    one_sheet(study, {"A1": [FOUR] * 3, "A2": [FOUR] * 3, "A3": [FOUR] * 3}, [FOUR] * 3)
+    of = made(study)
+    methods = sentences.methods_paragraph(of, study.scheme.parsed.words)
+    results = sentences.results_paragraph(of, "letters")
+
+    assert methods.startswith(
+        "3 annotators labelled 3 documents in 1 recipes; 3 documents were labelled by two or more."
+    )
+    assert "bootstrap" not in methods  # none were drawn
+    assert "On “Items” annotators reached κ = 1.00; A_h = 100.0 %, almost perfect agreement" in results
+    assert "J1 on “Items”: A_m = 100.0 %; human ceiling 100.0 %" in results
+
+
+@pytest.mark.once
+def test_the_figures_are_drawn_and_are_data(study: Study) -> None:
+    one_sheet(study, {"A1": [FOUR] * 10, "A2": [FOUR] * 10, "A3": [FOUR] * 10}, [FOUR] * 10)
+    figures = answer_figures(made(study))
+
+    assert [figure.key for figure in figures] == ["answers.agreement", "answers.ceiling", "answers.alternative"]
+    assert b"<svg" in draw(figures[1])
+    assert "Items,a person: the human ceiling,1.0,," in figure_csv(figures[1])
+    assert "Items,J1,1.0,," in figure_csv(figures[1])
+
+
+# --- what is kept, and for how long -----------------------------------------------------------------------------------
+
+
+def labelled(study: Study) -> Assignment:
+    soup = sheet(study, items=3, rows=2)
+    first = rater(study, "A1")
+    answered(first, soup, ["ffn", "fff"])
+    answered(rater(study, "A2"), soup, ["ffa", "ffa"])
+    answered(judge(study), soup, ["fan", "fan"])
+    return Assignment.objects.filter(rater=first).earliest("pk")
+
+
+def change_label(study: Study, mine: Assignment) -> None:
+    label = mine.labels.select_related("column", "question").earliest("pk")
+    near = label.question.options.get(key="near")
+    actions.record(assignment=mine, answers=[actions.Answer(label.column, label.question, near)], key=uuid.uuid4())
+
+
+def clear_label(study: Study, mine: Assignment) -> None:
+    label = mine.labels.select_related("column", "question").earliest("pk")
+    actions.record(assignment=mine, answers=[actions.Answer(label.column, label.question, None)], key=uuid.uuid4())
+
+
+def swap_labels(study: Study, mine: Assignment) -> None:
+    """Two labels change places: no count and no sum of options moves."""
+    change = {label.pk: label for label in mine.labels.select_related("column", "question", "option")}
+    found, near = [next(label for label in change.values() if label.option.key == key) for key in ("found", "near")]
+    for label, other in ((found, near), (near, found)):
+        answer = actions.Answer(label.column, label.question, other.option)
+        actions.record(assignment=mine, answers=[answer], key=uuid.uuid4())
+
+
+def expose(study: Study, mine: Assignment) -> None:
+    Label.objects.filter(assignment=mine).update(exposed=True)
+
+
+def skip(study: Study, mine: Assignment) -> None:
+    label = mine.labels.select_related("column", "question").earliest("pk")
+    actions.record(
+        assignment=mine,
+        answers=[actions.Answer(label.column, label.question, None, skip="I cannot tell")],
+        key=uuid.uuid4(),
+    )
+
+
+def add_gold(study: Study, mine: Assignment) -> None:
+    answered(gold(study), mine.row.sheet, ["fff", "fff"])
+
+
+def withdraw(study: Study, mine: Assignment) -> None:
+    Row.objects.filter(pk=mine.row_id).update(withdrawn_at="2026-01-01T00:00:00Z")
+
+
+def plan_more(study: Study, mine: Assignment) -> None:
+    Assignment.objects.create(rater=rater(study, "A9"), row=mine.row)
+
+
+def take_away(study: Study, mine: Assignment) -> None:
+    Assignment.objects.filter(pk=mine.pk).update(state=Assignment.State.WITHDRAWN)
+
+
+def rename(study: Study, mine: Assignment) -> None:
+    Study.objects.filter(pk=study.pk).update(title="Another title")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [change_label, clear_label, swap_labels, expose, skip, add_gold, withdraw, plan_more, take_away, rename],
+    ids=lambda change: change.__name__,
+)
+def test_whatever_changes_the_report_is_another_digest(study: Study, change: Any) -> None:
+    mine = labelled(study)
+    before = study_digest(study)
+    assert study_digest(Study.objects.get(pk=study.pk)) == before
+    change(study, mine)
+
+    assert study_digest(Study.objects.get(pk=study.pk)) != before
+
+
+def test_another_study_leaves_what_is_kept(study: Study) -> None:
+    labelled(study)
+    before = study_digest(study)
+    other = studies.study("others")
+    change_label(other, labelled(other))
+
+    assert study_digest(study) == before
+
+
+def test_a_report_is_kept_until_a_label_changes(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = labelled(study)
+    first = Live(study).made(Filters())
+    with monkeypatch.context() as patched:
+        patched.setattr("reports.live.compute", lambda *_: pytest.fail("it is kept"))
+        assert Live(study).made(Filters()).contents.content == first.contents.content
+        assert Live(study).kept(replace(Filters(), seed=1)) is None
+    change_label(study, mine)
+
+    assert Live(study).kept(Filters()) is None
+    assert Live(study).made(Filters()).contents.content != first.contents.content
+
+
+# --- pages ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def client(study: Study, client_of: ClientOf) -> Client:
+    caches["reports"].clear()
+    user = builders.user("rene")
+    actions.add_member(study=study, user=user, role=builders.Role.RESEARCHER)
+    return client_of(user)
+
+
+def get(client: Client, study: Study, name: str, *args: str, query: str = "", **headers: str) -> str:
+    response = client.get(reverse(f"reports:{name}", args=[study.slug, *args]) + query, headers=headers)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_a_page_comes_without_intervals_and_fetches_itself_with_them(client: Client, study: Study) -> None:
+    labelled(study)
+    first = get(client, study, "report")
+    fetched = get(client, study, "report", query="?by=document", **{"HX-Request": "true"})
+    again = get(client, study, "report")
+
+    assert 'hx-trigger="load"' in first
+    assert "2,000 bootstrap resamples" not in first
+    assert "2,000 bootstrap resamples" in fetched
+    assert "2,000 bootstrap resamples" in again
+    assert 'hx-trigger="load"' not in again
+
+
+def test_every_table_has_a_page_and_each_address_of_the_one_page_leads_there(client: Client, study: Study) -> None:
+    labelled(study)
+    contents = Live(study).made(Filters(by="document")).contents
+    keys = [table.key for table in contents.tables] + [figure.key for figure in contents.figures]
+    assert len(keys) > 25
+    for key in keys:
+        response = client.get(reverse("reports:at", args=[study.slug]), {"table": key})
+        assert response.status_code == 302, key
+        address, _, anchor = response["Location"].partition("#")
+        assert anchor == key
+        assert f'id="{key}"' in client.get(address).content.decode(), key
+    assert client.get(reverse("reports:at", args=[study.slug]), {"table": "nothing"}).status_code == 404
+
+
+def test_a_table_is_taken_along_as_it_stands(client: Client, study: Study) -> None:
+    labelled(study)
+    text = get(client, study, "table", query="?table=items.presence.judges")
+
+    assert text.splitlines()[0].startswith("\ufeffJudge,A_m,")
+    assert text.splitlines()[1].startswith("J1,0.")
+    address = reverse("reports:table", args=[study.slug])
+    assert client.get(address, {"table": "items.presence.judges", "person": "nobody"}).status_code == 400
+
+
+def test_two_judges_stand_side_by_side_and_the_filters_are_said(client: Client, study: Study) -> None:
+    labelled(study)
+    soup = study.sheets.get()
+    answered(judge(study, "J2"), soup, ["ffn", "ffn"])
+    text = get(client, study, "compare-live", query="?a-judge=J1&b-judge=J2")
+
+    assert "numbers are not the same" in text
+    assert re.search(r"<th scope=\"row\">Judges</th><td>J1</td><td>J2 .*not the same", text)
+    # As any person said, J1 is right in 3 of 6 cells and J2 in 5: their A_m stand in one line.
+    assert re.search(r"the judge</th><td>A_m</td><td class=\"n\">0\.500</td><td class=\"n\">0\.833</td>", text)
+
+
+def test_every_statistic_of_the_agreement_leads_to_the_glossary(client: Client, study: Study) -> None:
+    labelled(study)
+    page = get(client, study, "question", "items.presence")
+    entries = set(re.findall(r'glossary/#([\w-]+)"', page))
+    glossary = get(client, study, "glossary")
+
+    assert {"cohen-kappa", "corrected-kappa", "macro-accuracy", "percent-agreement", "krippendorff-alpha"} <= entries
+    assert all(f'id="{entry}"' in glossary for entry in entries)
+
+
+def test_the_paragraphs_stand_in_both_languages(client: Client, study: Study) -> None:
+    labelled(study)
+    page = get(client, study, "methods")
+
+    assert page.count('class="paragraph" lang="en"') == page.count('class="paragraph" lang="cs"') == 2
+    assert page.count("data-copy=") == 4

@@ -1,0 +1,96 @@
+"""What is kept as arrays or made in parts, so that a million labels need little memory, is the same as in one piece."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from reports.contents import Contents, ContentsPart
+from reports.data.label_table import AssignmentEntry, Assignments
+from reports.figures.base import Figure
+from reports.stats import pairs, small_sheets
+from reports.stats.answers import Answers
+from reports.stats.small_sheets import corrected_kappas
+from reports.tables import Head, ReportTable
+
+pytestmark = pytest.mark.once
+
+
+def test_assignments_are_the_entries_that_they_were_made_of() -> None:
+    entries = [
+        AssignmentEntry(rater, row, 1 + row % 2, ("open", "failed", "submitted")[row % 3], ("a",) if row == 4 else ())
+        for row in range(7)
+        for rater in (3, 0)
+    ]
+    made = Assignments.of(entries)
+
+    assert list(made) == entries
+    assert len(made) == 14
+    assert [made[0], made[-1], made[8]] == [entries[0], entries[-1], entries[8]]
+    assert made[2:12:3] == entries[2:12:3]
+    assert made.at(np.array([9, 9, 0])) == [entries[9], entries[9], entries[0]]
+    assert made.are("failed").tolist() == [entry.state == "failed" for entry in entries]
+    assert not made.are("withdrawn").any()
+    assert list(Assignments.of([])) == []
+    with pytest.raises(IndexError):
+        made[14]
+
+
+def answers(seed: int) -> Answers:
+    rng = np.random.default_rng(seed)
+    cell, rater = np.unique(rng.integers(0, [90, 6], (300, 2)), axis=0).T
+    code = rng.integers(0, 4, cell.size)
+    return Answers.from_long(rater=rater, cell=cell, sheet=cell // 3 % 2, code=code, n_options=4, document=cell // 3)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_pairs_are_counted_alike_whether_sorted_or_in_their_places(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_place = pairs.pair_tables(answers(seed))
+    monkeypatch.setattr(pairs, "_FEW", 0)
+    monkeypatch.setattr(pairs, "_COMPARISONS_AT_ONCE", 50)
+    by_sorting = pairs.pair_tables(answers(seed))
+
+    for name in ("sheet", "rater_a", "rater_b", "pair", "option_a", "option_b", "count"):
+        assert getattr(in_place, name).tolist() == getattr(by_sorting, name).tolist(), name
+    assert in_place.n_comparisons > 100
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_documents_are_corrected_for_alike_in_parts(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = answers(seed)
+    tables = pairs.pair_tables(said)
+    whole = corrected_kappas(said, tables, "quadratic")
+    monkeypatch.setattr(small_sheets, "_COMPARISONS_AT_ONCE", 20)
+
+    assert np.isfinite(whole).any()
+    np.testing.assert_array_equal(corrected_kappas(said, tables, "quadratic"), whole)
+
+
+def test_answers_that_come_in_another_order_are_the_same() -> None:
+    said = answers(1)
+    order = np.random.default_rng(1).permutation(said.cell.size)
+    mixed = Answers.from_long(
+        rater=said.rater[order], cell=said.cell[order], sheet=said.sheet[order], code=said.code[order],
+        document=said.document[order], n_options=4,
+    )  # fmt: skip
+    assert mixed.code.tolist() == said.code.tolist()
+
+
+def test_contents_are_written_as_json_in_one_piece_would_be() -> None:
+    rows = tuple((f"“{n}”\n", n / 3, n, None) for n in range(2500))
+    heads = (Head("a", "A"), Head("b", "B", "number"), Head("c", "C", "count"), Head("d", "D", "note"))
+    data = {"names": ["x"], "values": [[None, 0.1 + 0.2], []], "label": "κ"}
+    tables = ReportTable("t", "", "T", heads, rows), ReportTable("e", "", "E", (), ())
+    part = ContentsPart("p", "P", 1, tables, (Figure("f", "matrix", "", "F", data, "how", "alt"),))
+    made = Contents((("study", "S"),), 5, (part, ContentsPart("q", "", 0, ())))
+
+    read = json.loads(made.content)
+    assert read["parts"][0]["tables"][0]["rows"][1] == ["“1”\n", 0.3333333333, 1, None]
+    assert read["parts"][0]["figures"][0]["data"]["values"] == [[None, 0.3], []]
+    assert (
+        made.content
+        == json.dumps(read, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    )
+    assert "".join(made.indented()) == json.dumps(read, ensure_ascii=False, indent=1)

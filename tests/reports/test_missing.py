@@ -1,0 +1,82 @@
+"""Missing labels by reason, and coverage of each sheet by itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from reports.contents import contents_from
+from reports.data.arrays import PEOPLE, Filters
+from reports.data.cells import study_data
+from reports.data.label_table import LabelTable, SkipEntry
+from reports.exports.figures import figure_csv
+from reports.figures.svg import draw
+from tests.reports.make_frozen import label_table
+
+MOST = 2
+
+
+@pytest.fixture(scope="module")
+def table() -> LabelTable:
+    """Six sheets × three documents; three people, two judges, a gold; skips, unreadable answers, failures, presets."""
+    made: LabelTable = label_table(7, 6, 3)
+    return made
+
+
+def test_reasons_add_up_to_the_cells_without_a_label(table: LabelTable) -> None:
+    for question in study_data(table, Filters()).questions:
+        missing: Counter[str] = Counter()
+        for of in question.missing:
+            missing[of.rater.code] += of.n
+        given = {of.rater.code: of.of for of in question.missing if of.of is not None}
+        [people] = [voice for voice in question.voices if voice.name == PEOPLE]
+        assert set(given) <= {"A1", "A2", "A3"}
+        # All cells that people were to fill, less those with an option.
+        assert sum(missing[code] for code in given) == (people.selections < 0).sum()
+        assert sum(of for of in given.values() if of) == people.selections.size
+
+
+def test_a_reason_is_told_as_it_was_said_and_the_rare_ones_together(
+    table: LabelTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reports.tables.missingness.MOST_REASONS", MOST)
+    [first, *_rest] = [skip for skip in table.skips if table.assignments[skip.assignment].rater == 0]
+    there = {(skip.assignment, skip.column, skip.question) for skip in table.skips}
+    labelled = {tuple(line) for line in table.labels[:, :3].tolist()}
+    spare = [
+        (place, column)
+        for place, work in enumerate(table.assignments)
+        if work.rater == 0
+        for column, entry in enumerate(table.columns)
+        if entry.section == "items" and entry.sheet == table.rows[work.row].sheet
+    ]
+    free = [cell for cell in spare if (*cell, 0) not in there | labelled]
+    more = [SkipEntry(place, column, 0, f"reason {n}") for n, (place, column) in enumerate(free)]
+    told = replace(table, skips=tuple(sorted([*table.skips, *more])))
+    [missing] = [of for of in contents_from(told, Filters(), "en").tables if of.key == "missing"]
+    mine = [row for row in missing.rows if row[:3] == ("Items", "A1", "skipped")]
+    assert len(more) > 0
+    assert mine[0][3] == first.reason == "cannot-tell"
+    assert {row[3] for row in mine} >= {"reason 0"}
+    n_rare = len(more) + 1 - MOST
+    assert n_rare > 1
+    assert mine[MOST:] == [(*mine[0][:3], "other reasons", n_rare, mine[-1][5])]
+
+
+def test_methods_before_did_not_tell_it(table: LabelTable) -> None:
+    contents = contents_from(table, Filters(methods=4), "en")
+    assert "missing" not in [of.key for of in contents.tables]
+    assert not [of for of in contents.figures if of.kind == "multiples"]
+
+
+def test_each_sheet_has_its_panel(table: LabelTable) -> None:
+    figures = [of for of in contents_from(table, Filters(), "en").figures if of.kind == "multiples"]
+    assert figures
+    panels = figures[0].data["panels"]
+    assert [panel["name"] for panel in panels] == [f"Soup {n}" for n in range(6)]
+    assert all(0 <= share <= 1 for panel in panels for share in panel["values"])
+    assert b"<svg" in draw(figures[0])
+    assert figure_csv(figures[0]).splitlines()[0].endswith("panel,n,value")
+    assert "6 curves" in figures[0].alt
