@@ -72,6 +72,7 @@ class Wire:
         self._changing = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
+        self._under_way: set[asyncio.Task[Any]] = set()
 
     def fetch(self, method: str, url: str, body: Mapping[str, Any] | None) -> Reply:
         """Raises httpx.RequestError, Overdue, TooLarge, Closed."""
@@ -106,12 +107,16 @@ class Wire:
         limits = httpx.Limits(max_connections=self._connections)
         async with httpx.AsyncClient(headers=self._headers, timeout=self._silence_s, limits=limits) as self._client:
             await self._stop.wait()
-            others = asyncio.all_tasks() - {asyncio.current_task()}
-            for task in others:
+            # Theirs alone: what a task has begun itself, such as a connection, it must stop itself.
+            for task in self._under_way:
                 task.cancel()
-            await asyncio.gather(*others, return_exceptions=True)
+            await asyncio.gather(*self._under_way, return_exceptions=True)
 
     async def _fetch(self, method: str, url: str, body: Mapping[str, Any] | None) -> Reply:
+        task = asyncio.current_task()
+        assert task is not None
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
         parts, size = [], 0
         try:
             async with asyncio.timeout(self._total_s), self._client.stream(method, url, json=body) as response:

@@ -64,7 +64,7 @@ def test_who_follows_the_line_comes_to_a_verdict(
 ) -> None:
     settings.PALATE_FETCH_LOOPBACK = True
     settings.PALATE_FETCH_PAUSE = 0.0
-    settings.PALATE_FETCH_SECONDS = 1.5
+    settings.PALATE_FETCH_SECONDS = 5.0
     backend = generations.writes(monkeypatch, says)
     scored = labelling.backend_of
     monkeypatch.setattr(labelling, "backend_of", lambda judge: backend if judge.writes else scored(judge))
@@ -157,7 +157,7 @@ def test_one_dish_by_hand_from_its_name_to_two_verdicts(
     lexical judge's verdict is held against the hand's."""
     settings.PALATE_FETCH_LOOPBACK = True
     settings.PALATE_FETCH_PAUSE = 0.0
-    settings.PALATE_FETCH_SECONDS = 1.5
+    settings.PALATE_FETCH_SECONDS = 5.0
     nina = pages.person("nina")
     nina.user_permissions.set(Permission.objects.filter(codename__in=["add_study", "add_judge"]))
     page = browsing.person("nina")

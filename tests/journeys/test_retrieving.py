@@ -36,7 +36,7 @@ def test_from_a_name_to_documents_and_from_a_missing_item_to_more(
 ) -> None:
     settings.PALATE_FETCH_LOOPBACK = True
     settings.PALATE_FETCH_PAUSE = 0.0
-    settings.PALATE_FETCH_SECONDS = 1.5
+    settings.PALATE_FETCH_SECONDS = 5.0
     mara = pages.person("mara")
     study = actions.create_study(slug="dishes", title="Dishes", scheme=demo_study.paper_scheme(), by=mara)
     builders.rater(study, User.objects.create_user("anna"))

@@ -49,7 +49,7 @@ class Behaviour:
     replace: float | str | None = None  # what it returns in the place of every log-probability
     extra: bool = False  # adds the most probable token to each of the prompt's, as vLLM does if asked for one
     no_usage: bool = False
-    apart: float = 0.0  # every second prompt's log-probabilities are that much lower, as with a stale prefix cache
+    apart: float = 0.0  # each prompt's log-probabilities are that much lower than the last one's, as with a stale cache
     repeats_key: bool = False  # it sends back the key that it was shown, wherever a server says something
     binds: list[str] = field(default_factory=list)  # fields of a grammar that it obeys; the others it does not know
     pictures: str = "refused"  # what it does with them: refused, read, or dropped
@@ -328,8 +328,8 @@ def complete(server: Server, body: dict[str, Any]) -> dict[str, Any]:
         logprobs = it.model(torch.tensor([ids])).logits[0].log_softmax(-1)
     own = [None, *(float(logprobs[at - 1, token]) for at, token in enumerate(ids) if at)]
     server.completed += 1
-    if behaviour.apart and server.completed % 2:
-        own = [None, *(value - behaviour.apart for value in own[1:])]
+    if behaviour.apart:
+        own = [None, *(value - behaviour.apart * server.completed for value in own[1:])]
     if behaviour.replace is not None:
         own = [None, *(float(behaviour.replace) for _ in own[1:])]
     texts = [it.tokenizer.decode([token]) for token in ids]

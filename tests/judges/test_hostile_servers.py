@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
+import socket
 import time
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import httpx
 import pytest
 
 from judges import actions
 from judges.models import Run, UnreadableAnswer
 from llm.backends.base import Backend, BackendError
 from llm.backends.openai import OpenAIBackend
+from llm.backends.openai_wire import Closed, Wire
 from llm.backends.secrets import HIDDEN, Secret
 from llm.engine.prompt import CellPrompt, RowPrompt, Sampling, Tokens
 from tests.builders import ClientOf, Leases
@@ -90,6 +95,19 @@ def test_what_is_under_way_is_stopped_when_a_run_is_cancelled(server: Running) -
     poured = server.poured()
     time.sleep(0.4)
     assert server.poured() == poured
+
+
+def test_what_is_stopped_while_it_connects_leaves_no_task_half_begun() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        url = f"http://localhost:{listening.getsockname()[1]}/"
+        for round_ in range(60):
+            wire = Wire({}, silence_s=5, total_s=5, max_bytes=1000, connections=8)
+            with ThreadPoolExecutor(6) as threads:
+                asked = [threads.submit(wire.fetch, "GET", url, None) for _ in range(6)]
+                time.sleep(0.004 + 0.0003 * round_)
+                wire.close()
+            assert {type(one.exception(timeout=5)) for one in asked} <= {Closed, httpx.ConnectError}
+    gc.collect()  # a coroutine that nobody awaited is told of here, and fails the test
 
 
 def test_a_body_without_end_is_not_read(server: Running) -> None:

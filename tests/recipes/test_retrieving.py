@@ -6,8 +6,10 @@ import csv
 import gzip
 import io
 import json
+import random
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
@@ -42,9 +44,11 @@ N_CHILI = len(PAGES["chili"])
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-    return port
+    """A port that nobody has, below those that outgoing connections are given."""
+    while True:
+        with suppress(OSError), socket.create_server(("127.0.0.1", random.randrange(20_000, 30_000))) as probe:
+            port: int = probe.getsockname()[1]
+            return port
 
 
 @pytest.fixture
@@ -52,7 +56,7 @@ def web(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[RecipeW
     """The small web, and an installation that may visit it."""
     settings.PALATE_FETCH_LOOPBACK = True
     settings.PALATE_FETCH_PAUSE = 0.0
-    settings.PALATE_FETCH_SECONDS = 1.5
+    settings.PALATE_FETCH_SECONDS = 5.0
     settings.PALATE_FETCH_MAX_BYTES = 2**21
     for name in (name for kind in engines.ENGINES for name in kind.needs):
         monkeypatch.delenv(name, raising=False)
