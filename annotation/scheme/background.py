@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import yaml
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
+from annotation.scheme import problems
 from annotation.scheme.basis import Spec
-from annotation.scheme.problems import Problem, SchemeError, bad_keys, told
 from annotation.scheme.spec import Kind, QuestionSpec
-from base import yaml_reading
 from base.sentences import gettext as _
-from base.yaml_reading import YamlRefused
 
 # What is asked of a person has no document beside it, and no other question that it follows from.
 _KINDS = (Kind.CHOICE, Kind.SCALE, Kind.FLAG, Kind.NUMBER, Kind.TEXT)
@@ -46,17 +43,4 @@ def load_background(text: str) -> BackgroundSpec:
     Raises:
         SchemeError: with every problem that was found, each with its line and key.
     """
-    try:
-        root = yaml_reading.compose(text)
-    except YamlRefused as refused:
-        raise SchemeError([Problem(refused.line, "", refused.reason)]) from refused
-    if not isinstance(root, yaml.MappingNode):
-        raise SchemeError([Problem(1, "", _("the form should begin with “questions:”"))])
-    if bad := list(bad_keys(root, ())):
-        raise SchemeError(bad)
-    try:
-        return BackgroundSpec.model_validate(yaml_reading.construct(root))
-    except YamlRefused as refused:
-        raise SchemeError([Problem(refused.line, "", refused.reason)]) from refused
-    except ValidationError as error:
-        raise SchemeError(told(root, error)) from error
+    return problems.read(text, BackgroundSpec, begins=_("the form should begin with “questions:”"))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
+from base import yaml_reading
 from base.sentences import gettext as _
+from base.yaml_reading import YamlRefused
+
+Model = TypeVar("Model", bound=BaseModel)
 
 
 class Problem(NamedTuple):
@@ -29,6 +33,29 @@ class SchemeError(ValueError):
     def __init__(self, problems: list[Problem]) -> None:
         self.problems = problems
         super().__init__("\n".join(str(problem) for problem in problems))
+
+
+def read(text: str, model: type[Model], *, begins: str) -> Model:
+    """Read a YAML file whose root is a mapping.
+
+    Args:
+        begins: what is said of a file that is no mapping.
+    Raises:
+        SchemeError: with every problem that was found, each with its line and key.
+    """
+    try:
+        root = yaml_reading.compose(text)
+        if not isinstance(root, yaml.MappingNode):
+            raise SchemeError([Problem(1, "", begins)])
+        if bad := list(bad_keys(root, ())):
+            raise SchemeError(bad)
+        data = yaml_reading.construct(root)
+    except YamlRefused as refused:
+        raise SchemeError([Problem(refused.line, "", refused.reason)]) from refused
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise SchemeError(told(root, error)) from error
 
 
 def told(root: yaml.Node, error: ValidationError) -> list[Problem]:

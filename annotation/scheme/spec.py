@@ -29,21 +29,19 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated
 
-import yaml
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, field_validator, model_validator
 
 from annotation.evidence.kinds import BlockKind
+from annotation.scheme import problems
 from annotation.scheme.basis import Facet, Key, Level, Spec, Text, first_repeated
 from annotation.scheme.block_specs import BlockSpec
-from annotation.scheme.problems import Problem, SchemeError, bad_keys, told
+from annotation.scheme.problems import Problem, SchemeError
 from annotation.scheme.questions import Colour, Kind, Merge, OptionSpec, Preset, QuestionSpec
 from annotation.scheme.rows import BenchmarkSpec, RowFacet, RowSpec, facet_word
 from annotation.scheme.rule_specs import OF_STATES, CheckSpec, Rule
 from annotation.scheme.values import ItemField, ItemsSpec, NumberSpec, TextPattern, TextSpec, TransitionsSpec
 from annotation.scheme.words import Words
-from base import yaml_reading
 from base.sentences import gettext as _
-from base.yaml_reading import YamlRefused
 
 __all__ = [
     "BenchmarkSpec",
@@ -297,19 +295,4 @@ def load_scheme(text: str) -> SchemeSpec:
     Raises:
         SchemeError: with every problem that was found, each with its line and key.
     """
-    try:
-        root = yaml_reading.compose(text)
-    except YamlRefused as refused:
-        raise SchemeError([Problem(refused.line, "", refused.reason)]) from refused
-    if not isinstance(root, yaml.MappingNode):
-        raise SchemeError([Problem(1, "", _("the file should be a mapping that starts with “key:”"))])
-    if bad := list(bad_keys(root, ())):
-        raise SchemeError(bad)
-    try:
-        data = yaml_reading.construct(root)
-    except YamlRefused as refused:
-        raise SchemeError([Problem(refused.line, "", refused.reason)]) from refused
-    try:
-        return SchemeSpec.model_validate(data)
-    except ValidationError as error:
-        raise SchemeError(told(root, error)) from error
+    return problems.read(text, SchemeSpec, begins=_("the file should be a mapping that starts with “key:”"))
