@@ -168,9 +168,9 @@ class FiltersForm(forms.Form):
         if not facets:
             return
         rows = Row.objects.filter(sheet__study=study).values_list("facets", flat=True)
-        said = [{facet.key: facet_word(words.get(facet.key, "")) for facet in facets} for words in rows]
+        said = list(rows)
         for facet in facets:
-            different = {of_row[facet.key] for of_row in said}
+            different = {facet_word(words.get(facet.key, "")) for words in said}
             if 1 < len(different) <= MOST_WORDS:
                 words = sorted(different, key=natural)
                 few = len(words) <= _BOXES

@@ -29,7 +29,8 @@ from reports.numbers.report import StudyReport, compute
 
 @dataclass(frozen=True)
 class LiveReport:
-    """What the pages of a report show. `answers_in`: the answers by language, of which a paper may need another."""
+    """What the pages of a report show. `answers_in`: the answers by language, of which a paper may need another;
+    `stands`: it is all that can be said of the labels under its key, so that its pages may be kept too."""
 
     contents: Contents
     answers: Answers
@@ -38,6 +39,7 @@ class LiveReport:
     n_people: int
     n_judges: int
     n_labels: int
+    stands: bool
 
 
 class Live:
@@ -74,8 +76,9 @@ class Live:
                 n_people=len(data.people),
                 n_judges=len(data.judges),
                 n_labels=data.n_labels,
+                stands=as_it_stood and not report.lacks,
             )
-            if as_it_stood and not report.lacks:
+            if found.stands:
                 caches["reports"].set(self.key(filters), found)
         return found
 

@@ -5,9 +5,12 @@ What is kept comes at once. Where the intervals are not, a page comes without th
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import NON_FIELD_ERRORS
 from django.http import Http404, HttpResponse, HttpResponseBadRequest, QueryDict
 from django.shortcuts import redirect, render
@@ -31,18 +34,20 @@ from reports.live import Live, LiveReport, without_intervals
 from reports.tables import ReportTable
 from reports.views.pages import keep
 
+_KEPT_S = 7 * 86_400
 READERS = (Role.RESEARCHER, Role.MANAGER)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A report that was asked for. `pending`: it has no intervals yet, and should; `query`: its filters, intervals
-    too."""
+    """A report that was asked for. `key`: under which it is kept; `pending`: it has no intervals yet, and should;
+    `query`: its filters, intervals too."""
 
     study: Study
     form: FiltersForm
     filters: Filters
     live: LiveReport
+    key: str
     pending: bool
     query: QueryDict
 
@@ -69,19 +74,23 @@ def asked(request: AppRequest, study: Study) -> Asked:
     found = Live(study)
     wait = bool(request.htmx) or "now" in request.GET
     try:
-        live = _found(found, filters, wait=wait)
+        live, key = _found(found, filters, wait=wait)
     except Refused as refused:
         form.add_error(None, str(refused))
         filters = Filters(by="document")
-        live = _found(found, filters, wait=wait)
+        live, key = _found(found, filters, wait=wait)
     pending = bool(filters.by) and not live.answers.drawn and bool(live.n_labels)
-    return Asked(study, form, filters, live, pending, query)
+    return Asked(study, form, filters, live, key, pending, query)
 
 
-def _found(found: Live, filters: Filters, *, wait: bool) -> LiveReport:
+def _found(found: Live, filters: Filters, *, wait: bool) -> tuple[LiveReport, str]:
+    """The report, and the key under which it is kept."""
     if wait or not filters.by:
-        return found.made(filters)
-    return found.kept(filters) or found.made(without_intervals(filters))
+        return found.made(filters), found.key(filters)
+    if (kept := found.kept(filters)) is not None:
+        return kept, found.key(filters)
+    fewer = without_intervals(filters)
+    return found.made(fewer), found.key(fewer)
 
 
 def show(request: AppRequest, of: Asked, template: str, here: str, **context: Any) -> HttpResponse:
@@ -95,6 +104,9 @@ def show(request: AppRequest, of: Asked, template: str, here: str, **context: An
             "study": of.study,
             "form": of.form,
             "live": of.live,
+            "live_key": of.key,
+            "templates": _templates(),
+            "kept_s": _KEPT_S if of.live.stands and not settings.DEBUG else 0,
             "contents": of.live.contents,
             "digests": keep(of.study, figures),
             "filtered": of.filtered,
@@ -107,6 +119,15 @@ def show(request: AppRequest, of: Asked, template: str, here: str, **context: An
             **context,
         },
     )
+
+
+@cache
+def _templates() -> str:
+    """A digest of what pages are made with, so that none that is kept outlives it."""
+    digest = hashlib.sha256()
+    for file in sorted((settings.BASE_DIR / "templates" / "reports").glob("*.html")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def _counts(of: Asked) -> list[tuple[int, str]]:

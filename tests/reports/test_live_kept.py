@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation import actions
@@ -16,7 +17,7 @@ from reports.digests import study_digest
 from reports.live import Live
 from reports.numbers.report import StudyReport
 from tests import builders
-from tests.builders import Leases
+from tests.builders import ClientOf, Leases
 
 pytestmark = pytest.mark.django_db
 FILTERS = Filters()
@@ -55,3 +56,33 @@ def test_what_lacks_something_is_tried_again(leases: Leases, monkeypatch: pytest
     monkeypatch.setattr(StudyReport, "lacks", True)
     Live(leases.study).made(FILTERS)
     assert Live(leases.study).kept(FILTERS) is None
+
+
+@pytest.mark.parametrize("name", ["question", "whole"])
+def test_a_page_is_laid_out_once_and_again_after_a_change(leases: Leases, client_of: ClientOf, name: str) -> None:
+    first = leases.study.scheme.parsed.sections[0]
+    of_question = [f"{first.key}.{first.questions[0].key}"] if name == "question" else []
+    url = reverse(f"reports:{name}", args=[leases.study.slug, *of_question])
+    client = client_of(leases.researcher)
+
+    def page() -> tuple[str, bool]:
+        """Its main part, and whether tables were laid out for it."""
+        response = client.get(f"{url}?now=1")
+        main = response.content.decode().split('id="report-main"')[1].split('<aside class="rail"')[0]
+        return main, any(template.name == "reports/_table.html" for template in response.templates)
+
+    once, again = page(), page()
+    assert (once[1], again[1]) == (True, False)
+    assert once[0] == again[0]
+    actions.reopen(assignment=leases.annas[0])
+    assert page()[1]
+
+
+def test_a_page_in_which_something_is_missing_is_laid_out_each_time(
+    leases: Leases, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(StudyReport, "lacks", True)
+    client = client_of(leases.researcher)
+    for _visit in range(2):
+        response = client.get(reverse("reports:whole", args=[leases.study.slug]) + "?now=1")
+        assert any(template.name == "reports/_table.html" for template in response.templates)
