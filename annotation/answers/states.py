@@ -159,7 +159,7 @@ class _Building:
         self.alive: dict[str, list[State]] = {}  # folded name -> what is called so
         self.gone: dict[str, int] = {}  # folded name -> the step that used it up last
         self.makers = [
-            {name.casefold() for one in answer or () for name in one["to"]} - {_stays(one) for one in answer or ()}
+            {name.casefold() for one in answer or () for name in one["to"] if name.casefold() != _stays(one)}
             for answer in answers
         ]
         for name in start:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from django.db.models import Q
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from annotation import actions
 from annotation.models import Assignment, Rater
@@ -374,10 +374,39 @@ def test_a_correction_takes_the_key_of_its_answer_and_leaving(slaw: Coleslaw, br
     assert slaw.assignment("anna", "Google 1").state == "submitted"
     assert grid.where().startswith("Google 2 › Presence › white cabbage")
     # What is corrected while it is being submitted again is submitted once more when it is left.
+    browsing.expect("409")  # whichever of the two is there first
     slow_down(page, "**/submit/")
     grid.keys("p", "2", "n", "p", "1")
     grid.settle()
     expect(submitted).to_have_text("0")
+    grid.keys("n")
+    expect(submitted).to_have_text("1")
+    assert slaw.standing("anna")["Google 1", "white cabbage", "presence"] == "found"
+    assert slaw.assignment("anna", "Google 1").state == "submitted"
+
+
+def test_a_correction_that_overtakes_its_submission_is_submitted_when_it_is_left(
+    slaw: Coleslaw, browsing: Browsing
+) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    submitted = page.locator("#n-submitted")
+    grid.keys(*"1" * 10, "s")
+    expect(submitted).to_have_text("1")
+    grid.settle()
+    held: list[Route] = []
+    page.route("**/submit/", lambda route: held.append(route))
+    with page.expect_request("**/submit/"):
+        grid.keys("p", "2", "n")
+    with page.expect_response("**/record/"):
+        grid.keys("p", "1")
+    assert slaw.standing("anna")["Google 1", "white cabbage", "presence"] == "found"
+    browsing.expect("409")
+    with page.expect_response("**/submit/") as refusal:
+        held[0].continue_()
+    page.unroute("**/submit/")
+    assert refusal.value.status == 409
+    grid.expect_refusal("“Google 1” is open again")
     grid.keys("n")
     expect(submitted).to_have_text("1")
     assert slaw.standing("anna")["Google 1", "white cabbage", "presence"] == "found"

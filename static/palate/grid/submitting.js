@@ -212,7 +212,11 @@ export class Submitting {
     const answer = response && isJson(response) ? await response.json() : null;
     if (response && isLoggedOut(response, this.config.login ?? "")) return this.refuse(this.words.loggedOut);
     if (!answer) return this.refuse(this.words.notSubmitted);
-    if (response?.status === 409) return this.refused(assignment, answer);
+    if (response?.status === 409) {
+      // A correction of one's own may be there before the submission that it followed, which then shows something else.
+      if (taken || !this.correctedMeanwhile(assignment, crossed)) this.refused(assignment, answer);
+      return;
+    }
     if (stay || taken) {
       const { submittedAgain } = this.words;
       this.refuse(stay ? fill(submittedAgain, { row: this.cells.nameOf(assignment) }) : "", { calm: true });

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from annotation.answers.states import Fault, Lost, Problem, StateGraph, cycle, graph_of, transitions_of
@@ -116,6 +116,7 @@ ANSWERS = st.lists(
 
 
 @given(st.lists(THINGS, max_size=4, unique=True), ANSWERS)
+@example([], [[{"from": [], "to": ["a"]}, {"from": ["a"], "to": []}, {"from": ["a"], "to": ["a"]}]])
 def test_any_answers_make_a_graph_without_cycles_that_follows_equation_1(
     start: list[str], answers: list[list[dict[str, list[str]]] | None]
 ) -> None:
