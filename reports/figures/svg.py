@@ -35,6 +35,7 @@ _MOST_NUMBERED = 16  # raters: in a larger matrix no number would be readable
 _MOST_NAMED = 40
 _ACROSS = 4  # panels of small multiples
 _LONGEST = 28  # letters of a name on one line
+_LONGEST_BESIDE, _TITLE = 18, 24  # beside panels, and above one
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,12 @@ def _height(figure: Figure) -> float:
             return 0.9 + max(0.21, 0.14 * _lines(data["names"], _LONGEST)) * len(data["names"])
         case "multiples":
             return 0.7 + 1.25 * -(-len(data["panels"]) // _ACROSS)
+        case "panels":
+            down = -(-len(data["panels"]) // _across_panels(data))
+            line = 0.15 * _lines(data["names"], _LONGEST_BESIDE) + 0.05
+            return 0.8 + down * (
+                0.2 + 0.13 * _lines([of["name"] for of in data["panels"]], _TITLE) + line * len(data["names"])
+            )
         case "dots":
             return 1.3 + 0.2 * len(data["names"]) * max(len(data["series"]), 1.4)
         case "bars":
@@ -325,6 +332,40 @@ def _multiples(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
     canvas.supylabel(data["y_title"], size=9, color=look.quiet)
 
 
+def _across_panels(data: Mapping[str, Any]) -> int:
+    return min(3, len(data["panels"]))
+
+
+def _panels(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
+    """names: lines, the same in every panel; panels: name, and values, low, high for each line or None; line: a value
+    to compare with, or None, with line_title; x_title, x_low. All on one scale."""
+    panels, names = data["panels"], data["names"]
+    across = _across_panels(data)
+    grid = canvas.subplots(-(-len(panels) // across), across, sharex=True, sharey=True, squeeze=False)
+    y = np.arange(len(names))[::-1]
+    for axes, panel in zip(grid.flat, panels, strict=False):
+        if data["line"] is not None:
+            axes.axvline(data["line"], color=look.quiet, linewidth=1, linestyle="--")
+        lines = zip(y.tolist(), panel["values"], panel["low"], panel["high"], strict=True)
+        for number, (at, value, low, high) in enumerate(lines):
+            colour = look.series[number % len(look.series)]
+            if low is not None and high is not None:
+                axes.plot([low, high], [at, at], color=colour, linewidth=1.4, alpha=0.7)
+            if value is not None:
+                marker = _MARKERS[number % len(_MARKERS)]
+                axes.plot([value], [at], marker=marker, markersize=4.2, color=colour, zorder=3)
+        axes.set_title(textwrap.fill(panel["name"], _TITLE), size=7.5, color=look.ink)
+        axes.set_yticks(y, _wrapped(names, _LONGEST_BESIDE))
+        axes.set(xlim=(data["x_low"], 1.04), ylim=(-0.6, len(names) - 0.4))
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 2.5, 5, 10]))
+        _grid(axes, look, "x")
+    for place, axes in enumerate(grid.flat):
+        axes.set_visible(place < len(panels))
+        if place + across >= len(panels):  # nothing below it
+            axes.tick_params(labelbottom=True)
+    canvas.supxlabel(data["x_title"], size=9, color=look.quiet)
+
+
 def _dots(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
     """names: lines; series: name, and values, low, high for each line or None; bands: [from, to, name] of the scale;
     line: a value to compare with, or None, with line_title; x_title, x_low, x_high; first_colour: of the first
@@ -373,4 +414,5 @@ _KINDS: Mapping[str, Callable[[Canvas, Mapping[str, Any], _Look], None]] = {
     "heat": _heat,
     "dots": _dots,
     "multiples": _multiples,
+    "panels": _panels,
 }
