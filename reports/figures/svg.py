@@ -17,6 +17,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure as Canvas
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
 
 from reports.figures.base import Figure
@@ -342,6 +343,8 @@ def _panels(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
     panels, names = data["panels"], data["names"]
     across = _across_panels(data)
     grid = canvas.subplots(-(-len(panels) // across), across, sharex=True, sharey=True, squeeze=False)
+    if isinstance(layout := canvas.get_layout_engine(), ConstrainedLayoutEngine):
+        layout.set(wspace=0.06)  # else the last number of a panel stands at the first of the next
     y = np.arange(len(names))[::-1]
     for axes, panel in zip(grid.flat, panels, strict=False):
         if data["line"] is not None:
