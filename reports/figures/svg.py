@@ -17,7 +17,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure as Canvas
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
 
 from reports.figures.base import Figure
@@ -88,11 +87,8 @@ def _height(figure: Figure) -> float:
         case "multiples":
             return 0.7 + 1.25 * -(-len(data["panels"]) // _ACROSS)
         case "panels":
-            down = -(-len(data["panels"]) // _across_panels(data))
-            line = 0.15 * _lines(data["names"], _LONGEST_BESIDE) + 0.05
-            return 0.8 + down * (
-                0.2 + 0.13 * _lines([of["name"] for of in data["panels"]], _TITLE) + line * len(data["names"])
-            )
+            line, step = _panel_step(data)
+            return 0.75 + line * step * -(-len(data["panels"]) // _across_panels(data))
         case "dots":
             return 1.3 + 0.2 * len(data["names"]) * max(len(data["series"]), 1.4)
         case "bars":
@@ -337,36 +333,60 @@ def _across_panels(data: Mapping[str, Any]) -> int:
     return min(3, len(data["panels"]))
 
 
+def _panel_step(data: Mapping[str, Any]) -> tuple[float, float]:
+    """Of a panel: inches of a line, and how many lines it takes with its title."""
+    line = 0.05 + 0.15 * _lines(data["names"], _LONGEST_BESIDE)
+    title = 0.22 + 0.13 * _lines([of["name"] for of in data["panels"]], _TITLE)
+    return line, len(data["names"]) + title / line
+
+
 def _panels(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
     """names: lines, the same in every panel; panels: name, and values, low, high for each line or None; line: a value
-    to compare with, or None, with line_title; x_title, x_low. All on one scale."""
-    panels, names = data["panels"], data["names"]
-    across = _across_panels(data)
-    grid = canvas.subplots(-(-len(panels) // across), across, sharex=True, sharey=True, squeeze=False)
-    if isinstance(layout := canvas.get_layout_engine(), ConstrainedLayoutEngine):
-        layout.set(wspace=0.06)  # else the last number of a panel stands at the first of the next
-    y = np.arange(len(names))[::-1]
-    for axes, panel in zip(grid.flat, panels, strict=False):
+    to compare with, or None, with line_title; x_title, x_low. All on one scale.
+
+    All stand in one pair of axes: a pair for each would take a hundred times as long to lay out.
+    """
+    panels, names, low = data["panels"], data["names"], data["x_low"]
+    across, (_inches, step) = _across_panels(data), _panel_step(data)
+    width = 1.04 - low
+    axes = canvas.subplots()
+    ticks = [tick for tick in (-1.0, -0.5, 0.0, 0.5, 1.0) if tick >= low]
+    marks: list[list[tuple[float, float]]] = [[] for _name in names]
+    spans: list[list[tuple[float, float, float]]] = [[] for _name in names]
+    for place, panel in enumerate(panels):
+        row, column = divmod(place, across)
+        left, top = column * 1.12 * width - low, -row * step
+        bottom = top - len(names) + 0.4
+        axes.vlines([left + tick for tick in ticks], bottom, top + 0.6, color=look.line, linewidth=0.8, zorder=0)
         if data["line"] is not None:
-            axes.axvline(data["line"], color=look.quiet, linewidth=1, linestyle="--")
-        lines = zip(y.tolist(), panel["values"], panel["low"], panel["high"], strict=True)
-        for number, (at, value, low, high) in enumerate(lines):
-            colour = look.series[number % len(look.series)]
-            if low is not None and high is not None:
-                axes.plot([low, high], [at, at], color=colour, linewidth=1.4, alpha=0.7)
-            if value is not None:
-                marker = _MARKERS[number % len(_MARKERS)]
-                axes.plot([value], [at], marker=marker, markersize=4.2, color=colour, zorder=3)
-        axes.set_title(textwrap.fill(panel["name"], _TITLE), size=7.5, color=look.ink)
-        axes.set_yticks(y, _wrapped(names, _LONGEST_BESIDE))
-        axes.set(xlim=(data["x_low"], 1.04), ylim=(-0.6, len(names) - 0.4))
-        axes.xaxis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 2.5, 5, 10]))
-        _grid(axes, look, "x")
-    for place, axes in enumerate(grid.flat):
-        axes.set_visible(place < len(panels))
+            axes.vlines(left + data["line"], bottom, top + 0.6, color=look.quiet, linewidth=1, linestyle="--", zorder=1)
+        title = textwrap.fill(panel["name"], _TITLE)
+        axes.text(left + low + width / 2, top + 0.7, title, size=7.5, color=look.ink, ha="center", va="bottom")
         if place + across >= len(panels):  # nothing below it
-            axes.tick_params(labelbottom=True)
-    canvas.supxlabel(data["x_title"], size=9, color=look.quiet)
+            for tick in ticks:
+                axes.text(left + tick, bottom - 0.15, f"{tick:g}", size=8, color=look.ink, ha="center", va="top")
+        for number, value in enumerate(panel["values"]):
+            ends = panel["low"][number], panel["high"][number]
+            if None not in ends:
+                spans[number].append((left + ends[0], left + ends[1], top - number))
+            if value is not None:
+                marks[number].append((left + value, top - number))
+    for number, (of_marks, of_spans) in enumerate(zip(marks, spans, strict=True)):
+        colour = look.series[number % len(look.series)]
+        if of_spans:
+            starts, stops, heights = zip(*of_spans, strict=True)
+            axes.hlines(heights, starts, stops, color=colour, linewidth=1.4, alpha=0.7)
+        if of_marks:
+            marker = _MARKERS[number % len(_MARKERS)]
+            axes.plot(*zip(*of_marks, strict=True), linestyle="", marker=marker, markersize=4.2, color=colour, zorder=3)
+    down = -(-len(panels) // across)
+    heights_of_names = [-row * step - number for row in range(down) for number in range(len(names))]
+    axes.set_yticks(heights_of_names, _wrapped(names, _LONGEST_BESIDE) * down)
+    axes.set_xticks([])
+    axes.set(xlabel=data["x_title"], xlim=(-0.02 * width, (1.12 * across - 0.12) * width))
+    axes.set_ylim(-(down - 1) * step - len(names) - 0.5, step - len(names) + 0.3)
+    for spine in axes.spines.values():
+        spine.set_linewidth(0)
 
 
 def _dots(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
