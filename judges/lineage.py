@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -13,10 +13,11 @@ from django.utils.translation import gettext_lazy
 
 from annotation import doors
 from annotation.models import Assignment, Label, Rater, Row, Study
-from annotation.scheme.spec import QuestionSpec
+from annotation.scheme.spec import Layout, QuestionSpec
 from judges.calibration_queries import counted_as, peoples_labels
 from judges.lineage_models import Origin
-from judges.methods import Method
+from judges.methods import USES, Method, candidates
+from judges.methods.candidates import Candidates
 from judges.methods.prompting import QuestionPrompt, offered, questions_for
 from judges.models import Judge
 
@@ -30,12 +31,15 @@ CHANGED = {
     "examples": gettext_lazy("examples"),
     "calibration": gettext_lazy("calibration"),
     "order": gettext_lazy("order of the options"),
+    "candidates": gettext_lazy("order of the candidates"),
     "thresholds": gettext_lazy("thresholds"),
     "wording": gettext_lazy("wording"),
     "prompt": gettext_lazy("how the prompt is used"),
 }
 # A lineage this long has a loop that no action can make.
 _LONGEST = 200
+# Documents that are looked at for what they call their candidates.
+_LOOKED_AT = 50
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,14 @@ def arms_of(judge: Judge) -> list[Judge]:
     return list(arms.select_related("prompt", "model").order_by("origin__pk"))
 
 
+def shifts(judge: Judge) -> set[int]:
+    """The orders of the candidates in which the judge and its arms of them read, without those in other words. One
+    query."""
+    own = judge.prompt_spec.candidates
+    arms = (arm for arm in arms_of(judge) if set(changes(judge, arm)) <= {"candidates"})
+    return {_shift(own), *(_shift(arm.prompt_spec.candidates) for arm in arms)}
+
+
 def average_of(judge: Judge) -> Judge | None:
     """The judge that averages the arms of this one, the last that was made. One query."""
     made = Judge.objects.filter(origin__parent=judge, origin__how=Origin.How.AVERAGE)
@@ -173,12 +185,18 @@ def changes(before: Judge, after: Judge) -> Iterator[str]:
         "examples": old.examples != new.examples,
         "calibration": old.calibration != new.calibration,
         "order": old.turn != new.turn,
+        "candidates": _shift(old.candidates) != _shift(new.candidates),
         "thresholds": _thresholds(old.questions) != _thresholds(new.questions),
         "wording": old.row != new.row or _wordings(old.questions) != _wordings(new.questions),
     }
-    rest = {"examples": {}, "calibration": {}, "turn": 0, "questions": {}, "row": ""}
+    rest = {"examples": {}, "calibration": {}, "turn": 0, "questions": {}, "row": "", "candidates": None}
     differing["prompt"] = old.model_copy(update=rest) != new.model_copy(update=rest)
     return (what for what, differs in differing.items() if differs)
+
+
+def _shift(candidates: Candidates | None) -> int:
+    """Without another order what a prompt says of candidates changes nothing that the judge reads."""
+    return candidates.shift if candidates else 0
 
 
 def _thresholds(questions: Mapping[str, QuestionPrompt]) -> dict[str, object]:
@@ -262,6 +280,39 @@ def _reads_an_order(judge: Judge, prompt: QuestionPrompt, question: QuestionSpec
     return judge.method == Method.WRITING and bool(question.options)
 
 
+def candidates_of(judge: Judge, study: Study) -> Candidates | None:
+    """The candidates that stand side by side in what the judge reads: those that its prompt names, else those that an
+    option of a question is called by in each of the study's documents; None where there are none. One query."""
+    spec = judge.prompt_spec
+    if spec.candidates is not None or USES[Method(judge.method)] is None or judge.evidence_id is not None:
+        return spec.candidates
+    asked = questions_for(spec, judge.method)
+    across = {
+        f"{section.key}.{question.key}": question
+        for section in study.scheme.parsed.sections
+        if section.layout != Layout.DOWN
+        for question in section.questions
+        if f"{section.key}.{question.key}" in asked and len(question.options) > 1
+    }
+    if not across:
+        return None
+    rows = Row.objects.filter(sheet__study=study, withdrawn_at=None).order_by("pk")[:_LOOKED_AT]
+    return candidates.detected([row.blocks for row in rows], across)
+
+
+def _stood(judge: Judge, base: Judge, arms: Sequence[Judge], study: Study) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """By question, the options that name a candidate in the order in which this arm showed the candidates; empty where
+    no arm of the judge shows them in another order."""
+    named = next((own for arm in arms if (own := arm.prompt_spec.candidates) is not None and own.shift), None)
+    if named is None:
+        return {}
+    own = named.model_copy(update={"turn": _shift(judge.prompt_spec.candidates)})
+    asked = questions_for(base.prompt_spec, base.method)
+    known = {f"{s.key}.{q.key}": q for s in study.scheme.parsed.sections for q in s.questions}
+    stood = {name: own.stood(name, known[name]) for name in asked if name in known}
+    return {name: rows for name, rows in stood.items() if rows}
+
+
 @dataclass(frozen=True)
 class ArmOf:
     """A judge as an arm of another by their codes; see `reports.data.label_table.ArmEntry`."""
@@ -271,6 +322,8 @@ class ArmOf:
     turn: int
     reworded: bool
     orders: Mapping[str, Sequence[str]]
+    shift: int = 0
+    stood: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
 
 
 def arms_in(study: Study, codes: Collection[str]) -> list[ArmOf]:
@@ -290,6 +343,8 @@ def arms_in(study: Study, codes: Collection[str]) -> list[ArmOf]:
             turn=judge.prompt_spec.turn,
             reworded="wording" in set(changes(base, judge)),
             orders=ordered_options(judge, study),
+            shift=_shift(judge.prompt_spec.candidates),
+            stood=_stood(judge, base, arms, study),
         )
         for base, arms in found.items()
         for judge in (base, *arms)

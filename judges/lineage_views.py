@@ -29,6 +29,7 @@ def piece(study: Study, judge: Judge) -> dict[str, Any]:
     arms = lineage.arms_of(judge)
     places = max((len(keys) for keys in lineage.ordered_options(judge, study).values()), default=0)
     turns = {arm.prompt_spec.turn for arm in arms} | {judge.prompt_spec.turn}
+    candidates = None if is_arm else lineage.candidates_of(judge, study)
     return {
         "chain": lineage.chain(study, judge),
         "versions": lineage.versions_of(study, judge),
@@ -37,6 +38,8 @@ def piece(study: Study, judge: Judge) -> dict[str, Any]:
         "is_copy": origin is not None and origin.how == Origin.How.COPY,
         "arm_of": origin.parent if origin is not None and is_arm else None,
         "n_orders": max(places - len(turns), 0) if not is_arm else 0,
+        "candidates": candidates,
+        "n_candidate_orders": len(candidates.names) - len(lineage.shifts(judge)) if candidates else 0,
     }
 
 
@@ -47,6 +50,18 @@ def make_arms(request: AppRequest, study: Study, pk: int) -> HttpResponse:
 
     def make(judge: Judge) -> str:
         n = len(actions.create_arms(judge=judge, study=study))
+        return ngettext("%(n)s arm is made. Start it.", "%(n)s arms are made. Start each of them.", n) % {"n": n}
+
+    return _made(request, study, pk, make)
+
+
+@require_POST
+@for_roles(Role.MANAGER)
+def make_candidate_arms(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    """Judges that read the candidates of the evidence in the other orders."""
+
+    def make(judge: Judge) -> str:
+        n = len(actions.create_candidate_arms(judge=judge, study=study))
         return ngettext("%(n)s arm is made. Start it.", "%(n)s arms are made. Start each of them.", n) % {"n": n}
 
     return _made(request, study, pk, make)

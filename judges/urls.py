@@ -28,6 +28,11 @@ urlpatterns = [
     path("studies/<slug:slug>/judges/<int:pk>/start/", views.start, name="start"),
     path("studies/<slug:slug>/judges/<int:pk>/examples/", calibration_views.with_documents, name="shown-documents"),
     path("studies/<slug:slug>/judges/<int:pk>/arms/", lineage_views.make_arms, name="make-arms"),
+    path(
+        "studies/<slug:slug>/judges/<int:pk>/candidate-arms/",
+        lineage_views.make_candidate_arms,
+        name="make-candidate-arms",
+    ),
     path("studies/<slug:slug>/judges/<int:pk>/arm/", lineage_views.count_as_arm, name="count-as-arm"),
     path("studies/<slug:slug>/judges/<int:pk>/average/", lineage_views.average, name="average-arms"),
     path(

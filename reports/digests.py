@@ -56,7 +56,7 @@ def study_digest(study: Study) -> str:
     if any(kind == Rater.Kind.JUDGE for _pk, kind, *_rest in raters):
         parts.append(sorted((code, *source) for code, source in sources(study).items()))
         codes = [code for _pk, kind, code, *_rest in raters if kind == Rater.Kind.JUDGE]
-        parts.append([(arm.code, arm.of, arm.turn, arm.reworded) for arm in lineage.arms_in(study, codes)])
+        parts.append([(arm.code, arm.of, arm.turn, arm.reworded, arm.shift) for arm in lineage.arms_in(study, codes)])
     if study.scheme.parsed.benchmark is not None:  # the words of the texts are told
         texts = (
             Row.objects.filter(sheet__study=study).order_by("pk").annotate(digest=MD5(Cast("evidence", TextField())))

@@ -192,7 +192,15 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent
 def _arms(study: Study, table: LabelTable) -> tuple[ArmEntry, ...]:
     codes = [rater.code for rater in table.raters if rater.kind == Rater.Kind.JUDGE]
     return tuple(
-        ArmEntry(arm.code, arm.of, arm.turn, arm.reworded, {name: tuple(keys) for name, keys in arm.orders.items()})
+        ArmEntry(
+            arm.code,
+            arm.of,
+            arm.turn,
+            arm.reworded,
+            {name: tuple(keys) for name, keys in arm.orders.items()},
+            arm.shift,
+            {name: tuple(map(tuple, rows)) for name, rows in arm.stood.items()},
+        )
         for arm in lineage.arms_in(study, codes)
     )
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.scheme.spec import Words
 from reports.answers import Answers, Estimate, JudgeAnswer, Line, Measure, published_of
-from reports.stats.alternative import TOO_FEW_PEOPLE
+from reports.stats.alternative import MINIMUM_PEOPLE, TOO_FEW_PEOPLE
 from reports.stats.levels import landis_koch
 from reports.tables.rounding import rounded
 from reports.words import UNDEFINED, count
@@ -50,12 +50,13 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Tile:
-    """One of the three figures that are read first."""
+    """One of the three figures that are read first. known: the data say it."""
 
     title: str
     value: str
     under: str
     table: str
+    known: bool = True
 
 
 def number(value: float, digits: int = 2) -> str:
@@ -116,7 +117,8 @@ def _of_people(answers: Answers) -> Tile:
     known = _main(answers)
     if not known:
         reason = answers.lines[0].agreement.reason if answers.lines else ""
-        return Tile(title, "–", reason, answers.lines[0].table if answers.lines else "overview")
+        under = reason if answers.n_people else _("only judges have labelled: it takes two people")
+        return Tile(title, _("Cannot be said"), under, answers.lines[0].table if answers.lines else "overview")
     if len(known) == 1:
         [line] = known
         value = f"{_sign(line)} {number(line.agreement.value or 0)}{between(line.agreement)}"
@@ -158,11 +160,13 @@ def _of_ceiling(answers: Answers) -> Tile:
     title = _("A person reaches")
     nearest = answers.nearest()
     if nearest is None:
-        return Tile(title, "–", _("No judge has labelled a cell that people answered."), "overview")
+        return Tile(title, _("Cannot be said"), _no_judge(answers), "overview", known=False)
     code, name = nearest
     found = _with_ceiling(answers, code)
     if not found:
-        return Tile(title, "–", _("No cell has the judge’s label and two people’s answers."), "overview")
+        return Tile(
+            title, _("Cannot be said"), _("No cell has the judge’s label and two people’s answers."), "overview"
+        )
     under = _("the human ceiling of judges; %(judge)s, which comes nearest, reaches %(share)s") % {
         "judge": name,
         "share": span([judge.beside_ceiling or 0.0 for _line, judge in found]),
@@ -176,7 +180,7 @@ def _of_verdict(answers: Answers) -> Tile:
     title = _("May a judge replace a person?")
     nearest = answers.nearest()
     if nearest is None:
-        return Tile(title, "–", _("No judge has labelled a cell that people answered."), "overview")
+        return Tile(title, _("Cannot be said"), _no_judge(answers), "overview", known=False)
     code, name = nearest
     of = [
         (line, judge)
@@ -187,9 +191,9 @@ def _of_verdict(answers: Answers) -> Tile:
     tested = [(line, judge) for line, judge in of if judge.verdict in ("may", "may-not")]
     if not tested:
         line, judge = of[0]
-        few = any(judge.verdict == "not-enough" for _line, judge in of)
+        few = answers.n_people < MINIMUM_PEOPLE or any(judge.verdict == "not-enough" for _line, judge in of)
         under = _("%(judge)s: not enough annotators") if few else _("%(judge)s: not tested")
-        return Tile(title, _("Cannot be said"), under % {"judge": name}, table_of_test(line, judge))
+        return Tile(title, _("Cannot be said"), under % {"judge": name}, table_of_test(line, judge), known=False)
     n = sum(judge.verdict == "may" for _line, judge in tested)
     table = table_of_test(*tested[0])
     if n == len(of):
@@ -207,6 +211,12 @@ def _of_verdict(answers: Answers) -> Tile:
     return Tile(title, value, under % {"judge": name, "failed": len(tested) - n}, table)
 
 
+def _no_judge(answers: Answers) -> str:
+    if not answers.n_people:
+        return _("Only judges have labelled: they are measured by people's labels.")
+    return _("No judge has labelled a cell that people answered.")
+
+
 def table_of_test(line: Line, judge: JudgeAnswer) -> str:
     """The key of the table with the judge's test; a question that nobody and the judge have both answered has none."""
     if judge.accuracy.value is None:
@@ -218,6 +228,11 @@ def about_people(answers: Answers, scheme: str) -> list[Sentence]:
     """How far people agree, in words and beside what was published."""
     known = _main(answers)
     said: list[Sentence] = []
+    if not known and not answers.n_people:
+        text = _(
+            "Only judges have labelled. It takes two people to say how far people agree, and three to test a judge."
+        )
+        return [Sentence(text, "raters", warns=True)]
     if not known:
         for line in answers.questions[:1]:
             text = _("How far people agree cannot be said: %(reason)s.") % {"reason": line.agreement.reason}
@@ -241,12 +256,13 @@ def about_people(answers: Answers, scheme: str) -> list[Sentence]:
             "questions": _listed(line.name for line in without),
         }
         said.append(Sentence(text, without[0].table, warns=True))
+    undefined: dict[str, list[Line]] = {}
     for line in (line for line in answers.questions if line.agreement.value is None):
-        text = _("On “%(question)s” agreement is not defined: %(reason)s.") % {
-            "question": line.name,
-            "reason": line.agreement.reason,
-        }
-        said.append(Sentence(text, line.table, warns=True))
+        undefined.setdefault(line.agreement.reason, []).append(line)
+    for reason, lines in undefined.items():
+        values = {"questions": _quoted(lines), "reason": reason}
+        text = _("On %(questions)s agreement is not defined: %(reason)s.") % values
+        said.append(Sentence(text, lines[0].table, warns=True))
     said.extend(_beside_published(scheme, answers))
     return said
 
@@ -315,7 +331,7 @@ def about_judges(answers: Answers) -> list[Sentence]:
     why."""
     nearest = answers.nearest()
     if nearest is None:
-        return [Sentence(_("No judge has labelled a cell that people answered, so none can be measured."), "raters")]
+        return [Sentence(_no_judge(answers), "raters")]
     said = [_nearest(answers, *nearest)]
     others = [judge for judge in answers.judges if judge[0] != nearest[0]]
     named = [nearest, *others[: _MOST_NAMED - 1]]

@@ -35,6 +35,7 @@ _SHELVES: Mapping[str, Shelf] = {
     "arms": "judge-details",
     "flips": "judge-details",
     "places": "judge-details",
+    "candidates": "judge-details",
     "pairs": "people",
     "matrix": "people",
     "coverage": "coverage",
@@ -47,6 +48,7 @@ _SHELVES: Mapping[str, Shelf] = {
 _OF_JUDGE = {
     "arms",
     "places",
+    "candidates",
     "confusion",
     "confusion-of",
     "flips",

@@ -659,6 +659,7 @@ TABLE = {
     "judges:start": Posted(MANAGERS, args=judge),
     "judges:shown-documents": Posted(Who(LOGIN, HIDDEN, FORBID, FORBID, FORBID, YES), args=judge),
     "judges:make-arms": Posted(Who(LOGIN, HIDDEN, FORBID, FORBID, FORBID, YES), args=judge),
+    "judges:make-candidate-arms": Posted(Who(LOGIN, HIDDEN, FORBID, FORBID, FORBID, YES), args=judge),
     "judges:count-as-arm": Posted(Who(LOGIN, HIDDEN, FORBID, FORBID, FORBID, YES), args=judge),
     "judges:average-arms": Posted(Who(LOGIN, HIDDEN, FORBID, FORBID, FORBID, YES), args=judge),
     "judges:run": Url(READERS, args=run),

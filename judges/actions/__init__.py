@@ -14,7 +14,14 @@ from judges.actions.extraction_runs import (
 )
 from judges.actions.extraction_work import EXTRACTING
 from judges.actions.keeping import archive, rename, take_back
-from judges.actions.lineage import MOST_ARMS, came_from, count_as_arm, create_arms, create_average
+from judges.actions.lineage import (
+    MOST_ARMS,
+    came_from,
+    count_as_arm,
+    create_arms,
+    create_average,
+    create_candidate_arms,
+)
 from judges.actions.runs import MAX_REPEATS, cancel_run, resume_run, score_items, start_run
 from judges.actions.stacking import create_stacker, weigh
 from judges.actions.trials import TRYING, start_trial
@@ -39,6 +46,7 @@ __all__ = [
     "create_arms",
     "create_average",
     "create_calibrated",
+    "create_candidate_arms",
     "create_extractor",
     "create_judge",
     "create_stacker",

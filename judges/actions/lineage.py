@@ -15,6 +15,7 @@ from judges import lineage
 from judges.actions.creating import create_judge, keep_with
 from judges.lineage_models import Origin
 from judges.methods import prompting
+from judges.methods.candidates import Candidates
 from judges.models import Judge
 
 MOST_ARMS = 10
@@ -55,8 +56,66 @@ def create_arms(*, judge: Judge, study: Study, n: int | None = None) -> list[Jud
 
 def _arm(judge: Judge, study: Study, turn: int) -> Judge:
     name = f"{judge.name[:50]}-turn-{turn}"
-    _refuse_name(name)
     text = f"{_TURN.sub('', judge.prompt.text).rstrip()}\nturn: {turn}\n"
+    return _made(judge, study, name, text)
+
+
+@transaction.atomic
+def create_candidate_arms(*, judge: Judge, study: Study) -> list[Judge]:
+    """Judges like `judge` that read the candidates of the evidence in other orders: the first one, two, … of them last,
+    so that over all arms each stands at every place once. What they answer is counted for the candidate that stood at
+    the place they name.
+
+    Raises:
+        Refused: it is an arm, its evidence has no candidates, or there is nothing to make.
+    """
+    _refuse_arm(judge)
+    found = lineage.candidates_of(judge, study)
+    if found is None:
+        raise Refused(
+            _(
+                "The documents have no candidates side by side that “%(judge)s” could read in another order. They "
+                "stand below headings that an option of a question is called by; or the judge's prompt names them "
+                "under “candidates”."
+            )
+            % {"judge": judge.name}
+        )
+    standing = lineage.shifts(judge)
+    k = len(found.names)
+    left = [turn for turn in range(k) if turn not in standing][:MOST_ARMS]
+    if not left:
+        raise Refused(_("“%(judge)s” has an arm of each order of the candidates already.") % {"judge": judge.name})
+    base = _without_candidates(judge.prompt.text)
+    return [
+        _made(
+            judge,
+            study,
+            f"{judge.name[:46]}-candidates-{turn}",
+            base + yaml.safe_dump(_as_written(found, turn), sort_keys=False, allow_unicode=True),
+        )
+        for turn in left
+    ]
+
+
+def _as_written(candidates: Candidates, turn: int) -> dict[str, Any]:
+    written = candidates.model_dump(mode="json", exclude_defaults=True)
+    return {"candidates": {**written, "turn": turn}}
+
+
+def _without_candidates(text: str) -> str:
+    """A prompt file without what it says of candidates: the key, which stands at the margin, and what is set in below
+    it."""
+    kept, within = [], False
+    for line in text.splitlines(keepends=True):
+        if line[:1].strip() and not line.startswith("#"):
+            within = line.startswith("candidates:")
+        if not within:
+            kept.append(line)
+    return "".join(kept).rstrip() + "\n"
+
+
+def _made(judge: Judge, study: Study, name: str, text: str) -> Judge:
+    _refuse_name(name)
     made = create_judge(
         name=name,
         method=judge.method,
@@ -85,9 +144,9 @@ def count_as_arm(*, judge: Judge) -> None:
         raise Refused(_("“%(judge)s” is no copy of another judge.") % {"judge": judge.name})
     _refuse_arm(origin.parent)
     changed = set(lineage.changes(origin.parent, judge))
-    if not changed or changed - {"wording", "order"}:
+    if not changed or changed - {"wording", "order", "candidates"}:
         raise Refused(
-            _("An arm differs from “%(judge)s” in its words or the order of the options alone.")
+            _("An arm differs from “%(judge)s” in its words or the order of options or candidates alone.")
             % {"judge": origin.parent.name}
         )
     origin.how = Origin.How.ARM

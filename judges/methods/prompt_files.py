@@ -14,6 +14,7 @@ from base.sentences import gettext as _
 from base.yaml_reading import YamlRefused
 from judges.methods import Method
 from judges.methods.calibration import Calibration
+from judges.methods.candidates import Candidates
 
 Spec = TypeVar("Spec", bound=BaseModel)
 # A name as a model shall write it: words of letters, with spaces or hyphens between them.
@@ -173,6 +174,8 @@ class PromptSpec(_Spec):
     examples: dict[str, str] = {}
     # As `turn` of each question, added to it: an arm of a judge differs by it.
     turn: Annotated[int, Field(ge=0, le=100)] = 0
+    # Texts that stand side by side in the evidence; an arm reads them in another order.
+    candidates: Candidates | None = None
 
     @model_validator(mode="after")
     def _names_what_it_asks(self) -> Self:

@@ -55,6 +55,16 @@ writes, one answer may hold several questions of a section: `together` names the
 `turn: 1` says the options in another order, the first of them last, `turn: 2` the first two; at the top of the file it
 is of all questions. Judges that differ in it alone are arms of one (`judges.actions.lineage`).
 
+`candidates` says what the evidence calls the places of texts that stand side by side, and which option names each
+(`judges.methods.candidates`); its `turn` is that of the candidates. Options need not be named where their keys are the
+names:
+
+    candidates:
+      names: [left, right]
+      until: The question
+      options: {duties.better: [[left, right]]}
+      turn: 1
+
 Where each row has options of its own, `offer_in` names the facet of rows that says their keys:
 
     questions:
@@ -100,7 +110,7 @@ from functools import partial
 from pathlib import Path
 
 from annotation.evidence import kinds
-from annotation.scheme.spec import Kind, QuestionSpec, SchemeSpec, SectionSpec
+from annotation.scheme.spec import Kind, Layout, QuestionSpec, SchemeSpec, SectionSpec
 from base.sentences import gettext as _
 from judges.methods import SCORES, USES, Method, lexicons, whole_tables
 from judges.methods.prompt_files import (
@@ -227,6 +237,7 @@ def check_against(spec: PromptSpec, scheme: SchemeSpec, method: str, *, normalis
                 % {"question": name, "option": given[0]}
             )
     _check_words(spec, scheme, method)
+    _check_candidates(spec, known, method)
     asked = questions_for(spec, method)
     if not asked:
         raise PromptError(
@@ -280,6 +291,30 @@ def _check_words(spec: PromptSpec, scheme: SchemeSpec, method: str) -> None:
             _("The prompt reads evidence of the kind “%(kind)s”, which nobody declares. There are: %(known)s.")
             % {"kind": unknown[0], "known": ", ".join(known)}
         )
+
+
+def _check_candidates(spec: PromptSpec, known: Mapping[str, tuple[SectionSpec, QuestionSpec]], method: str) -> None:
+    if spec.candidates is None:
+        return
+    if USES[Method(method)] is None:
+        raise PromptError(
+            _("“candidates” are for judges that read the evidence one line behind another: cloze, rating and writing.")
+        )
+    for name, rows in spec.candidates.options.items():
+        if name not in spec.questions:
+            raise PromptError(_("“candidates” names “%(question)s”, which the file does not ask") % {"question": name})
+        options = {option.key for option in known[name][1].options}
+        if unknown := [key for row in rows for key in row if key not in options]:
+            raise PromptError(
+                _("The prompt of “%(question)s” names “%(option)s”, which is no option of that question.")
+                % {"question": name, "option": unknown[0]}
+            )
+    for name in spec.questions:
+        section, question = known[name]
+        if section.layout == Layout.DOWN and spec.candidates.rows_of(name, question):
+            raise PromptError(
+                _("“%(question)s” is asked line by line, where candidates cannot change places.") % {"question": name}
+            )
 
 
 def _check_lexical(asked: Mapping[str, QuestionPrompt], known: Mapping[str, tuple[SectionSpec, QuestionSpec]]) -> None:

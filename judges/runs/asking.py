@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -15,6 +15,7 @@ from judges import doors
 from judges.methods import prompting
 from judges.methods.answers import Why
 from judges.methods.calibration import Calibration
+from judges.methods.candidates import Candidates
 from judges.methods.prompting import QuestionPrompt
 from judges.models import Judge
 from llm.backends.base import Backend
@@ -36,6 +37,21 @@ class Asked:
     prompt: QuestionPrompt
     options: dict[str, Option]
     calibration: Calibration | None = None
+    candidates: Candidates | None = None
+
+    @cached_property
+    def facets(self) -> Mapping[str, str]:
+        """The column's, as the judge reads them: where candidates have changed places, so have their names."""
+        return self.candidates.facets(self.column.facets) if self.candidates else self.column.facets
+
+    @cached_property
+    def meant(self) -> dict[str, str]:
+        """By an option's key what it means, where candidates have changed places."""
+        return self.candidates.meant(self.name, self.spec) if self.candidates else {}
+
+    def option(self, key: str) -> Option:
+        """What is labelled where the judge chose the option of this key."""
+        return self.options[self.meant.get(key, key)]
 
     @property
     def name(self) -> str:

@@ -30,7 +30,7 @@ def label(row: AtRow) -> Labelled:
             prompting.cell_prompt(
                 cell.prompt,
                 cell.spec,
-                cell.column.facets,
+                cell.facets,
                 order=cell.section.column.facets,
                 nearest=near,
                 examples=row.judge.prompt_spec.examples.get(cell.name, ""),
@@ -73,7 +73,8 @@ def _is_doubtful(answer: Answer, backend: Backend) -> bool:
 def _chosen(
     cell: Asked, scores: Sequence[OptionScore], normalisation: Normalisation, *, rescued: bool = False
 ) -> Answer:
-    keys = [option.key for option in prompting.offered(cell.prompt, cell.spec)]
+    # From here on by what the options mean, calibration and stored scores too.
+    keys = [cell.meant.get(option.key, option.key) for option in prompting.offered(cell.prompt, cell.spec)]
     choice = cloze.chosen(keys, scores, normalisation, cell.calibration)
     return Answer(
         cell.column,

@@ -18,10 +18,7 @@ def label(row: AtRow) -> Labelled:
     """
     groups = row.groups()
     criteria = [
-        [
-            prompting.criterion(cell.prompt, cell.spec, cell.column.facets, order=cell.section.column.facets)
-            for cell in group
-        ]
+        [prompting.criterion(cell.prompt, cell.spec, cell.facets, order=cell.section.column.facets) for cell in group]
         for group in groups
     ]
     # Where a chat's reply begins nothing can be put into the model's mouth; a plain text ends in the verdict's opening.
@@ -55,5 +52,5 @@ def label(row: AtRow) -> Labelled:
 
 
 def _answer(cell: Asked, verdict: Verdict, scores: Scores) -> Answer:
-    option = next(option for option in cell.options.values() if option.value == verdict.rating)
-    return Answer(cell.column, cell.question, option, scores=scores, note=verdict.reason)
+    key = next(option.key for option in cell.spec.options if option.value == verdict.rating)
+    return Answer(cell.column, cell.question, cell.option(key), scores=scores, note=verdict.reason)

@@ -174,7 +174,7 @@ def _digitless(cell: Asked) -> set[str]:
 
 
 def _asking(cell: Asked) -> Asking:
-    return prompting.asking(cell.prompt, cell.spec, cell.column.facets, order=cell.section.column.facets)
+    return prompting.asking(cell.prompt, cell.spec, cell.facets, order=cell.section.column.facets)
 
 
 def _answer(cell: Asked, written: Written, scores: Scores, blocks: Sequence[Block]) -> Answer:
@@ -185,7 +185,7 @@ def _answer(cell: Asked, written: Written, scores: Scores, blocks: Sequence[Bloc
         records = placed(own, written.value, blocks)
         return Answer(cell.column, cell.question, value=records, scores=scores, note=note)
     if cell.spec.has_options:
-        return Answer(cell.column, cell.question, cell.options[str(written.value)], scores=scores, note=note)
+        return Answer(cell.column, cell.question, cell.option(str(written.value)), scores=scores, note=note)
     return Answer(cell.column, cell.question, value=written.value, scores=scores, note=note)
 
 

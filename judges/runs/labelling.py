@@ -154,7 +154,11 @@ def cells_asked(judge: Judge, assignment: Assignment) -> list[Asked]:
             if of_question and assignment.asks(column.section) and prompting.is_asked(section, spec, column.facets):
                 options = {option.key: option for option in question.options.all()}
                 calibration = _calibration(judge, f"{section.key}.{question.key}")
-                asked.append(Asked(column, question, section, spec, of_question, options, calibration))
+                asked.append(
+                    Asked(
+                        column, question, section, spec, of_question, options, calibration, judge.prompt_spec.candidates
+                    )
+                )
     return asked
 
 
@@ -189,6 +193,11 @@ def label_row(
         blocks = evidence.evidence_of(judge, assignment.row, corrected=corrected)
     except NotExtracted as missing:
         raise RowFailed(str(missing)) from missing
+    if judge.prompt_spec.candidates is not None:
+        try:
+            blocks = judge.prompt_spec.candidates.turned(blocks)
+        except ValueError as error:
+            raise RowFailed(str(error)) from error
     method = Method(judge.method)
     if method != Method.STACKER and not any(block.kind != "heading" for block in blocks):
         raise RowFailed(_("It has no evidence to judge by."))

@@ -27,7 +27,7 @@ def nearest_lines(row: AtRow) -> list[Mapping[str, Sequence[str]]]:
         return [{} for _cell in row.asked]
     wanted = set(chain.from_iterable(kinds))
     lines = {kind: [block.text for block in row.blocks if block.kind == kind] for kind in wanted}
-    items = [item_of(cell.column.facets, cell.section, cell.spec) for cell in row.asked]
+    items = [item_of(cell.facets, cell.section, cell.spec) for cell in row.asked]
     try:
         found = nearest.nearest_to(items, lines, row.judge.prompt_spec.nearest)
     except EncoderError as error:

@@ -26,8 +26,8 @@ FloatArray = npt.NDArray[np.float64]
 # 2 has what 1 has no place for: answers that are values, facets of rows, drafts. A table without any of these is
 # written as 1, byte by byte as it always was, so that equal labels have one digest whatever version wrote them. 3 has
 # labels that were accepted under a certificate, and is written where there are any; 4 the words that are frequent in
-# the rows' texts; 5 the arms of judges.
-FORMATS = (1, 2, 3, 4, 5)
+# the rows' texts; 5 the arms of judges; 6 arms that read candidates in another order.
+FORMATS = (1, 2, 3, 4, 5, 6)
 N_VALUES = 6  # of a label in `LabelTable.labels`
 # The last axis of `LabelTable.scores`.
 LOGPROB, TOKENS, CHARACTERS, UNCONDITIONAL = range(4)
@@ -189,13 +189,17 @@ class AcceptedEntry(NamedTuple):
 
 class ArmEntry(NamedTuple):
     """A judge as an arm of the judge `of`, which is an arm of itself and stands first. turn, reworded: how it differs;
-    orders: by question, the keys of the options as it read them, where it read them in an order."""
+    orders: by question, the keys of the options as it read them, where it read them in an order. shift: how many
+    candidates of the evidence stood last that stand first there; stood: by question, rows of the keys of the options
+    that name a candidate, in the order in which it read these."""
 
     code: str
     of: str
     turn: int
     reworded: bool
     orders: Mapping[str, tuple[str, ...]]
+    shift: int = 0
+    stood: Mapping[str, tuple[tuple[str, ...], ...]] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,12 +267,13 @@ class LabelTable:
             "row_facets": [dict(row.facets) for row in self.rows],
             "drafts": self.drafts,
         }
+        sixth = any(arm.shift or arm.stood for arm in self.arms)
         fifth = bool(self.arms)
         fourth = bool(self.frequent) or fifth
         third = bool(self.accepted) or fourth
         second = any(self.values) or any(row.facets for row in self.rows) or bool(self.drafts) or third
         whole: dict[str, Any] = {
-            "format": 5 if fifth else 4 if fourth else 3 if third else 2 if second else 1,
+            "format": 6 if sixth else 5 if fifth else 4 if fourth else 3 if third else 2 if second else 1,
             "study": {"slug": self.slug, "title": self.title, "scheme": self.spec},
             "raters": [astuple(rater) for rater in self.raters],
             "sheets": list(self.sheets),
@@ -289,7 +294,7 @@ class LabelTable:
             **(of_second if second else {}),
             **({"accepted": self.accepted} if third else {}),
             **({"frequent": self.frequent} if fourth else {}),
-            **({"arms": self.arms} if fifth else {}),
+            **({"arms": [arm if sixth else arm[:5] for arm in self.arms]} if fifth else {}),
         }
         for number, key in enumerate(sorted(whole)):
             yield b'%s"%s":' % (b"," if number else b"{", key.encode())
@@ -388,10 +393,21 @@ def unpacked(packed: bytes) -> LabelTable:
             for facet, word, generator, texts, words in data.get("frequent", ())
         ),
         arms=tuple(
-            ArmEntry(code, of, turn, reworded, {name: tuple(keys) for name, keys in orders.items()})
-            for code, of, turn, reworded, orders in data.get("arms", ())
+            ArmEntry(
+                code,
+                of,
+                turn,
+                reworded,
+                {name: tuple(keys) for name, keys in orders.items()},
+                *((more[0], _rows_by_name(more[1])) if more else ()),
+            )
+            for code, of, turn, reworded, orders, *more in data.get("arms", ())
         ),
     )
+
+
+def _rows_by_name(data: Mapping[str, Sequence[Sequence[str]]]) -> dict[str, tuple[tuple[str, ...], ...]]:
+    return {name: tuple(map(tuple, rows)) for name, rows in data.items()}
 
 
 def canonical_json(value: Any) -> bytes:

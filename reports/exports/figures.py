@@ -44,6 +44,11 @@ def _lines(kind: str, data: Mapping[str, Any]) -> Iterator[list[Any]]:
             yield ["panel", "n", "value"]
             for panel in data["panels"]:
                 yield from ([panel["name"], n, value] for n, value in enumerate(panel["values"], 1))
+        case "panels":
+            yield ["panel", "name", "value", "low", "high"]
+            for panel in data["panels"]:
+                values = zip(data["names"], panel["values"], panel["low"], panel["high"], strict=True)
+                yield from ([panel["name"], *line] for line in values)
         case "precision-recall":
             yield ["curve", "recall", "precision"]
             for curve in data["curves"]:

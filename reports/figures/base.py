@@ -21,6 +21,7 @@ FigureKind = Literal[
     "heat",
     "dots",
     "multiples",
+    "panels",
 ]
 
 

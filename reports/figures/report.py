@@ -24,6 +24,7 @@ def question_figures(report: StudyReport, question: QuestionReport) -> Iterator[
     if question.agreement.kappa.rows:
         yield _matrix(report, question)
         yield _by_sheet(report, question)
+    yield from _panels_by_sheet(report, question)
     heard_of = [(of, of.coverage) for of in question.voices if of.coverage and of.coverage.curve.n.size > 1]
     if heard_of:
         yield (_first_coverage if report.filters.first_coverage else _coverage)(report, question, heard_of)
@@ -114,6 +115,108 @@ def _by_sheet(report: StudyReport, question: QuestionReport) -> Figure:
         alt=_("κ of %(n)s %(sheets)s around %(mean)s.")
         % {"n": len(sheets), "sheets": words.sheets, "mean": "–" if value is None else f"{value:.2f}"},
     )
+
+
+def _panels_by_sheet(report: StudyReport, question: QuestionReport) -> Iterator[Figure]:
+    """A panel a sheet: people with each other and each judge with them, as kappa and as the share of equal answers."""
+    words = report.data.scheme.words
+    of_people = question.ceiling.by_sheet
+    sides = [(_("people with each other"), of_people)] if of_people else []
+    sides += [(code_of(result.judge), result.by_sheet) for result in question.judges if result.by_sheet]
+    sheets = sorted({sheet for _name, of in sides for sheet in of})
+    if len(sheets) < 2:
+        return
+    names = [name for name, _of in sides]
+    kappas: list[dict[str, Any]] = []
+    shares: list[dict[str, Any]] = []
+    for sheet in sheets:
+        found = [of.get(sheet) for _name, of in sides]
+        intervals = [of.interval if of else None for of in found]
+        kappas.append(
+            {
+                "name": report.data.sheets[sheet],
+                "values": [of.kappa if of else None for of in found],
+                "low": [of.low if of else None for of in intervals],
+                "high": [of.high if of else None for of in intervals],
+            }
+        )
+        shares.append(
+            {
+                "name": report.data.sheets[sheet],
+                "values": [of.alike.value if of else None for of in found],
+                "low": [of.alike.low if of else None for of in found],
+                "high": [of.alike.high if of else None for of in found],
+            }
+        )
+    whole = _("the dashed line is that of people over all %(sheets)s") % {"sheets": words.sheets}
+    merge = question.ceiling.merge
+    how = _("A panel a %(sheet)s, each judge held against one person at a time; %(whole)s.") % {
+        "sheet": words.sheet,
+        "whole": whole,
+    }
+    if merge is not None and question.judges:
+        how += " " + _("Options as judges are held against people: %(merge)s.") % {"merge": merge.title}
+    of_shares = _("Lines: 95 %% intervals by %(rows)s (t).") % {"rows": words.rows}
+    of_kappas = _(
+        "Lines: 95 %% intervals, drawing the %(rows)s of the %(sheet)s; where it has too few, there are none."
+    )
+    of_kappas = of_kappas % {"rows": words.rows, "sheet": words.sheet}
+    for key, panels, title, x_title, line, lines in (
+        (
+            "kappa-panels",
+            kappas,
+            _("κ in each %(sheet)s: people and judges") % {"sheet": words.sheet},
+            "Cohen's κ",
+            question.ceiling.kappa.value,
+            of_kappas,
+        ),
+        (
+            "accuracy-panels",
+            shares,
+            _("Accuracy in each %(sheet)s: people and judges") % {"sheet": words.sheet},
+            _("Percent agreement"),
+            question.ceiling.accuracy.value,
+            of_shares,
+        ),
+    ):
+        values = [value for panel in panels for value in panel["values"] if value is not None]
+        ends = [value for panel in panels for value in panel["low"] if value is not None]
+        if not values:
+            continue
+        yield Figure(
+            key=f"{question.data.name}.{key}",
+            kind="panels",
+            about=name_of(question),
+            title=title,
+            data={
+                "names": names,
+                "panels": panels,
+                "line": line if of_people else None,
+                "line_title": _("macro average"),
+                "x_title": x_title,
+                "x_low": min([-0.04, *(value - 0.04 for value in (*values, *ends))]),
+            },
+            how=f"{how} {lines}",
+            alt=_("%(n)s panels; values lie between %(low).2f and %(high).2f. %(first)s")
+            % {"n": len(panels), "low": min(values), "high": max(values), "first": _ends(names[0], panels)},
+        )
+
+
+def _ends(name: str, panels: Sequence[dict[str, Any]]) -> str:
+    """In which panels the first line has its lowest and highest value."""
+    known = sorted(
+        (float(panel["values"][0]), str(panel["name"])) for panel in panels if panel["values"][0] is not None
+    )
+    if not known:
+        return ""
+    (low, lowest), (high, highest) = known[0], known[-1]
+    return _("%(name)s: lowest in %(lowest)s (%(low).2f), highest in %(highest)s (%(high).2f).") % {
+        "name": cap(name),
+        "lowest": lowest,
+        "low": low,
+        "highest": highest,
+        "high": high,
+    }
 
 
 Heard = Sequence[tuple[VoiceReport, CoverageResult]]

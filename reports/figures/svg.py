@@ -35,6 +35,7 @@ _MOST_NUMBERED = 16  # raters: in a larger matrix no number would be readable
 _MOST_NAMED = 40
 _ACROSS = 4  # panels of small multiples
 _LONGEST = 28  # letters of a name on one line
+_LONGEST_BESIDE, _TITLE = 18, 24  # beside panels, and above one
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,9 @@ def _height(figure: Figure) -> float:
             return 0.9 + max(0.21, 0.14 * _lines(data["names"], _LONGEST)) * len(data["names"])
         case "multiples":
             return 0.7 + 1.25 * -(-len(data["panels"]) // _ACROSS)
+        case "panels":
+            line, step = _panel_step(data)
+            return 0.75 + line * step * -(-len(data["panels"]) // _across_panels(data))
         case "dots":
             return 1.3 + 0.2 * len(data["names"]) * max(len(data["series"]), 1.4)
         case "bars":
@@ -325,6 +329,66 @@ def _multiples(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
     canvas.supylabel(data["y_title"], size=9, color=look.quiet)
 
 
+def _across_panels(data: Mapping[str, Any]) -> int:
+    return min(3, len(data["panels"]))
+
+
+def _panel_step(data: Mapping[str, Any]) -> tuple[float, float]:
+    """Of a panel: inches of a line, and how many lines it takes with its title."""
+    line = 0.05 + 0.15 * _lines(data["names"], _LONGEST_BESIDE)
+    title = 0.22 + 0.13 * _lines([of["name"] for of in data["panels"]], _TITLE)
+    return line, len(data["names"]) + title / line
+
+
+def _panels(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
+    """names: lines, the same in every panel; panels: name, and values, low, high for each line or None; line: a value
+    to compare with, or None, with line_title; x_title, x_low. All on one scale.
+
+    All stand in one pair of axes: a pair for each would take a hundred times as long to lay out.
+    """
+    panels, names, low = data["panels"], data["names"], data["x_low"]
+    across, (_inches, step) = _across_panels(data), _panel_step(data)
+    width = 1.04 - low
+    axes = canvas.subplots()
+    ticks = [tick for tick in (-1.0, -0.5, 0.0, 0.5, 1.0) if tick >= low]
+    marks: list[list[tuple[float, float]]] = [[] for _name in names]
+    spans: list[list[tuple[float, float, float]]] = [[] for _name in names]
+    for place, panel in enumerate(panels):
+        row, column = divmod(place, across)
+        left, top = column * 1.12 * width - low, -row * step
+        bottom = top - len(names) + 0.4
+        axes.vlines([left + tick for tick in ticks], bottom, top + 0.6, color=look.line, linewidth=0.8, zorder=0)
+        if data["line"] is not None:
+            axes.vlines(left + data["line"], bottom, top + 0.6, color=look.quiet, linewidth=1, linestyle="--", zorder=1)
+        title = textwrap.fill(panel["name"], _TITLE)
+        axes.text(left + low + width / 2, top + 0.7, title, size=7.5, color=look.ink, ha="center", va="bottom")
+        if place + across >= len(panels):  # nothing below it
+            for tick in ticks:
+                axes.text(left + tick, bottom - 0.15, f"{tick:g}", size=8, color=look.ink, ha="center", va="top")
+        for number, value in enumerate(panel["values"]):
+            ends = panel["low"][number], panel["high"][number]
+            if None not in ends:
+                spans[number].append((left + ends[0], left + ends[1], top - number))
+            if value is not None:
+                marks[number].append((left + value, top - number))
+    for number, (of_marks, of_spans) in enumerate(zip(marks, spans, strict=True)):
+        colour = look.series[number % len(look.series)]
+        if of_spans:
+            starts, stops, heights = zip(*of_spans, strict=True)
+            axes.hlines(heights, starts, stops, color=colour, linewidth=1.4, alpha=0.7)
+        if of_marks:
+            marker = _MARKERS[number % len(_MARKERS)]
+            axes.plot(*zip(*of_marks, strict=True), linestyle="", marker=marker, markersize=4.2, color=colour, zorder=3)
+    down = -(-len(panels) // across)
+    heights_of_names = [-row * step - number for row in range(down) for number in range(len(names))]
+    axes.set_yticks(heights_of_names, _wrapped(names, _LONGEST_BESIDE) * down)
+    axes.set_xticks([])
+    axes.set(xlabel=data["x_title"], xlim=(-0.02 * width, (1.12 * across - 0.12) * width))
+    axes.set_ylim(-(down - 1) * step - len(names) - 0.5, step - len(names) + 0.3)
+    for spine in axes.spines.values():
+        spine.set_linewidth(0)
+
+
 def _dots(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
     """names: lines; series: name, and values, low, high for each line or None; bands: [from, to, name] of the scale;
     line: a value to compare with, or None, with line_title; x_title, x_low, x_high; first_colour: of the first
@@ -373,4 +437,5 @@ _KINDS: Mapping[str, Callable[[Canvas, Mapping[str, Any], _Look], None]] = {
     "heat": _heat,
     "dots": _dots,
     "multiples": _multiples,
+    "panels": _panels,
 }

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 
@@ -13,17 +14,19 @@ from reports.data.arrays import Intervals, QuestionData
 from reports.data.label_table import ArmEntry, LabelTable, RaterEntry
 from reports.numbers.judge import JudgeResult
 from reports.stats.answers import MISSING, IntArray
-from reports.stats.hiring.arms import Flips, flips, place_shares
+from reports.stats.hiring.arms import Flips, Swapped, flips, place_shares, swapped
 from reports.stats.hiring.means import Mean
 
 
 @dataclass(frozen=True)
 class Arm:
-    """One arm of a judge, the judge itself among them. turn: how many options stand last that would stand first;
-    reworded: its words are others; accuracy: A_m, None where it has none; n_cells: cells with a label."""
+    """One arm of a judge, the judge itself among them. turn: how many options stand last that would stand first; shift:
+    the same of the candidates in the evidence; reworded: its words are others; accuracy: A_m, None where it has none;
+    n_cells: cells with a label."""
 
     judge: RaterEntry
     turn: int
+    shift: int
     reworded: bool
     accuracy: float | None
     n_cells: int
@@ -33,12 +36,15 @@ class Arm:
 class ArmsResult:
     """The arms of one judge on one question, the judge first. flips: see there. by: what intervals take as one, the
     document or the sheet. places: how often what stood at each place was chosen, empty where not every option stood at
-    every place equally often, or where an option stood at none."""
+    every place equally often, or where an option stood at none. standing: the same of the candidates in the evidence,
+    of all verdicts for one of them. swapped: of two candidates, shown in both orders."""
 
     arms: tuple[Arm, ...]
     flips: Flips
     by: str
     places: tuple[Mean, ...]
+    standing: tuple[Mean, ...] = ()
+    swapped: Swapped | None = None
 
 
 def arms_results(
@@ -70,13 +76,50 @@ def _result(
         codes[place, np.searchsorted(cells, of.cell)] = of.code
     return ArmsResult(
         arms=tuple(
-            Arm(result.judge, entry.turn, entry.reworded, result.accuracy.value, of.cell.size)
+            Arm(result.judge, entry.turn, entry.shift, entry.reworded, result.accuracy.value, of.cell.size)
             for entry, result, of in zip(entries, results, of_arms, strict=True)
         ),
         flips=flips(codes, cluster),
         by="sheet" if by_sheet else "document",
-        places=_places(data, entries, codes, cluster),
+        places=_places(data, *_alike(entries, codes, "shift"), cluster),
+        **_candidates(data, entries, codes, cluster),
     )
+
+
+def _alike(entries: Sequence[ArmEntry], codes: IntArray, what: str) -> tuple[list[ArmEntry], IntArray]:
+    """The arms that have this as the first one has it, and their labels."""
+    kept = [place for place, entry in enumerate(entries) if getattr(entry, what) == getattr(entries[0], what)]
+    return [entries[place] for place in kept], codes[kept]
+
+
+class _OfCandidates(TypedDict, total=False):
+    standing: tuple[Mean, ...]
+    swapped: Swapped
+
+
+def _candidates(data: QuestionData, entries: Sequence[ArmEntry], codes: IntArray, cluster: IntArray) -> _OfCandidates:
+    """Where each candidate stood at each place once, in the same words and with the options in the same order."""
+    entries, codes = _alike(entries, codes, "turn")
+    kept = [place for place, entry in enumerate(entries) if not entry.reworded]
+    entries, codes = [entries[place] for place in kept], codes[kept]
+    number = {option.key: place for place, option in enumerate(data.spec.options)}
+    shown = [entry.stood.get(data.name, ()) for entry in entries]
+    k = len(shown[0][0]) if shown[0] else 0
+    if k < 2 or len(entries) != k or len({entry.shift for entry in entries}) != k or not all(shown):
+        return {}
+    places: IntArray = np.full(codes.shape, MISSING, dtype=np.int64)
+    for arm, rows in enumerate(shown):
+        # Behind the options stands what is no label; no candidate, a tie, is k.
+        place_of = np.array([*[k] * len(number), MISSING], dtype=np.int64)
+        for row in rows:
+            place_of[[number[key] for key in row]] = np.arange(k)
+        places[arm] = place_of[codes[arm]]
+    whole = (places != MISSING).all(axis=0)
+    decided = np.where(whole & (places < k), places, MISSING)
+    found = _OfCandidates(standing=place_shares(decided, cluster, n_places=k))
+    if k == 2:
+        found["swapped"] = swapped(places[0], places[1], cluster)
+    return found
 
 
 def _places(data: QuestionData, entries: Sequence[ArmEntry], codes: IntArray, cluster: IntArray) -> tuple[Mean, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -16,6 +17,7 @@ from reports.stats.alternative import MINIMUM_PEOPLE, AlternativeTest, alternati
 from reports.stats.among import RaterPair
 from reports.stats.answers import Answers
 from reports.stats.bootstrap import Interval
+from reports.stats.by_sheet import OfSheet, judge_by_sheet
 from reports.stats.calibration import (
     Calibration,
     Scored,
@@ -57,6 +59,9 @@ from reports.stats.thresholds import (
     selective_accuracy,
 )
 
+# Of more sheets nobody reads a panel each.
+MOST_SHEETS = 60
+
 
 @dataclass(frozen=True)
 class Sureness:
@@ -87,7 +92,8 @@ class JudgeResult:
     in how many it failed, and how many others there are.
     `pairwise`: A_m as A_h is counted, None by the first methods, which had none. `ceiling_of_each`: the ceiling with
     each of the others counted by themselves.
-    The intervals are None where none were asked for, `sureness` where the judge has no scores.
+    The intervals are None where none were asked for, `sureness` where the judge has no scores. `by_sheet`: agreement
+    with people in each sheet, empty where there is one sheet, or more than `MOST_SHEETS`.
     """
 
     judge: RaterEntry
@@ -108,6 +114,7 @@ class JudgeResult:
     sureness: Sureness | None
     shares: tuple[PoweredMean, ...]
     consistency: SelfConsistency | None
+    by_sheet: Mapping[int, OfSheet]
 
 
 @dataclass(frozen=True)
@@ -166,6 +173,15 @@ def judge_result(
         consistency=self_consistency(data.repeats[judge.code], "ordinal" if ordered else "nominal")
         if judge.code in data.repeats
         else None,
+        by_sheet={}
+        if filters.before_each or not 1 < np.unique(people.sheet).size <= MOST_SHEETS
+        else judge_by_sheet(
+            people,
+            answers,
+            "quadratic" if ordered else None,
+            n_draws=filters.n_draws if filters.by == "document" else 0,
+            seed=filters.seed,
+        ),
     )
 
 

@@ -14,7 +14,7 @@ from reports.data.label_table import RaterEntry
 from reports.numbers.arms import ArmsResult, arms_results
 from reports.numbers.drafts import EditRate, edit_rates
 from reports.numbers.groups import Group, groups
-from reports.numbers.judge import JudgeResult, TwoJudges, judge_result, merge_codes, two_judges
+from reports.numbers.judge import MOST_SHEETS, JudgeResult, TwoJudges, judge_result, merge_codes, two_judges
 from reports.numbers.ratings import RatingsReport, ratings_report
 from reports.numbers.values import ValueReport, value_report
 from reports.stats.agreement import (
@@ -31,6 +31,7 @@ from reports.stats.agreement import (
 from reports.stats.among import AgreementAmong, agreement_among
 from reports.stats.answers import Answers, IntArray
 from reports.stats.bootstrap import Interval
+from reports.stats.by_sheet import OfSheet, people_by_sheet
 from reports.stats.coefficients import Level
 from reports.stats.consensus import dawid_skene, majority_vote, tie_credit
 from reports.stats.coverage import CoverageCurve, Verdicts, coverage_curve, item_documents, item_verdicts
@@ -56,7 +57,7 @@ class PeopleAgreement:
     of the κ of each sheet by its place: empty or None where none were asked for.
     `corrected`: κ without the bias of small sheets, None by the first methods, which had none.
     `both_chose`: for each row of `kappa.rows` an option that both raters chose in some cell; where kappa is
-    not defined, it is the one that both chose everywhere.
+    not defined, it is the one that both chose everywhere. `by_sheet`: see `JudgeResult`.
     """
 
     merge: Merge | None
@@ -71,6 +72,7 @@ class PeopleAgreement:
     intervals: Mapping[str, Interval]
     macro: MacroIntervals | None
     of_sheets: Mapping[int, Interval]
+    by_sheet: Mapping[int, OfSheet]
 
 
 @dataclass(frozen=True)
@@ -317,6 +319,11 @@ def _agreement(people: Answers, spec: QuestionSpec, merge: Merge | None, filters
     tables = pair_tables(answers)
     first_of_pair = np.searchsorted(tables.pair, np.arange(len(tables)))
     corrected = None if filters.first_methods else corrected_macro_kappa(answers, tables, weights)
+    of_sheets = (
+        sheet_kappa_intervals(answers, weights, n_draws=how.n_draws, seed=how.seed, expanded=how.expanded)
+        if how.by == "document"
+        else {}
+    )
     kappa, accuracy, percent = macro_kappa(tables, weights), macro_accuracy(tables), percent_agreement(tables)
     both_chose = tuple(tables.option_a[first_of_pair].tolist())
     del tables  # as large as the answers, and others are made below
@@ -332,9 +339,10 @@ def _agreement(people: Answers, spec: QuestionSpec, merge: Merge | None, filters
         among=agreement_among(kept, level=level),
         intervals=agreement_intervals(kept, level=level, **arguments) if arguments else {},
         macro=macro_intervals(answers, weights, **arguments) if arguments else None,
-        of_sheets=sheet_kappa_intervals(answers, weights, n_draws=how.n_draws, seed=how.seed, expanded=how.expanded)
-        if how.by == "document"
-        else {},
+        of_sheets=of_sheets,
+        by_sheet={}
+        if filters.before_each or not 1 < np.unique(answers.sheet).size <= MOST_SHEETS
+        else people_by_sheet(answers, of_sheets, weights),
     )
 
 

@@ -173,10 +173,14 @@ def sheet_kappa_intervals(
     n_draws: int = N_DRAWS,
     seed: int = 0,
     expanded: bool = True,
+    rater: int | None = None,
 ) -> dict[int, Interval]:
     """For each sheet the interval of its mean kappa, drawn by document: that of `macro_intervals` of the sheet alone.
 
     Sheets with equally many documents are computed together. Nobody's answers have no sheet.
+
+    Args:
+        rater: the mean over the pairs of this one alone.
     """
     if not answers.cell.size:
         return {}
@@ -190,7 +194,12 @@ def sheet_kappa_intervals(
     entries = table.tocoo()
     of_document = np.zeros(draws.n_clusters, dtype=np.int64)
     of_document[draws.cluster_of(answers)] = of_answer
-    of_group = np.searchsorted(sheets, pair_tables(answers).sheet)
+    tables = pair_tables(answers)
+    of_group = np.searchsorted(sheets, tables.sheet)
+    counted = np.ones(of_group.size, dtype=bool)
+    if rater is not None:
+        counted = (tables.rater_a == rater) | (tables.rater_b == rater)
+    del tables
     n_documents = np.bincount(of_document, minlength=sheets.size)
     document = _place_within(of_document)
 
@@ -203,10 +212,11 @@ def sheet_kappa_intervals(
         if alone.too_few:
             found |= {int(sheets[place]): alone.without_draws() for place in alike}
             continue
-        groups = np.flatnonzero(n_documents[of_group] == documents)  # those of one sheet stand together
+        # Those of one sheet stand together.
+        groups = np.flatnonzero((n_documents[of_group] == documents) & counted)
         at = np.full(of_group.size, -1)
         at[groups] = np.arange(groups.size)
-        mine = n_documents[of_document[entries.row]] == documents
+        mine = (n_documents[of_document[entries.row]] == documents) & counted[entries.col // width]
         place = at[entries.col[mine] // width] * width + entries.col[mine] % width
         sums = sparse.csr_array(
             (entries.data[mine], (place, document[entries.row[mine]])), shape=(groups.size * width, documents)

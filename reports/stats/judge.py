@@ -141,6 +141,12 @@ def judge_pair_accuracy(people: Answers, judge: Answers) -> MacroAccuracy:
     judge and that person chose the same. To be held against `agreement.macro_accuracy` of the same people; A_m itself
     takes any of several people and is higher by that.
     """
+    together, number = with_judge(people, judge)
+    return macro_accuracy(pair_tables(together).of_rater(number))
+
+
+def with_judge(people: Answers, judge: Answers) -> tuple[Answers, int]:
+    """People's answers and the judge's in the cells that people answered, and the judge's number among the raters."""
     number = int(max(people.rater.max(initial=0), people.assigned[:, 1].max(initial=0))) + 1
     cells, first = people.by_cell.cell, people.by_cell.first
     at = np.minimum(np.searchsorted(cells, judge.cell), max(cells.size - 1, 0))
@@ -155,8 +161,7 @@ def judge_pair_accuracy(people: Answers, judge: Answers) -> MacroAccuracy:
         n_options=people.n_options,
         assigned=people.assigned,
     )
-    tables = pair_tables(together)
-    return macro_accuracy(tables.of_rater(number))
+    return together, number
 
 
 def majority_baseline(people: Answers, judge: Answers) -> Baseline:

@@ -7,6 +7,7 @@ All statistics are functions of sums over cells, so that a draw of documents is 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,6 +64,8 @@ class NumericAgreement:
 _ONE, _R, _R2, _SUM, _SQUARES, _MEANS, _WITHIN, _PAIRS, _APART, _APART2 = range(10)
 _OF_CELLS = ("alpha", "icc", "difference", "limits")
 _OF_PAIRS = ("pearson", "spearman")
+# Comparisons whose features are made at a time.
+_AT_ONCE = 500_000
 
 
 def numeric_agreement(answers: Answers, values: FloatArray) -> NumericAgreement:
@@ -182,17 +185,36 @@ class _Pairs:
     group: IntArray
     n_groups: int
 
-    def features(self) -> FloatArray:
-        """Of each comparison what correlations need, shape (n_comparisons, 11)."""
-        columns = [np.ones(self.a.size)]
-        for a, b in ((self.a, self.b), (self.rank_a, self.rank_b)):
+    def features(self, some: slice) -> FloatArray:
+        """Of some comparisons what correlations need, shape (n_comparisons, 11)."""
+        columns = [np.ones(self.a[some].size)]
+        for a, b in ((self.a[some], self.b[some]), (self.rank_a[some], self.rank_b[some])):
             columns += [a, b, a**2, b**2, a * b]
         return np.stack(columns, axis=-1)
 
+    def blocks(self) -> Iterator[slice]:
+        """All comparisons, a bounded number at a time: what is made of each takes a hundred times its place."""
+        return (slice(at, at + _AT_ONCE) for at in range(0, self.a.size, _AT_ONCE))
+
     def totals(self) -> FloatArray:
         summed = np.zeros((self.n_groups, 11))
-        np.add.at(summed, self.group, self.features())
+        for some in self.blocks():
+            np.add.at(summed, self.group[some], self.features(some))
         return summed.ravel()
+
+    def per_cluster(self, cluster: IntArray, n_clusters: int) -> sparse.csr_array:
+        """The sums of each cluster's comparisons, shape (n_clusters, n_groups * 11). cluster: of each answer."""
+        shape = (n_clusters, max(self.n_groups, 1) * 11)
+        parts = []
+        for some in self.blocks():
+            rows = np.repeat(cluster[self.first[some]].astype(np.int32), 11)
+            columns = (self.group[some][:, np.newaxis].astype(np.int32) * 11 + np.arange(11, dtype=np.int32)).ravel()
+            parts.append(sparse.csr_array((self.features(some).ravel(), (rows, columns)), shape=shape))
+        # Comparisons stand by pairs, so that blocks have few places in common, and the sum grows no faster than they.
+        whole = parts[0] if parts else sparse.csr_array(shape)
+        for part in parts[1:]:
+            whole = whole + part
+        return whole
 
     def correlations(self, sums: FloatArray) -> FloatArray:
         """The mean over pairs of Pearson's and of Spearman's correlation, shape (n_draws, 2)."""
@@ -214,13 +236,9 @@ class _Pairs:
         return np.stack(found, axis=-1)
 
     def intervals(self, cluster: IntArray, draws: Resampling) -> dict[str, Interval]:
-        values = self.features()
-        rows = np.repeat(cluster[self.first], 11)
-        columns = (self.group[:, np.newaxis] * 11 + np.arange(11)).ravel()
-        shape = (draws.n_clusters, max(self.n_groups, 1) * 11)
-        per_cluster = sparse.csr_array((values.ravel(), (rows, columns)), shape=shape)
         if not self.n_groups:
             return {name: draws.without_draws() for name in _OF_PAIRS}
+        per_cluster = self.per_cluster(cluster, draws.n_clusters)
         made = draws.within(per_cluster.nnz)
         drawn = made.draw(per_cluster, self.correlations)
         return {name: made.interval(drawn[:, at]) for at, name in enumerate(_OF_PAIRS)}
@@ -229,9 +247,14 @@ class _Pairs:
 def _pairs(answers: Answers, x: FloatArray) -> _Pairs:
     first, second = comparisons(answers)
     raters, rater = np.unique(answers.rater, return_inverse=True)
-    pairs, group = np.unique(rater[first] * raters.size + rater[second], return_inverse=True)
-    order = np.argsort(group, kind="stable")
-    first, second, group = first[order], second[order], group[order]
+    key = rater[first] * raters.size + rater[second]
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    new = np.diff(key, prepend=-1) != 0
+    pairs, group = key[new], np.cumsum(new) - 1
+    del key, new
+    first, second = first[order], second[order]
+    del order
     starts = answers.by_cell.first[answers.by_cell.index[first]]
     return _Pairs(x[first], x[second], _ranks(x[first], group), _ranks(x[second], group), starts, group, pairs.size)
 

@@ -1,4 +1,4 @@
-"""How often a judge's label changes with the order of the options, or with the words."""
+"""How often a judge's label changes with the order of options or candidates, or with the words."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ def arms_tables(report: StudyReport, question: QuestionReport) -> Iterator[Repor
         yield _flips(report, question, result)
         if result.places:
             yield _places(question, result)
+        if result.standing:
+            yield _candidates(report, question, result)
 
 
 def _flips(report: StudyReport, question: QuestionReport, result: ArmsResult) -> ReportTable:
@@ -83,6 +85,45 @@ def _places(question: QuestionReport, result: ArmsResult) -> ReportTable:
     )
 
 
+def _candidates(report: StudyReport, question: QuestionReport, result: ArmsResult) -> ReportTable:
+    k = len(result.standing)
+    rows: list[tuple[Value, ...]] = [
+        (_("it stood at place %(place)s, and won") % {"place": place}, *_told(of), 1 / k, of.n, _because(of))
+        for place, of in enumerate(result.standing, start=1)
+    ]
+    if (pairs := result.swapped) is not None:
+        rows += [
+            (title, *_told(of), expected, of.n, _because(of))
+            for title, of, expected in (
+                (_("the same one won in both orders, or neither did"), pairs.consistent, None),
+                (_("whoever stood first won, a tie counting half"), pairs.first, 0.5),
+                (_("of the pairs in which one place won both times: the first place"), pairs.first_if_not, 0.5),
+            )
+        ]
+    return ReportTable(
+        key=f"{question.data.name}.candidates.{result.arms[0].judge.code}",
+        about=name_of(question),
+        title=_("Where the candidate stood that won: %(judge)s") % {"judge": code_of(result.arms[0].judge)},
+        heads=(
+            Head("what", _("Candidate")),
+            Head("share", _("Share"), "share"),
+            Head("low", _("from"), "share", _("95 % interval")),
+            Head("high", _("to"), "share", _("95 % interval")),
+            Head("expected", _("Without a preference"), "share"),
+            Head("cells", _("Counted"), "count"),
+            Head("because", _("Not defined because"), "note"),
+        ),
+        rows=tuple(rows),
+        how=_(
+            "Over arms in which every candidate of the evidence stood at every place once, in cells with a label of "
+            "all of them. The shares of places are of the verdicts for a candidate; the lines below are of pairs. Who "
+            "does not look at places chooses each equally often, whichever candidate is better. Intervals by "
+            "%(clusters)s (t)."
+        )
+        % {"clusters": words_of(report).sheets if result.by == "sheet" else words_of(report).rows},
+    )
+
+
 def _told(of: Mean) -> tuple[Value, ...]:
     return of.value, of.low, of.high
 
@@ -99,6 +140,11 @@ def _differs(arm: Arm) -> str:
                 "the order: the first option stands last", "the order: the first %(n)s options stand last", arm.turn
             )
             % {"n": arm.turn}
+        )
+    if arm.shift:
+        told.append(
+            ngettext("the candidates: the first stands last", "the candidates: the first %(n)s stand last", arm.shift)
+            % {"n": arm.shift}
         )
     if arm.reworded:
         told.append(_("the words"))

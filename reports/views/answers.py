@@ -30,6 +30,7 @@ from reports.answer_figures import answer_figures
 from reports.answers import Answers
 from reports.data.arrays import Filters
 from reports.forms import FiltersForm
+from reports.hiring.telling import certificates_told, with_certificates
 from reports.live import Live, LiveReport, without_intervals
 from reports.tables import ReportTable
 from reports.views.pages import keep
@@ -146,6 +147,9 @@ def report(request: AppRequest, study: Study) -> HttpResponse:
     """The answers: sentences and three figures."""
     of = asked(request, study)
     context = said_of(of.live.answers, study) if of.live.n_labels else {}
+    if context:
+        certified = certificates_told(study)
+        context |= {"certified": certified, "tiles": with_certificates(context["tiles"], certified)}
     return show(request, of, "reports/answers.html", "reports:report", **context)
 
 
@@ -172,6 +176,7 @@ class _Row:
     table: str
     is_mean: bool
     agreement: str
+    defined: bool
     level: str
     accuracy: str
     judge: str
@@ -191,6 +196,7 @@ def _line(line: Any, nearest: str) -> _Row:
         agreement=f"{sentences.number(agreement.value)}{sentences.between(agreement)}"
         if agreement.value is not None
         else _("not defined: %(reason)s") % {"reason": agreement.reason},
+        defined=agreement.value is not None,
         level=sentences.level_of(line),
         accuracy=f"{sentences.percent(accuracy.value)}{sentences.between(accuracy, as_percent=True)}"
         if accuracy.value is not None

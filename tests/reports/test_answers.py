@@ -153,7 +153,7 @@ def test_what_is_not_defined_is_said_with_its_reason(study: Study) -> None:
     answered(rater(study, "A1"), soup, ["fn"])
 
     assert "How far people agree cannot be said: no cell was answered by two people." in said(made(study))
-    assert [tile.value for tile in sentences.tiles(made(study))] == ["–", "–", "–"]
+    assert [tile.value for tile in sentences.tiles(made(study))] == ["Cannot be said"] * 3
 
 
 def test_the_paragraphs_name_the_numbers(study: Study) -> None:
@@ -364,3 +364,21 @@ def test_the_paragraphs_stand_in_both_languages(client: Client, study: Study) ->
 
     assert page.count('class="paragraph" lang="en"') == page.count('class="paragraph" lang="cs"') == 2
     assert page.count("data-copy=") == 4
+
+
+def test_questions_that_are_undefined_for_one_reason_are_one_sentence(study: Study) -> None:
+    one_sheet(study, {"A1": [FOUR] * 3, "A2": [FOUR] * 3}, [FOUR] * 3)
+    sentences_said = said(made(study))
+    assert (
+        "On “Tasks: Task”, “Tasks: Tool”, “Tasks: Level” agreement is not defined: no cell was answered by two people."
+        in sentences_said
+    )
+
+
+def test_what_only_judges_have_labelled_says_what_is_missing(study: Study) -> None:
+    soup = sheet(study, items=2)
+    answered(judge(study), soup, ["fn"])
+
+    found = said(made(study))
+    assert found.startswith("Only judges have labelled. It takes two people")
+    assert [tile.value for tile in sentences.tiles(made(study))] == ["Cannot be said"] * 3

@@ -68,7 +68,7 @@ def test_a_reason_is_told_as_it_was_said_and_the_rare_ones_together(
 def test_methods_before_did_not_tell_it(table: LabelTable) -> None:
     contents = contents_from(table, Filters(methods=4), "en")
     assert "missing" not in [of.key for of in contents.tables]
-    assert not [of for of in contents.figures if of.kind == "multiples"]
+    assert not [of for of in contents.figures if of.kind in ("multiples", "panels")]
 
 
 def test_each_sheet_has_its_panel(table: LabelTable) -> None:
@@ -80,3 +80,17 @@ def test_each_sheet_has_its_panel(table: LabelTable) -> None:
     assert b"<svg" in draw(figures[0])
     assert figure_csv(figures[0]).splitlines()[0].endswith("panel,n,value")
     assert "6 curves" in figures[0].alt
+
+
+def test_people_and_judges_stand_in_the_panel_of_each_sheet(table: LabelTable) -> None:
+    contents = contents_from(table, Filters(by="document", n_draws=100), "en")
+    panels = {of.key: of for of in contents.figures if of.kind == "panels"}
+    names = sorted({key.rpartition(".")[2] for key in panels})
+    assert names == ["accuracy-panels", "kappa-panels"]
+    for figure in panels.values():
+        assert [panel["name"] for panel in figure.data["panels"]] == [f"Soup {n}" for n in range(6)]
+        lines = figure_csv(figure).splitlines()
+        assert lines[0].endswith("panel,name,value,low,high")
+        assert len(lines) == 1 + 6 * len(figure.data["names"])
+        assert "6 panels" in figure.alt
+    assert b"<svg" in draw(next(iter(panels.values())))

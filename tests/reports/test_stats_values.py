@@ -124,6 +124,20 @@ def test_intervals_are_those_of_copied_documents() -> None:
     assert numeric["spearman"].low is not None
 
 
+def test_correlations_do_not_depend_on_how_many_comparisons_are_taken_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers = of(matrix(2, n_raters=6))
+    whole = numeric_agreement(answers, VALUES), numeric_intervals(answers, VALUES, n_draws=40)
+    monkeypatch.setattr("reports.stats.numeric._AT_ONCE", 7)
+    parts = numeric_agreement(answers, VALUES), numeric_intervals(answers, VALUES, n_draws=40)
+    assert parts[0].n_comparisons > 70
+    for name in ("pearson", "spearman"):
+        assert getattr(parts[0], name) == pytest.approx(getattr(whole[0], name), abs=1e-12)
+        for end in ("low", "high"):
+            assert getattr(parts[1][name], end) == pytest.approx(getattr(whole[1][name], end), abs=1e-12)
+
+
 def test_a_judges_numbers_are_held_against_each_persons() -> None:
     people = of(np.array([[1, 4, 6, -1], [2, 4, 8, 9]]), per_document=1)
     judge = of(np.array([[3, 4, 5, 9]]), per_document=1)

@@ -1,0 +1,135 @@
+"""What a certificate is bound to and what it would rest on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db.models import Count, Q
+from django.utils.translation import gettext_lazy
+
+from annotation.models import Question, Rater, Study
+from judges.models import Judge, Run
+from judges.runs import evidence
+from reports import doors
+from reports.data.label_table import canonical_json
+from reports.hiring.cells import JudgeCells, judge_cells, part_of
+from reports.hiring.documents import clusters_of
+from reports.hiring.queries.labels import question_name, study_table
+from reports.hiring.queries.splitting import left_out_names, test_names
+from reports.models import Certificate, Split
+
+
+def judge_behind(rater: Rater) -> Judge | None:
+    """The judge of a rater's last run; None where its labels came from a file. One query."""
+    run = Run.objects.filter(rater=rater).select_related("judge__model", "judge__prompt", "judge__evidence__model")
+    last = run.order_by("-started_at").first()
+    return last.judge if last is not None else None
+
+
+def identity(study: Study, rater: Rater) -> dict[str, Any]:
+    """All that a certificate is bound to: a change of any of it revokes it. Three queries."""
+    found: dict[str, Any] = {
+        "name": rater.code,
+        "scheme": {
+            "key": study.scheme.slug,
+            "version": study.scheme.version,
+            "sha256": hashlib.sha256(canonical_json(study.scheme.spec)).hexdigest(),
+        },
+        "evidence_readers": doors.evidence_readers(study),
+    }
+    judge = judge_behind(rater)
+    if judge is None:
+        return {**found, "origin": "file"}
+    runs = list(Run.objects.filter(rater=rater).values_list("provenance", "corrected"))
+    workers = [worker for provenance, _corrected in runs for worker in provenance.get("workers", [])]
+    model = judge.model
+    return {
+        **found,
+        "method": judge.method,
+        "normalisation": judge.normalisation,
+        "chat_template": judge.chat_template,
+        "temperature": judge.temperature,
+        "max_new_tokens": judge.max_new_tokens,
+        "prompt_sha256": judge.prompt.digest,
+        "model": {name: value for name, value in vars(model.place).items() if name not in _NO_SCORE}
+        if model is not None
+        else None,
+        "backend": model.backend if model is not None else "",
+        "weights": sorted({next((worker[key] for key in _WEIGHTS if worker.get(key)), "") for worker in workers}),
+        "extractor": evidence.record_of(judge.evidence),
+        "corrected": sorted({corrected for _provenance, corrected in runs}),
+    }
+
+
+# What of a model's place moves no score; what of a worker's record stands for the weights.
+_NO_SCORE = ("api_key_env", "requests_per_minute", "device")
+_WEIGHTS = ("weights_sha256", "served_model", "snowballstemmer", "model")
+_CALLED = {
+    "scheme": gettext_lazy("the scheme"),
+    "evidence_readers": gettext_lazy("the reader of the evidence"),
+    "method": gettext_lazy("the method"),
+    "normalisation": gettext_lazy("the normalisation"),
+    "prompt_sha256": gettext_lazy("the prompt"),
+    "model": gettext_lazy("the model"),
+    "backend": gettext_lazy("the model"),
+    "weights": gettext_lazy("the weights of the model"),
+    "extractor": gettext_lazy("the extractor"),
+    "corrected": gettext_lazy("whether extracted lists are read as people corrected them"),
+}
+
+
+def changes(certificate: Certificate) -> list[str]:
+    """What is not any more as it was when the certificate was given, in words. Three queries."""
+    then = certificate.request["identity"]
+    now = json.loads(canonical_json(identity(certificate.study, certificate.rater)))
+    differing = [name for name in sorted(then.keys() | now.keys()) if then.get(name) != now.get(name)]
+    return list(dict.fromkeys(str(_CALLED.get(name, gettext_lazy("how it is asked"))) for name in differing))
+
+
+def most_cells(study: Study, question: Question, unit: str) -> int:
+    """Cells of the largest document (row, or sheet) that the judge can be asked to answer, so that it is known before
+    anybody labels. One query."""
+    sheets = study.sheets.annotate(
+        n_columns=Count("columns", filter=Q(columns__section=question.section_id), distinct=True),
+        n_rows=Count("rows", distinct=True),
+    )
+    by_sheet = unit == Split.Unit.SHEET
+    sizes = [columns * (rows if by_sheet else 1) for columns, rows in sheets.values_list("n_columns", "n_rows")]
+    return max([1, *sizes])
+
+
+def development_cells(study: Study, rater: Rater, question: Question, unit: str) -> JudgeCells:
+    """The judge's development cells that people answered."""
+    name = question_name(question)
+    table = study_table(study, judges=[rater.code], question=name)
+    made = judge_cells(table, rater.code, name)
+    outside = part_of(made.row, table, test_names(study)) | part_of(made.row, table, left_out_names(study))
+    return made.at(made.known & ~outside)
+
+
+@dataclass(frozen=True)
+class TestSize:
+    """What the test part has: documents with a label of a person and of the judge, and those without."""
+
+    __test__ = False
+
+    labelled: int
+    unlabelled: int
+
+
+def test_size(study: Study, rater: Rater, question: Question, unit: str) -> TestSize:
+    """How many documents a test would rest on; it says nothing of what is right there, so that it is no look."""
+    name = question_name(question)
+    table = study_table(study, judges=[rater.code], question=name)
+    made = judge_cells(table, rater.code, name)
+    names = test_names(study)
+    left_out = part_of(made.row, table, left_out_names(study))
+    inside = part_of(made.row, table, names) & made.known & ~left_out
+    labelled = int(np.unique(clusters_of(made.at(inside), unit)).size)
+    if unit == Split.Unit.SHEET:
+        return TestSize(labelled, len({sheet for sheet, _row in names}) - labelled)
+    return TestSize(labelled, len(names) - labelled)

@@ -1,0 +1,110 @@
+"""The judges that could be hired, compared on development documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from annotation.models import Rater, Study
+from base.text import natural
+from judges.methods import WITHOUT_LENGTHS
+from judges.models import Run
+from reports.hiring.cells import judge_cells, normalisations_of, part_of, score_kind
+from reports.hiring.documents import judged_of
+from reports.hiring.queries.labels import study_table
+from reports.hiring.queries.splitting import left_out_names, test_names
+from reports.models import Split
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A judge under a normalisation on one question, on development documents alone.
+
+    agreement: share of cells with people's answer; coverage, error: of the cells over the threshold that a certificate
+    for `epsilon` would begin with, None where no threshold keeps to it. own: it labels by this normalisation, so that
+    it can be hired as it is.
+    """
+
+    judge: str
+    question: str
+    title: str
+    normalisation: str
+    own: bool
+    score: str
+    documents: int
+    cells: int
+    agreement: float | None
+    threshold: float | None
+    coverage: float | None
+    error: float | None
+
+
+def candidates(study: Study, *, epsilon: float) -> list[Candidate]:
+    """Every judge of the study × question × normalisation that its scores allow, on development documents."""
+    from reports.stats.hiring.certificate import development_points
+
+    table = study_table(study)
+    test = test_names(study)
+    left_out = left_out_names(study)
+    one_way = set(
+        Run.objects.filter(study=study, judge__method__in=WITHOUT_LENGTHS).values_list("rater__code", flat=True)
+    )
+    found = []
+    for entry in table.raters:
+        if entry.kind != Rater.Kind.JUDGE:
+            continue
+        for section, spec in table.questions:
+            name = f"{section.key}.{spec.key}"
+            kind = score_kind(table, entry.code, name)
+            normalisations = normalisations_of(table, entry.code, name) or ("",)
+            # A calibration holds for the scores that it was fitted to; similarities are the same by any length.
+            if normalisations != ("",) and (entry.normalisation.endswith(", calibrated") or entry.code in one_way):
+                normalisations = (entry.normalisation,)
+            for normalisation in normalisations:
+                own = normalisation in ("", entry.normalisation)
+                made = judge_cells(table, entry.code, name, normalisation="" if own else normalisation)
+                if not made.row.size:
+                    continue
+                kept = made.at(made.known & ~part_of(made.row, table, test) & ~part_of(made.row, table, left_out))
+                candidate = Candidate(
+                    judge=entry.code,
+                    question=name,
+                    title=f"{section.title} · {spec.title}",
+                    normalisation=normalisation,
+                    own=own,
+                    score=kind,
+                    documents=int(np.unique(kept.row).size),
+                    cells=int(kept.row.size),
+                    agreement=float(1 - kept.wrong.mean()) if kept.row.size else None,
+                    threshold=None,
+                    coverage=None,
+                    error=None,
+                )
+                judged = judged_of(kept, Split.Unit.ROW)
+                points = development_points(
+                    judged, epsilon=epsilon, most=max(judged.most, 1), n_clusters=max(judged.n_clusters, 1)
+                )
+                good = [point for point in points if point.error is not None and point.error <= epsilon]
+                if good:
+                    best = max(good, key=lambda point: point.coverage)
+                    candidate = replace(candidate, threshold=best.threshold, coverage=best.coverage, error=best.error)
+                found.append(candidate)
+    return found
+
+
+SORTS = ("agreement", "coverage", "error", "cells", "judge", "question")
+
+
+def in_order(found: list[Candidate], sort: str) -> list[Candidate]:
+    """By a column of the page, the best first; what is not known last."""
+
+    def by(candidate: Candidate) -> tuple[Any, ...]:
+        tail = (natural(candidate.judge), candidate.question, candidate.normalisation)
+        value = getattr(candidate, sort)
+        if sort in ("judge", "question"):
+            return (natural(str(value)), *tail)
+        return (value is None, (value if sort == "error" else -value) if value is not None else 0, *tail)
+
+    return sorted(found, key=by)

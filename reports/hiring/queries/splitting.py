@@ -1,0 +1,126 @@
+"""The split of a study into development and test: which row is in which part, and who has looked at the test."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from django.db.models import Count
+
+from annotation.models import Assignment, Rater, Row, Study
+from judges.models import FittedCalibration
+from reports.models import Split, TakeoverRow, TestLook
+
+Name = tuple[str, str]  # title of a sheet, name of a row
+
+
+def split_of(study: Study) -> Split | None:
+    """One query."""
+    return Split.objects.filter(study=study).select_related("drawn_by").first()
+
+
+def parts_of(study: Study, split: Split | None = None) -> dict[int, bool]:
+    """Row -> whether it is for the test; empty where the study is not split. Two queries, three without `split`.
+
+    A row that came after the split has the part of its sheet where sheets were drawn, else the one that the seed and
+    its own number give it.
+    """
+    split = split or split_of(study)
+    if split is None:
+        return {}
+    parts = dict(split.rows.values_list("row_id", "test"))
+    of_sheet: dict[int, bool] = {}
+    rows = list(Row.objects.filter(sheet__study=study).order_by("pk").values_list("pk", "sheet_id"))
+    for pk, sheet in rows:
+        if pk in parts:
+            of_sheet.setdefault(sheet, parts[pk])
+    for pk, sheet in rows:
+        if pk not in parts:
+            by_sheet = split.unit == Split.Unit.SHEET
+            chance = rank(split.seed, f"sheet {sheet}" if by_sheet else str(pk)) < split.share / 100
+            parts[pk] = of_sheet.get(sheet, chance) if by_sheet else chance
+    return parts
+
+
+def rank(seed: int, name: str) -> float:
+    """0 to 1, by the seed and a name alone (permanent random numbers)."""
+    return int.from_bytes(hashlib.sha256(f"{seed}:{name}".encode()).digest()[:8]) / 2**64
+
+
+def development_rows(study: Study) -> frozenset[int] | None:
+    """The rows that examples, calibration and every choice may come from; None where the study is not split, so that
+    all may."""
+    split = split_of(study)
+    return None if split is None else frozenset(pk for pk, test in parts_of(study, split).items() if not test)
+
+
+def fitted_rows(study: Study) -> set[int]:
+    """The rows that calibrations were fitted to, so that they can test none. One query, two where there are any."""
+    lineages = FittedCalibration.objects.filter(study=study).values_list("lineage", flat=True)
+    named = {pk for lineage in lineages for pk in lineage["rows"]}
+    return set(Row.objects.filter(sheet__study=study, pk__in=named).values_list("pk", flat=True)) if named else set()
+
+
+@dataclass(frozen=True)
+class PartCount:
+    """`labelled`: rows with a submitted label of a person."""
+
+    rows: int
+    labelled: int
+
+
+def part_counts(study: Study, split: Split) -> tuple[PartCount, PartCount]:
+    """Of development and test. Three queries."""
+    labelled = set(
+        Assignment.objects.filter(
+            rater__study=study, rater__kind=Rater.Kind.PERSON, state=Assignment.State.SUBMITTED
+        ).values_list("row_id", flat=True)
+    )
+    parts = parts_of(study, split)
+    development, test = (
+        PartCount(
+            sum(is_test == part for is_test in parts.values()),
+            sum(is_test == part for pk, is_test in parts.items() if pk in labelled),
+        )
+        for part in (False, True)
+    )
+    return development, test
+
+
+@dataclass(frozen=True)
+class Looks:
+    """How often the test part was looked at."""
+
+    tests: int
+    others: int
+
+    @property
+    def all(self) -> int:
+        return self.tests + self.others
+
+
+def looks_at(study: Study) -> Looks:
+    """One query."""
+    counted = dict(TestLook.objects.filter(study=study).order_by().values_list("what").annotate(n=Count("pk")))
+    tests = counted.pop(TestLook.What.TEST, 0)
+    return Looks(tests, sum(counted.values()))
+
+
+def test_names(study: Study) -> set[Name]:
+    """The test rows by sheet and name; none where the study is not split."""
+    parts = parts_of(study)
+    return {name for pk, name in row_names(study).items() if parts.get(pk)}
+
+
+def left_out_names(study: Study) -> set[Name]:
+    """Rows that people have because a judge was not sure of them, and chance did not draw them too: they are harder
+    than others, and say nothing of those."""
+    rest = TakeoverRow.objects.filter(takeover__certificate__study=study, rest=True, drawn=False)
+    names = row_names(study)
+    return {names[pk] for pk in rest.values_list("row_id", flat=True) if pk in names}
+
+
+def row_names(study: Study) -> dict[int, Name]:
+    """One query."""
+    rows = Row.objects.filter(sheet__study=study).values_list("pk", "sheet__title", "name")
+    return {pk: (sheet, name) for pk, sheet, name in rows}

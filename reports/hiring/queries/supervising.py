@@ -1,0 +1,168 @@
+"""Whether a certificate holds today, and what people have found of what was accepted under it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.models import Assignment, Label, Rater
+from reports.hiring.queries.certifying import changes
+from reports.hiring.queries.labels import answer_key, key_of_code
+from reports.models import Accepted, Certificate, Revocation, Split, TakeoverRow
+
+if TYPE_CHECKING:
+    from reports.stats.hiring.supervision import Watch
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Whether a certificate holds today, and why not; `code` for pages: standing, expired, changed, alarm, revoked."""
+
+    code: str
+    reason: str = ""
+
+    @property
+    def holds(self) -> bool:
+        return self.code == "standing"
+
+
+def standing_of(certificate: Certificate, watched: Watch | None = None, *, today: date | None = None) -> Standing:
+    """As it is now, whether or not somebody has written down yet that it is revoked."""
+    revocation = Revocation.objects.filter(certificate=certificate).first()
+    if revocation is not None:
+        return Standing("revoked", revocation.reason)
+    if changed := changes(certificate):
+        return Standing("changed", why_changed(changed))
+    if (watched or watch_of(certificate)).alarm:
+        return Standing("alarm", why_alarm(certificate))
+    if certificate.until < (today or timezone.localdate()):
+        return Standing("expired", _("It was given until %(day)s.") % {"day": certificate.until.isoformat()})
+    return Standing("standing")
+
+
+def why_changed(changed: Collection[str]) -> str:
+    return _("Not as it was when it was certified: %(what)s.") % {"what": ", ".join(changed)}
+
+
+def why_alarm(certificate: Certificate) -> str:
+    return _("Supervision has shown that more than %(epsilon)s %% of the accepted cells are wrong.") % {
+        "epsilon": f"{certificate.epsilon * 100:g}"
+    }
+
+
+@dataclass(frozen=True)
+class Supervised:
+    """A drawn document that people have finished: of its accepted cells, how wrong each is, 0 to 1."""
+
+    row: int
+    wrong: tuple[float, ...]
+
+
+def supervised(certificate: Certificate) -> list[Supervised]:
+    """The drawn documents that somebody has submitted, in the order in which that was. Three queries.
+
+    What a person said after a look at others' labels, or began as a draft, does not count. Where people are divided,
+    the judge is as wrong as the part of them that says something else.
+    """
+    drawn = TakeoverRow.objects.filter(takeover__certificate=certificate, drawn=True).values("row")
+    said = (
+        Label.objects.filter(
+            assignment__row__in=drawn,
+            assignment__rater__kind=Rater.Kind.PERSON,
+            assignment__state=Assignment.State.SUBMITTED,
+            assignment__repeat=1,
+            question=certificate.question_id,
+            preset=False,
+            exposed=False,
+            drafted_from=None,
+        )
+        .order_by("assignment__submitted_at", "pk")
+        .values_list("assignment__row_id", "column_id", "option__key", "value")
+    )
+    answers: dict[int, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+    spec = certificate.question.spec
+    for row, column, option, value in said:
+        answers[row][column].append(answer_key(spec, option, value))
+    accepted = Accepted.objects.filter(
+        takeover__certificate=certificate, assignment__row__in=list(answers), column__in=_columns(answers)
+    )
+    of_rows: dict[int, dict[int, str]] = defaultdict(dict)
+    for row, column, code in accepted.order_by("pk").values_list("assignment__row_id", "column_id", "code"):
+        of_rows[row][column] = key_of_code(spec, code)
+    found = []
+    for row, by_column in answers.items():
+        wrong = tuple(
+            sum(one != code for one in by_column[column]) / len(by_column[column])
+            for column, code in sorted(of_rows[row].items())
+            if column in by_column
+        )
+        if wrong:
+            found.append(Supervised(row, wrong))
+    return found
+
+
+def n_to_supervise(certificate: Certificate) -> int:
+    """How many drawn documents have an accepted cell. One query."""
+    cells = Accepted.objects.filter(takeover__certificate=certificate, assignment__row=OuterRef("row"))
+    drawn = TakeoverRow.objects.filter(takeover__certificate=certificate, drawn=True)
+    return drawn.filter(Exists(cells)).values("row").distinct().count()
+
+
+def _columns(answers: Mapping[int, Mapping[int, object]]) -> set[int]:
+    return {column for by_column in answers.values() for column in by_column}
+
+
+def whole_sheets(certificate: Certificate, found: Collection[Supervised]) -> list[tuple[int, Supervised]]:
+    """Of a certificate by sheets what counts: (sheet, document), sheets in the order in which they were finished.
+
+    A sheet counts once all of its drawn documents are finished, and stays as it was then: one that grew while others
+    came in would be looked at again with what is known of these, and a sequence of such looks promises nothing. Where
+    two takeovers drew documents of one sheet, the first one counts. Two queries.
+    """
+    drawn = TakeoverRow.objects.filter(takeover__certificate=certificate, drawn=True, row__withdrawn_at=None)
+    accepted = Accepted.objects.filter(takeover=OuterRef("takeover"), assignment__row=OuterRef("row"))
+    of_sheet: dict[int, tuple[int, set[int]]] = {}
+    for takeover, sheet, row in (
+        drawn.filter(Exists(accepted)).order_by("takeover", "row").values_list("takeover", "row__sheet", "row")
+    ):
+        first, rows = of_sheet.setdefault(sheet, (takeover, set()))
+        if first == takeover:
+            rows.add(row)
+    sheet_of = {row: sheet for sheet, (_takeover, rows) in of_sheet.items() for row in rows}
+    left = {sheet: set(rows) for sheet, (_takeover, rows) in of_sheet.items()}
+    mine: dict[int, list[Supervised]] = defaultdict(list)
+    done: list[tuple[int, Supervised]] = []
+    for one in found:  # in the order in which they were finished
+        if one.row not in sheet_of:
+            continue
+        sheet = sheet_of[one.row]
+        mine[sheet].append(one)
+        left[sheet].discard(one.row)
+        if not left[sheet]:
+            done += [(sheet, document) for document in mine[sheet]]
+    return done
+
+
+def watch_of(certificate: Certificate) -> Watch:
+    """The confidence sequence of the error of what was accepted, as it stands. Three queries, five by sheets."""
+    from reports.stats.hiring.supervision import watch
+
+    found = supervised(certificate)
+    by_sheet = certificate.request["split"]["unit"] == Split.Unit.SHEET
+    counted = whole_sheets(certificate, found) if by_sheet else [(one.row, one) for one in found]
+    wrong = [share for _cluster, one in counted for share in one.wrong]
+    cluster = [place for place, one in counted for _share in one.wrong]
+    return watch(
+        wrong,
+        cluster,
+        most=max(certificate.request["most"], Counter(cluster).most_common(1)[0][1] if cluster else 0),
+        epsilon=certificate.epsilon,
+        delta=round(1 - certificate.confidence, 12),
+    )

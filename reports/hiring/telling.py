@@ -1,0 +1,74 @@
+"""What the first page of a report says of certificates: which judge may take over what today, and which may not any
+more."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from django.utils.translation import gettext as _
+
+from annotation.models import Study
+from reports.hiring import queries
+from reports.hiring.words import percent, title_of
+from reports.models import Certificate
+from reports.sentences import Tile
+
+
+@dataclass(frozen=True)
+class Certified:
+    """The last certificate of a judge on a question. short: for a figure that is read first."""
+
+    text: str
+    short: str
+    holds: bool
+    address: str
+
+
+def certificates_told(study: Study) -> list[Certified]:
+    """The last certificate of each judge and question, those that hold first. One query, and about ten for each."""
+    found = Certificate.objects.filter(study=study).defer("labels").order_by("pk")
+    last = {
+        (certificate.rater_id, certificate.question_id): certificate
+        for certificate in found.select_related("study__scheme", "rater", "question__section__scheme", "revocation")
+    }
+    told = [_told(study, certificate) for certificate in last.values()]
+    return sorted(told, key=lambda one: not one.holds)
+
+
+def _told(study: Study, certificate: Certificate) -> Certified:
+    standing = queries.standing_of(certificate)
+    values = {
+        "judge": certificate.rater.code,
+        "question": title_of(study, queries.question_name(certificate.question)),
+        "epsilon": percent(certificate.epsilon),
+        "confidence": percent(certificate.confidence),
+        "coverage": percent(json.loads(certificate.document)["result"]["coverage"]),
+        "reason": standing.reason,
+    }
+    if standing.holds:
+        text = _(
+            "%(judge)s may take over the cells of “%(question)s” that it is sure of (%(coverage)s %% in the test): at "
+            "most %(epsilon)s %% of them are wrong, with %(confidence)s %% confidence."
+        )
+        short = _("%(judge)s, of what it is sure of in “%(question)s”: at most %(epsilon)s %% wrong")
+    elif standing.code == "expired":
+        text = _("%(judge)s may take over nothing more of “%(question)s”: its certificate has expired. %(reason)s")
+        short = _("the certificate of %(judge)s has expired")
+    else:
+        text = _("%(judge)s may take over nothing more of “%(question)s”: its certificate is revoked. %(reason)s")
+        short = _("the certificate of %(judge)s is revoked")
+    return Certified(text % values, short % values, standing.holds, certificate.get_absolute_url())
+
+
+def with_certificates(tiles: Sequence[Tile], certified: Sequence[Certified]) -> list[Tile]:
+    """The three figures, the last of which says whether a judge may take over: where a certificate holds, in part."""
+    if not certified:
+        return list(tiles)
+    *others, verdict = tiles
+    first = certified[0]
+    if first.holds:
+        under = first.short if not verdict.known else f"{verdict.under}; {first.short}"
+        return [*others, replace(verdict, value=verdict.value if verdict.known else _("In part"), under=under)]
+    return [*others, replace(verdict, under=f"{verdict.under}; {first.short}")]
