@@ -27,7 +27,9 @@ import django
 import numpy as np
 
 if TYPE_CHECKING:
-    from annotation.models import Assignment
+    from multiprocessing.synchronize import Event
+
+    from annotation.models import Assignment, Study
 
 RECIPES = Path(__file__).resolve().parents[1] / "recipes"
 ASKED = """\
@@ -118,7 +120,7 @@ def save(assignment: Assignment, n: int) -> float:
     return time.perf_counter() - start
 
 
-def stored(slug: str, source: str):  # type: ignore[no-untyped-def]
+def stored(slug: str, source: str) -> Study:
     from annotation import actions
     from annotation.scheme.spec import load_scheme
 
@@ -145,13 +147,15 @@ def graphs(n: int) -> int:
 
     [scheme] = (RECIPES / "ingredient_states/schemes").glob("*states.yaml")
     study = stored("states", scheme.read_text(encoding="utf-8"))
-    answer = {"transitions": [{"inputs": ["dough"], "outputs": ["dough"]}]}
+    # Each step makes of what was there before, so that every graph is a chain.
+    chain = [f"dough {step}" if step else "dough" for step in range(STEPS + 1)]
+    answers = [[{"from": [before], "to": [after]}] for before, after in itertools.pairwise(chain)]
     told = [
         {
             "title": f"Bread {number}",
             "ingredients": ["dough"],
             "steps": [f"Knead the dough, {step}." for step in range(STEPS)],
-            "graphs": [{"rater": rater, "kind": "person", "answers": [answer] * STEPS} for rater in ("R1", "R2")],
+            "graphs": [{"rater": rater, "kind": "person", "transitions": answers} for rater in ("R1", "R2")],
         }
         for number in range(n)
     ]
@@ -159,7 +163,8 @@ def graphs(n: int) -> int:
     return int(exchange.start(study=study, files=[file], replace=False, by=None).pk)
 
 
-def importing(run: int, uploads: str, ready, go) -> None:  # type: ignore[no-untyped-def]
+def importing(run: int, uploads: str, ready: Event, go: Event) -> None:
+    """What the worker's process does: the import from its beginning to its end."""
     django.setup()
     from django.conf import settings
 

@@ -365,7 +365,7 @@ def test_a_share_that_cannot_be_drawn_is_said(world: World, client_of: ClientOf,
     client, at = client_of(world.manager), reverse("reports:take-over", args=[world.study.slug, certificate.name])
     asked = {"share": 100, "seed": 1, "raters": [rater.pk for rater in world.people]}
     page = client.get(at, asked).content.decode()
-    assert f"That is {len(seen)} " in page
+    assert f"That is <strong>{len(seen)}</strong> " in page
     assert "fewer than the share: in the others somebody is shown" in page
     said = client.post(at, {**asked, "drawn": todo.digest}, follow=True).content.decode()
     assert "fewer than the share" in said
