@@ -356,7 +356,7 @@ on them, and the run's page says when a model takes no tree.
 - **tree**: the prompts of a row share what they begin with, each token is computed once.
 - **batches**: answers are written together, with shared beginnings computed once.
 - **branches**: each token is computed once as well, branch by branch, with a copy of the model's state where prompts
-  part: smaller steps than a tree's, so slower.
+  part: smaller steps than a tree's, so slower. Where the copies do not fit a GPU, prompts are fed alone from then on.
 - **alone**: each prompt by itself; as right, many times slower. Answers are then written by `transformers.generate`
   itself.
 - **refused**: with a sentence, when the model is loaded, or, where it scores but cannot write, when it is to write.

@@ -474,6 +474,7 @@ SPECTACULAR_SETTINGS = {
         "AssignmentState": "annotation.models.Assignment.State",
         "RunState": "work.states.RunState",
         "ExportState": "reports.models.Export.Shown",
+        "ImportWhat": "annotation.models.Import.What",
     },
 }
 

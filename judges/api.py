@@ -146,7 +146,7 @@ def judges(request: Request, slug: str) -> Response:
 def start(request: Request, slug: str, pk: int) -> Response:
     """Let a judge label all rows that it has not labelled yet."""
     study = study_of(request, slug, Role.MANAGER)
-    judge = get_object_or_404(Judge.objects.select_related("model", "prompt"), pk=pk)
+    judge = get_object_or_404(Judge.objects.known_in(study).select_related("model", "prompt"), pk=pk)
     asked = StartSerializer(data=request.data)
     asked.is_valid(raise_exception=True)
     run = actions.start_run(study=study, judge=judge, by=user_of(request), repeats=asked.validated_data["repeats"])

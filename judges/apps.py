@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django.apps import AppConfig
+from django.db.models.signals import post_delete
 from django.utils.translation import gettext_lazy as _
 
 
@@ -14,8 +17,10 @@ class JudgesConfig(AppConfig):
         from judges import doors as own
         from judges.generating import actions as generating
         from judges.generating.queries import source_texts
+        from judges.models import Judge
         from work import kinds
 
+        post_delete.connect(_gone, sender=Judge)
         kinds.register(actions.JUDGING)
         kinds.register(actions.EXTRACTING)
         kinds.register(actions.TRYING)
@@ -47,3 +52,9 @@ class JudgesConfig(AppConfig):
             return [judge.name for judge in queries.judges_for(study)]
 
         doors.register_judges(names)
+
+
+def _gone(instance: Any, **_given: Any) -> None:
+    from judges import actions
+
+    actions.forget_prompt(instance)

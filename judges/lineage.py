@@ -270,11 +270,12 @@ def ordered_options(judge: Judge, study: Study) -> dict[str, list[str]]:
     return {
         name: [option.key for option in offered(prompt, asked[name])]
         for name, prompt in questions_for(judge.prompt_spec, judge.method).items()
-        if name in asked and _reads_an_order(judge, prompt, asked[name])
+        if name in asked and reads_an_order(judge, prompt, asked[name])
     }
 
 
-def _reads_an_order(judge: Judge, prompt: QuestionPrompt, question: QuestionSpec) -> bool:
+def reads_an_order(judge: Judge, prompt: QuestionPrompt, question: QuestionSpec) -> bool:
+    """Whether a judge reads the options of a question one behind the other."""
     if judge.method == Method.CLOZE:
         return bool(re.search(r"\$\{?options\b", prompt.cell))
     return judge.method == Method.WRITING and bool(question.options)

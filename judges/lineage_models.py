@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Study
+
+
+def with_its_study(collector: Any, field: Any, origins: Any, using: str) -> None:
+    """A judge that others came from stays, unless it is known in one study alone: then it goes with that study, and
+    what came from it and stays has no origin any more."""
+    if kept := origins.filter(parent__study=None):
+        models.PROTECT(collector, field, kept, using)
+    models.CASCADE(collector, field, origins, using)
 
 
 class Origin(models.Model):
@@ -25,7 +35,7 @@ class Origin(models.Model):
         AVERAGE = "average", _("averaged over arms")
 
     judge = models.OneToOneField("judges.Judge", models.CASCADE, related_name="origin")
-    parent = models.ForeignKey("judges.Judge", models.PROTECT, null=True, blank=True, related_name="versions")
+    parent = models.ForeignKey("judges.Judge", with_its_study, null=True, blank=True, related_name="versions")
     how = models.CharField(max_length=12, choices=How.choices)
     study = models.ForeignKey(
         Study, models.SET_NULL, null=True, blank=True, related_name="+", help_text=_("Whose labels it was made by.")

@@ -56,7 +56,7 @@ def runs(request: AppRequest, study: Study) -> HttpResponse:
 @require_POST
 @for_roles(Role.MANAGER)
 def start(request: AppRequest, study: Study, pk: int) -> HttpResponse:
-    judge = get_object_or_404(Judge.objects.select_related("model", "prompt"), pk=pk)
+    judge = get_object_or_404(Judge.objects.known_in(study).select_related("model", "prompt"), pk=pk)
     form = StartForm(request.POST)
     if not form.is_valid():
         messages.error(request, _refused(form))

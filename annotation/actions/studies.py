@@ -133,18 +133,25 @@ def add_sheet(*, study: Study, title: str, columns: Mapping[str, Sequence[Mappin
 
 
 def add_column(*, sheet: Sheet, section: Section, spec: SectionSpec, facets: Mapping[str, str]) -> Column:
+    column = column_of(sheet=sheet, section=section, spec=spec, facets=facets)
+    column.position = _next_position(Column.objects.filter(sheet=sheet, section=section))
+    column.save()
+    return column
+
+
+def column_of(*, sheet: Sheet, section: Section, spec: SectionSpec, facets: Mapping[str, str]) -> Column:
+    """A column as `add_column` makes it, not written, and the first of its section.
+
+    Raises:
+        Refused: the section has no such facet.
+    """
     if unknown := set(facets) - set(spec.column.facets):
         raise Refused(
             _("The section “%(section)s” has no facet “%(facet)s”.") % {"section": section.title, "facet": min(unknown)}
         )
     whole = {facet: str(facets.get(facet) or "").strip() for facet in spec.column.facets}
-    return Column.objects.create(
-        sheet=sheet,
-        section=section,
-        position=_next_position(Column.objects.filter(sheet=sheet, section=section)),
-        name=" · ".join(text for text in whole.values() if text)[:400],
-        facets=whole,
-    )
+    name = " · ".join(text for text in whole.values() if text)[:400]
+    return Column(sheet=sheet, section=section, position=0, name=name, facets=whole)
 
 
 @transaction.atomic
@@ -166,15 +173,38 @@ def add_row(
     lock_study(sheet.study_id)
     if Row.objects.filter(sheet=sheet, name=name).exists():
         raise Refused(_("“%(sheet)s” has a row called “%(name)s” already.") % {"sheet": sheet.title, "name": name})
-    return Row.objects.create(
+    row = row_of(
+        sheet=sheet, name=name, evidence=evidence, title=title, url=url, language=language, facets=facets or {}
+    )
+    row.position = _next_position(Row.objects.filter(sheet=sheet))
+    row.save()
+    return row
+
+
+def row_of(
+    *,
+    sheet: Sheet,
+    name: str,
+    evidence: Iterable[Block],
+    title: str = "",
+    url: str = "",
+    language: str = "",
+    facets: Mapping[str, object],
+) -> Row:
+    """A row as `add_row` makes it, not written, and the first of its sheet.
+
+    Raises:
+        Refused: the scheme declares no such facet.
+    """
+    return Row(
         sheet=sheet,
-        position=_next_position(Row.objects.filter(sheet=sheet)),
+        position=0,
         name=name,
         title=title[:500],
         url=url if len(url) <= 2000 else "",
         language=language[:12],
         evidence=blocks_to_json(evidence),
-        facets=_row_facets(sheet.study, facets or {}),
+        facets=_row_facets(sheet.study, facets),
     )
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.api import core, drafts, lens
+from annotation.api import core, drafts, imports, lens
 from annotation.deriving import api as deriving
 
 urlpatterns = [
@@ -15,6 +15,13 @@ urlpatterns = [
     path("studies/<slug:slug>/drafts/", drafts.drafts, name="drafts"),
     path("studies/<slug:slug>/lineage/", deriving.lineage, name="lineage"),
     path("studies/<slug:slug>/derive/", deriving.derive, name="derive"),
+    *imports.IMPORTING.paths(
+        "studies/<slug:slug>/imports/",
+        runs="imports",
+        run="import",
+        cancel="cancel-import",
+        resume="resume-import",
+    ),
     # /sheets/<pk>/, /rows/<pk>/
     path("sheets/<int:pk>/", core.sheet, name="sheet"),
     path("sheets/<int:pk>/lens/", lens.lens_of_sheet, name="lens"),

@@ -30,6 +30,7 @@ STALE = timedelta(minutes=10)
 # Assignments that are deleted in one transaction.
 _AT_ONCE = 2000
 _SHOWN_AT_ONCE = 5000
+_SHEETS_AT_ONCE = 50
 
 State = Assignment.State
 Span = tuple[int, int]
@@ -70,14 +71,24 @@ def begin(study: Study, *, owner: str = "", made: dict[str, list[Span]] | None =
     Raises:
         Refused: another import is at it.
     """
-    for left in Arrival.objects.filter(study=study):
-        if not owner or left.owner != owner:
-            refuse_if_coming(study.pk)
-        take_back(left)
+    tidy(study, owner=owner)
     with transaction.atomic():
         actions.lock_study(study.pk)
         refuse_if_coming(study.pk)
         return Arrival.objects.create(study=study, owner=owner, made=made or {}, beat_at=timezone.now())
+
+
+def tidy(study: Study, *, owner: str = "") -> None:
+    """Take back what a dead import left in the study, or one of the same owner. Who plans an import by what stands in
+    the study does it before.
+
+    Raises:
+        Coming: another import is at it.
+    """
+    for left in Arrival.objects.filter(study=study):
+        if not owner or left.owner != owner:
+            refuse_if_coming(study.pk)
+        take_back(left)
 
 
 def still(arrival: Arrival) -> None:
@@ -162,11 +173,14 @@ def take_back(arrival: Arrival, beat: Callable[[], None] = lambda: None) -> None
     for first, last in _parts(made.get("rows", [])):
         with _part(arrival):
             Row.objects.filter(pk__range=(first, last), withdrawn_at__isnull=False, assignments=None).delete()
+    for first, last in _parts(made.get("sheets", []), _SHEETS_AT_ONCE):
+        with _part(arrival):
+            actions.lock_study(arrival.study_id)
+            Sheet.objects.filter(pk__range=(first, last), rows=None).delete()
+        beat()
     with transaction.atomic():
         actions.lock_study(arrival.study_id)
         Rater.objects.filter(within(made.get("raters", [])), assignments=None, user=None).delete()
-        for sheet in Sheet.objects.filter(within(made.get("sheets", [])), rows=None):
-            sheet.delete()
         columns = Column.objects.filter(within(made.get("columns", []))).select_related("section", "sheet")
         for column in columns.exclude(sheet__rows__assignments__isnull=False):
             column.delete()
@@ -187,10 +201,11 @@ def _part(arrival: Arrival) -> Iterator[None]:
         yield
 
 
-def _parts(keys: Iterable[Span]) -> Iterator[Span]:
+def _parts(keys: Iterable[Span], at_once: int = 0) -> Iterator[Span]:
+    at_once = at_once or _AT_ONCE
     for first, last in keys:
-        for start in range(first, last + 1, _AT_ONCE):
-            yield start, min(start + _AT_ONCE - 1, last)
+        for start in range(first, last + 1, at_once):
+            yield start, min(start + at_once - 1, last)
 
 
 def clean() -> int:

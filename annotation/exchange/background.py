@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import timedelta
 from typing import Any, BinaryIO
 
@@ -137,6 +137,15 @@ def telling(run: Import, look: Callable[[], None]) -> Callable[[int, int], None]
     return tell
 
 
+def _owner(run: Import) -> str:
+    return f"import {run.pk}"
+
+
+def doing(run: Import, held: Held[ImportPart]) -> Doing:
+    """Who imports, for what writes in parts (`import_labels`): says how far it is, and keeps the lease between them."""
+    return Doing(owner=_owner(run), beat=held.beat, told=telling(run, held.beat))
+
+
 def _import(held: Held[ImportPart]) -> None:
     """What a worker does: the end of its item and what makes the import seen are one transaction."""
     run = held.item.run
@@ -161,6 +170,8 @@ def _import(held: Held[ImportPart]) -> None:
 
 def _read(run: Import, held: Held[ImportPart]) -> None:
     if importer := doors.importer(run.what):
+        if importer.whole:  # what an earlier attempt left is not of the study
+            arrivals.tidy(run.study, owner=_owner(run))
         importer.read(held, _one_by_one(run, held))
         return
 
@@ -180,8 +191,8 @@ def _read(run: Import, held: Held[ImportPart]) -> None:
 
         if run.what == Import.What.LABELS:
             how = LabelImport(**{**run.how, "ignore": tuple(run.how["ignore"])})
-            doing = Doing(owner=f"import {run.pk}", beat=held.beat, at_end=finish)
-            import_labels(study=run.study, table=opened("labels", open_labels, held.beat), how=how, doing=doing)
+            by = replace(doing(run, held), at_end=finish)
+            import_labels(study=run.study, table=opened("labels", open_labels, held.beat), how=how, doing=by)
             return
         held.hold(LONGEST)
         with transaction.atomic():

@@ -29,6 +29,7 @@ from annotation.answers import shown_code
 from annotation.exchange import arrivals
 from annotation.exchange.arrivals import Span
 from annotation.exchange.label_reading import Answers, Cell, LabelImport, Part, Said
+from annotation.exchange.new_sheets import NewSheet, NewSheets
 from annotation.exchange.records import label_records
 from annotation.exchange.row_imports import Imported, ImportRefused, changed_meanwhile, one_import
 from annotation.exchange.tables import FileTable, Problems
@@ -59,6 +60,8 @@ _CHUNK = 400  # assignments checked and written together; SQLite takes 999 value
 LARGE = 2**18
 # Answers in one part.
 _PART = 4000
+# Those that are not plain take longer, as each has to be an object.
+_CHECKED = 1000
 _BEAT = timedelta(seconds=20)
 
 
@@ -70,20 +73,29 @@ class Doing:
         owner: by which name what an earlier attempt left is taken back.
         beat: called now and then outside of long transactions; may raise to stop.
         at_end: called in the transaction that makes the labels seen.
+        told: called with how much is written, of how much.
     """
 
     owner: str
     beat: Callable[[], None]
-    at_end: Callable[[Imported], None]
+    at_end: Callable[[Imported], None] = lambda _imported: None
+    told: Callable[[int, int], None] = lambda _done, _of: None
 
 
 def import_labels(
-    *, study: Study, table: FileTable, how: LabelImport, doing: Doing | None = None, new_study: bool = False
+    *,
+    study: Study,
+    table: FileTable,
+    how: LabelImport,
+    doing: Doing | None = None,
+    new_study: bool = False,
+    sheets: Sequence[NewSheet] = (),
 ) -> Imported:
     """Add the labels of a file. Their assignments are submitted; the history is written as for any label.
 
     A large file is written in parts that nobody sees (`annotation.exchange.arrivals`), unless the caller has begun a
-    transaction. `new_study`: was made for this file, and goes if the file does not come in.
+    transaction. `new_study`: was made for this file, and goes if the file does not come in. `sheets`: come with it, and
+    may be what its labels are about; they are not counted.
 
     Raises:
         ImportRefused: with every problem of the file; nothing is changed then.
@@ -92,9 +104,10 @@ def import_labels(
     """
     in_parts = doing is not None or is_large(table)
     if in_parts and not connection.in_atomic_block:
-        return _import_in_parts(study, table, how, doing, new_study=new_study)
+        return _import_in_parts(study, table, how, doing, new_study=new_study, sheets=sheets)
     with one_import(study) as locked:
-        importer = _checked(Answers(locked, table, how))
+        importer = _checked(Answers(locked, table, how, NewSheets(locked, sheets)))
+        importer.all.coming.write(importer.all.coming.all, hidden=False)
         importer.all.make()
         importer.write()
         if doing is not None:
@@ -115,14 +128,24 @@ def _checked(answers: Answers, beat: Callable[[], None] = lambda: None) -> _Impo
 
 
 def _import_in_parts(
-    study: Study, table: FileTable, how: LabelImport, doing: Doing | None, *, new_study: bool
+    study: Study,
+    table: FileTable,
+    how: LabelImport,
+    doing: Doing | None,
+    *,
+    new_study: bool,
+    sheets: Sequence[NewSheet],
 ) -> Imported:
     beat = doing.beat if doing else lambda: None
     made: dict[str, list[Span]] = {"study": []} if new_study else {}
     arrival = arrivals.begin(study, owner=doing.owner if doing else "", made=made)
     try:
         locked = Study.objects.select_related("scheme").get(pk=study.pk)
-        importer = _checked(Answers(locked, table, how), partial(_beat, arrival, beat))
+        with transaction.atomic():
+            coming = NewSheets(locked, sheets, arrival)
+        importer = _checked(Answers(locked, table, how, coming), partial(_beat, arrival, beat))
+        if doing is not None:
+            importer.told = doing.told
         importer.write_in_parts(arrival)
         with transaction.atomic():
             arrivals.show(arrival)
@@ -218,12 +241,13 @@ class _Importer:
         self.all = answers
         self.problems = answers.problems
         self._beat = beat
+        self.told: Callable[[int, int], None] = lambda _done, _of: None
         self._changes = 0
         self._now = timezone.now()
         self._key = uuid.uuid4()
         self._n_new = 0  # assignments that the study has not
         self._keys: Iterator[int] = iter(())  # theirs
-        self._hidden: set[int] = set()  # keys of assignments that were not plain, and are new
+        self._standing_groups: list[_Group] = []  # what changes in assignments that the study has
         self._waiting: list[int] = []  # keys of hidden assignments that hold drafts, so are not submitted
 
     @cached_property
@@ -256,7 +280,7 @@ class _Importer:
         plain_cell = np.array([not cell.part.has_rules and not cell.part.spec.checks for cell in of.cells])
         new_rater = np.array([rater.pk not in of.known_raters for rater in of.raters])
         guarded = np.array([_is_protected(of, rater) for rater in of.raters])
-        new_row = np.array([row.pk is None for row in of.rows])
+        new_row = np.array([row.pk is None or row.pk in of.coming.rows for row in of.rows])
         cells = plain_cell[np.frombuffer(of.cell_of, dtype=np.intc)[order]]
         rater = np.frombuffer(of.rater_of, dtype=np.intc)[order[starts]]
         row = np.frombuffer(of.row_of, dtype=np.intc)[order[starts]]
@@ -265,15 +289,17 @@ class _Importer:
         return plain
 
     def _chunks(self) -> Iterator[list[_Group]]:
-        """The assignments that are not plain, a few hundred at a time."""
-        of = self.all
-        places = np.flatnonzero(~self._is_plain).tolist()
-        for start in range(0, len(places), _CHUNK):
-            groups = []
-            for place in places[start : start + _CHUNK]:
-                answers = self._order[self._starts[place] : self._starts[place + 1]].tolist()
-                first = answers[0]
-                groups.append(_Group(of.row_of[first], of.rater_of[first], of.repeat_of[first], answers))
+        """The assignments that are not plain, a few hundred at a time, or some thousand answers."""
+        of, groups, n = self.all, list[_Group](), 0
+        for place in np.flatnonzero(~self._is_plain).tolist():
+            answers = self._order[self._starts[place] : self._starts[place + 1]].tolist()
+            if groups and (len(groups) == _CHUNK or n + len(answers) > _CHECKED):
+                yield groups
+                groups, n = [], 0
+            first = answers[0]
+            groups.append(_Group(of.row_of[first], of.rater_of[first], of.repeat_of[first], answers))
+            n += len(answers)
+        if groups:
             yield groups
 
     # --- checking ---
@@ -510,7 +536,14 @@ class _Importer:
             self._write(list(self._works(chunk)))
 
     def write_in_parts(self, arrival: Arrival) -> None:
-        """Write what is new, so that nobody sees it; each part is a transaction."""
+        """Write what is new, so that nobody sees it; each part is a transaction. `told` hears how much is written."""
+        coming, counts = self.all.coming, self.all.imported
+        of, n_sheets = len(coming) + self._changes, 0
+        for sheets in coming.parts():
+            with self._part(arrival):
+                coming.write(sheets, hidden=True)
+            n_sheets += len(sheets)
+            self.told(n_sheets, of)
         with transaction.atomic():
             arrivals.still(arrival)
             self.all.make(arrival)
@@ -526,10 +559,17 @@ class _Importer:
         for places in self._plain_parts():
             with self._part(arrival):
                 self._write_plain(places, hidden=True)
+            self.told(n_sheets + counts.labels, of)
         for chunk in self._chunks():
-            new = [work for work in self._works(chunk) if work.assignment.pk is None]
+            works = list(self._works(chunk))
+            self._standing_groups += [
+                group
+                for group, work in zip(chunk, works, strict=True)
+                if work.assignment.pk is not None and (work.inserts or work.updates or work.clears)
+            ]
             with self._part(arrival):
-                self._write(new, hidden=True)
+                self._write([work for work in works if work.assignment.pk is None], hidden=True)
+            self.told(n_sheets + counts.labels + counts.presets, of)
 
     def write_standing(self) -> None:
         """After all parts, and in the transaction that shows them: what changes where somebody has labels already.
@@ -540,9 +580,8 @@ class _Importer:
         for start in range(0, len(self._waiting), 900):
             waiting = Assignment.objects.filter(pk__in=self._waiting[start : start + 900])
             waiting.update(state=Assignment.State.STARTED, submitted_at=None, handed_to=None)
-        for chunk in self._chunks() if self._changes else ():
-            works = [work for work in self._works(chunk) if work.assignment.pk is not None]
-            works = [work for work in works if work.assignment.pk not in self._hidden]
+        for start in range(0, len(self._standing_groups), _CHUNK):
+            works = list(self._works(self._standing_groups[start : start + _CHUNK]))
             if self.problems.total:
                 raise ImportRefused(self.problems)
             self._write(works)
@@ -630,7 +669,6 @@ class _Importer:
             whose = (assignment.pk, assignment.rater_id, assignment.row_id, assignment.repeat)
             made.append(self._new_work(*whose, hidden=hidden, waits=waits))
             if hidden:
-                self._hidden.add(assignment.pk)
                 self._waiting += [assignment.pk] if waits else []
         _insert_work(made)
         counts = self.all.imported

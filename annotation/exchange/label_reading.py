@@ -16,6 +16,7 @@ from annotation import actions
 from annotation.actions import Refused
 from annotation.answers import AnswerRefused, Value, kind_of, value_code
 from annotation.exchange.arrivals import note_made
+from annotation.exchange.new_sheets import NewSheets
 from annotation.exchange.records import MISSING, Headings, LabelRecord, label_headings, label_records
 from annotation.exchange.row_imports import (
     COLUMNS_STAND,
@@ -164,8 +165,9 @@ class _PlannedSheets(Sheets):
 class Answers:
     """The answers of a file, found in the study or made for it; `problems` says what could not be."""
 
-    def __init__(self, study: Study, table: FileTable, how: LabelImport) -> None:
-        """Read the whole file. Nothing is written: what it needs and the study has not is made by `make`.
+    def __init__(self, study: Study, table: FileTable, how: LabelImport, coming: NewSheets | None = None) -> None:
+        """Read the whole file. Nothing is written: what it needs and the study has not is made by `make`. `coming`:
+        sheets that are written before that.
 
         Raises:
             TableError: the file, or its headings, cannot be read.
@@ -211,6 +213,11 @@ class Answers:
         # Answer -> the code in the file of whose answer it began as, and whether that was confirmed.
         self.drafts: dict[int, tuple[str, bool]] = {}
         self.drafters: dict[str, Rater] = {}
+        self.coming = coming or NewSheets(study, ())
+        for one in self.coming.all:
+            self.sheets.by_title[one.sheet.title] = one.sheet
+            self._columns |= {(one.sheet.pk, key): list(columns) for key, columns in one.columns.items()}
+            self._standing_rows[one.sheet.pk], self._row_positions[one.sheet.pk] = {one.row.name: one.row}, 1
         self._read()
         self._find_drafters()
 

@@ -92,8 +92,10 @@ class PlanForm(forms.Form):
 
         NOTHING, SHARED, ALL = "", "shared", "all"
 
-    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, study: Study, deviation: float | None = None, **kwargs: Any) -> None:
+        """`deviation`: of ratings, as it was when the plan was shown that is to be applied."""
         super().__init__(*args, **kwargs)
+        self._deviation = deviation
         scheme = study.scheme.parsed
         words = scheme.words
         raters = study.raters.plannable().select_related("user")
@@ -233,12 +235,22 @@ class PlanForm(forms.Form):
             words={facet: tuple("" if word == _NO_WORD else word for word in words) for facet, words in chosen.items()},
             size=data["size"],
             within=float(data["within"]) if data.get("within") else None,
-            deviation=self.spread.deviation if self.spread else 0.0,
+            deviation=self.deviation,
             each=bool(data["each"]),
             by=tuple(data["by"]),
             seed=data["seed"],
         )
         return choice if choice.narrows else None
+
+    @property
+    def deviation(self) -> float:
+        """Of ratings: what a preview counted with, where its plan is applied, so that people who label meanwhile do not
+        move it; else as they lie now."""
+        if not self.cleaned_data.get("within"):
+            return 0.0
+        if self._deviation is not None:
+            return self._deviation
+        return self.spread.deviation if self.spread else 0.0
 
     @cached_property
     def spread(self) -> Spread | None:
@@ -282,8 +294,9 @@ class PlanForm(forms.Form):
             [data[f"judge_{n}"] for n in range(len(self.judges))],
             request.standing,
         ]
-        if self.sample is not None:
+        if self.sample is not None and self.choice is not None:
             drawn.append(sorted(self.sample.rows))  # judges label those of them that people have, too
+            drawn.append([self.choice.deviation])
         return hashlib.sha256(json.dumps(drawn).encode()).hexdigest()
 
     def overlap_request(self) -> OverlapRequest:

@@ -25,6 +25,9 @@ from annotation.scheme.spec import SectionSpec
 from base.sentences import Sentence, gettext_noop
 from base.text import natural
 
+# No scale is wider.
+MOST_DEVIATION = 1e6
+
 
 @require_http_methods(["GET", "POST"])
 @for_roles(Role.MANAGER)
@@ -34,7 +37,11 @@ def plan(request: AppRequest, study: Study) -> HttpResponse:
     Only what was shown is applied: the drawn plan carries a digest of all that it follows from, which comes back.
     """
     data = request.POST if request.method == "POST" else request.GET
-    form = PlanForm(data if "seed" in data or request.method == "POST" else None, study=study)
+    form = PlanForm(
+        data if "seed" in data or request.method == "POST" else None, study=study, deviation=_deviation(request)
+    )
+    if request.method == "POST" and form.is_valid() and request.POST.get("drawn") != form.digest:
+        form = PlanForm(data, study=study)  # shown again, with all as it is now
     context: dict[str, Any] = {"study": study, "form": form, "scheme": study.scheme.parsed}
     if form.is_valid():
         overlap = form.overlap_request()
@@ -55,6 +62,7 @@ def plan(request: AppRequest, study: Study) -> HttpResponse:
                 "judges": {judge: len(row_ids) for judge, row_ids in judges.items()},
                 "digest": form.digest,
                 "sample": _sample(study, form),
+                "deviation": repr(form.deviation) if form.choice is not None and form.choice.within else "",
             }
             if design:
                 context["preview"] |= _after(study, form, new, after)
@@ -69,6 +77,15 @@ def plan(request: AppRequest, study: Study) -> HttpResponse:
         of_judges[code] += n
     context["standing_judges"] = dict(sorted(of_judges.items()))
     return render(request, "annotation/plan.html", context | _standing(study, request.GET.get("section", "")))
+
+
+def _deviation(request: AppRequest) -> float | None:
+    """What the preview that is applied has counted with, where its sample is sized by what is to be known."""
+    try:
+        said = float(request.POST.get("deviation", ""))
+    except ValueError:
+        return None
+    return said if 0 <= said < MOST_DEVIATION else None
 
 
 def _design(form: PlanForm, overlap: OverlapRequest) -> Design | None:

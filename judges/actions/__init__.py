@@ -13,7 +13,7 @@ from judges.actions.extraction_runs import (
     start_extraction,
 )
 from judges.actions.extraction_work import EXTRACTING
-from judges.actions.keeping import archive, rename, take_back
+from judges.actions.keeping import archive, forget_prompt, rename, take_back
 from judges.actions.lineage import (
     MOST_ARMS,
     came_from,
@@ -51,6 +51,7 @@ __all__ = [
     "create_judge",
     "create_stacker",
     "create_with_examples",
+    "forget_prompt",
     "rename",
     "resume_extraction",
     "resume_run",

@@ -13,7 +13,15 @@ from annotation.actions import Refused
 from annotation.models import Rater
 from judges.methods import Method
 from judges.models import Extractor, Judge
+from llm.models import Prompt
 from work.states import RunState
+
+
+def forget_prompt(judge: Judge) -> None:
+    """After a judge is gone that was known in one study alone: its prompt has lines of that study's documents, and goes
+    too where nothing else asks it."""
+    if judge.study_id is not None:
+        Prompt.objects.filter(pk=judge.prompt_id, judges=None, generations=None).delete()
 
 
 def _refuse_if_weighed(name: str) -> None:

@@ -20,6 +20,8 @@ from judges.models import Judge
 
 MOST_ARMS = 10
 _TURN = re.compile(r"^turn: .*\n?", re.MULTILINE)
+# The block of examples; whatever stands above it says where they are from.
+_EXAMPLES = re.compile(r"^examples:\n(?:[ \t]+.*\n|\n)*(?:[ \t]+.+\Z)?", re.MULTILINE)
 
 
 def came_from(*, judge: Judge, parent: Judge | None, how: str, study: Study | None = None) -> Origin:
@@ -56,7 +58,7 @@ def create_arms(*, judge: Judge, study: Study, n: int | None = None) -> list[Jud
 
 def _arm(judge: Judge, study: Study, turn: int) -> Judge:
     name = f"{judge.name[:50]}-turn-{turn}"
-    text = f"{_TURN.sub('', judge.prompt.text).rstrip()}\nturn: {turn}\n"
+    text = f"{_TURN.sub('', _turned_examples(judge, study, turn)).rstrip()}\nturn: {turn}\n"
     return _made(judge, study, name, text)
 
 
@@ -130,6 +132,29 @@ def _made(judge: Judge, study: Study, name: str, text: str) -> Judge:
     )
     came_from(judge=made, parent=judge, how=Origin.How.ARM, study=study)
     return made
+
+
+def _turned_examples(judge: Judge, study: Study, turn: int) -> str:
+    """The text of a judge's prompt in whose examples the options stand as an arm reads them: where the answers say
+    another order than the cell, the arm would be asked two things."""
+    spec = judge.prompt_spec
+    if not spec.examples or judge.method != Judge.Method.CLOZE:
+        return judge.prompt.text  # a judge that writes has answers alone in its examples
+    asked = {f"{s.key}.{q.key}": q for s in study.scheme.parsed.sections for q in s.questions}
+    before = prompting.questions_for(spec, judge.method)
+    after = prompting.questions_for(spec.model_copy(update={"turn": turn}), judge.method)
+    turned = {
+        name: text.replace(
+            prompting.options_said(before[name], asked[name]), prompting.options_said(after[name], asked[name])
+        )
+        if name in before and name in asked and lineage.reads_an_order(judge, before[name], asked[name])
+        else text
+        for name, text in spec.examples.items()
+    }
+    if turned == spec.examples:
+        return judge.prompt.text
+    block = yaml.safe_dump({"examples": turned}, sort_keys=False, allow_unicode=True, width=1000)
+    return _EXAMPLES.sub(lambda _found: block, judge.prompt.text)
 
 
 @transaction.atomic

@@ -72,8 +72,8 @@ def cell_prompt(
 ) -> CellPrompt:
     """One cell's prompt. `order`: the facets in the section's order; `nearest`: by its kind, the evidence that stands
     with this cell; `examples`: answered cells, which stand before it."""
-    said = [prompt.options.get(option.key, option.label) for option in offered(prompt, question)]
-    values = _column_values(prompt, question, facets, order) | {"options": ", ".join(said)}
+    said = _said(prompt, question)
+    values = _column_values(prompt, question, facets, order) | {"options": options_said(prompt, question)}
     if kinds := kinds_near(prompt.cell):
         inert = partial(
             neutralising.inert,
@@ -88,6 +88,15 @@ def cell_prompt(
         options=tuple(said),
         unconditional=_filled(prompt.unconditional, values).strip() or None,
     )
+
+
+def _said(prompt: QuestionPrompt, question: QuestionSpec) -> list[str]:
+    return [prompt.options.get(option.key, option.label) for option in offered(prompt, question)]
+
+
+def options_said(prompt: QuestionPrompt, question: QuestionSpec) -> str:
+    """What stands for `$options` in a cell: the options in the order in which a judge reads them."""
+    return ", ".join(_said(prompt, question))
 
 
 def item_text(

@@ -216,8 +216,11 @@ class TransformersBackend(Backend):
 
     def identity(self) -> dict[str, str]:
         with self._at_work() as loaded:
-            # As it is now: what did not fit the GPU's memory has lowered it.
-            identity = loaded.identity | {"token_budget": str(loaded.scorer.token_budget)}
+            # As it is now: what did not fit the GPU's memory has changed it.
+            identity = loaded.identity | {
+                "token_budget": str(loaded.scorer.token_budget),
+                "mode": loaded.scorer.mode,
+            }
             if self.writes:
                 why = loaded.generator.alone_because
                 identity["mode"] = "batches" if why is None else f"each prompt alone: {why}"

@@ -39,7 +39,8 @@ class ClozeScorer:
     begins anew. `alone_because` is None where the model takes the tree, else the reason why it does not: a kind of
     layer whose state is no cache of keys and values, or a model that did not pass the probe that is run at
     construction. Prompts are then fed branch by branch, with copies of the model's state, where `branches` says so,
-    else each alone, which is as right and slower.
+    else each alone, which is as right and slower. Where the copies do not fit a GPU's memory beside the smallest
+    forward, prompts are fed alone from then on, which takes none.
 
     Raises NotCausal, when it is made, for a model in which a later token changes an earlier one's prediction, and
     NotRepeatable for one that predicts otherwise each time.
@@ -56,6 +57,7 @@ class ClozeScorer:
         probing.refuse_unless_causal(model)
         self.alone_because = probing.why_not_a_tree(model)
         self.branches = self.alone_because is not None and probing.why_no_branches(model) is None
+        self._without_copies = False  # branches did not fit the memory
         self._pads = self.alone_because is None or probing.takes_padding(model)
 
     @property
@@ -63,7 +65,8 @@ class ClozeScorer:
         """How prompts are fed, for a run's record."""
         if self.alone_because is None:
             return "tree"
-        return f"{'branch by branch' if self.branches else 'each prompt alone'}: {self.alone_because}"
+        said = f"{'branch by branch' if self.branches else 'each prompt alone'}: {self.alone_because}"
+        return f"{said} Branches did not fit the memory." if self._without_copies else said
 
     def score(
         self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
@@ -74,7 +77,8 @@ class ClozeScorer:
             OptionsNotPrefixFree: an option of a cell begins another one.
         And later:
             FloatingPointError: the model returned something that is not a number.
-            torch.OutOfMemoryError: not even `LEAST_TOKEN_BUDGET` tokens fit.
+            torch.OutOfMemoryError: not even `LEAST_TOKEN_BUDGET` tokens fit, nor, of a model that is fed branch by
+                branch, a prompt alone.
             Whatever `on_progress` raises.
         """
         while True:
@@ -85,9 +89,12 @@ class ClozeScorer:
                     return self.score_each_prompt_alone(rows, on_progress)
                 return self._score(rows, on_progress, tree_forwards, self.token_budget)
             except torch.OutOfMemoryError:
-                if self.token_budget <= LEAST_TOKEN_BUDGET:
+                if self.token_budget > LEAST_TOKEN_BUDGET:
+                    self.token_budget = max(self.token_budget // 2, LEAST_TOKEN_BUDGET)
+                elif self.branches:
+                    self.branches, self._without_copies = False, True
+                else:
                     raise
-                self.token_budget = max(self.token_budget // 2, LEAST_TOKEN_BUDGET)
             # Out of the handler, where the error's traceback keeps the failed forward's tensors.
             torch.cuda.empty_cache()  # nothing happens where there is no GPU
 

@@ -185,7 +185,7 @@ def go_on_judging(*, study: Study, spec: JudgeSpec, prompt: str, generators: dic
         Refused: it could never work; or a judge of this name asks otherwise.
         PromptError: `prompt` is no prompt file.
     """
-    judge = _judge(spec, prompt, generators)
+    judge = _judge(spec, prompt, generators, study)
     for run in study.runs.filter(judge=judge).order_by("pk"):
         if queries.is_unfinished(run):
             if not run.is_running:
@@ -196,7 +196,8 @@ def go_on_judging(*, study: Study, spec: JudgeSpec, prompt: str, generators: dic
     return judging.start_run(study=study, judge=judge, by=None, repeats=spec.repeats, enqueue=False)
 
 
-def _judge(spec: JudgeSpec, prompt: str, generators: dict[str, GeneratorSpec]) -> Judge:
+def _judge(spec: JudgeSpec, prompt: str, generators: dict[str, GeneratorSpec], study: Study | None = None) -> Judge:
+    """`study`: where a judge stays whose prompt has examples; None where it is only tried, and taken back."""
     model = model_of(generators[spec.model] if spec.model else spec)
     stored = judging.store_prompt(name=spec.prompt or spec.name, text=prompt)
     known = Judge.objects.filter(name=spec.name).first()
@@ -206,6 +207,7 @@ def _judge(spec: JudgeSpec, prompt: str, generators: dict[str, GeneratorSpec]) -
             method=spec.method,
             model=model,
             prompt=stored,
+            study=study,
             chat_template=spec.chat,
             temperature=spec.temperature if spec.method in ("rating", "writing") else None,
             max_new_tokens=spec.longest if spec.method in ("rating", "writing") else None,

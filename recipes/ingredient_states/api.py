@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -14,12 +17,16 @@ from rest_framework.response import Response
 
 from annotation.actions import Refused, note_looks
 from annotation.api.core import study_of, user_of
+from annotation.api.imports import ImportDetailSerializer, started
 from annotation.api.serializers import RefusalSerializer
 from annotation.exchange.row_imports import ImportRefused, problems_text
-from annotation.exchange.tables import TableError
+from annotation.exchange.tables import TableError, check_size
 from annotation.models import Role
-from recipes.ingredient_states import actions, exports, queries
+from recipes.ingredient_states import actions, exchange, exports, queries
 from recipes.ingredient_states.recipe_files import FileRefused, read_json, to_json
+
+MAX_BYTES = 32 * 2**20
+NAME = "recipes.json"
 
 
 class GraphsSerializer(serializers.Serializer[Any]):
@@ -43,15 +50,29 @@ class BroughtSerializer(serializers.Serializer[Any]):
     ],
     responses={200: GraphsSerializer, 409: RefusalSerializer},
 )
-@extend_schema(methods=["POST"], request=GraphsSerializer, responses={201: BroughtSerializer, 409: RefusalSerializer})
+@extend_schema(
+    methods=["POST"],
+    request=GraphsSerializer,
+    responses={201: BroughtSerializer, 202: ImportDetailSerializer, 409: RefusalSerializer},
+)
 @api_view(["GET", "POST"])
 def graphs(request: Request, slug: str) -> Response | HttpResponse:
-    """All recipes of a study with everybody's graphs and the world after each step (GET); more of them (POST)."""
+    """All recipes of a study with everybody's graphs and the world after each step (GET); more of them (POST).
+
+    Large ones are left to a worker: 202, with the import, whose address says how far it is.
+    """
     if request.method == "GET":
         return _read(request, slug)
     study = study_of(request, slug, Role.MANAGER)
+    # Not `body`, which is bounded as a form's: bounded here, and by what an import may have.
+    data = request.stream.read(MAX_BYTES + 1) if request.stream is not None else b""
     try:
-        found = read_json(request.body.decode("utf-8-sig"))
+        check_size(io.BytesIO(data), name=NAME, max_bytes=min(MAX_BYTES, settings.PALATE_MAX_IMPORT_BYTES))
+        file = SimpleUploadedFile(NAME, data)
+        if exchange.is_large([file]):
+            queries.needed_place(study)
+            return started(study, exchange.start(study=study, files=[file], replace=False, by=user_of(request)))
+        found = read_json(data.decode("utf-8-sig"))
         done = actions.import_recipes(study=study, recipes=found)
     except ImportRefused as refused:
         return Response({"detail": problems_text(refused)}, status=status.HTTP_409_CONFLICT)

@@ -7,7 +7,6 @@ from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
-from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -44,18 +43,20 @@ def start(*, study: Study, files: Sequence[UploadedFile[bytes]], replace: bool, 
 
 
 def _read(held: Any, files: Iterable[tuple[str, BinaryIO]]) -> None:
-    """What a worker does, in one transaction: nobody sees a part of the files."""
+    """What a worker does: everything is checked, then written in parts that nobody sees before the end."""
     run: Import = held.item.run
     whole = [(name, stream.read()) for name, stream in files]
-    held.hold(background.LONGEST)  # behind the reading, which renews the lease for a short while
-    found = reading.read(whole, known=queries.recipe_files(run.study))
+    with held.quiet(background.LONGEST):
+        found = reading.read(whole, known=queries.recipe_files(run.study))
     if found.refused:
         more = len(found.refused) - TOLD
         Import.objects.filter(pk=run.pk).update(outcome={"problems": found.refused[:TOLD], "left": max(0, more)})
         raise ItemFailed(_("The files cannot be brought in. Nothing was changed."))
-    with transaction.atomic():
-        told = background.telling(run, held.look)
-        done = actions.import_recipes(study=run.study, recipes=found.recipes, told=told, **run.how)
+
+    def finish(done: actions.ImportedRecipes) -> None:
         with held.finishing():
             said = done.sentences() or [_("Nothing in it was new.")]
             Import.objects.filter(pk=run.pk).update(outcome={"sentences": said})
+
+    by = background.doing(run, held)
+    actions.import_recipes(study=run.study, recipes=found.recipes, doing=by, at_end=finish, **run.how)

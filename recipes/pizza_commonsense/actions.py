@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.db.models import Prefetch
 from django.utils.translation import gettext as _
 
-from annotation import actions as annotating
 from annotation.actions import Refused
 from annotation.answers import AnswerRefused, kind_of
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import PARAGRAPH
-from annotation.exchange.label_imports import import_labels
+from annotation.exchange import arrivals
+from annotation.exchange.label_imports import Doing, import_labels
 from annotation.exchange.label_reading import LabelImport
+from annotation.exchange.new_sheets import NewSheet
 from annotation.exchange.row_imports import Imported, ImportRefused
 from annotation.exchange.tables import Problems, open_table
-from annotation.models import Rater, Row, Sheet, Study
+from annotation.models import Column, Rater, Row, Study
 from recipes.cooking.vocabulary import INGREDIENT, STEP
 from recipes.pizza_commonsense import splitting
 from recipes.pizza_commonsense.models import SourceTable
@@ -41,7 +44,6 @@ class ImportedTables:
     answers: Imported | None
 
 
-@transaction.atomic
 def import_tables(
     *,
     study: Study,
@@ -50,12 +52,16 @@ def import_tables(
     kind: str = Rater.Kind.GOLD,
     example: bool = False,
     replace: bool = False,
-    told: Callable[[int, int], None] = lambda _done, _of: None,
+    doing: Doing | None = None,
+    at_end: Callable[[ImportedTables], None] = lambda _made: None,
 ) -> ImportedTables:
     """Make a sheet of each recipe that the study has not, and answers of `rater` of what stands in the cells.
 
+    All is checked before anything is written. Many tables are written in parts that nobody sees before the end, as
+    `import_labels` does it, unless the caller has begun a transaction.
+
     `example`: the first line of each is also answered by the rater “example”, from whom people's work can start.
-    `told`: called with how many recipes are made, of how many.
+    `doing`: the run of which this is, if any; `at_end` is called in the transaction that makes everything seen.
 
     Raises:
         Refused: the study is of another scheme, or a recipe has other instructions there.
@@ -64,23 +70,31 @@ def import_tables(
     if study.scheme.slug not in (SCHEME, LONG):
         raise Refused(_("“%(study)s” has no tables of this kind.") % {"study": study.title})
     _refuse_no_answers(study, tables)
-    annotating.lock_study(study.pk)
-    known = {sheet.title: sheet for sheet in study.sheets.prefetch_related("columns")}
-    sheets: list[Sheet] = []
-    new = 0
-    for n, table in enumerate(tables):
-        told(n, len(tables))
-        sheet = _known(known, table)
-        if sheet is None:
-            sheet = _make(study, table, taken=known)
-            known[sheet.title] = sheet
-            new += 1
-        sheets.append(sheet)
-    lines = list(_answers(study, sheets, tables, rater, kind))
+    arrivals.tidy(study, owner=doing.owner if doing else "")  # or its sheets would count as known
+    known = {
+        sheet.title: [column.facets.get("instruction") for column in sheet.columns.all()]
+        for sheet in study.sheets.prefetch_related(Prefetch("columns", Column.objects.order_by("position")))
+    }
+    titles: list[str] = []
+    new: list[NewSheet] = []
+    for table in tables:
+        title = _known(known, table)
+        if title is None:
+            sheet = _new(study, table, taken=known)
+            title = sheet.title
+            known[title] = list(table.instructions)
+            new.append(sheet)
+        titles.append(title)
+    lines = list(_answers(study, titles, tables, rater, kind))
     if example and study.scheme.slug == SCHEME:
-        lines += _examples(sheets, tables)
-    answers = _import(study, lines, replace=replace) if lines else None
-    return ImportedTables(new, len(tables) - new, answers)
+        lines += _examples(titles, tables)
+
+    def made(answers: Imported) -> ImportedTables:
+        return ImportedTables(len(new), len(tables) - len(new), answers if lines else None)
+
+    if doing is not None:
+        doing = dataclasses.replace(doing, at_end=lambda answers: at_end(made(answers)))
+    return made(_import(study, lines, replace=replace, sheets=new, doing=doing))
 
 
 def _refuse_no_answers(study: Study, tables: Sequence[Table]) -> None:
@@ -104,13 +118,11 @@ def _refuse_no_answers(study: Study, tables: Sequence[Table]) -> None:
         raise ImportRefused(*found)
 
 
-def _known(known: dict[str, Sheet], table: Table) -> Sheet | None:
-    """The sheet of a recipe: that of its title, else of its title and id, with the same instructions."""
+def _known(known: Mapping[str, list[str | None]], table: Table) -> str | None:
+    """The title under which the study has a recipe: its own, else that with its id, with the same instructions."""
     for title in (table.title[:200], _with_id(table)):
-        if (sheet := known.get(title)) is not None:
-            columns = sorted(sheet.columns.all(), key=lambda column: column.position)
-            if [column.facets.get("instruction") for column in columns] == list(table.instructions):
-                return sheet
+        if known.get(title) == list(table.instructions):
+            return title
     return None
 
 
@@ -118,64 +130,67 @@ def _with_id(table: Table) -> str:
     return f"{table.title[:170]} ({table.id})"
 
 
-def _make(study: Study, table: Table, *, taken: dict[str, Sheet]) -> Sheet:
+def _new(study: Study, table: Table, *, taken: Mapping[str, object]) -> NewSheet:
     title = table.title[:200]
     if title in taken and table.id:
         title = _with_id(table)
     if title in taken:
         raise Refused(_("“%(recipe)s” is in the study already, with other instructions.") % {"recipe": table.title})
-    section = study.scheme.parsed.sections[0].key
-    columns = {section: [{"instruction": text} for text in table.instructions]}
-    sheet = annotating.add_sheet(study=study, title=title, columns=columns)
     told = [*table.recipe] or list(table.instructions)
-    row = annotating.add_row(
-        sheet=sheet,
-        name=ROW,
-        title=table.title,
+    return NewSheet(
+        title=title,
+        columns={study.scheme.parsed.sections[0].key: [{"instruction": text} for text in table.instructions]},
+        row=ROW,
+        row_title=table.title,
         evidence=[
             *(Block(INGREDIENT, text) for text in table.ingredients),
             *(Block(STEP if table.recipe else PARAGRAPH, text) for text in told),
         ],
         facets={"ingredients": found} if (found := names(table.ingredients)) else {},
+        beside=lambda row: SourceTable(row=row, record=table.source, published_id=table.id),
     )
-    SourceTable.objects.create(row=row, record=table.source, published_id=table.id)
-    return sheet
 
 
 def _answers(
-    study: Study, sheets: Sequence[Sheet], tables: Sequence[Table], rater: str, kind: str
+    study: Study, titles: Sequence[str], tables: Sequence[Table], rater: str, kind: str
 ) -> list[tuple[str, ...]]:
     if study.scheme.slug != SCHEME:
         return []
     return [
-        (sheet.title, ROW, rater, kind, str(line + 1), cell, table.said(line, cell))
-        for sheet, table in zip(sheets, tables, strict=True)
+        (title, ROW, rater, kind, str(line + 1), cell, table.said(line, cell))
+        for title, table in zip(titles, tables, strict=True)
         for line in range(len(table.instructions))
         for cell in CELLS
         if table.said(line, cell)
     ]
 
 
-def _examples(sheets: Sequence[Sheet], tables: Sequence[Table]) -> list[tuple[str, ...]]:
+def _examples(titles: Sequence[str], tables: Sequence[Table]) -> list[tuple[str, ...]]:
     """The first line of each table: as it stands there, else NA where its verb is about no food."""
     lines: list[tuple[str, ...]] = []
-    for sheet, table in zip(sheets, tables, strict=True):
+    for title, table in zip(titles, tables, strict=True):
         said = {cell: table.said(0, cell) for cell in CELLS}
         if not any(said.values()) and (verb := splitting.foodless(table.instructions[0])):
             said = {"input": "NA", "action": verb, "output": "NA"}
-        lines += [
-            (sheet.title, ROW, EXAMPLE, Rater.Kind.JUDGE, "1", cell, answer) for cell, answer in said.items() if answer
-        ]
+        lines += [(title, ROW, EXAMPLE, Rater.Kind.JUDGE, "1", cell, answer) for cell, answer in said.items() if answer]
     return lines
 
 
-def _import(study: Study, lines: Sequence[Sequence[str]], *, replace: bool = False) -> Imported:
+def _import(
+    study: Study,
+    lines: Sequence[Sequence[str]],
+    *,
+    replace: bool = False,
+    sheets: Sequence[NewSheet] = (),
+    doing: Doing | None = None,
+) -> Imported:
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(("sheet", "row", "rater", "rater_kind", "column_number", "question", "answer"))
     writer.writerows(lines)
     table = open_table(io.BytesIO(out.getvalue().encode()), name=_("the tables"), max_bytes=_MAX_BYTES)
-    return import_labels(study=study, table=table, how=LabelImport(create=True, replace=replace))
+    how = LabelImport(create=True, replace=replace)
+    return import_labels(study=study, table=table, how=how, doing=doing, sheets=sheets)
 
 
 @transaction.atomic

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiResponse, extend_schema
@@ -14,11 +15,12 @@ from rest_framework.response import Response
 
 from annotation.actions import note_looks
 from annotation.api.core import study_of, user_of
+from annotation.api.imports import ImportDetailSerializer, started
 from annotation.api.serializers import RefusalSerializer
 from annotation.models import Rater, Role
-from recipes.pizza_commonsense import actions, clusters, examples, exporting, queries
+from recipes.pizza_commonsense import actions, clusters, examples, exchange, exporting, queries
 from recipes.pizza_commonsense.exchange import sentences
-from recipes.pizza_commonsense.forms import MAX_BYTES, read_tables
+from recipes.pizza_commonsense.forms import AT_ONCE, MAX_BYTES, read_tables
 from recipes.pizza_commonsense.records import TablesRefused
 from recipes.pizza_commonsense.training import Masks
 
@@ -56,22 +58,31 @@ class ExamplesSerializer(serializers.Serializer[Any]):
     seed = serializers.IntegerField(min_value=0, default=1)
 
 
-@extend_schema(request=TablesSerializer, responses={201: AddedSerializer, 409: RefusalSerializer})
+@extend_schema(
+    request=TablesSerializer, responses={201: AddedSerializer, 202: ImportDetailSerializer, 409: RefusalSerializer}
+)
 @api_view(["POST"])
 def add(request: Request, slug: str) -> Response:
-    """Add recipes, with the answers of a rater where the text has any: JSON lines, CSV, or as they are typed."""
+    """Add recipes, with the answers of a rater where the text has any: JSON lines, CSV, or as they are typed.
+
+    Many recipes, or a long text, are left to a worker: 202, with the import, whose address says how far it is.
+    """
     study = study_of(request, slug, Role.MANAGER)
     asked = TablesSerializer(data=request.data)
     asked.is_valid(raise_exception=True)
     said = asked.validated_data
-    try:
-        tables = read_tables(said["text"].encode())
-    except TablesRefused as refused:
-        raise serializers.ValidationError({"text": [str(refused)]}) from refused
     kind = Rater.Kind.GOLD if said["rater"] == "gold" else Rater.Kind.JUDGE
-    made = actions.import_tables(
-        study=study, tables=tables, rater=said["rater"], kind=kind, example=said["example"], replace=said["replace"]
-    )
+    how = {"rater": said["rater"], "kind": kind, "example": said["example"], "replace": said["replace"]}
+    data, tables = said["text"].encode(), []
+    if not exchange.is_large(len(data)):
+        try:
+            tables = read_tables(data)
+        except TablesRefused as refused:
+            raise serializers.ValidationError({"text": [str(refused)]}) from refused
+    if not tables or len(tables) > AT_ONCE:
+        file = SimpleUploadedFile(str(_("tables of a program")), data)
+        return started(study, exchange.start(study=study, file=file, how=how, by=user_of(request)))
+    made = actions.import_tables(study=study, tables=tables, **how)
     told = {"new": made.new, "known": made.known, "said": sentences(made)}
     return Response(AddedSerializer(told).data, status=status.HTTP_201_CREATED)
 

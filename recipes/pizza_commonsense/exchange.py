@@ -7,7 +7,6 @@ from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
-from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -70,22 +69,23 @@ def sentences(made: ImportedTables, unread: int = 0) -> list[str]:
 
 
 def _read(held: Any, files: Iterable[tuple[str, BinaryIO]]) -> None:
-    """What a worker does, in one transaction: nobody sees a part of a file."""
+    """What a worker does: everything is checked, then written in parts that nobody sees before the end."""
     run: Import = held.item.run
     how, unread = dict(run.how), 0
     [data] = [stream.read() for _name, stream in files]
-    held.hold(background.LONGEST)  # behind the reading, which renews the lease for a short while
     try:
-        if system := how.pop("system", ""):
-            tables, lost = predicted(run.study, data)
-            how, unread = {"rater": system, "kind": Rater.Kind.JUDGE}, len(lost)
-        else:
-            tables = read_tables(data)
+        with held.quiet(background.LONGEST):
+            if system := how.pop("system", ""):
+                tables, lost = predicted(run.study, data)
+                how, unread = {"rater": system, "kind": Rater.Kind.JUDGE}, len(lost)
+            else:
+                tables = read_tables(data)
     except TablesRefused as refused:
         raise ItemFailed(str(refused)) from refused
-    with transaction.atomic():
-        told = background.telling(run, held.look)
-        made = actions.import_tables(study=run.study, tables=tables, told=told, **how)
+
+    def finish(made: ImportedTables) -> None:
         with held.finishing():
             said = sentences(made, unread) or [_("Nothing in it was new.")]
             Import.objects.filter(pk=run.pk).update(outcome={"sentences": said})
+
+    actions.import_tables(study=run.study, tables=tables, doing=background.doing(run, held), at_end=finish, **how)

@@ -201,6 +201,10 @@ class TakeoverSerializer(serializers.Serializer[Any]):
     accepted = serializers.IntegerField(help_text=_("Cells."))
     rows = serializers.IntegerField()
     to_people = serializers.IntegerField(help_text=_("Rows."))
+    drawn = serializers.IntegerField(help_text=_("Of these rows those that supervise the judge."))
+    lacking = serializers.IntegerField(
+        help_text=_("How many fewer these are than the share: in other rows somebody is shown the judge's answers.")
+    )
 
 
 @extend_schema(request=WorkSerializer, responses={201: TakeoverSerializer})
@@ -225,7 +229,13 @@ def takeovers(request: Request, slug: str, name: str) -> Response:
         shown=todo.digest,
         by=user_of(request),
     )
-    told = {"accepted": made.cells.count(), "rows": len(todo.rows), "to_people": len(todo.to_people)}
+    told = {
+        "accepted": made.cells.count(),
+        "rows": len(todo.rows),
+        "to_people": len(todo.to_people),
+        "drawn": len(todo.drawn),
+        "lacking": todo.lacking,
+    }
     return Response(told, status=status.HTTP_201_CREATED)
 
 

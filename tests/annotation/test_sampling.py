@@ -197,3 +197,29 @@ def test_the_spread_of_ratings_is_that_of_those_who_have_rated(pages: Sheet) -> 
     spread = rating_spread(pages.study)
     assert spread is not None
     assert (spread.question, spread.of, spread.deviation) == ("Strictness", "judge", 0.5)
+
+
+def test_what_is_applied_is_what_was_shown_though_people_label_meanwhile(pages: Sheet, client_of: ClientOf) -> None:
+    manager, url = client_of(User.objects.get(username="mara")), reverse("annotation:plan", args=[pages.study.slug])
+    raters = [rater.pk for rater in Rater.objects.filter(user__isnull=False, code__startswith="A")]
+    data = {"raters": raters, "sheets": [pages.pk], "sections": ["duties", "acts"], "raters_per_sheet": 2}
+    data |= {"share_twice": 0, "seed": 1, "within": "0.7"}
+    preview = manager.get(url, data, headers={"HX-Request": "true"}).context["preview"]
+    judge = builders.judge(pages.study)
+    sheet = builders.sheet(pages.study, "More", n_rows=50)
+    acts = [column.name for column in sheet.columns.filter(section__key="acts")]
+    for n, assignment in enumerate(builders.assignments(judge, sheet)):
+        builders.label(assignment, {(act, "strictness"): str(2 + n % 2) for act in acts})
+    spread = rating_spread(pages.study)
+    assert spread is not None
+    assert spread.deviation == 0.5  # it was √⅔: now fewer rows would do
+    sent = {**data, "drawn": preview["digest"], "deviation": preview["deviation"]}
+    assert manager.post(url, {**sent, "deviation": "0.6"}).context["changed"]  # no plan was shown for that
+    shown_again = manager.post(url, {**sent, "seed": 2}).context
+    assert shown_again["changed"]
+    assert shown_again["preview"]["deviation"] == "0.5"  # as it is now
+    assert manager.post(url, sent).status_code == 302
+    choice = Plan.objects.get(study=pages.study).request["choice"]
+    assert repr(choice["deviation"]) == preview["deviation"] != "0.5"
+    given = Row.objects.filter(assignments__rater__in=raters, sheet=pages).distinct().count()
+    assert given == preview["sample"]["drawn"]

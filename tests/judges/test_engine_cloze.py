@@ -397,3 +397,23 @@ def test_a_model_that_fills_the_memory_by_itself_says_so() -> None:
     with pytest.raises(torch.OutOfMemoryError):
         engine.score(ROWS)
     assert (memory.fed, engine.token_budget) == (0, LEAST_TOKEN_BUDGET)
+
+
+def test_where_copies_of_the_state_do_not_fit_prompts_are_fed_alone_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = scorer(token_budget=64)
+    expected = engine.score(ROWS)
+    engine.branches, engine.alone_because = True, "It is tried."
+    assert engine.mode == "branch by branch: It is tried."
+    real, failed = branches.branch_forwards, []
+
+    def full(*given: Any, token_budget: int, **named: Any) -> Any:
+        yield next(real(*given, token_budget=token_budget, **named))
+        failed.append(token_budget)
+        raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    monkeypatch.setattr("llm.engine.cloze.branch_forwards", full)
+    assert_near(engine.score(ROWS), expected)
+    assert failed == [64, LEAST_TOKEN_BUDGET]
+    assert engine.mode == "each prompt alone: It is tried. Branches did not fit the memory."
+    assert_near(engine.score(ROWS), expected)
+    assert failed == [64, LEAST_TOKEN_BUDGET]  # it was remembered

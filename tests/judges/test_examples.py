@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Sequence
 
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import Permission
+from django.db.models import ProtectedError
 from django.test import Client
 from django.utils import timezone
 
@@ -19,11 +21,12 @@ from judges import actions, example_queries, queries
 from judges import calibration_queries as calibrations
 from judges.methods import prompting
 from judges.methods.prompting import PromptError
-from judges.models import Judge
+from judges.models import Judge, Origin
 from judges.runs import labelling
 from llm.engine.prompt import OptionScore, RowPrompt, RowScores
+from llm.models import Prompt
 from tests import builders
-from tests.builders import ClientOf, Leases
+from tests.builders import ApiOf, ClientOf, Leases
 from tests.judges import helpers
 from tests.judges.test_embedding import NEAREST
 
@@ -150,6 +153,43 @@ def test_a_run_asks_with_them(leases: Leases, judge: Judge) -> None:
     assert [cell.text for cell in with_them.cells] == [f"{examples}\n\n{cell.text}" for cell in without.cells]
 
 
+def test_an_arm_reads_the_options_of_its_examples_in_its_own_order(leases: Leases, judge: Judge) -> None:
+    offered = NEAREST.replace("      Answer:", "      One of: $options.\n      Answer:")
+    other = actions.create_judge(name="offers", method=Judge.Method.CLOZE, location="nobody/model", prompt_text=offered)
+    made = create(leases, other)
+    arms = actions.create_arms(judge=made, study=leases.study)
+    question = leases.study.scheme.parsed.section("duties").question("stated")
+    orders = []
+    for one in (made, *arms):
+        asked = prompting.questions_for(one.prompt_spec, one.method)["duties.stated"]
+        said = prompting.options_said(asked, question)
+        text = one.prompt_spec.examples["duties.stated"]
+        assert text.count("One of: ") == text.count(f"One of: {said}.") > 0
+        assert one.prompt.text.count("# Examples: of documents") == 1
+        orders.append(said)
+    assert len(set(orders)) == 3
+    answers = [re.findall("Answer: (.*)", one.prompt_spec.examples["duties.stated"]) for one in (made, *arms)]
+    assert answers[0] == answers[1] == answers[2]
+    assert {one.study for one in arms} == {leases.study}
+
+
+def test_a_study_goes_with_its_judges_their_versions_and_their_prompts(leases: Leases, judge: Judge) -> None:
+    made = create(leases, judge)
+    again = create(leases, made, name="again")  # the same prompt
+    free = actions.create_judge(
+        name="free", method=Judge.Method.CLOZE, location="nobody/model", prompt_text=f"{NEAREST}# mine\n"
+    )
+    actions.came_from(judge=free, parent=made, how=Origin.How.COPY)
+    run = actions.start_run(study=leases.study, judge=again, by=None, enqueue=False)
+    assert (again.origin.parent, run.judge.prompt_id) == (made, made.prompt_id)
+    with pytest.raises(ProtectedError):  # of all studies: it stays, and so does what came from it
+        judge.delete()
+    leases.study.delete()
+    assert set(Judge.objects.values_list("name", flat=True)) == {"plain", "free"}
+    assert set(Prompt.objects.values_list("pk", flat=True)) == {judge.prompt_id, free.prompt_id}
+    assert not Origin.objects.exists()
+
+
 class TestOtherStudies:
     """The prompt has lines of documents, which only those who may see the study may read."""
 
@@ -168,15 +208,13 @@ class TestOtherStudies:
         line = "The tenant pays the rent"
         assert client.get(f"{at}/{made.pk}/").status_code == 404
         assert client.get(f"{at}/{judge.pk}/").status_code == 200
-        for verb in ("rename", "archive", "take-back"):
+        for verb in ("start", "rename", "archive", "take-back"):
             assert client.post(f"{at}/{made.pk}/{verb}/", {"name": "mine"}).status_code == 404
         assert line not in client.get(f"{at}/new/?copy={made.pk}").content.decode()
         begun = client.get(f"{at}/new/prompt/?begin_with=stored:{made.prompt_id}").content.decode()
         assert line not in begun
         posted = {"name": "mine", "method": "cloze", "model": made.model_id, "prompt": made.prompt_id}
         assert "Select a valid choice" in client.post(f"{at}/new/", posted).content.decode()
-        refused = client.post(f"{at}/{made.pk}/start/", follow=True).content.decode()
-        assert "It works in that study alone." in refused
         own = client_of(leases.manager).get(f"/studies/{leases.study.slug}/judges/{made.pk}/").content.decode()
         assert "this study alone" in own
         assert line in own
@@ -208,3 +246,10 @@ class TestOtherStudies:
         made.runs.create(study=leases.study, rater=rater, provenance={}, state="finished", ended_at=timezone.now())
         leases.study.delete()
         assert [each.name for each in Judge.objects.all()] == ["plain"]
+
+    def test_a_program_is_not_told_its_name(self, leases: Leases, judge: Judge, api_of: ApiOf) -> None:
+        made = create(leases, judge)
+        maria = builders.user("maria")
+        builders.study("others", of=leases.study.scheme, by=maria)
+        told = api_of(maria).post(f"/api/v1/studies/others/judges/{made.pk}/start/")
+        assert (told.status_code, made.name in told.content.decode()) == (404, False)

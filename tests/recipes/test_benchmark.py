@@ -15,14 +15,15 @@ from annotation.scheme.spec import SchemeError, load_scheme
 from judges.models import GenerationItem, Judge, Run
 from judges.runs import labelling
 from llm.models import LanguageModel
+from recipes.benchmark import actions as benchmarking
 from recipes.benchmark import words
-from recipes.benchmark.files import FileRefused, SampleSpec, read_benchmark, sampled
+from recipes.benchmark.files import FileRefused, JudgeSpec, SampleSpec, read_benchmark, sampled
 from recipes.benchmark.instructions import InstructionsRefused, read_instructions
 from reports.contents import read_contents
 from reports.digests import study_digest
 from reports.frozen.recomputing import recompute
 from tests import builders
-from tests.builders import ClientOf
+from tests.builders import ClientOf, Leases
 from tests.judges.generations import writes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -268,3 +269,20 @@ def test_the_page_adds_the_papers_list(client_of: ClientOf) -> None:
     again = client.post("/studies/ash/instructions/add/", {"which": "own", "text": "cuisine,dish\nThai,", "seed": 1})
     assert "has no “dish”" in again.content.decode()
     assert client.get("/studies/ash/words/").status_code == 200
+
+
+def test_a_judge_whose_prompt_has_examples_stays_in_the_study_of_the_benchmark(
+    leases: Leases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labelling, "check_model", lambda *_of, **_how: None)
+    spec = JudgeSpec(name="shown", location="nobody/model", method="cloze")
+    plain = "row: A lease.\nquestions: {duties.stated: {cell: 'Duty: $about Answer:'}}\n"
+    for name, text, study in (
+        ("plain", plain, None),
+        ("shown", f"{plain}examples: {{duties.stated: x}}\n", leases.study),
+    ):
+        run = benchmarking.go_on_judging(
+            study=leases.study, spec=spec.model_copy(update={"name": name}), prompt=text, generators={}
+        )
+        assert run is not None
+        assert run.judge.study == study

@@ -12,14 +12,14 @@ from django.test import Client
 from pytest_django import Settings
 
 from annotation import actions as annotating
-from annotation.exchange import background
+from annotation.exchange import background, new_sheets
 from annotation.models import Import, Label, Rater, Sheet, Study
 from annotation.scheme.spec import load_scheme
 from recipes.ingredient_states import demo_study
 from recipes.ingredient_states.models import Picture
 from recipes.ingredient_states.recipe_files import to_json
 from tests import builders
-from tests.builders import ClientOf
+from tests.builders import ApiOf, ClientOf
 from tests.recipes.test_pizza_tables import FLAT, PIZZA, line, scheme_of
 from work import actions as work
 
@@ -142,21 +142,23 @@ def test_one_that_is_cancelled_begins_anew(pizzas: Study, client_of: ClientOf) -
     assert taken(run).outcome == {"sentences": ["1 recipe added.", "New: 1 rater, 12 labels."]}
 
 
-def test_how_many_recipes_are_made_is_seen_meanwhile(
+@pytest.mark.django_db(transaction=True)
+def test_how_much_is_written_is_seen_meanwhile(
     pizzas: Study, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[int | None] = []
-    whole = annotating.add_sheet
+    whole = new_sheets.NewSheets.write
 
-    def watched(**given: Any) -> Sheet:
+    def watched(*given: Any, **named: Any) -> None:
+        whole(*given, **named)
         seen.append(background.percent_read(Import.objects.get()))
-        return whole(**given)
 
-    monkeypatch.setattr(annotating, "add_sheet", watched)
+    monkeypatch.setattr(new_sheets.NewSheets, "write", watched)
+    monkeypatch.setattr(new_sheets, "AT_ONCE", 1)
     monkeypatch.setattr("annotation.exchange.background.EVERY_S", 0)
     add(manager(pizzas, client_of), file=upload(f"{FLAT}\n{PIZZA}\n", "val.jsonl"))
     assert taken(Import.objects.get()).state == "finished"
-    assert seen == [0, 50]
+    assert seen == [None, 5]  # one of two tables and seventeen answers was there before the second
 
 
 def test_a_large_file_of_a_system_is_read_by_a_worker(pizzas: Study, client_of: ClientOf) -> None:
@@ -193,3 +195,55 @@ def test_a_large_file_of_graphs_is_read_by_a_worker(states: Study, client_of: Cl
     assert run.state == "failed"
     assert "soup.json" in client.get(run.get_absolute_url()).content.decode()
     assert Sheet.objects.count() == len(recipes)
+
+
+# --- over the API ----------------------------------------------------------------------------------------------------
+
+
+def test_a_program_is_told_where_the_import_of_many_tables_is(pizzas: Study, api_of: ApiOf, settings: Settings) -> None:
+    api = api_of(pizzas.memberships.get(role="manager").user)
+    answer = api.post("/api/v1/studies/pizzas/tables/add/", {"text": f"{FLAT}\n{PIZZA}"}, format="json")
+    told, run = answer.json(), Import.objects.get()
+    assert (answer.status_code, Sheet.objects.count()) == (202, 0)
+    assert answer.headers["Location"] == told["url"] == f"/api/v1/studies/pizzas/imports/{run.pk}/"
+    assert (told["state"], told["what"], told["said"]) == ("running", "tables", [])
+    assert api.post(f"{told['url']}cancel/").json()["state"] == "cancelled"
+    assert api.post(f"{told['url']}resume/").json()["state"] == "running"
+    taken(run)
+    told = api.get(told["url"]).json()
+    assert (told["state"], told["said"]) == ("finished", ["2 recipes added.", "New: 1 rater, 17 labels."])
+    assert [one["id"] for one in api.get("/api/v1/studies/pizzas/imports/").json()] == [run.pk]
+
+    mud = line("mud", "c3", [("mix .", "NA; flour", "mix", "mud")])
+    url = api.post("/api/v1/studies/pizzas/tables/add/", {"text": mud}, format="json").headers["Location"]
+    taken(Import.objects.latest("pk"))
+    told = api.get(url).json()
+    assert (told["state"], told["said"]) == ("failed", [])
+    assert "“mud”, line 1: " in told["problems"][0]
+    assert Sheet.objects.count() == 2
+
+    settings.PALATE_IMPORT_AT_ONCE = 2**20
+    short = "\n\n".join(f"Bread {n}\nBake." for n in range(21))
+    assert api.post("/api/v1/studies/pizzas/tables/add/", {"text": short}, format="json").status_code == 202
+    few = api.post("/api/v1/studies/pizzas/tables/add/", {"text": "Bread\nBake."}, format="json")
+    assert (few.status_code, few.json()["new"]) == (201, 1)
+    stranger = api_of(builders.user("sam"))
+    assert stranger.get(url).status_code == stranger.get("/api/v1/studies/pizzas/imports/").status_code == 404
+
+
+def test_a_program_is_told_where_the_import_of_large_graphs_is(
+    states: Study, api_of: ApiOf, settings: Settings
+) -> None:
+    api = api_of(states.memberships.get(role="manager").user)
+    recipes = list(demo_study.demo_recipes())
+    answer = api.post("/api/v1/studies/states/graphs/", to_json(recipes), format="json")
+    assert (answer.status_code, Sheet.objects.count()) == (202, 0)
+    taken(Import.objects.get())
+    told = api.get(answer.headers["Location"]).json()
+    assert (told["state"], told["what"], Sheet.objects.count()) == ("finished", "graphs", len(recipes))
+    # More than a form may have at once, and less than an import.
+    padded = to_json(recipes) | {"about": "x" * 3 * 2**20}
+    assert api.post("/api/v1/studies/states/graphs/", padded, format="json").status_code == 202
+    settings.PALATE_MAX_IMPORT_BYTES = 2**20
+    refused = api.post("/api/v1/studies/states/graphs/", padded, format="json")
+    assert (refused.status_code, "at most 1 MB" in refused.json()["detail"]) == (409, True)

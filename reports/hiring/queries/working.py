@@ -25,13 +25,15 @@ class WorkToDo:
 
     cells: (assignment, column, code, score) that are accepted. rows: the documents that it is about. rest: of these
     the ones with a cell that is not accepted. drawn: those that chance gives to people, of all, so that they also say
-    what the others are like. unread: documents that nobody has and the judge has not labelled yet.
+    what the others are like. lacking: how many fewer these are than the share, since in the rest somebody is shown the
+    judge's answers. unread: documents that nobody has and the judge has not labelled yet.
     """
 
     cells: tuple[tuple[int, int, str, float], ...]
     rows: tuple[int, ...]
     rest: frozenset[int]
     drawn: frozenset[int]
+    lacking: int
     unread: int
 
     @property
@@ -99,11 +101,13 @@ def work_to_do(certificate: Certificate, *, share: int, seed: int) -> WorkToDo:
     )
     seen = set(shown.values_list("assignment__row_id", flat=True))
     by_chance = sorted((row for row in rows if row not in seen), key=lambda row: rank(seed, f"supervised {row}"))
+    wanted = -(-len(rows) * share // 100)
     return WorkToDo(
         cells=tuple(sorted(accepted)),
         rows=rows,
         rest=rest,
-        drawn=frozenset(by_chance[: -(-len(rows) * share // 100)]),
+        drawn=frozenset(by_chance[:wanted]),
+        lacking=max(0, wanted - len(by_chance)),
         unread=len(open_rows) - len(rows),
     )
 

@@ -52,7 +52,7 @@ def take_over(request: AppRequest, study: Study, name: str) -> HttpResponse:
                     shown=request.POST.get("drawn", ""),
                     by=request.user,
                 )
-                messages.success(request, _done(study, made.cells.count(), len(todo.to_people)))
+                messages.success(request, _done(study, made.cells.count(), len(todo.to_people), todo.lacking))
                 return redirect(certificate)
             drawn = actions.draw_rest(study, todo.to_people, certificate.question.section.key, list(raters), seed=seed)
         except Refused as refused:
@@ -65,11 +65,19 @@ def take_over(request: AppRequest, study: Study, name: str) -> HttpResponse:
     return render(request, template, context)
 
 
-def _done(study: Study, cells: int, rows: int) -> str:
+def _done(study: Study, cells: int, rows: int, lacking: int) -> str:
     words = study.scheme.parsed.words.model_dump()
     accepted = ngettext("%(n)s cell is accepted as the judge's.", "%(n)s cells are accepted as the judge's.", cells)
     given = ngettext("%(n)s %(row)s is given to people.", "%(n)s %(rows)s are given to people.", rows)
-    return f"{accepted % {'n': cells}} {given % {'n': rows, **words}}"
+    said = f"{accepted % {'n': cells}} {given % {'n': rows, **words}}"
+    if not lacking:
+        return said
+    fewer = ngettext(
+        "%(n)s %(row)s fewer than the share is drawn to supervise it: in the others somebody is shown its answers.",
+        "%(n)s %(rows)s fewer than the share are drawn to supervise it: in the others somebody is shown its answers.",
+        lacking,
+    )
+    return f"{said} {fewer % {'n': lacking, **words}}"
 
 
 @require_POST

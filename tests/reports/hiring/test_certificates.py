@@ -21,7 +21,7 @@ from annotation import doors
 from annotation.actions import Refused
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import PARAGRAPH
-from annotation.models import Arrival, Assignment, User
+from annotation.models import Arrival, Assignment, ExperimentSeat, Row, User
 from judges import actions as judging
 from judges.models import FittedCalibration, Judge, Run
 from llm.actions import store_prompt
@@ -346,3 +346,26 @@ def test_a_sheet_is_supervised_once_all_of_it_is_finished_and_stays_as_it_was() 
     assert len(paths[-1]) == 4
     for before, after in itertools.pairwise(paths):
         assert after[: len(before)] == before
+
+
+def test_a_share_that_cannot_be_drawn_is_said(world: World, client_of: ClientOf, api_of: ApiOf) -> None:
+    """Whoever is shown the judge's answers in a row does not supervise it there."""
+    certificate = certified(world)
+    whole = queries.work_to_do(certificate, share=100, seed=1)
+    assert (len(whole.drawn), whole.lacking) == (len(whole.rows), 0)
+    anna = world.people[0]
+    seen = sorted(whole.rows)[1:]
+    shown = world.study.experiments.create(judge=world.rater, seed=1)
+    for assignment in annotating.assign(rater=anna, rows=list(Row.objects.filter(pk__in=seen)), sections=["other"]):
+        ExperimentSeat.objects.create(experiment=shown, assignment=assignment, shown=True)
+    todo = queries.work_to_do(certificate, share=100, seed=1)
+    assert (len(todo.rows), len(todo.drawn), todo.lacking) == (len(whole.rows), 1, len(seen))
+    assert queries.work_to_do(certificate, share=1, seed=1).lacking == 0
+
+    client, at = client_of(world.manager), reverse("reports:take-over", args=[world.study.slug, certificate.name])
+    asked = {"share": 100, "seed": 1, "raters": [rater.pk for rater in world.people]}
+    page = client.get(at, asked).content.decode()
+    assert f"That is <strong>{len(seen)}</strong> " in page
+    assert "fewer than the share: in the others somebody is shown" in page
+    said = client.post(at, {**asked, "drawn": todo.digest}, follow=True).content.decode()
+    assert "fewer than the share" in said
