@@ -25,6 +25,7 @@ import json
 import lzma
 import os
 import random
+import shutil
 import sys
 import tempfile
 import threading
@@ -92,6 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, help="write the figures here")
     parser.add_argument("--into", type=Path, metavar="FOLDER", help="add a run to those that are kept here")
     parser.add_argument("--no-sync", action="store_true")
+    parser.add_argument("--begin-with", type=Path, metavar="FILE", help="a migrated SQLite database to begin with")
     asked = parser.parse_args(arguments)
     if asked.into:
         return add_to(asked.into, asked)
@@ -144,6 +146,8 @@ def run(folder: Path, asked: argparse.Namespace) -> tuple[dict[str, Any], list[A
     site = Installation(folder, asked.database, workers=asked.workers, web=asked.web)
     try:
         os.environ |= {"CELERY_BROKER_URL": site.broker, "LOG_FORMAT": "text"}
+        if asked.begin_with:
+            shutil.copy(asked.begin_with, site.disk / "palate.sqlite3")
         prepare(site.disk, site.url)
         if asked.no_sync:
             site.sql("ALTER SYSTEM SET synchronous_commit = off")

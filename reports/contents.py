@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from django.utils import translation
@@ -58,7 +59,8 @@ class Contents:
     @property
     def rounded(self) -> Contents:
         """The same with numbers to ten digits, as it would be read if it were frozen now."""
-        return replace(self, parts=tuple(_kept(part) for part in self.parts))
+        parts = (_part(part.key, part.title, part.level, part.tables, part.figures) for part in self.parts)
+        return replace(self, parts=tuple(parts))
 
     @cached_property
     def content(self) -> bytes:
@@ -81,42 +83,39 @@ def contents_of(report: StudyReport) -> Contents:
 
 
 def _contents_of(report: StudyReport) -> Contents:
-    parts = [ContentsPart("at-a-glance", "", 0, (overview(report),))]
+    parts = [_part("at-a-glance", "", 0, (overview(report),))]
     for rated in report.ratings:
         title = _("Ratings: %(section)s") % {"section": rated.section.title}
-        of_ratings = tuple(ratings_tables(rated)), tuple(ratings_figures(rated))
-        parts.append(ContentsPart(f"{rated.section.key}.benchmark", title, 1, *of_ratings))
+        parts.append(_part(f"{rated.section.key}.benchmark", title, 1, ratings_tables(rated), ratings_figures(rated)))
     for section in report.sections:
         in_order = section.in_order
-        alone = len(in_order) == 1
-        first = [*section_tables(report, section)]
+        alone = in_order[0] if len(in_order) == 1 else None
+        tables: Iterator[ReportTable] = iter(section_tables(report, section))
+        figures: Iterator[Figure] = iter(())
         if alone:
-            first += _tables(report, in_order[0])
-        figures = _figures(report, in_order[0]) if alone else ()
-        parts.append(ContentsPart(section.key, section.title, 1, tuple(first), tuple(figures)))
-        parts.extend(_part(report, question) for question in (() if alone else in_order))
-    parts.append(ContentsPart("who", "", 0, tuple(closing_tables(report))))
-    return Contents(tuple(about(report)), report.data.n_labels, tuple(parts)).rounded
+            tables, figures = chain(tables, _tables(report, alone)), _figures(report, alone)
+        parts.append(_part(section.key, section.title, 1, tables, figures))
+        parts.extend(
+            _part(question.data.name, question.spec.title, 2, _tables(report, question), _figures(report, question))
+            for question in (() if alone else in_order)
+        )
+    parts.append(_part("who", "", 0, closing_tables(report)))
+    return Contents(tuple(about(report)), report.data.n_labels, tuple(parts))
 
 
-def _kept(part: ContentsPart) -> ContentsPart:
-    return replace(
-        part,
-        tables=tuple(
-            replace(table, rows=tuple(tuple(_rounded(value) for value in row) for row in table.rows))
-            for table in part.tables
-        ),
-        figures=tuple(replace(figure, data=_rounded(figure.data)) for figure in part.figures),
-    )
-
-
-def _part(report: StudyReport, question: QuestionReport | ValueReport) -> ContentsPart:
+def _part(
+    key: str, title: str, level: int, tables: Iterable[ReportTable], figures: Iterable[Figure] = ()
+) -> ContentsPart:
+    """Rounded one by one as they are made: a table of many pairs of raters is not there twice for longer than that."""
     return ContentsPart(
-        question.data.name,
-        question.spec.title,
-        2,
-        tuple(_tables(report, question)),
-        tuple(_figures(report, question)),
+        key,
+        title,
+        level,
+        tuple(
+            replace(table, rows=tuple(tuple(_rounded(value) for value in row) for row in table.rows))
+            for table in tables
+        ),
+        tuple(replace(figure, data=_rounded(figure.data)) for figure in figures),
     )
 
 

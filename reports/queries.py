@@ -42,6 +42,7 @@ from reports.data.label_table import (
     RaterEntry,
     RowEntry,
     SkipEntry,
+    SmallArray,
     UnreadableEntry,
 )
 from reports.hiring.models import SHORT
@@ -167,7 +168,10 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent
         sheets=tuple(sheet.title for sheet in sheets),
         rows=tuple(
             RowEntry(
-                sheet_place[sheet], name, gone is not None, {key: facet_word(said) for key, said in facets.items()}
+                sheet_place[sheet],
+                name,
+                gone is not None,
+                {key: facet_word(said) for key, said in facets.items()} if facets else _NO_FACETS,
             )
             for _pk, sheet, name, gone, facets in rows
         ),
@@ -231,6 +235,7 @@ def _needed(study: Study, names: Sequence[str]) -> set[int]:
     return {n for n, (section, question) in enumerate(asked) if f"{section.key}.{question.key}" in needed}
 
 
+_NO_FACETS: Mapping[str, str] = {}  # of many rows one
 _CELL = ("assignment_id", "column_id", "question_id")
 
 
@@ -277,7 +282,7 @@ def _few(cells: QuerySet[Any], of_cells: Mapping[str, Any], said: str) -> QueryS
 
 def _labels(
     found: QuerySet[Label], places: _Places, questions: Sequence[tuple[SectionSpec, QuestionSpec]]
-) -> tuple[IntArray, tuple[tuple[str, ...], ...], bool, bool]:
+) -> tuple[SmallArray, tuple[tuple[str, ...], ...], bool, bool]:
     """The labels, of each question the values that answer it, and whether any label has a note, or began as a draft."""
     assignment, column, question, option = places
     told_by_values = not all(spec.options for _section, spec in questions)
@@ -304,17 +309,18 @@ def _labels(
     labels[:, 2] = _Keys(question).places(labels[:, 2])
     # What came or changed between two queries is left for the next report.
     labels = labels[(labels[:, :4] >= 0).all(axis=1)]
-    labels = labels[np.lexsort((labels[:, 2], labels[:, 1], labels[:, 0]))]
+    in_order: SmallArray = labels[np.lexsort((labels[:, 2], labels[:, 1], labels[:, 0]))].astype(np.int32)
+    del labels
     for number, of_question in enumerate(said):
         if of_question:  # numbered as they were met; now in their order
             place = np.argsort(np.argsort(np.array([*of_question], dtype=object)))
-            mine = labels[:, 2] == number
-            labels[mine, 3] = place[labels[mine, 3]]
+            mine = in_order[:, 2] == number
+            in_order[mine, 3] = place[in_order[mine, 3]]
     values = tuple(tuple(sorted(of_question)) for of_question in said)
-    return labels, values if told_by_values else (), has_notes, has_drafts
+    return in_order, values if told_by_values else (), has_notes, has_drafts
 
 
-def _drafts(found: QuerySet[Label], places: _Places, labels: IntArray) -> tuple[DraftEntry, ...]:
+def _drafts(found: QuerySet[Label], places: _Places, labels: SmallArray) -> tuple[DraftEntry, ...]:
     """The labels that began as another rater's answer, with what that was: the first event of a draft says so."""
     drafted = found.filter(drafted_from__isnull=False)
     begun = [*drafted.values_list("assignment_id", "column_id", "question_id", "drafted_from__code", "confirmed_at")]
@@ -363,7 +369,7 @@ def _cells(found: Iterable[tuple[int, int, int, str]], places: _Places) -> Itera
 class _Finder:
     """From an assignment, a column and a question of the database to the place of their label."""
 
-    def __init__(self, labels: IntArray, places: _Places) -> None:
+    def __init__(self, labels: SmallArray, places: _Places) -> None:
         self._places = places
         self._place = {key: place for place, key in enumerate(zip(*labels[:, :3].T.tolist(), strict=True))}
 
@@ -374,7 +380,7 @@ class _Finder:
         return self._place.get((of.assignment[assignment], of.column[column], of.question[question]))
 
 
-def _notes(found: QuerySet[Label], places: _Places, labels: IntArray) -> dict[int, str]:
+def _notes(found: QuerySet[Label], places: _Places, labels: SmallArray) -> dict[int, str]:
     finder = _Finder(labels, places)
     noted = found.exclude(note="").values_list(*_CELL, "note")
     return {place: note for *cell, note in noted if (place := finder.place(*cell)) is not None}

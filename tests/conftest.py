@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+import time
+import uuid
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import hypothesis
 import pytest
 from django.conf import settings
-from django.db import connection
-from django.test import Client, override_settings
+from django.contrib.contenttypes.models import ContentType
+from django.db import OperationalError, connection
+from django.test import Client, TransactionTestCase, override_settings
 from django.utils import translation
+from pytest_django.plugin import DjangoDbBlocker
 from rest_framework.test import APIClient
 
 from accounts import actions as accounts
@@ -114,10 +120,68 @@ def broker_url() -> Iterator[str]:
     client.close()
 
 
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[sqlite3.Connection | None]:
+    """On SQLite the database as the migrations leave it is kept beside. Where a test has committed what it did, it is
+    put back: emptying each table, and having the tables of permissions filled anew, takes twenty times as long."""
+    if connection.vendor != "sqlite":
+        yield None
+        return
+    with django_db_blocker.unblock():
+        connection.ensure_connection()
+        pristine = sqlite3.connect(":memory:")
+        connection.connection.backup(pristine)
+
+    def put_back(_test: object) -> None:
+        connection.ensure_connection()
+        until = time.monotonic() + 60
+
+        def watch(*_pages: int) -> None:  # else it would wait for ever for a thread that reads and does not end
+            assert time.monotonic() < until, "somebody still reads the database of a test that is over"
+
+        pristine.backup(connection.connection, progress=watch)
+        ContentType.objects.clear_cache()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", put_back)
+        yield pristine
+    pristine.close()
+
+
+@pytest.fixture(scope="session")
+def migrated(
+    django_db_setup: sqlite3.Connection | None,
+    django_db_blocker: DjangoDbBlocker,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Path | str]:
+    """A database as the migrations leave it: a file of SQLite, or the name of one of PostgreSQL's; "" where a thread of
+    an earlier test still uses what would be copied."""
+    if django_db_setup is not None:
+        path = tmp_path_factory.mktemp("migrated") / "site.sqlite3"
+        with closing(sqlite3.connect(path)) as file:
+            django_db_setup.backup(file)
+        yield path
+        return
+    with django_db_blocker.unblock():
+        name, kept = str(connection.settings_dict["NAME"]), f"palate_migrated_{uuid.uuid4().hex[:12]}"
+        connection.close()  # a database that is used is no template
+        try:
+            with connection._nodb_cursor() as cursor:
+                cursor.execute(f'CREATE DATABASE "{kept}" TEMPLATE "{name}"')
+        except OperationalError:
+            yield ""
+            return
+    yield kept
+    with django_db_blocker.unblock(), connection._nodb_cursor() as cursor:
+        cursor.execute(f'DROP DATABASE "{kept}"')
+
+
 @pytest.fixture
-def bare_site(tmp_path: Path, broker_url: str) -> Iterator[Site]:
+def bare_site(tmp_path: Path, broker_url: str, migrated: Path | str) -> Iterator[Site]:
     """An installation for real workers; who uses it says which `program` they run, and which `table` is watched."""
-    is_sqlite = connection.vendor == "sqlite"
-    made = SQLiteSite(tmp_path, broker_url) if is_sqlite else PostgreSQLSite(tmp_path, broker_url)
+    if isinstance(migrated, Path):
+        made: Site = SQLiteSite(tmp_path, broker_url, migrated)
+    else:
+        made = PostgreSQLSite(tmp_path, broker_url, migrated)
     yield made
     made.close()

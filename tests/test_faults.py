@@ -206,7 +206,7 @@ def test_each_kind_is_among_what_is_planted() -> None:
     assert {kind for _history, _final, kind in PLANTED.values()} == set(fault_history.KINDS)
 
 
-def short_history(folder: Path, database: str, *, faults: int, operations: int) -> dict[str, Any]:
+def short_history(folder: Path, database: str, *how: str, faults: int, operations: int) -> dict[str, Any]:
     """A run of the benchmark with a database, a queue and processes of its own; its figures."""
     told = folder / "figures.json"
     done = subprocess.run(
@@ -214,6 +214,7 @@ def short_history(folder: Path, database: str, *, faults: int, operations: int) 
             *(sys.executable, "-m", "benchmarks.faults", "--database", database, "--json", str(told)),
             *("--operations", str(operations), "--faults", str(faults), "--seconds", "60", "--tabs", "6"),
             *("--pause", "0.1", "--rest", "0.3", "--longest", "0.15", "--web", "2", "--workers", "1"),
+            *how,
         ],
         cwd=ROOT,
         capture_output=True,
@@ -225,8 +226,9 @@ def short_history(folder: Path, database: str, *, faults: int, operations: int) 
 
 
 @pytest.mark.once
-def test_a_short_history_through_kills_and_pauses_has_no_anomaly(tmp_path: Path) -> None:
-    figures = short_history(tmp_path, "sqlite", faults=4, operations=300)
+def test_a_short_history_through_kills_and_pauses_has_no_anomaly(tmp_path: Path, migrated: Path | str) -> None:
+    begun = ("--begin-with", str(migrated)) if isinstance(migrated, Path) else ()
+    figures = short_history(tmp_path, "sqlite", *begun, faults=4, operations=300)
     assert figures["operations"] >= 300
     assert figures["ended as"]["ok"] > 150
     assert figures["faults"] == 4

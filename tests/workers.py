@@ -118,8 +118,11 @@ class Site:
 
 
 class SQLiteSite(Site):
-    def __init__(self, folder: Path, broker_url: str) -> None:
+    def __init__(self, folder: Path, broker_url: str, migrated: Path | None = None) -> None:
+        """`migrated`: a database to begin with, in which all migrations are done; each takes a while by itself."""
         self.file = folder / "site.sqlite3"
+        if migrated is not None:
+            shutil.copy(migrated, self.file)
         super().__init__(folder, f"sqlite:///{self.file}", broker_url)
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
@@ -133,7 +136,8 @@ class SQLiteSite(Site):
 
 
 class PostgreSQLSite(Site):
-    def __init__(self, folder: Path, broker_url: str) -> None:
+    def __init__(self, folder: Path, broker_url: str, migrated: str = "") -> None:
+        """`migrated`: the name of a database to begin with, which nobody uses meanwhile."""
         import psycopg
 
         at = settings.DATABASES["default"]
@@ -141,7 +145,8 @@ class PostgreSQLSite(Site):
         self.name = f"palate_site_{uuid.uuid4().hex[:12]}"
         self._connected = partial(psycopg.connect, dbname=self.name, autocommit=True, **server)
         self.server = psycopg.connect(dbname="postgres", autocommit=True, **server)
-        self.server.execute(f'CREATE DATABASE "{self.name}"')
+        template = f' TEMPLATE "{migrated}"' if migrated else ""
+        self.server.execute(f'CREATE DATABASE "{self.name}"{template}')
         self.connection = self._connected()
         url = f"postgres://{at['USER']}:{at['PASSWORD']}@{at['HOST']}:{at['PORT']}/{self.name}"
         super().__init__(folder, url, broker_url)

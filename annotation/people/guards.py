@@ -1,7 +1,7 @@
 """What no code of ours can undo: the database refuses to change an event of the audit log, or to delete a young one.
 
 The triggers are made after each migration, as those of frozen reports are. Whoever owns the database can still take
-them away, or empty the whole of it (`manage.py flush`).
+them away, as `manage.py flush` does while it empties the whole of it.
 """
 
 from __future__ import annotations
@@ -39,4 +39,13 @@ def guard_audit(using: str, **_signal: Any) -> None:
             cursor.execute(
                 f"CREATE OR REPLACE TRIGGER audit_unchanged BEFORE UPDATE OR DELETE ON {TABLE} "
                 "FOR EACH ROW EXECUTE FUNCTION audit_unchanged()"
+            )
+            # TRUNCATE deletes no row of its own, and asks no trigger of rows.
+            cursor.execute(
+                "CREATE OR REPLACE FUNCTION audit_untruncated() RETURNS trigger LANGUAGE plpgsql AS "
+                f"$$ BEGIN RAISE EXCEPTION '{SAYS}'; END $$"
+            )
+            cursor.execute(
+                f"CREATE OR REPLACE TRIGGER audit_untruncated BEFORE TRUNCATE ON {TABLE} "
+                "FOR EACH STATEMENT EXECUTE FUNCTION audit_untruncated()"
             )

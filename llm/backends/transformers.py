@@ -14,7 +14,7 @@ import importlib.util
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -25,6 +25,7 @@ from base.sentences import gettext_noop
 from llm import grammars
 from llm.backends import adapters
 from llm.backends.base import RESCUED, Backend, BackendError, Chat, Installation, Needs, Place, Use
+from llm.backends.gguf_files import read_once
 from llm.engine.prompt import Generated, OnProgress, PromptTooLong, RowPrompt, RowScores, Sampling
 
 if TYPE_CHECKING:
@@ -325,7 +326,7 @@ def located(backend: object) -> ModelFiles | None:
 
 def _weights(files: ModelFiles, dtype: Any) -> tuple[Any, Any]:
     """The model, an adapter's weights in its own, and its tokeniser."""
-    with _no_progress_bars():
+    with _no_progress_bars(), read_once() if files.gguf_file else nullcontext():
         transformers: Any = importlib.import_module("transformers")  # Any: its annotations refuse a device's name
         # Where some kernels are installed, weights would stay quantised, and score otherwise than elsewhere.
         how = (

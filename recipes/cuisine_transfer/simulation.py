@@ -140,7 +140,7 @@ def simulate(
             for sheet in range(len(sheets))
         ),
         assignments=Assignments.of(AssignmentEntry(rater, at, repeat, "submitted", ()) for at, rater, repeat in given),
-        labels=_sorted(np.concatenate(labels)),
+        labels=_sorted(np.concatenate(labels)).astype(np.int32),
         values=tuple(() for of_section in scheme.sections for _question in of_section.questions),
     )
     middle = float(np.mean(list(JUDGES.values())))

@@ -467,12 +467,15 @@ def _answers(
     mine = np.isin(rater, [cells.rater_place[of.code] for of in raters])
     if not (whole or cells.with_exposed):
         mine &= labels[:, 3] == 0
-    row = cells.row[labels[mine, 0]]
+    if not mine.all():
+        labels, rater = labels[mine], rater[mine]
+    del mine
+    row = cells.row[labels[:, 0]]
     return Answers.from_long(
-        rater=rater[mine],
-        cell=row * cells.n_columns + labels[mine, 1],
+        rater=rater,
+        cell=row * cells.n_columns + labels[:, 1],
         sheet=cells.sheet_of_row[row],
-        code=labels[mine, 4 if spelled else 2],
+        code=labels[:, 4 if spelled else 2].copy(),  # a part of the array would keep the whole of it
         document=row,
         n_options=n_options,
         assigned=assigned,

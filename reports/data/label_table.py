@@ -21,6 +21,7 @@ from annotation.scheme.spec import QuestionSpec, SchemeSpec, SectionSpec
 from reports.data.frequent import FrequentEntry
 
 IntArray = npt.NDArray[np.int64]
+SmallArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
 
 # 2 has what 1 has no place for: answers that are values, facets of rows, drafts. A table without any of these is
@@ -132,7 +133,7 @@ class Assignments(Sequence[AssignmentEntry]):
     def _between(self, start: int, stop: int, step: int) -> Iterator[AssignmentEntry]:
         yield from self.at(np.arange(start, stop, step))
 
-    def at(self, places: IntArray) -> list[AssignmentEntry]:
+    def at(self, places: npt.NDArray[np.integer[Any]]) -> list[AssignmentEntry]:
         """Those at these places; many at once, since one by one each takes ten times as long."""
         states, sections = self.states, self.sections
         lines = zip(
@@ -224,7 +225,7 @@ class LabelTable:
     rows: tuple[RowEntry, ...]
     columns: tuple[ColumnEntry, ...]
     assignments: Assignments
-    labels: IntArray
+    labels: SmallArray
     notes: Mapping[int, str] = field(default_factory=dict)
     scored: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     scores: FloatArray = field(default_factory=lambda: np.zeros((0, 0, 4)))
@@ -379,7 +380,7 @@ def unpacked(packed: bytes) -> LabelTable:
             AssignmentEntry(rater, row, repeat, state, tuple(sections))
             for rater, row, repeat, state, sections in data["assignments"]
         ),
-        labels=np.array(data["labels"], dtype=np.int64).reshape(-1, N_VALUES),
+        labels=np.array(data["labels"], dtype=np.int32).reshape(-1, N_VALUES),
         notes=dict(data["notes"]),
         scored=np.array(data["scored"], dtype=np.int64),
         scores=scores,

@@ -6,6 +6,7 @@ import re
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import BinaryIO
 
@@ -15,7 +16,7 @@ from annotation.exchange.exports import safe_lines
 from reports.contents import Contents
 from reports.data.label_table import LabelTable
 from reports.exports import labels as long_form
-from reports.exports import texts
+from reports.exports import memory, texts
 from reports.exports.latex import document, latex
 from reports.exports.spreadsheets import MAX_LABELS, labels_csv, report_lines, write_workbook
 from reports.exports.texts import Origin
@@ -37,58 +38,102 @@ def write_archive(
     background: Iterable[str] = (),
     progress: Progress = lambda done, step: None,
 ) -> None:
-    """Write the ZIP.
+    """Write the ZIP: `write_report`, then `write_labels`."""
+    with opened(out) as files:
+        card = write_report(files, contents, table, origin, questions=questions, progress=progress)
+        write_labels(
+            files, table, card, questions=questions, certificates=certificates, background=background, progress=progress
+        )
+
+
+@contextmanager
+def opened(out: BinaryIO) -> Iterator[Files]:
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        yield Files(archive)
+
+
+def write_report(
+    files: Files,
+    contents: Contents,
+    table: LabelTable,
+    origin: Origin,
+    *,
+    questions: Sequence[str] = (),
+    progress: Progress = lambda done, step: None,
+) -> str:
+    """The files that are made of the contents; those of the labels alone follow, when a caller may have let them go.
 
     Args:
+        questions: whose labels go in, as "section.question"; none means all.
+        progress: is told what comes next, and may raise to stop.
+
+    Returns:
+        The dataset's card, which `write_labels` puts in.
+    """
+    progress(1, _("tables"))
+    files.add("README.md", texts.readme(contents, table, origin))
+    files.add("report.json", contents.indented())
+    files.add("report.csv", report_lines(contents))
+    small = len(table.labels) <= MAX_LABELS
+    records = _lines(table, questions) if small else ()
+    with tempfile.TemporaryFile() as book:
+        write_workbook(book, contents, long_form.header(table), records)
+        files.add("report.xlsx", _undated(book))
+    keys = []
+    for shown in contents.tables:
+        keys.append(_name(shown.key))
+        files.add(f"tables/{keys[-1]}.tex", latex(shown))
+    files.add("tables/all.tex", document(keys))
+
+    from reports.figures.svg import draw  # matplotlib comes with it
+
+    figures = list(contents.figures)
+    for number, figure in enumerate(figures):
+        progress(10 + 50 * number // len(figures), _("figures"))
+        name = f"figures/{_name(figure.key)}"
+        files.add(f"{name}.svg", draw(figure, "svg", "light"))
+        files.add(f"{name}-dark.svg", draw(figure, "svg", "dark"))
+        files.add(f"{name}.pdf", draw(figure, "pdf", "light"))
+    return texts.dataset_card(contents, table, origin)
+
+
+def write_labels(
+    files: Files,
+    table: LabelTable,
+    card: str,
+    *,
+    questions: Sequence[str] = (),
+    certificates: Mapping[str, str] | None = None,
+    background: Iterable[str] = (),
+    progress: Progress = lambda done, step: None,
+) -> None:
+    """The labels in all their forms, and what else there is.
+
+    Args:
+        card: what `write_report` gave.
         questions: whose labels go in, as "section.question"; none means all.
         certificates: file name -> content, of the study's judges.
         background: lines of a CSV file, what raters told about themselves under their codes.
         progress: is told what comes next, and may raise to stop.
     """
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        files = _Files(archive)
-        progress(1, _("tables"))
-        files.add("README.md", texts.readme(contents, table, origin))
-        files.add("report.json", contents.indented())
-        files.add("report.csv", report_lines(contents))
-        small = len(table.labels) <= MAX_LABELS
-        records = _lines(table, questions) if small else ()
-        with tempfile.TemporaryFile() as book:
-            write_workbook(book, contents, long_form.header(table), records)
-            files.add("report.xlsx", _undated(book))
-        keys = []
-        for shown in contents.tables:
-            keys.append(_name(shown.key))
-            files.add(f"tables/{keys[-1]}.tex", latex(shown))
-        files.add("tables/all.tex", document(keys))
-
-        from reports.figures.svg import draw  # matplotlib comes with it
-
-        figures = list(contents.figures)
-        for number, figure in enumerate(figures):
-            progress(10 + 50 * number // len(figures), _("figures"))
-            name = f"figures/{_name(figure.key)}"
-            files.add(f"{name}.svg", draw(figure, "svg", "light"))
-            files.add(f"{name}-dark.svg", draw(figure, "svg", "dark"))
-            files.add(f"{name}.pdf", draw(figure, "pdf", "light"))
-
-        progress(60, _("labels"))
-        files.add("labels/labels.csv", labels_csv(long_form.header(table), _lines(table, questions)))
-        files.add("labels/codebook.csv", "".join(safe_lines(texts.CODEBOOK_HEADER, texts.codebook(table))))
-        progress(70, _("labels"))
-        files.add("labels/labels.parquet", long_form.parquet(table, questions))
-        progress(75, _("labels"))
-        files.add("labels/labels.jsonl", long_form.jsonl(table, questions))
-        files.add("labels/README.md", texts.dataset_card(contents, table, origin))
-        progress(85, _("labels"))
-        files.add("labels/label-studio.json", long_form.label_studio(table, questions))
-        files.add("labels/label-studio.xml", texts.labelling_config(table.scheme))
-        progress(95, _("labels"))
-        files.add("label-table.json", table.content_parts())
-        for name, content in (certificates or {}).items():
-            files.add(f"certificates/{name}", content)
-        if told := list(background):
-            files.add("labels/background.csv", told)
+    progress(60, _("labels"))
+    files.add("labels/labels.csv", labels_csv(long_form.header(table), _lines(table, questions)))
+    files.add("labels/codebook.csv", "".join(safe_lines(texts.CODEBOOK_HEADER, texts.codebook(table))))
+    progress(70, _("labels"))
+    files.add("labels/labels.parquet", long_form.parquet(table, questions))
+    memory.give_back()
+    progress(75, _("labels"))
+    files.add("labels/labels.jsonl", long_form.jsonl(table, questions))
+    files.add("labels/README.md", card)
+    progress(85, _("labels"))
+    files.add("labels/label-studio.json", long_form.label_studio(table, questions))
+    files.add("labels/label-studio.xml", texts.labelling_config(table.scheme))
+    progress(95, _("labels"))
+    files.add("label-table.json", table.content_parts())
+    for name, content in (certificates or {}).items():
+        files.add(f"certificates/{name}", content)
+    if told := list(background):
+        files.add("labels/background.csv", told)
 
 
 def _lines(table: LabelTable, questions: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -97,7 +142,9 @@ def _lines(table: LabelTable, questions: Sequence[str]) -> Iterator[tuple[str, .
     yield from long_form.skipped(table, questions)
 
 
-class _Files:
+class Files:
+    """What goes into an archive, one file after the other."""
+
     def __init__(self, archive: zipfile.ZipFile, *, large: bool = True) -> None:
         """Args: whether a file may have 2 GiB and more, which not all that reads workbooks can read."""
         self._archive, self._large = archive, large
@@ -125,7 +172,7 @@ def _undated(book: BinaryIO) -> Iterator[bytes]:
     """A workbook without the time at which it was made."""
     with tempfile.TemporaryFile() as out:
         with zipfile.ZipFile(book) as made, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-            files = _Files(archive, large=False)
+            files = Files(archive, large=False)
             for name in made.namelist():
                 if name == "docProps/core.xml":
                     content = made.read(name)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from annotation.answers import kind_of
 from annotation.scheme.basis import facet_text
 from reports.data.label_table import LOGPROB, AssignmentEntry, IntArray, LabelTable
+from reports.exports import memory
 from reports.queries import certificate_word
 
 if TYPE_CHECKING:
@@ -155,67 +156,101 @@ def parquet(table: LabelTable, questions: Sequence[str] = ()) -> bytes:
     wanted = _wanted(table, questions)
     groups = [wanted[start : start + _IN_GROUP] for start in range(0, wanted.size, _IN_GROUP)] or [wanted]
     out = io.BytesIO()
-    first = _parquet_rows(table, groups[0])
+    words = _Words(table)
+    first = _parquet_rows(table, words, groups[0])
     with pq.ParquetWriter(out, first.schema, compression="zstd") as file:
         file.write_table(first)
         del first
         for group in groups[1:]:
-            file.write_table(_parquet_rows(table, group))
+            file.write_table(_parquet_rows(table, words, group))
+            memory.give_back()
     return out.getvalue()
 
 
-def _parquet_rows(table: LabelTable, wanted: IntArray) -> pa.Table:
+class _Words:
+    """The texts that many labels have in common, in Arrow's form: made once for all groups of rows."""
+
+    def __init__(self, table: LabelTable) -> None:
+        work = table.assignments
+        used, self.state = np.unique(work.state, return_inverse=True)
+        self.sheet = np.fromiter((row.sheet for row in table.rows), dtype=np.int64)
+        words = answer_words(table)
+        self.first_option = np.cumsum([0, *(len(of_question) for of_question in words)])
+        answers = [answer for of_question in words for answer in of_question]
+        sections = [section.key for section in table.scheme.sections]
+        self.section_of = np.array(
+            [table.scheme.sections.index(section) for section, _spec in table.questions], dtype=np.int64
+        )
+        self.coded = {
+            "sheet": _Coded(table.sheets),
+            "row": _Coded([row.name for row in table.rows]),
+            "rater": _Coded([rater.code for rater in table.raters]),
+            "rater_kind": _Coded([rater.kind for rater in table.raters]),
+            "section": _Coded(sections),
+            "column": _Coded([column.name for column in table.columns]),
+            "question": _Coded([spec.key for _section, spec in table.questions]),
+            "answer": _Coded([written for written, _shown in answers]),
+            "answer_label": _Coded([shown for _written, shown in answers]),
+            "state": _Coded([work.states[number] for number in used]),
+        }
+        for name in facet_names(table):
+            self.coded[f"{_FACET}{name}"] = _Coded([str(c.facets.get(name, "")) for c in table.columns])
+        for name in row_facet_names(table):
+            self.coded[f"{_ROW_FACET}{name}"] = _Coded([facet_text(row.facets.get(name)) for row in table.rows])
+
+
+class _Coded:
+    """A few texts, of which each label has one; texts that stand there several times become one."""
+
+    def __init__(self, values: Sequence[str]) -> None:
+        import pyarrow as pa
+
+        distinct, place = np.unique(np.array(values or [""], dtype=object), return_inverse=True)
+        self._place, self._texts = place.astype(np.int32), pa.array(distinct.tolist())
+
+    def of(self, codes: npt.NDArray[np.integer[Any]]) -> Any:
+        import pyarrow as pa
+
+        return pa.DictionaryArray.from_arrays(pa.array(self._place[codes]), self._texts)
+
+
+def _parquet_rows(table: LabelTable, words: _Words, wanted: IntArray) -> pa.Table:
     import pyarrow as pa
 
     labels = table.labels[wanted]
-    work = table.assignments
+    work, coded = table.assignments, words.coded
     rater, row, repeat = (of[labels[:, 0]] for of in (work.rater, work.row, work.repeat))
-    used, state = np.unique(work.state, return_inverse=True)
-    sheet = np.array([row.sheet for row in table.rows], dtype=np.int64)[row]
-    specs = [spec for _section, spec in table.questions]
-    words = answer_words(table)
-    first_option = np.cumsum([0, *(len(of_question) for of_question in words)])
-    option = first_option[labels[:, 2]] + labels[:, 3]
-    answers = [answer for of_question in words for answer in of_question]
-    section_of = np.array([table.scheme.sections.index(section) for section, _spec in table.questions], dtype=np.int64)
+    option = words.first_option[labels[:, 2]] + labels[:, 3]
     simulated = np.array([rater.simulated for rater in table.raters], dtype=bool)
     number = np.array([column.position + 1 for column in table.columns], dtype=np.int64)
     columns: dict[str, Any] = {
-        "sheet": _coded(sheet, table.sheets),
-        "row": _coded(row, [row.name for row in table.rows]),
-        "rater": _coded(rater, [rater.code for rater in table.raters]),
-        "rater_kind": _coded(rater, [rater.kind for rater in table.raters]),
+        "sheet": coded["sheet"].of(words.sheet[row]),
+        "row": coded["row"].of(row),
+        "rater": coded["rater"].of(rater),
+        "rater_kind": coded["rater_kind"].of(rater),
         "simulated": pa.array(simulated[rater]),
         "repeat": pa.array(repeat.astype(np.int16)),
-        "section": _coded(section_of[labels[:, 2]], [section.key for section in table.scheme.sections]),
-        "column": _coded(labels[:, 1], [column.name for column in table.columns]),
+        "section": coded["section"].of(words.section_of[labels[:, 2]]),
+        "column": coded["column"].of(labels[:, 1]),
         "column_number": pa.array(number[labels[:, 1]].astype(np.int32)),
-        "question": _coded(labels[:, 2], [spec.key for spec in specs]),
-        "answer": _coded(option, [written for written, _shown in answers]),
-        "answer_label": _coded(option, [shown for _written, shown in answers]),
+        "question": coded["question"].of(labels[:, 2]),
+        "answer": coded["answer"].of(option),
+        "answer_label": coded["answer_label"].of(option),
         "preset": pa.array(labels[:, 4].astype(bool)),
         "note": pa.array([table.notes.get(place, "") for place in wanted.tolist()]),
-        "state": _coded(state[labels[:, 0]], [work.states[number] for number in used]),
+        "state": coded["state"].of(words.state[labels[:, 0]]),
         "exposed": pa.array(labels[:, 5].astype(bool)),
         "drafted_from": pa.array([_draft(table, place)[0] for place in wanted.tolist()]),
         "confirmed": pa.array([_draft(table, place)[1] == "yes" for place in wanted.tolist()]),
     }
     for name in facet_names(table):
-        columns[f"{_FACET}{name}"] = _coded(labels[:, 1], [str(c.facets.get(name, "")) for c in table.columns])
+        columns[f"{_FACET}{name}"] = coded[f"{_FACET}{name}"].of(labels[:, 1])
     for name in row_facet_names(table):
-        columns[f"{_ROW_FACET}{name}"] = _coded(row, [facet_text(of_row.facets.get(name)) for of_row in table.rows])
+        columns[f"{_ROW_FACET}{name}"] = coded[f"{_ROW_FACET}{name}"].of(row)
     if table.accepted:
         columns["certificate"] = pa.array([_certificate(table, place) for place in wanted.tolist()])
     columns["scores"] = pa.array(_all_scores(table, wanted), type=pa.map_(pa.string(), pa.float64()))
     return pa.table(columns)
-
-
-def _coded(codes: npt.NDArray[np.integer[Any]], values: Sequence[str]) -> Any:
-    """One of a few texts for each label; texts that stand there several times become one."""
-    import pyarrow as pa
-
-    distinct, place = np.unique(np.array(values or [""], dtype=object), return_inverse=True)
-    return pa.DictionaryArray.from_arrays(pa.array(place[codes].astype(np.int32)), pa.array(distinct.tolist()))
 
 
 def _all_scores(table: LabelTable, wanted: npt.NDArray[np.int64]) -> list[dict[str, float] | None]:

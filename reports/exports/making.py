@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,8 +13,8 @@ from reports import queries
 from reports.contents import Contents, contents_from, read_contents
 from reports.data.arrays import Filters
 from reports.data.label_table import LabelTable
-from reports.exports import labels
-from reports.exports.archive import Progress, write_archive
+from reports.exports import labels, memory
+from reports.exports.archive import Progress, opened, write_labels, write_report
 from reports.exports.texts import Origin
 from reports.frozen.recomputing import labels_of
 from reports.frozen.versions import code_version, library_versions
@@ -44,7 +42,7 @@ def make_file(export: Export, path: Path, progress: Progress) -> None:
         annotation.actions.Refused: a judge's labels cannot be chosen anew.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    _give_memory_back()
+    memory.keep_little()
     filters = Filters.from_json(export.filters)
     with translation.override(export.language):
         report = export.report
@@ -55,34 +53,25 @@ def make_file(export: Export, path: Path, progress: Progress) -> None:
             else:
                 with in_a_worker():
                     contents = contents_from(table, filters, export.language)
-            with path.open("wb") as file:
-                origin = origin_of(report, table, contents, filters)
-                write_archive(
-                    file,
-                    contents,
+            origin = origin_of(report, table, contents, filters)
+            certificates = certificates_of(export.study, before=report.created_at if report else None)
+            memory.give_back()
+            with path.open("wb") as file, opened(file) as files:
+                card = write_report(files, contents, table, origin, questions=filters.questions, progress=progress)
+                del contents  # with many raters they take half of the room of the labels
+                memory.give_back()
+                write_labels(
+                    files,
                     table,
-                    origin,
+                    card,
                     questions=filters.questions,
-                    certificates=certificates_of(export.study, before=report.created_at if report else None),
+                    certificates=certificates,
                     # A frozen report is what it was; what is told later, or erased, is no part of it.
                     background=() if report else background_lines(export.study),
                     progress=progress,
                 )
         else:
             _write_lines(path, table, Export.Form(export.form), filters.questions)
-
-
-def _give_memory_back() -> None:
-    """Let arrays of a megabyte and more go back to the system as soon as they are freed.
-
-    By itself the C library raises that bound with the largest one that was freed, and keeps what lies below it: the
-    labels of a large study then take up twice their room.
-    """
-    with contextlib.suppress(AttributeError, OSError):  # a library that is not GNU's
-        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, 2**20)
-
-
-_MMAP_THRESHOLD = -3  # of mallopt(3)
 
 
 def _write_lines(path: Path, table: LabelTable, form: Export.Form, questions: Sequence[str]) -> None:

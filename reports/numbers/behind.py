@@ -78,7 +78,9 @@ class _Finder:
         self.assignment = {key: place for place, key in enumerate(first) if key[0] >= 0}
         self.rater = {rater.code: place for place, rater in enumerate(self.table.raters)}
         labels = self.table.labels
-        self.keys = (labels[:, 0] * data.n_columns + labels[:, 1]) * len(self.table.questions) + labels[:, 2]
+        self.keys = (labels[:, 0].astype(np.int64) * data.n_columns + labels[:, 1]) * len(
+            self.table.questions
+        ) + labels[:, 2]
         self.n_columns, self.n_questions = data.n_columns, len(self.table.questions)
 
     def question_number(self, name: str) -> int:

@@ -316,6 +316,9 @@ def _agreement(people: Answers, spec: QuestionSpec, merge: Merge | None, filters
     level: Level = "ordinal" if spec.kind == Kind.SCALE else "nominal"
     kept = answers.only(options)
     arguments = how.arguments
+    # What takes most room goes first, while there are no rows of pairs beside it.
+    of_all = alpha(answers, level)
+    among = agreement_among(kept, level=level)
     tables = pair_tables(answers)
     first_of_pair = np.searchsorted(tables.pair, np.arange(len(tables)))
     corrected = None if filters.first_methods else corrected_macro_kappa(answers, tables, weights)
@@ -333,10 +336,10 @@ def _agreement(people: Answers, spec: QuestionSpec, merge: Merge | None, filters
         corrected=corrected,
         accuracy=accuracy,
         percent=percent,
-        alpha=alpha(answers, level),
+        alpha=of_all,
         both_chose=both_chose,
         options=options,
-        among=agreement_among(kept, level=level),
+        among=among,
         intervals=agreement_intervals(kept, level=level, **arguments) if arguments else {},
         macro=macro_intervals(answers, weights, **arguments) if arguments else None,
         of_sheets=of_sheets,

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reports.stats.answers import Answers
-from reports.stats.pairs import PairTables, Weights, disagreement_weights
+from reports.stats.pairs import PairTables, Weights, disagreement_weights, lines
 
 Level = Literal["nominal", "ordinal", "interval"]
 
@@ -128,13 +128,9 @@ def macro_kappa(tables: PairTables, weights: Weights | None = None) -> MacroKapp
             agreed=agreed,
             n=n,
         )
-        for sheet, rater_a, rater_b, value, agreed, n in zip(
-            tables.sheet.tolist(),
-            tables.rater_a.tolist(),
-            tables.rater_b.tolist(),
+        for value, (sheet, rater_a, rater_b, agreed, n) in zip(
             values,
-            tables.agreed.tolist(),
-            tables.n.tolist(),
+            lines(np.stack([tables.sheet, tables.rater_a, tables.rater_b, tables.agreed, tables.n], axis=-1)),
             strict=True,
         )
     )
@@ -214,18 +210,11 @@ def macro_accuracy(tables: PairTables) -> MacroAccuracy:
     places, place = np.unique(np.stack([tables.position_a, tables.position_b]), axis=1, return_inverse=True)
     sums = np.bincount(place, agreed / shared, minlength=places.shape[1])
     sheets = np.bincount(place, minlength=places.shape[1])
+    positions = (tables.position_a + 1, tables.position_b + 1)
+    columns = (tables.sheet, *positions, tables.rater_a, tables.rater_b, agreed, shared)
     rows = tuple(
-        PairAccuracy(sheet=sheet, position=(first + 1, second + 1), rater_a=a, rater_b=b, agreed=s, shared=t)
-        for sheet, first, second, a, b, s, t in zip(
-            tables.sheet.tolist(),
-            tables.position_a.tolist(),
-            tables.position_b.tolist(),
-            tables.rater_a.tolist(),
-            tables.rater_b.tolist(),
-            agreed.tolist(),
-            shared.tolist(),
-            strict=True,
-        )
+        PairAccuracy(sheet=sheet, position=(first, second), rater_a=a, rater_b=b, agreed=s, shared=t)
+        for sheet, first, second, a, b, s, t in lines(np.stack(columns, axis=-1))
     )
     return MacroAccuracy(
         value=float((sums / sheets).mean()) if rows else None,

@@ -8,15 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 
 import numpy as np
 
 from reports.stats import coefficients
 from reports.stats.agreement import ALWAYS_THE_SAME, NO_PAIR_DEFINED, NO_TWO_ANSWERS, alpha
-from reports.stats.answers import Answers
+from reports.stats.answers import Answers, IntArray
 from reports.stats.cells import CellSums, cell_sums
 from reports.stats.coefficients import MISSING_RULES, Level
-from reports.stats.pairs import FloatArray, PairTables, Weights, agreement_weights, disagreement_weights, pair_tables
+from reports.stats.pairs import (
+    FloatArray,
+    PairTables,
+    Weights,
+    agreement_weights,
+    disagreement_weights,
+    lines,
+    pair_tables,
+)
 
 ONE_OPTION = "there is only one option"
 NEVER_CHOSEN = "nobody chose this option in a cell with two answers"
@@ -146,11 +155,12 @@ def agreement_among(
         values: what the options stand for at the interval level, shape (n_options,); 0, 1, 2, ... when left out.
         weights: of AC2; when left out "ordinal" for ordinal questions and "quadratic" for interval ones.
     """
+    ordered = level != "nominal"
+    at = values if level == "interval" else None
+    of_alpha = alpha(answers, level, at)  # takes much room, and the tables as much
     sums = cell_sums(answers)
     tables = pairs_of_raters(answers)
     n_shared, n_comparisons = tables.n_shared_cells, tables.n_comparisons
-    ordered = level != "nominal"
-    at = values if level == "interval" else None
     of_ac2 = weights or default_weights(level)
 
     def coefficient(key: str, value: float | None, reason: str, of: Weights | None = None) -> Coefficient:
@@ -169,35 +179,40 @@ def agreement_among(
         reason = ONE_OPTION if one_option else ALWAYS_THE_SAME if n_shared else NO_TWO_ANSWERS
         return coefficient(key, _defined(compute(sums)), reason, of)
 
-    def of_pairs(key: str, of: Weights | None) -> Coefficient:
+    def of_pairs(key: str, tables: PairTables, of: Weights | None) -> Coefficient:
         value = _mean_defined(pair_kappas(tables, of, at))
         one_pair = ALWAYS_THE_SAME if len(tables) == 1 else NO_PAIR_DEFINED
         return coefficient(key, value, one_pair if len(tables) else NO_TWO_ANSWERS, of)
 
-    of_alpha = alpha(answers, level, at)
     ac2_weights = agreement_weights(answers.n_options, of_ac2, at)
+    cohen = of_pairs("cohen", tables, None)
+    cohen_linear = of_pairs("cohen_linear", tables, "linear") if ordered else None
+    cohen_quadratic = of_pairs("cohen_quadratic", tables, "quadratic") if ordered else None
+    n_answered, overlap, prevalence = tables.n_answered_cells, tables.overlap, _prevalence(answers, tables)
+    numbers = _of_pairs(tables, at)
+    del tables  # as large as the answers; what follows makes a row for each pair
     return AgreementAmong(
         level=level,
         n_raters=np.unique(answers.rater).size,
         n_answers=answers.rater.size,
-        n_answered=tables.n_answered_cells,
+        n_answered=n_answered,
         n_shared=n_shared,
         n_comparisons=n_comparisons,
-        overlap=tables.overlap,
+        overlap=overlap,
         percent=of_sums("percent", coefficients.percent),
         percent_of_comparisons=of_sums("percent_of_comparisons", coefficients.percent_of_comparisons),
-        cohen=of_pairs("cohen", None),
-        cohen_linear=of_pairs("cohen_linear", "linear") if ordered else None,
-        cohen_quadratic=of_pairs("cohen_quadratic", "quadratic") if ordered else None,
+        cohen=cohen,
+        cohen_linear=cohen_linear,
+        cohen_quadratic=cohen_quadratic,
         scott=of_sums("scott", coefficients.scott_pi),
         fleiss=of_sums("fleiss", coefficients.fleiss_kappa),
         alpha=coefficient("alpha", of_alpha.value, of_alpha.reason),
         ac1=of_sums("ac1", coefficients.gwet_ac),
         ac2=of_sums("ac2", lambda of: coefficients.gwet_ac(of, ac2_weights), of_ac2) if ordered else None,
         pabak=of_sums("pabak", coefficients.pabak),
-        prevalence=_prevalence(answers, tables),
+        prevalence=prevalence,
         options=_options(answers, sums),
-        pairs=rater_pairs(tables, at),
+        pairs=_rows(*numbers),
     )
 
 
@@ -209,23 +224,26 @@ def default_weights(level: Level) -> Weights | None:
 
 def pairs_of_raters(answers: Answers) -> PairTables:
     """One table for each two raters who share a cell, all sheets together."""
-    return pair_tables(replace(answers, sheet=np.zeros_like(answers.sheet)))
+    return pair_tables(replace(answers, sheet=np.broadcast_to(np.int64(0), answers.sheet.shape)))
 
 
 def pair_kappas(
     tables: PairTables, weights: Weights | None = None, values: Sequence[float] | None = None
 ) -> FloatArray:
     """Cohen's kappa of each table, shape (n_pairs,), NaN where both always chose the same one option."""
-    cost = disagreement_weights(tables.n_options, weights, values)
-    paid = np.bincount(tables.pair, tables.count * cost[tables.option_a, tables.option_b], minlength=len(tables))
-    margin_a, margin_b = tables.margins()
-    expected = ((margin_a @ cost) * margin_b).sum(axis=1) / tables.n
+    paid, expected = tables.paid(disagreement_weights(tables.n_options, weights, values))
     ratio: FloatArray = np.divide(paid, expected, out=np.full(len(tables), np.nan), where=expected > 0)
     return 1 - ratio
 
 
 def rater_pairs(tables: PairTables, values: Sequence[float] | None = None) -> tuple[RaterPair, ...]:
     """Each two raters with the coefficients of two, for a matrix rater x rater."""
+    return _rows(*_of_pairs(tables, values))
+
+
+def _of_pairs(tables: PairTables, values: Sequence[float] | None) -> tuple[IntArray, FloatArray]:
+    """Of each pair its two raters and its comparisons, shape (n_pairs, 3); and the share of equal answers with the
+    coefficients, in the order of `RaterPair`, shape (n_pairs, 7)."""
     k, n = tables.n_options, tables.n
     margin_a, margin_b = tables.margins()
     agree = tables.agreed / n
@@ -234,6 +252,7 @@ def rater_pairs(tables: PairTables, values: Sequence[float] | None = None) -> tu
     undefined = np.full(len(tables), np.nan)
     ac1 = coefficients.corrected(agree, (1 - same_by_chance) / (k - 1)) if k > 1 else undefined
     columns = (
+        agree,
         pair_kappas(tables),
         pair_kappas(tables, "linear", values),
         pair_kappas(tables, "quadratic", values),
@@ -241,16 +260,13 @@ def rater_pairs(tables: PairTables, values: Sequence[float] | None = None) -> tu
         ac1,
         coefficients.corrected(agree, np.full(len(tables), 1 / k)) if k > 1 else undefined,
     )
+    return np.stack([tables.rater_a, tables.rater_b, n], axis=-1), np.stack(columns, axis=-1)
+
+
+def _rows(whole: IntArray, shares: FloatArray) -> tuple[RaterPair, ...]:
     return tuple(
-        RaterPair(a, b, size, share, *(None if np.isnan(value) else value for value in values_of_pair))
-        for a, b, size, share, *values_of_pair in zip(
-            tables.rater_a.tolist(),
-            tables.rater_b.tolist(),
-            n.tolist(),
-            agree.tolist(),
-            *(column.tolist() for column in columns),
-            strict=True,
-        )
+        RaterPair(a, b, n, share, *(None if isnan(value) else value for value in values_of_pair))
+        for (a, b, n), (share, *values_of_pair) in zip(lines(whole), lines(shares), strict=True)
     )
 
 

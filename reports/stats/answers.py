@@ -77,11 +77,11 @@ class Answers:
             columns = [column[answered] for column in columns]
         if columns[3].size and columns[3].max() >= n_options:
             raise ValueError(f"code {columns[3].max()} is none of the {n_options} options")
-        order = np.lexsort((columns[0], columns[1]))
-        if (np.diff(order) != 1).any():  # they come in order as a rule, and a copy of millions is spared
+        if not _in_order(columns[1], columns[0]):  # they come in order as a rule, and a copy of millions is spared
+            order = np.lexsort((columns[0], columns[1]))
             for place in range(len(columns)):
                 columns[place] = columns[place][order]
-        del order
+            del order
         raters, cells, sheets, codes, documents = columns
         same_cell = cells[1:] == cells[:-1]
         if np.any(same_cell & (raters[1:] == raters[:-1])):
@@ -144,6 +144,12 @@ class Answers:
         starts = np.diff(self.cell, prepend=self.cell[:1] - 1) != 0
         first = np.flatnonzero(starts)
         return Cells(cell=self.cell[first], first=first, index=np.cumsum(starts) - 1)
+
+
+def _in_order(first: IntArray, second: IntArray) -> bool:
+    """Whether they ascend by the first, and where it is the same by the second; equal ones may follow each other."""
+    same = first[1:] == first[:-1]
+    return bool(((first[1:] > first[:-1]) | (same & (second[1:] >= second[:-1]))).all())
 
 
 def merge(codes: npt.ArrayLike, mapping: Mapping[int, int], *, n_options: int) -> IntArray:

@@ -7,9 +7,9 @@ is one such pair: two raters' answers to one cell.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +17,14 @@ import numpy.typing as npt
 from reports.stats.answers import Answers, IntArray
 
 FloatArray = npt.NDArray[np.float64]
+SmallArray = npt.NDArray[np.int32]
+Options = npt.NDArray[np.signedinteger[Any]]
 Weights = Literal["linear", "quadratic", "ordinal"]
 
 # Comparisons expanded at a time: bounds memory where many raters answered the same cells.
-_COMPARISONS_AT_ONCE = 500_000
+_COMPARISONS_AT_ONCE = 200_000
+# Pairs that are summed at a time: numbers of a quarter of the room are made as large as those that are computed with.
+_PAIRS_AT_ONCE = 20_000
 # Up to so many possible keys of a comparison each has a place of its own to be counted in, where the comparisons are
 # not few beside them; else those that occur are sorted.
 _COUNTED_AT_ONCE = 16_000_000
@@ -42,7 +46,8 @@ class PairTable:
 class PairTables:
     """One table per sheet and pair of raters (a < b) that share a cell there; iterate to get each as a `PairTable`.
 
-    The tables are kept sparsely: count[e] comparisons of the pair number pair[e] chose option_a[e] and option_b[e].
+    The tables are kept sparsely: count[e] comparisons of the pair number pair[e] chose option_a[e] and option_b[e], in
+    the order of the pairs. In small numbers, as there are as many of them as answers and more.
     """
 
     n_options: int
@@ -51,10 +56,10 @@ class PairTables:
     rater_b: IntArray  # (n_pairs,)
     position_a: IntArray  # (n_pairs,) place of rater a among those who are to answer in the sheet, from 0
     position_b: IntArray  # (n_pairs,)
-    pair: IntArray  # (n_entries,)
-    option_a: npt.NDArray[np.int32]  # (n_entries,)
-    option_b: npt.NDArray[np.int32]  # (n_entries,)
-    count: IntArray  # (n_entries,)
+    pair: SmallArray  # (n_entries,)
+    option_a: Options  # (n_entries,)
+    option_b: Options  # (n_entries,)
+    count: SmallArray  # (n_entries,)
     n_unshared: int  # pairs of raters that work on one sheet and share no cell
     n_answered_cells: int
     n_shared_cells: int  # cells with two answers or more
@@ -84,18 +89,36 @@ class PairTables:
             self,
             **{name: getattr(self, name)[mine] for name in ("sheet", "rater_a", "rater_b", "position_a", "position_b")},
             **{name: getattr(self, name)[entries] for name in ("option_a", "option_b", "count")},
-            pair=(np.cumsum(mine) - 1)[self.pair[entries]],
+            pair=(np.cumsum(mine, dtype=np.int32) - 1)[self.pair[entries]],
         )
+
+    def _parts(self) -> Iterator[tuple[slice, slice]]:
+        """Some pairs, and their entries, after the other: what is computed of all at once takes several times the room
+        of the tables. No pair is in two parts, so that its sum is that of all at once to the last digit."""
+        for first in range(0, len(self), _PAIRS_AT_ONCE):
+            last = min(first + _PAIRS_AT_ONCE, len(self))
+            bounds = np.array([first, last], dtype=self.pair.dtype)  # of another type, all would be copied
+            yield slice(first, last), slice(*np.searchsorted(self.pair, bounds).tolist())
+
+    def summed(self, amount: Callable[[slice], npt.NDArray[Any]]) -> FloatArray:
+        """The sum over the entries of each pair, shape (n_pairs,); `amount` of each of some entries."""
+        found = np.zeros(len(self))
+        for pairs, entries in self._parts():
+            place = self.pair[entries] - pairs.start
+            found[pairs] = np.bincount(place, amount(entries), minlength=pairs.stop - pairs.start)
+        return found
 
     @property
     def n(self) -> IntArray:
         """Comparisons of each pair, shape (n_pairs,)."""
-        return _sums(self.pair, self.count, len(self))
+        return self.summed(lambda some: self.count[some]).astype(np.int64)
 
     @property
     def agreed(self) -> IntArray:
         """Comparisons of each pair in which both chose the same option, shape (n_pairs,)."""
-        return _sums(self.pair, np.where(self.option_a == self.option_b, self.count, 0), len(self))
+        return self.summed(
+            lambda some: np.where(self.option_a[some] == self.option_b[some], self.count[some], 0)
+        ).astype(np.int64)
 
     @property
     def n_comparisons(self) -> int:
@@ -108,27 +131,34 @@ class PairTables:
 
     def disagreements(self, weights: Weights | None) -> tuple[FloatArray, FloatArray]:
         """Summed observed and expected weighted disagreement of each pair, both of shape (n_pairs,)."""
-        cost = disagreement_weights(self.n_options, weights)
-        paid = self.count * cost[self.option_a, self.option_b]
-        observed = np.bincount(self.pair, paid, minlength=len(self)).astype(np.float64)
+        return self.paid(disagreement_weights(self.n_options, weights))
+
+    def paid(self, cost: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Summed observed cost and that expected by chance of each pair, both of shape (n_pairs,); cost[x, y] of who
+        chooses x beside y, shape (n_options, n_options)."""
+        observed = self.summed(lambda some: self.count[some] * cost[self.option_a[some], self.option_b[some]])
         margin_a, margin_b = self.margins()
         expected: FloatArray = ((margin_a @ cost) * margin_b).sum(axis=1) / self.n
         return observed, expected
 
     def margins(self) -> tuple[IntArray, IntArray]:
         """How often rater a, and rater b, of each pair chose each option, both of shape (n_pairs, n_options)."""
-        shape = (len(self), self.n_options)
-        size = len(self) * self.n_options
-        return (
-            _sums(self.pair * self.n_options + self.option_a, self.count, size).reshape(shape),
-            _sums(self.pair * self.n_options + self.option_b, self.count, size).reshape(shape),
-        )
+        return self._margin(self.option_a), self._margin(self.option_b)
+
+    def _margin(self, option: Options) -> IntArray:
+        k = self.n_options
+        found = np.zeros((len(self), k), dtype=np.int64)
+        for pairs, entries in self._parts():
+            n = pairs.stop - pairs.start
+            place = (self.pair[entries] - pairs.start).astype(np.int64) * k + option[entries]
+            found[pairs] = np.bincount(place, self.count[entries], minlength=n * k).reshape(n, k)
+        return found
 
 
 def pair_tables(answers: Answers) -> PairTables:
     """Every pair of raters that share a cell, in every sheet, with the table of their answers."""
-    raters, rater = np.unique(answers.rater, return_inverse=True)
-    sheets, sheet = np.unique(answers.sheet, return_inverse=True)
+    raters, rater = _numbered(answers.rater)
+    sheets, sheet = _numbered(answers.sheet)
     n_raters, n_options = max(raters.size, 1), answers.n_options
     starts, sizes = answers.by_cell.first, np.bincount(answers.by_cell.index)
 
@@ -142,21 +172,22 @@ def pair_tables(answers: Answers) -> PairTables:
             for block in range(0, rows.size, step):
                 a = (rows[block : block + step, np.newaxis] + first).ravel()
                 b = (rows[block : block + step, np.newaxis] + second).ravel()
-                pair = (sheet[a] * n_raters + rater[a]) * n_raters + rater[b]
+                pair = (sheet[a].astype(np.int64) * n_raters + rater[a]) * n_raters + rater[b]
                 yield (pair * n_options + answers.code[a]) * n_options + answers.code[b]
 
     possible = sheets.size * n_raters**2 * n_options**2
     keys, counts = _counted(blocks(), possible, int((sizes * (sizes - 1) // 2).sum()))
-    of_pair = keys // n_options**2
-    new = np.diff(of_pair, prepend=-1) != 0
-    pair_keys, pair = of_pair[new], np.cumsum(new) - 1
-    del of_pair, new
-    option_a = (keys // n_options % n_options).astype(np.int32)
-    option_b = (keys % n_options).astype(np.int32)
-    del keys
+    small: type[np.signedinteger[Any]] = np.int16 if n_options <= np.iinfo(np.int16).max else np.int32
+    option_a = (keys // n_options % n_options).astype(small)
+    option_b = (keys % n_options).astype(small)
+    keys //= n_options**2
+    new = np.ones(keys.size, dtype=bool)
+    new[1:] = keys[1:] != keys[:-1]
+    pair_keys, pair = keys[new], np.cumsum(new, dtype=np.int32) - 1
+    del keys, new
     of_sheet, of_a, of_b = pair_keys // n_raters**2, pair_keys // n_raters % n_raters, pair_keys % n_raters
 
-    present = np.unique(sheet * n_raters + rater)
+    present = np.unique(sheet.astype(np.int64) * n_raters + rater)
     raters_of_sheet = np.bincount(present // n_raters, minlength=sheets.size)
 
     # Those who are to answer in a sheet stand next to each other among the sorted (sheet, rater) keys; a place is the
@@ -190,22 +221,40 @@ def pair_tables(answers: Answers) -> PairTables:
     )
 
 
-def _counted(blocks: Iterator[IntArray], possible: int, n: int) -> tuple[IntArray, IntArray]:
+def lines(array: npt.NDArray[Any]) -> Iterator[list[Any]]:
+    """The lines of an array one by one: as one list they would be there twice. Equal whole numbers are one object, as
+    there are few of them and who is given the lines keeps them."""
+    if array.dtype.kind != "i":
+        return (line.tolist() for line in array)
+    met: dict[int, int] = {}
+    return ([met.setdefault(number, number) for number in line.tolist()] for line in array)
+
+
+def _numbered(values: IntArray) -> tuple[IntArray, SmallArray]:
+    """The values that there are, ascending, and of each its place among them."""
+    distinct = np.unique(values)
+    if distinct.size == 1:
+        return distinct, np.broadcast_to(np.int32(0), values.shape)  # without room of its own
+    place: SmallArray = np.searchsorted(distinct, values).astype(np.int32)
+    return distinct, place
+
+
+def _counted(blocks: Iterator[IntArray], possible: int, n: int) -> tuple[IntArray, SmallArray]:
     """The numbers that occur in the blocks, n of them below `possible`, ascending; and how often each does."""
     if possible <= min(_COUNTED_AT_ONCE, _FEW * n):
         often = np.zeros(possible, dtype=np.int32)
         for block in blocks:
             np.add.at(often, block, 1)
         found: IntArray = np.flatnonzero(often)
-        return found, often[found].astype(np.int64)
+        return found, often[found]
     counted = [np.unique(block, return_counts=True) for block in blocks]
     if len(counted) == 1:
-        return counted[0]
+        return counted[0][0], counted[0][1].astype(np.int32)
     all_keys = np.concatenate([keys for keys, _ in counted] or [np.zeros(0, dtype=np.int64)])
     all_counts = np.concatenate([counts for _, counts in counted] or [np.zeros(0, dtype=np.int64)])
     del counted
     keys, index = np.unique(all_keys, return_inverse=True)
-    return keys, _sums(index, all_counts, keys.size)
+    return keys, np.bincount(index, all_counts, minlength=keys.size).astype(np.int32)
 
 
 def disagreement_weights(
@@ -235,8 +284,3 @@ def agreement_weights(
     """How much x and y agree, 0 to 1, shape (n_options, n_options): 1 - cost / greatest cost."""
     cost = disagreement_weights(n_options, weights, values)
     return 1 - cost / max(float(cost.max(initial=0.0)), np.finfo(np.float64).tiny)
-
-
-def _sums(group: IntArray, amount: IntArray, n_groups: int) -> IntArray:
-    """Sum of the amounts of each group 0..n_groups-1."""
-    return np.bincount(group, amount, minlength=n_groups).astype(np.int64)

@@ -17,7 +17,7 @@ from reports.stats.answers import Answers, IntArray
 from reports.stats.bootstrap import MAXIMUM_COMPARISONS, TOO_MANY_COMPARISONS
 from reports.stats.pairs import FloatArray, PairTables, Weights, disagreement_weights, pair_tables
 
-_COMPARISONS_AT_ONCE = 300_000  # a document has a table for each pair of its raters
+_COMPARISONS_AT_ONCE = 100_000  # a document has a table for each pair of its raters
 
 
 @dataclass(frozen=True)
@@ -87,10 +87,12 @@ def corrected_kappas(answers: Answers, tables: PairTables, weights: Weights | No
 def _of_some_documents(answers: Answers) -> Iterator[Answers]:
     """The answers in parts of whole documents, of about `_COMPARISONS_AT_ONCE` comparisons each. Every sum over them is
     one of whole numbers, so that it is the same however they are parted."""
-    documents, of_document = np.unique(answers.document, return_inverse=True)
+    documents = np.unique(answers.document)
+    of_document = np.searchsorted(documents, answers.document).astype(np.int32)
     sizes = np.bincount(answers.by_cell.index)
     of_cells = np.bincount(of_document[answers.by_cell.first], sizes * (sizes - 1) // 2, minlength=documents.size)
-    part = (np.cumsum(of_cells) // _COMPARISONS_AT_ONCE).astype(np.int64)[of_document]
+    part = (np.cumsum(of_cells) // _COMPARISONS_AT_ONCE).astype(np.int32)[of_document]
+    del of_document
     if part.max(initial=0) == 0:
         yield answers
         return

