@@ -476,3 +476,23 @@ def test_a_second_pass_goes_from_one_not_found_to_the_next(grid: Grid) -> None:
     expect(grid.page.locator("#refusal")).to_contain_text("No other cell of this question has")
     grid.keys(".", "ArrowRight", "2")  # any other key ends it, and digits answer again
     assert grid.where() == f"Google 1 › Task › {SHRED}"  # the next open cell
+
+
+def test_a_key_leads_back_to_what_was_answered_last(grid: Grid, slaw: Coleslaw) -> None:
+    grid.keys("1", "2", "1")
+    grid.go("Bing 1", "mayonnaise")
+    grid.keys("b")
+    third = grid.where()
+    grid.keys("b")
+    second = grid.where()
+    grid.keys("b", "b")  # there is none before the first one
+
+    assert [third, second, grid.where()] == [
+        "Google 1 › Presence › mayonnaise",
+        "Google 1 › Presence › carrots",
+        "Google 1 › Presence › white cabbage",
+    ]
+    grid.keys("3")
+    grid.go("Bing 1", "mayonnaise")
+    grid.keys("b")
+    assert grid.where() == "Google 1 › Presence › white cabbage"  # which was put right last
