@@ -507,6 +507,13 @@ CACHES = {
         **({} if CELERY_BROKER_URL.startswith("redis") else {"OPTIONS": {"MAX_ENTRIES": 2_000}}),
     },
     # What live reports say, by a digest of all that they are made of: nothing in it is ever out of date.
+    # Pages of reports as they are laid out: many and small, so that they push no report out.
+    "pages": {
+        "BACKEND": "django.core.cache.backends."
+        + ("locmem.LocMemCache" if PALATE_ENV == "test" else "filebased.FileBasedCache"),
+        "LOCATION": str(VAR_DIR / "pages"),
+        "OPTIONS": {"MAX_ENTRIES": 1_000},
+    },
     "reports": {
         # Tests that run side by side have reports of their own.
         "BACKEND": "django.core.cache.backends."

@@ -190,8 +190,17 @@ def changes(before: Judge, after: Judge) -> Iterator[str]:
         "wording": old.row != new.row or _wordings(old.questions) != _wordings(new.questions),
     }
     rest = {"examples": {}, "calibration": {}, "turn": 0, "questions": {}, "row": "", "candidates": None}
-    differing["prompt"] = old.model_copy(update=rest) != new.model_copy(update=rest)
+    differing["prompt"] = old.model_copy(update=rest) != new.model_copy(update=rest) or _stand_otherwise(
+        old.candidates, new.candidates
+    )
     return (what for what, differs in differing.items() if differs)
+
+
+def _stand_otherwise(old: Candidates | None, new: Candidates | None) -> bool:
+    """Whether another text moves, or an answer means another candidate, than the order alone makes."""
+    if old is None or new is None or not (old.shift or new.shift):
+        return False
+    return old.model_copy(update={"turn": 0}) != new.model_copy(update={"turn": 0})
 
 
 def _shift(candidates: Candidates | None) -> int:
@@ -285,6 +294,8 @@ def candidates_of(judge: Judge, study: Study) -> Candidates | None:
     """The candidates that stand side by side in what the judge reads: those that its prompt names, else those that an
     option of a question is called by in each of the study's documents; None where there are none. One query."""
     spec = judge.prompt_spec
+    if spec.picture:  # they would not change places in it
+        return None
     if spec.candidates is not None or USES[Method(judge.method)] is None or judge.evidence_id is not None:
         return spec.candidates
     asked = questions_for(spec, judge.method)

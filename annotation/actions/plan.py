@@ -259,9 +259,12 @@ def withdraw_row(*, row: Row, reason: str, by: User | None) -> int:
 
 @transaction.atomic
 def restore_row(*, row: Row) -> None:
-    """Let a row be labelled again. Who had it before gets it back by planning or replanning."""
-    lock_study(row.sheet.study_id)
-    Row.objects.filter(pk=row.pk).update(withdrawn_at=None, withdrawn_by=None, withdrawn_reason="")
+    """Let a row be labelled again. Who had it before gets it back by planning or replanning. One that an import is
+    bringing stays as it is until the end of that."""
+    study_id = row.sheet.study_id
+    lock_study(study_id)
+    mine = Row.objects.filter(pk=row.pk).exclude(queries.coming_rows(study_id))
+    mine.update(withdrawn_at=None, withdrawn_by=None, withdrawn_reason="")
 
 
 @transaction.atomic

@@ -562,6 +562,8 @@ class _Importer:
             self.told(n_sheets + counts.labels, of)
         for chunk in self._chunks():
             works = list(self._works(chunk))
+            if self.problems.total:
+                raise ImportRefused(self.problems)
             self._standing_groups += [
                 group
                 for group, work in zip(chunk, works, strict=True)

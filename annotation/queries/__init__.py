@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotation.queries.arriving import arriving, is_being_shown
+from annotation.queries.arriving import arriving, coming_rows, is_being_shown
 from annotation.queries.board import Board, BoardLine, board, seen
 from annotation.queries.codes import CODE, PREFIX, code_of
 from annotation.queries.drafting import Startable, draftable, sources
@@ -111,6 +111,7 @@ __all__ = [
     "codes_before",
     "columns_by_section",
     "columns_to_change",
+    "coming_rows",
     "draftable",
     "draw_replan",
     "drawn",

@@ -309,10 +309,6 @@ def messages_for_script(*, closed: bool) -> dict[str, Any]:
         "stepIsGone": _("That step was left as it is: its cells were changed elsewhere since."),
         "stepWaits": _("That step waits: “{row}” is submitted. Take it back first."),
         "stepWaitsOnSheet": _("That step waits: this sheet is closed. The manager can open it again."),
-        "partsMissing": _(
-            "A part of this page has not come yet: some keys and buttons wait for it. It is asked for again and again; "
-            "choices are saved as always."
-        ),
         "found": _("{n} of {all}"),
         "notFound": _("not found"),
         "seek": _("To the next cell with: {options}"),

@@ -160,6 +160,7 @@ def _standing(study: Study, section: str) -> dict[str, Any]:
     withdrawn = (
         Row.objects.filter(sheet__study=study)
         .exclude(withdrawn_at=None)
+        .exclude(queries.coming_rows(study.pk))
         .select_related("sheet", "withdrawn_by")
         .defer("evidence")
     )

@@ -154,7 +154,16 @@ def _turned_examples(judge: Judge, study: Study, turn: int) -> str:
     if turned == spec.examples:
         return judge.prompt.text
     block = yaml.safe_dump({"examples": turned}, sort_keys=False, allow_unicode=True, width=1000)
-    return _EXAMPLES.sub(lambda _found: block, judge.prompt.text)
+    text = _EXAMPLES.sub(lambda _found: block, judge.prompt.text)
+    if prompting.load_prompt(text).examples != turned:
+        raise Refused(
+            _(
+                "The examples in the prompt of “%(judge)s” stand in another form than “examples:” with a line for each "
+                "question below it, so that an arm cannot turn the options in them."
+            )
+            % {"judge": judge.name}
+        )
+    return text
 
 
 @transaction.atomic
@@ -182,7 +191,7 @@ def count_as_arm(*, judge: Judge) -> None:
 def create_average(*, judge: Judge, study: Study) -> Judge:
     """A judge whose label in a cell is that of all arms of `judge` together, each alike: the option with the greatest
     mean log-probability among the arms' own options; of judges without scores the one that most arms chose, of equal
-    ones the first of the scheme.
+    ones a drawn one.
 
     Raises:
         Refused: it has no arm, asks no question that has options, or the average of these arms is there.

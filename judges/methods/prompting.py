@@ -302,6 +302,8 @@ def _check_candidates(spec: PromptSpec, known: Mapping[str, tuple[SectionSpec, Q
         raise PromptError(
             _("“candidates” are for judges that read the evidence one line behind another: cloze, rating and writing.")
         )
+    if spec.picture and spec.candidates.shift:
+        raise PromptError(_("Candidates cannot change places in a picture. Leave out “picture”, or “turn”."))
     for name, rows in spec.candidates.options.items():
         if name not in spec.questions:
             raise PromptError(_("“candidates” names “%(question)s”, which the file does not ask") % {"question": name})

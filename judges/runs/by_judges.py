@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from hashlib import sha256
+
 from django.utils.translation import gettext as _
 
 from annotation.actions import Answer
@@ -33,7 +36,7 @@ def label(row: AtRow) -> Labelled:
     for cell in row.asked:
         of_cell = said.get(cell.key, {})
         if cell.prompt.stacker and not of_cell.keys().isdisjoint(cell.prompt.stacker.judges):
-            answers.append(_chosen(cell, of_cell))
+            answers.append(_chosen(cell, of_cell, drawn_by=f"{row.assignment.row_id}/{cell.column}/{cell.question}"))
         else:
             unread.append(Unread(cell.column, cell.question, Why.EMPTY, ""))
     return Labelled(answers, tokens=0, unread=unread)
@@ -57,7 +60,9 @@ def _said(row: AtRow) -> tuple[_Said, set[str]]:
     return said, set(there.values())
 
 
-def _chosen(cell: Asked, of_cell: dict[str, tuple[object, str]]) -> Answer:
+def _chosen(cell: Asked, of_cell: dict[str, tuple[object, str]], *, drawn_by: str) -> Answer:
+    """Of equal options one is drawn, the same at each run: the first of the scheme would win wherever a judge's arms
+    contradict each other, and their average would like it."""
     rule = cell.prompt.stacker
     assert rule is not None
     keys = list(rule.options)
@@ -67,6 +72,10 @@ def _chosen(cell: Asked, of_cell: dict[str, tuple[object, str]]) -> Answer:
     keys = [option.key for option in cell.spec.options if option.key in of_options]
     scores = [of_options[key] for key in keys]
     choice = cloze.chosen(keys, scores, "none", cell.calibration)
+    if choice.tie and cell.calibration is None:
+        best = max(score.logprob for score in scores)
+        equal = [n for n, score in enumerate(scores) if score.logprob == best]
+        choice = replace(choice, index=min(equal, key=lambda n: sha256(f"{drawn_by}/{keys[n]}".encode()).digest()))
     return Answer(
         cell.column,
         cell.question,

@@ -61,8 +61,9 @@ class OneRecipe:
 
 
 def recipes(study: Study, *, raters: frozenset[str] = frozenset()) -> Iterator[OneRecipe]:
-    """Sheet by sheet; five queries each. `raters`: their codes; none of them means all."""
+    """Sheet by sheet; five queries each, and one. `raters`: their codes; none of them means all."""
     place = needed_place(study)
+    coming = queries.coming_rows(study.pk)
     for sheet in study.sheets.order_by("position"):
         sheet.study = study
         assignments = list(
@@ -80,7 +81,7 @@ def recipes(study: Study, *, raters: frozenset[str] = frozenset()) -> Iterator[O
             column.facets[place.step]
             for column in sheet.columns.filter(section__key=place.section.key).order_by("position")
         )
-        for row in sheet.rows.order_by("position"):
+        for row in sheet.rows.exclude(coming).order_by("position"):
             yield OneRecipe(sheet, row, steps, tuple(one for one in graphs if one.assignment.row_id == row.pk))
 
 

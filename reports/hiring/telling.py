@@ -18,7 +18,7 @@ from reports.sentences import Tile
 
 @dataclass(frozen=True)
 class Certified:
-    """The last certificate of a judge on a question. short: for a figure that is read first."""
+    """A certificate of a judge on a question. short: for a figure that is read first."""
 
     text: str
     short: str
@@ -27,14 +27,18 @@ class Certified:
 
 
 def certificates_told(study: Study) -> list[Certified]:
-    """The last certificate of each judge and question, those that hold first. One query, and about ten for each."""
-    found = Certificate.objects.filter(study=study).defer("labels").order_by("pk")
-    last = {
-        (certificate.rater_id, certificate.question_id): certificate
-        for certificate in found.select_related("study__scheme", "rater", "question__section__scheme", "revocation")
-    }
-    told = [_told(study, certificate) for certificate in last.values()]
-    return sorted(told, key=lambda one: not one.holds)
+    """Of each judge and question the last certificate that holds, or else the last one; those that hold first. One
+    query, and about ten for each."""
+    found = Certificate.objects.filter(study=study).defer("labels").order_by("-pk")
+    told: dict[tuple[int, int], Certified] = {}
+    for certificate in found.select_related("study__scheme", "rater", "question__section__scheme", "revocation"):
+        key = (certificate.rater_id, certificate.question_id)
+        if key not in told or not told[key].holds:
+            of = _told(study, certificate)
+            if of.holds or key not in told:
+                told[key] = of
+    in_order = [*told.values()][::-1]
+    return sorted(in_order, key=lambda one: not one.holds)
 
 
 def _told(study: Study, certificate: Certificate) -> Certified:
@@ -56,9 +60,14 @@ def _told(study: Study, certificate: Certificate) -> Certified:
     elif standing.code == "expired":
         text = _("%(judge)s may take over nothing more of “%(question)s”: its certificate has expired. %(reason)s")
         short = _("the certificate of %(judge)s has expired")
-    else:
+    elif standing.code == "revoked":
         text = _("%(judge)s may take over nothing more of “%(question)s”: its certificate is revoked. %(reason)s")
         short = _("the certificate of %(judge)s is revoked")
+    else:  # nobody has said so yet, and the reason may go again
+        text = _(
+            "%(judge)s may take over nothing more of “%(question)s”: its certificate does not hold now. %(reason)s"
+        )
+        short = _("the certificate of %(judge)s does not hold now")
     return Certified(text % values, short % values, standing.holds, certificate.get_absolute_url())
 
 

@@ -210,11 +210,13 @@ class _Pairs:
             rows = np.repeat(cluster[self.first[some]].astype(np.int32), 11)
             columns = (self.group[some][:, np.newaxis].astype(np.int32) * 11 + np.arange(11, dtype=np.int32)).ravel()
             parts.append(sparse.csr_array((self.features(some).ravel(), (rows, columns)), shape=shape))
+        if len(parts) < 2:
+            return parts[0] if parts else sparse.csr_array(shape)
         # Comparisons stand by pairs, so that blocks have few places in common, and the sum grows no faster than they.
-        whole = parts[0] if parts else sparse.csr_array(shape)
-        for part in parts[1:]:
-            whole = whole + part
-        return whole
+        # Zeros stay, as in one block: how many draws are made hangs on the places.
+        of_parts = [part.tocoo() for part in parts]
+        places = tuple(np.concatenate([part.coords[axis] for part in of_parts]) for axis in (0, 1))
+        return sparse.csr_array((np.concatenate([part.data for part in of_parts]), places), shape=shape)
 
     def correlations(self, sums: FloatArray) -> FloatArray:
         """The mean over pairs of Pearson's and of Spearman's correlation, shape (n_draws, 2)."""

@@ -126,7 +126,11 @@ def show(request: AppRequest, of: Asked, template: str, here: str, **context: An
 def _templates() -> str:
     """A digest of what pages are made with, so that none that is kept outlives it."""
     digest = hashlib.sha256()
-    for file in sorted((settings.BASE_DIR / "templates" / "reports").glob("*.html")):
+    made_with = [
+        *(settings.BASE_DIR / "templates" / "reports").glob("*.html"),
+        *settings.BASE_DIR.glob("locale/*/*/*.mo"),
+    ]
+    for file in sorted(made_with):
         digest.update(file.read_bytes())
     return digest.hexdigest()
 

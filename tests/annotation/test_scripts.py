@@ -34,7 +34,7 @@ def test_a_module_stands_after_those_that_it_needs_and_each_once(tmp_path: Path)
         },
     )
 
-    text = joined(start)["page"]
+    text = joined(start)
 
     assert [line for line in text.splitlines() if line and not line.startswith("//")] == [
         "const count = (cells) => cells.length;",
@@ -54,7 +54,7 @@ def test_imports_of_several_lines_and_functions_that_wait(tmp_path: Path) -> Non
         },
     )
 
-    assert [line for line in joined(start)["page"].splitlines() if line and not line.startswith("//")] == [
+    assert [line for line in joined(start).splitlines() if line and not line.startswith("//")] == [
         "const LONGEST = 9;",
         "async function ask() {",
         "  await import('node:fs');",
@@ -78,7 +78,7 @@ const told = (count) =>
 const address = "https://example.org/";
 """
 
-    assert joined(written(tmp_path, {"start.js": module}))["page"].split("\n", 1)[1] == (
+    assert joined(written(tmp_path, {"start.js": module})).split("\n", 1)[1] == (
         "\nconst told = (count) =>\n"
         "  `${/** @type {any} */ (count).n} of // all /** of them */`; // at the end\n"
         'const address = "https://example.org/";\n'
@@ -124,63 +124,9 @@ def test_what_cannot_be_joined_is_refused(tmp_path: Path, modules: Mapping[str, 
 @pytest.mark.parametrize("page", scripts.PAGES)
 def test_every_page_has_its_scripts(page: str) -> None:
     text = scripts.bundle(page).text.decode()
-    own, _, given = text.partition("\nexport { ")
 
-    assert not re.search(r"^(?:import|export)\b", own, re.M)
-    assert bool(given) == (len(scripts.bundles(page)) > 1)
+    assert not re.search(r"^(?:import|export)\b", text, re.M)
     assert text.rindex("// --- ") == text.index(f"// --- {scripts.PAGES[page]} ---")  # what starts it comes last
-
-
-def test_what_is_imported_while_a_page_runs_is_a_part_of_its_own(tmp_path: Path) -> None:
-    start = written(
-        tmp_path,
-        {
-            "start.js": 'import { count } from "./count.js";\n\ncount([]);\n'
-            'console.log(await import("./later.js"));\n/** @type {import("./count.js").Count} */\n'
-            'await import("./others.js");\n',
-            "count.js": f"{COUNT}export const twice = (n) => 2 * n;\n",
-            "both.js": "export const both = 2;\n",
-            "alone.js": 'import { twice } from "./count.js";\n\nexport const alone = twice(1);\n',
-            "later.js": 'import { alone } from "./alone.js";\nimport { both } from "./both.js";\n\n'
-            "export const more = both + alone;\n",
-            "others.js": 'import { both } from "./both.js";\n\nexport const other = both;\n',
-        },
-    )
-
-    texts = joined(start, "grid")
-
-    assert set(texts) == {"grid", "grid-later", "grid-others"}
-    modules = {name: re.findall(r"^// --- .*/(\S+) ---$", text, re.M) for name, text in texts.items()}
-    assert modules == {
-        "grid": ["count.js", "start.js", "both.js"],
-        "grid-later": ["alone.js", "later.js"],
-        "grid-others": ["others.js"],
-    }
-    assert texts["grid"].endswith("export { both, twice };\n")
-    assert re.match(r'import \{ both, twice \} from "\./grid-[\w-]+\.js";\n', texts["grid-later"])
-    assert re.search(r'await import\("\./grid-later-[\w-]+\.js"\)', texts["grid"])
-    assert texts["grid-later"].endswith("export { more };\n")
-    assert "import(" not in texts["grid"].replace('import("./grid-', "")
-
-
-def test_a_part_is_needed_by_nobody_else(tmp_path: Path) -> None:
-    modules = {"start.js": 'import { n } from "./n.js";\n\nawait import("./n.js");\n', "n.js": "export const n = 1;\n"}
-
-    with pytest.raises(CannotJoin, match=r"n\.js is a part of the page and needed by another one"):
-        joined(written(tmp_path, modules))
-
-
-def test_the_parts_of_a_page_find_each_other_by_one_digest() -> None:
-    page, later = scripts.bundle("grid"), scripts.part("grid-later")
-
-    assert later is not None
-    assert f'import("./grid-later-{page.digest}.js")' in page.text.decode()
-    assert f'from "./grid-{page.digest}.js"' in later.text.decode()
-    assert later.digest == page.digest
-    # Asked for by a page of an older version they name each other as it does, and none is loaded twice.
-    assert 'from "./grid-older.js"' in later.asked_as("older").text.decode()
-    assert scripts.part("grid-none") is None
-    assert scripts.part("none") is None
 
 
 FOLDERS = [

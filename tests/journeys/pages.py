@@ -148,7 +148,6 @@ class Grid:
     def open(self) -> Grid:
         self.page.goto(f"/sheets/{self.sheet.pk}/")
         self.page.wait_for_selector("td:focus")
-        self.page.wait_for_selector("#tables[data-whole]")  # what comes after the first cell
         return self
 
     def reload(self) -> None:
@@ -156,7 +155,6 @@ class Grid:
         self.settle()
         self.page.reload()
         self.page.wait_for_selector("td:focus")
-        self.page.wait_for_selector("#tables[data-whole]")
 
     def keys(self, *keys: str) -> None:
         for key in keys:

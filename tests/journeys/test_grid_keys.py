@@ -496,3 +496,11 @@ def test_a_key_leads_back_to_what_was_answered_last(grid: Grid, slaw: Coleslaw) 
     grid.go("Bing 1", "mayonnaise")
     grid.keys("b")
     assert grid.where() == "Google 1 › Presence › white cabbage"  # which was put right last
+    grid.settle()
+    # After a reload it follows the order of the work, and does not turn round at what was answered since.
+    grid.open()
+    grid.go("Bing 1", "mayonnaise")
+    grid.keys("1", "b")
+    assert grid.where() == "Bing 1 › Presence › mayonnaise"
+    grid.keys("b", "b")
+    assert grid.where() == "Google 1 › Presence › carrots"

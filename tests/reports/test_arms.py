@@ -174,17 +174,24 @@ def test_a_liking_for_the_first_place_is_found_and_averaged_out(study: Study, ju
         pytest.approx((1 - liked) / 3),
     ]
 
-    # Averaged, it is right wherever it is sure; where the arms differ all three options tie, and the first is taken.
+    # Averaged, it is right wherever it is sure; where the arms differ all three options tie, and one is drawn.
     labels = {
         f"{label.assignment.row.name}{label.column.name}": label
         for label in Label.objects.filter(assignment__rater=rater).select_related("assignment__row", "column", "option")
     }
+    drawn: set[str] = set()
+    sure: list[bool] = []
     for cell in CELLS:
         option = labels[cell].option
         assert option is not None
-        assert option.label == ("Stated" if likes_the_first(cell) else truth(cell))
+        if likes_the_first(cell):
+            drawn.add(option.label)
+        else:
+            sure.append(option.label == truth(cell))
         assert isinstance(labels[cell].scores, dict)
         assert labels[cell].scores["tie"] == likes_the_first(cell)
+    assert all(sure)
+    assert len(drawn) == 3
 
     tables = {of.key: of for of in contents_from(table, Filters(), "en").tables}
     flipped = tables["claims.made.arms.likes"]

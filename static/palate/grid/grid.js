@@ -4,28 +4,39 @@
 //   "palate:activity"     at once, when somebody moves, chooses or types in the grid
 
 import { Steps } from "../core/steps.js";
-import { hasValues } from "../core/values.js";
 import { byId, dataOf, elementOf, hasDialog, inside, make, placeOf } from "../page/elements.js";
 import { browserStore } from "../page/store.js";
 import { EvidencePanel } from "../sheet/evidence.js";
 import { Keys } from "../sheet/keys.js";
+import { SheetText } from "../sheet/sheet_text.js";
+import { StatesPanel } from "../sheet/states.js";
 import { moveDivider } from "../sheet/view.js";
 import { Cells } from "./cells.js";
 import { Checking } from "./checking.js";
 import { Choosing } from "./choosing.js";
 import { CellClipboard } from "./clipboard.js";
+import { Composing } from "./composing.js";
 import { Confirming } from "./confirming.js";
 import { Doubts } from "./doubts.js";
 import { Editing } from "./editing.js";
+import { Finder } from "./finding.js";
 import { Focus } from "./focus.js";
-import { Holding } from "./holding.js";
+import { Guide } from "./guide.js";
+import { Notes } from "./notes.js";
 import { CellRange } from "./range.js";
+import { RecordsEditor } from "./records.js";
+import { Renaming } from "./renaming.js";
 import { Returning } from "./returning.js";
 import { Saving } from "./saving.js";
+import { Seeking } from "./seeking.js";
 import { SheetDone } from "./sheet_done.js";
+import { Skipping } from "./skipping.js";
 import { StillOpen } from "./still_open.js";
 import { Submitting } from "./submitting.js";
+import { TransitionsEditor } from "./transitions.js";
+import { Typing } from "./typing.js";
 import { Undo } from "./undo.js";
+import { WorkingTime } from "./working_time.js";
 
 const config = byId("grid-config").dataset;
 const palette = dataOf("palette-data");
@@ -106,11 +117,43 @@ const choosing = new Choosing({
   choices: byId("choices"),
 });
 new CellClipboard({ cells, range, choosing, editing, words, refused });
+const finder = new Finder({ cells, focus, words, box: byId("find") });
 const stillOpen = new StillOpen({ tables, focus, cells, saving, words, refuse });
+const composing = new Composing({
+  tables,
+  cells,
+  focus,
+  editing,
+  words,
+  refuse,
+  store: browserStore,
+  name: `palate:composing:${config.store}`,
+});
 const panel = new EvidencePanel(byId("evidence"), (pk) => (config.evidence ?? "").replace("/0/", `/${pk}/`), messages, {
   pressed: (event) => keys.hear(event),
   left: () => focus.back(),
 });
+composing.editors.set("items", new RecordsEditor({ composing, cells, words, panel }));
+const transitions = new TransitionsEditor({ composing, cells, words, beginnings: dataOf("beginnings-data") });
+composing.editors.set("transitions", transitions);
+if (document.getElementById("renaming"))
+  new Renaming({ cells, editing, focus, keys, words, thereAt: (cell) => transitions.thereAt(cell) });
+const typing = new Typing({
+  tables,
+  cells,
+  focus,
+  range,
+  editing,
+  composing,
+  choosing,
+  keys,
+  words,
+  refuse,
+  store: browserStore,
+  name: `palate:typing:${config.store}`,
+  panel: byId("writing"),
+});
+composing.write = typing.write.bind(typing);
 choosing.doubts = doubts.of.bind(doubts);
 saving.acknowledged.push((edit, answer) => {
   doubts.tell(answer.warnings ?? []);
@@ -133,9 +176,15 @@ const submitting = new Submitting({
   refuse,
   panel: byId("evidence"),
 });
+new Skipping({ focus, cells, range, editing, choosing, keys, words });
+const headers = () => saving.headers();
+new Notes({ tables, focus, cells, keys, config, words, states: messages.noteStates, say, headers });
+if (document.getElementById("sheet-text")) new SheetText({ keys, back: () => focus.back({ scroll: false }) });
+new Guide({ tables, focus, cells, keys });
 const undo = new Undo({ cells, focus, steps, editing, submitting, words, refuse });
+const seeking = new Seeking({ cells, focus, words, refuse });
 const returning = new Returning({ cells, focus, editing });
-for (const part of [focus, range, choosing, submitting, undo, returning]) part.keys(keys);
+for (const part of [focus, range, choosing, finder, submitting, undo, seeking, returning]) part.keys(keys);
 range.mouse(tables);
 saving.acknowledged.push(() => focus.now && choosing.describe());
 
@@ -147,6 +196,21 @@ tables.addEventListener("palate:focus-cell", (event) => {
   const next = cells.documents[cells.documents.indexOf(assignment) + 1];
   if (next) panel.fetch(next).catch(() => {});
 });
+
+// What becomes of what is drawn below the document, where the scheme asks for it.
+const statesBox = document.getElementById("states");
+if (statesBox) {
+  const states = new StatesPanel(statesBox, {
+    urlOf: (row) => (config.states ?? "").replace("/0/", `/${row}/`),
+    go: (id) => focus.go(cells.get(id)),
+    failed: messages.statesFailed,
+  });
+  tables.addEventListener("palate:focus-cell", (event) => {
+    const { assignment, id } = /** @type {CustomEvent<import("./focus.js").FocusDetail>} */ (event).detail;
+    states.show(assignment, id);
+  });
+  saving.acknowledged.push(() => states.refresh());
+}
 
 const help = elementOf("help", HTMLDialogElement);
 keys.add("?", () => help.showModal());
@@ -172,7 +236,7 @@ document.addEventListener("click", (event) => {
   if (!event.detail || hasDialog()) return;
   if (placeOf(event).closest(":is(.sheet-bar, .palette, .side) :is(button, a)")) focus.back({ scroll: false });
 });
-for (const beside of [byId("evidence"), document.getElementById("states")])
+for (const beside of [byId("evidence"), statesBox])
   beside?.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     event.preventDefault();
@@ -195,43 +259,6 @@ focus.go(cells.get(location.hash.slice(1)) || cells.order.find((cell) => cells.i
 // Only now: it measures, and whoever waits for the first cell would wait for that. It may have taken room from the grid.
 choosing.reserve();
 focus.reveal(focus.cell);
-
-// --- what comes later -------------------------------------------------------------------------------------------------
-
-const hasTyped = Object.values(palette).some(({ kind }) => hasValues(kind));
-const holding = new Holding({
-  keys,
-  isTyped: (place) => {
-    const cell = cells.around(place);
-    if (!cell || place !== cell.td || cell.off || range.isRange) return false;
-    return cells.takesValues(cell) && cells.takesAnswers(cell);
-  },
-});
-
-// Without a network they are asked for again and again.
-async function fetchParts() {
-  for (let wait = 1000; ; wait = Math.min(2 * wait, 15_000))
-    try {
-      const parts = await Promise.all([hasTyped ? import("./editors.js") : null, import("./later.js")]);
-      if (wait > 1000) refuse("");
-      return parts;
-    } catch {
-      refuse(words.partsMissing);
-      await new Promise((resolve) => setTimeout(resolve, wait));
-    }
-}
-
-// The first cell waits for nothing that it does not need itself.
-async function startParts() {
-  const [editors, later] = await fetchParts();
-  const desk = { tables, config, words, cells, focus, keys, range, saving, editing, choosing, panel, refuse, say };
-  const beginnings = dataOf("beginnings-data");
-  editors?.startEditors(desk, { store: config.store ?? "", beginnings, beside: byId("writing") });
-  const { noteStates, statesFailed } = messages;
-  const [seconds, find, time] = [dataOf("seconds-data"), byId("find"), byId("active-time")];
-  later.startLater(desk, { noteStates, statesFailed, seconds, find, time });
-  holding.release();
-  tables.dataset.whole = ""; // nothing is on its way any more
-}
-if (document.hidden) startParts();
-else requestAnimationFrame(() => setTimeout(startParts));
+typing.start();
+if (!typing.cell) composing.start();
+new WorkingTime({ focus, cells, config, words, shown: byId("active-time"), before: dataOf("seconds-data") });

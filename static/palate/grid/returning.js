@@ -37,8 +37,8 @@ export class Returning {
   before(cell) {
     const trail = [...this.answered].filter(({ code }) => code);
     // Who has gone elsewhere by other keys, or has answered since, begins anew.
-    const from = this.at === cell ? trail.indexOf(cell) : -1;
-    const known = from < 0 ? trail.filter((one) => one !== cell).at(-1) : trail[from - 1];
+    const goesOn = this.at === cell;
+    const known = goesOn ? trail[trail.indexOf(cell) - 1] : trail.filter((one) => one !== cell).at(-1);
     const found = known ?? this.cells.order.slice(0, cell.rank).findLast((one) => one.code && !this.answered.has(one));
     this.at = found ?? cell;
     return found;

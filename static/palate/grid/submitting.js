@@ -214,7 +214,9 @@ export class Submitting {
     if (!answer) return this.refuse(this.words.notSubmitted);
     if (response?.status === 409) {
       // A correction of one's own may be there before the submission that it followed, which then shows something else.
-      if (taken || !this.correctedMeanwhile(assignment, crossed)) this.refused(assignment, answer);
+      const { columns } = answer;
+      if (taken || !columns || !this.correctedMeanwhile(assignment, crossed)) this.refused(assignment, answer);
+      else this.saving.takeOver({ columns, states: {} });
       return;
     }
     if (stay || taken) {
