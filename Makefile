@@ -63,7 +63,7 @@ browser: $(STAMP)
 
 test: $(STAMP) browser
 	@$(BIN)/python tests/node.py test
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadgroup $(COVERAGE) $(ARGS)
+	$(BIN)/python -m pytest -m "not slow" -n 2 $(COVERAGE) $(ARGS)
 
 test-slow: $(STAMP) browser
 	@$(BIN)/python tests/node.py test
@@ -73,7 +73,7 @@ fuzz: $(STAMP)
 	SCHEMA_REQUESTS=5000 FUZZ_EXAMPLES=50 $(BIN)/python -m pytest -n 0 tests/api tests/test_fuzzed_forms.py $(ARGS)
 
 test-services: $(STAMP) browser
-	DATABASE_URL=$(DATABASE_URL) CELERY_BROKER_URL=$(REDIS_URL) $(BIN)/python -m pytest -m "services and not slow" -n 2 --dist loadgroup $(ARGS)
+	DATABASE_URL=$(DATABASE_URL) CELERY_BROKER_URL=$(REDIS_URL) $(BIN)/python -m pytest -m "services and not slow" -n 2 $(ARGS)
 
 test-again: $(STAMP)
 	$(if $(DATABASE_URL),DATABASE_URL=$(DATABASE_URL) CELERY_BROKER_URL=$(REDIS_URL)) $(BIN)/python tests/again.py

@@ -18,11 +18,13 @@ from django.utils.translation import get_language
 
 from annotation.models import Study
 from reports import doors, queries
+from reports.answer_figures import answer_figures
 from reports.answers import Answers, answers_of
 from reports.contents import Contents, contents_of
 from reports.data.arrays import Filters
 from reports.data.label_table import canonical_json
 from reports.digests import study_digest
+from reports.figures.base import digest_of
 from reports.frozen.versions import code_version
 from reports.numbers.report import StudyReport, compute
 
@@ -30,11 +32,13 @@ from reports.numbers.report import StudyReport, compute
 @dataclass(frozen=True)
 class LiveReport:
     """What the pages of a report show. `answers_in`: the answers by language, of which a paper may need another;
-    `stands`: it is all that can be said of the labels under its key, so that its pages may be kept too."""
+    `figures`: the digests of its figures, by their keys; `stands`: it is all that can be said of the labels under its
+    key, so that its pages may be kept too."""
 
     contents: Contents
     answers: Answers
     answers_in: Mapping[str, Answers]
+    figures: Mapping[str, str]
     n_sheets: int
     n_people: int
     n_judges: int
@@ -68,10 +72,12 @@ class Live:
             data = queries.load(self.study, filters, frequent=True)
             as_it_stood = study_digest(self.study) == self.digest
             report = compute(data, filters)
+            contents, answers = contents_of(report), answers_of(report)
             found = LiveReport(
-                contents=contents_of(report),
-                answers=answers_of(report),
+                contents=contents,
+                answers=answers,
                 answers_in={language: _answers_in(language, report) for language, _name in settings.LANGUAGES},
+                figures={figure.key: digest_of(figure) for figure in [*contents.figures, *answer_figures(answers)]},
                 n_sheets=len(data.sheets),
                 n_people=len(data.people),
                 n_judges=len(data.judges),

@@ -19,6 +19,8 @@ from django.test import Client, TransactionTestCase, override_settings
 from django.utils import translation
 from pytest_django.plugin import DjangoDbBlocker
 from rest_framework.test import APIClient
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from accounts import actions as accounts
 from annotation.models import User
@@ -33,6 +35,23 @@ hypothesis.settings.load_profile("palate")
 
 # One of the last four of the usual sixteen; tests that run side by side get different ones.
 REDIS_DATABASE = 12 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 4
+
+
+# What stays on one worker where there are several: two browsers would only slow each other, and what the others are
+# tried on (a copy of the project, databases of versions before, a model) would be made once a worker.
+TOGETHER = ("tests/journeys/", "tests/contributing/", "tests/upgrade/", "tests/judges/test_injection.py")
+
+
+class Together(LoadScopeScheduling):
+    """Each test where there is room, but for those that stay together. By their names: with pytest 9.2 the plugin's own
+    groups are silently none."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return next((begin for begin in TOGETHER if nodeid.startswith(begin)), nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    return Together(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)  # before marks are chosen by

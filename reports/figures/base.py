@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
+
+from reports.data.label_table import canonical_json
 
 FigureKind = Literal[
     "matrix",
@@ -40,3 +43,8 @@ class Figure:
     @property
     def full_title(self) -> str:
         return f"{self.about}: {self.title}" if self.about else self.title
+
+
+def digest_of(figure: Figure) -> str:
+    """The name under which a figure is kept: 32 hexadecimal digits of the SHA-256 of all that it is drawn of."""
+    return hashlib.sha256(canonical_json(asdict(figure))).hexdigest()[:32]

@@ -109,7 +109,7 @@ def show(request: AppRequest, of: Asked, template: str, here: str, **context: An
             "templates": _templates(),
             "kept_s": _KEPT_S if of.live.stands and not settings.DEBUG else 0,
             "contents": of.live.contents,
-            "digests": keep(of.study, figures),
+            "digests": keep(of.study, figures, of.live.figures),
             "filtered": of.filtered,
             "pending": of.pending,
             "counts": _counts(of),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -18,9 +17,8 @@ from django.utils.cache import patch_cache_control
 from annotation.actions import note_looks
 from annotation.models import Column, Question, Row, Study
 from annotation.people.access import AppRequest
-from reports.data.label_table import canonical_json
 from reports.exports.figures import figure_csv
-from reports.figures.base import Figure
+from reports.figures.base import Figure, digest_of
 from reports.figures.svg import Form, Theme, draw
 from reports.numbers.behind import Where, cells_behind
 from reports.numbers.report import StudyReport
@@ -29,16 +27,15 @@ _LINES = 50  # on a page of the cells behind a count
 _TYPES = {"csv": "text/csv; charset=utf-8", "svg": "image/svg+xml", "pdf": "application/pdf"}
 
 
-def digest_of(figure: Figure) -> str:
-    return hashlib.sha256(canonical_json(asdict(figure))).hexdigest()[:32]
-
-
-def keep(study: Study, figures: Iterable[Figure]) -> dict[str, str]:
-    """Keep the figures of a page, so that they need not be computed again to be drawn; key of each -> its digest."""
+def keep(study: Study, figures: Iterable[Figure], known: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Keep the figures of a page, so that they need not be computed again to be drawn; key of each -> its digest,
+    unless that is `known`."""
     digests = {}
     for figure in figures:
-        digests[figure.key] = digest = digest_of(figure)
-        caches["figures"].add(f"{study.pk}-{digest}", asdict(figure))
+        digests[figure.key] = digest = known[figure.key] if known else digest_of(figure)
+        key = f"{study.pk}-{digest}"
+        if key not in caches["figures"]:
+            caches["figures"].set(key, asdict(figure))
     return digests
 
 

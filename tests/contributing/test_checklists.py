@@ -15,8 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 LEFT_OUT = shutil.ignore_patterns(".*", "node_modules", "var", "__pycache__", "staticfiles", "docs", "benchmarks")
-# One worker has them all, where there are several: each would follow the checklists in a copy of its own.
-pytestmark = [pytest.mark.once, pytest.mark.xdist_group("contributing")]
+pytestmark = pytest.mark.once
 
 
 def blocks(heading: str) -> Iterator[tuple[str, str, str]]:
@@ -53,7 +52,16 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> str:
     for name in ("DATABASE_URL", "CELERY_BROKER_URL"):
         environment.pop(name, None)
     environment |= {"PALATE_PACKS": str(packs), "PALATE_BACKENDS": setting, "PYTHONPATH": str(backends)}
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-v", "tests/contributing/added.py"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "--nomigrations",
+        "-v",
+        "tests/contributing/added.py",
+    ]
     done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, timeout=600)
     return done.stdout + done.stderr
 

@@ -42,13 +42,11 @@ expect.set_options(timeout=PATIENCE_MS)
 
 @pytest.hookimpl(tryfirst=True)  # before the plugins that read these marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All journeys are marked, use transactions, and stay on one worker: two browsers would only slow each other."""
+    """All journeys are marked, and use transactions."""
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.no_cover)  # as in `tests.conftest`
-            if item.config.pluginmanager.hasplugin("xdist"):
-                item.add_marker(pytest.mark.xdist_group("browser"))
             item.add_marker(pytest.mark.django_db(transaction=True))
 
 

@@ -149,10 +149,10 @@ def test_names_of_several_words_and_names_in_names() -> None:
 
 @pytest.mark.no_cover
 def test_a_long_answer_is_read_quickly() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     for filling in ("-", " ", "|", "AUTHENTICITY ", ", ", "(", "*", "<think>", "1. "):
         of("AUTHENTICITY" + filling * 20_000)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 # --- the request ------------------------------------------------------------------------------------------------------

@@ -221,10 +221,10 @@ def test_the_most_items_that_are_taken() -> None:
 )  # fmt: skip
 @pytest.mark.no_cover
 def test_no_answer_takes_long(answer: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(ExtractionRefused):
         read(f"<ingredients>{answer}"[:MAX_CHARACTERS], LIST)
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5
 
 
 WORDS = st.text(st.characters(exclude_categories=["Cc", "Cs", "Cn", "Zl", "Zp"]), min_size=1, max_size=30).map(

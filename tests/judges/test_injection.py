@@ -120,7 +120,6 @@ def backend() -> TransformersBackend:
 
 
 @pytest.mark.model
-@pytest.mark.xdist_group("injection")  # the model is loaded once
 def test_no_attack_brings_a_special_token(backend: TransformersBackend) -> None:
     encoder: PromptEncoder = _load(backend).scorer.encoder
     special = set(encoder._tokenizer.all_special_ids)
@@ -130,7 +129,6 @@ def test_no_attack_brings_a_special_token(backend: TransformersBackend) -> None:
 
 
 @pytest.mark.model
-@pytest.mark.xdist_group("injection")  # the model is loaded once
 def test_imitations_of_form_turn_few_answers(backend: TransformersBackend) -> None:
     """SmolLM2-135M says No to all; measured: 1 of 72 answers changed, and none by a harmless sentence there."""
     rows = [prompt()]

@@ -30,7 +30,7 @@ from tests.judges import extractors
 from tests.upgrade import facts
 from work import actions as work
 
-pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("upgrade")]
+pytestmark = pytest.mark.django_db
 
 # What later migrations did on purpose: old table -> its name now; (old table, column) -> the column's name now, or why
 # there is none; old columns whose values are written otherwise now, and how.
