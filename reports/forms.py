@@ -1,20 +1,19 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
-from django.db.models.fields.json import KeyTransform
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.forms.desk import MOST_WORDS
-from annotation.models import Rater, Row, Study
-from annotation.scheme.spec import Kind, QuestionSpec, SectionSpec, facet_word
+from annotation.models import Rater, Study
+from annotation.scheme.spec import Kind, QuestionSpec, SectionSpec
 from base.text import natural
 from judges.calibration_queries import calibrations_in
 from judges.models import Judge
 from llm import encoders
+from reports import queries
 from reports.data.arrays import (
     ABILITIES,
     DAWID_SKENE,
@@ -30,7 +29,6 @@ from reports.data.texts import separator_of
 from reports.models import Export, Report
 from reports.numbers.report import found_or_not
 from reports.numbers.texts import KINDS as TEXT_KINDS
-from reports.queries import scored_judges
 from reports.stats.bootstrap import N_DRAWS
 from reports.stats.graph.agreement import THRESHOLDS
 from reports.stats.text.metrics import DEFAULT, OF_LISTS, VARIANTS
@@ -46,9 +44,12 @@ def _number(default: int) -> forms.NumberInput:
 
 
 class FiltersForm(forms.Form):
-    """What a report is about. Nothing chosen means everything. Three queries, one more for each facet of rows."""
+    """What a report is about. Nothing chosen means everything. Three queries, one more for each facet of rows unless
+    `facet_words` are known: see `queries.facet_words`."""
 
-    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, study: Study, facet_words: Mapping[str, Sequence[str]] | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         words = study.scheme.parsed.words
         raters = sorted(study.raters.all(), key=lambda rater: natural(rater.code))
@@ -80,7 +81,7 @@ class FiltersForm(forms.Form):
             widget=forms.CheckboxSelectMultiple if len(voices) <= _BOXES else forms.SelectMultiple,
             required=False,
         )
-        self._add_facets(study)
+        self._add_facets(study, facet_words)
         asked = [(section, question) for section in study.scheme.parsed.sections for question in section.questions]
         if len(asked) > 1:
             self.fields["question"] = forms.MultipleChoiceField(
@@ -114,7 +115,7 @@ class FiltersForm(forms.Form):
                         required=False,
                     )
         self._add_texts(study, asked)
-        scored = scored_judges(study)
+        scored = queries.scored_judges(study)
         fitted = calibrations_in(study) if scored else {}
         for code in scored:
             self.fields[f"normalisation.{code}"] = forms.ChoiceField(
@@ -162,23 +163,19 @@ class FiltersForm(forms.Form):
             label=_("Only submitted %(rows)s") % {"rows": words.rows}, required=False
         )
 
-    def _add_facets(self, study: Study) -> None:
-        """A list for each facet of rows that has several words, and by which of them figures are told apart. One query
-        for each facet that the scheme has, hidden ones too: who reads reports may see them."""
+    def _add_facets(self, study: Study, words: Mapping[str, Sequence[str]] | None) -> None:
+        """A list for each facet of rows that has several words, and by which of them figures are told apart: hidden
+        facets too, for who reads reports may see them."""
         facets = study.scheme.parsed.row.facets
         if not facets:
             return
-        rows = Row.objects.filter(sheet__study=study).order_by()
+        words = queries.facet_words(study) if words is None else words
         for facet in facets:
-            said = rows.values_list(KeyTransform(facet.key, "facets"), flat=True).distinct()
-            different = {"" if word is None else facet_word(word) for word in said[: MOST_WORDS + 2]}
-            if 1 < len(different) <= MOST_WORDS:
-                words = sorted(different, key=natural)
-                few = len(words) <= _BOXES
+            if several := words.get(facet.key):
                 self.fields[f"facet.{facet.key}"] = forms.MultipleChoiceField(
                     label=facet.name,
-                    choices=[(word or _NO_WORD, word or _("without one")) for word in words],
-                    widget=forms.CheckboxSelectMultiple if few else forms.SelectMultiple,
+                    choices=[(word or _NO_WORD, word or _("without one")) for word in several],
+                    widget=forms.CheckboxSelectMultiple if len(several) <= _BOXES else forms.SelectMultiple,
                     required=False,
                 )
         self.fields["group"] = forms.ChoiceField(

@@ -8,7 +8,7 @@ key. What could not be computed for lack of a model or its data is tried again e
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.conf import settings
@@ -52,6 +52,15 @@ class Live:
     def __init__(self, study: Study) -> None:
         self.study = study
         self.digest = study_digest(study)
+
+    def facet_words(self) -> Mapping[str, Sequence[str]]:
+        """As `queries.facet_words`, kept."""
+        key = f"facets-{self.digest}"
+        found: Mapping[str, Sequence[str]] | None = caches["reports"].get(key)
+        if found is None:
+            found = queries.facet_words(self.study)
+            caches["reports"].set(key, found)
+        return found
 
     def key(self, filters: Filters) -> str:
         parts = [self.digest, filters.to_json(), get_language(), code_version(), doors.registered()]

@@ -69,10 +69,9 @@ def asked_query(request: AppRequest) -> QueryDict:
 
 def asked(request: AppRequest, study: Study) -> Asked:
     """What a page shows: made with its intervals where they are kept or somebody waits for them, else without."""
-    query = asked_query(request)
-    form = FiltersForm(query, study=study)
+    query, found = asked_query(request), Live(study)
+    form = FiltersForm(query, study=study, facet_words=found.facet_words())
     filters = form.filters() if form.is_valid() else Filters(by="document")
-    found = Live(study)
     wait = bool(request.htmx) or "now" in request.GET
     try:
         live, key = _found(found, filters, wait=wait)
