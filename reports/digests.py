@@ -24,8 +24,8 @@ from reports.hiring.models import Accepted
 
 
 def study_digest(study: Study) -> str:
-    """SHA-256 of what reports read of a study, whatever their filters. Nine queries, one more where there is a judge,
-    one where rows were given in part, and one where they are written texts."""
+    """SHA-256 of what reports read of a study, whatever their filters. Nine queries, one more where there is a judge
+    and one where rows were given in part."""
     of_study: dict[str, Any] = {"assignment__rater__study": study}
     raters = list(study.raters.order_by("pk").values_list("pk", "kind", "code", "simulated"))
     given = list(_assignments(study))
@@ -34,10 +34,7 @@ def study_digest(study: Study) -> str:
         [(study.pk, study.slug, study.title, study.scheme_id)],
         raters,
         study.sheets.order_by("pk").values_list("pk", "position", "title"),
-        Row.objects.filter(sheet__study=study)
-        .order_by("pk")
-        .annotate(said=Cast("facets", TextField()))  # as it is stored: to read it takes longer than all else of a row
-        .values_list("pk", "sheet_id", "position", "name", "withdrawn_at", "said"),
+        _rows(study),
         Column.objects.filter(sheet__study=study)
         .order_by("pk")
         .annotate(said=Cast("facets", TextField()))
@@ -57,11 +54,6 @@ def study_digest(study: Study) -> str:
         parts.append(sorted((code, *source) for code, source in sources(study).items()))
         codes = [code for _pk, kind, code, *_rest in raters if kind == Rater.Kind.JUDGE]
         parts.append([(arm.code, arm.of, arm.turn, arm.reworded, arm.shift) for arm in lineage.arms_in(study, codes)])
-    if study.scheme.parsed.benchmark is not None:  # the words of the texts are told
-        texts = (
-            Row.objects.filter(sheet__study=study).order_by("pk").annotate(digest=MD5(Cast("evidence", TextField())))
-        )
-        parts.append(texts.values_list("pk", "digest").iterator(chunk_size=_CHUNK))
     digest = hashlib.sha256()
     for part in parts:
         lines = iter(part)
@@ -75,6 +67,17 @@ def study_digest(study: Study) -> str:
 # is left behind this number, so that the sum fits a database's integers.
 _SQUARES = 1_000_003
 _CHUNK = 20_000
+
+
+def _rows(study: Study) -> Iterable[Any]:
+    """Each row; its facets as they are stored, since to read them takes longer than all else of a row. Where rows are
+    written texts, a digest of each: their words are told."""
+    rows = Row.objects.filter(sheet__study=study).order_by("pk").annotate(said=Cast("facets", TextField()))
+    names = ["pk", "sheet_id", "position", "name", "withdrawn_at", "said"]
+    if study.scheme.parsed.benchmark is not None:
+        rows = rows.annotate(text=MD5(Cast("evidence", TextField())))
+        names.append("text")
+    return rows.values_list(*names).iterator(chunk_size=_CHUNK)
 
 
 def _assignments(study: Study) -> QuerySet[Any, Any]:
@@ -98,7 +101,6 @@ def _labels(study: Study) -> dict[str, Any]:
     return Label.objects.filter(assignment__in=Assignment.objects.filter(rater__study=study)).aggregate(
         n=Count("*"),
         last=Max("pk"),
-        keys=Sum("pk"),
         revisions=Sum("revision"),
         changed=Max("updated_at"),
         options=Sum("option_id"),
