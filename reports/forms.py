@@ -26,6 +26,7 @@ from reports.data.arrays import (
     voice_of,
 )
 from reports.data.texts import separator_of
+from reports.live import facet_words
 from reports.models import Export, Report
 from reports.numbers.report import found_or_not
 from reports.numbers.texts import KINDS as TEXT_KINDS
@@ -45,7 +46,7 @@ def _number(default: int) -> forms.NumberInput:
 
 class FiltersForm(forms.Form):
     """What a report is about. Nothing chosen means everything. Three queries, one more for each facet of rows unless
-    `facet_words` are known: see `queries.facet_words`."""
+    `facet_words` are known: see `live.facet_words`."""
 
     def __init__(
         self, *args: Any, study: Study, facet_words: Mapping[str, Sequence[str]] | None = None, **kwargs: Any
@@ -169,7 +170,7 @@ class FiltersForm(forms.Form):
         facets = study.scheme.parsed.row.facets
         if not facets:
             return
-        words = queries.facet_words(study) if words is None else words
+        words = facet_words(study) if words is None else words
         for facet in facets:
             if several := words.get(facet.key):
                 self.fields[f"facet.{facet.key}"] = forms.MultipleChoiceField(

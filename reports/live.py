@@ -16,7 +16,8 @@ from django.core.cache import caches
 from django.utils import translation
 from django.utils.translation import get_language
 
-from annotation.models import Study
+from annotation import queries as planning
+from annotation.models import Row, Study
 from reports import doors, queries
 from reports.answer_figures import answer_figures
 from reports.answers import Answers, answers_of
@@ -54,11 +55,11 @@ class Live:
         self.digest = study_digest(study)
 
     def facet_words(self) -> Mapping[str, Sequence[str]]:
-        """As `queries.facet_words`, kept."""
+        """As `facet_words`, kept."""
         key = f"facets-{self.digest}"
         found: Mapping[str, Sequence[str]] | None = caches["reports"].get(key)
         if found is None:
-            found = queries.facet_words(self.study)
+            found = facet_words(self.study)
             caches["reports"].set(key, found)
         return found
 
@@ -101,6 +102,12 @@ class Live:
 def _answers_in(language: str, report: StudyReport) -> Answers:
     with translation.override(language):
         return answers_of(report)
+
+
+def facet_words(study: Study) -> dict[str, list[str]]:
+    """What can be chosen of the facets of a study's rows, by their keys: as `annotation.queries.facet_words`."""
+    keys = [facet.key for facet in study.scheme.parsed.row.facets]
+    return planning.facet_words(Row.objects.filter(sheet__study=study), keys)
 
 
 def without_intervals(filters: Filters) -> Filters:

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 from django.db.models import BigIntegerField, BooleanField, Case, Q, QuerySet, TextField, When
-from django.db.models.fields.json import KeyTransform
 from django.db.models.functions import Cast, Coalesce
 from django.utils.translation import gettext as _
 
@@ -19,7 +18,6 @@ from annotation.actions import Refused
 from annotation.answers import kind_of
 from annotation.answers.codes import VALUE
 from annotation.exchange import exports
-from annotation.forms.desk import MOST_WORDS
 from annotation.models import Assignment, Column, Label, LabelEvent, Option, Question, Rater, Row, Sheet, Skip, Study
 from annotation.scheme.spec import QuestionSpec, SectionSpec, facet_word
 from base.text import natural
@@ -58,18 +56,6 @@ _FEW = 500  # SQLite takes 999 values a query
 # A stored score as the last axis of `LabelTable.scores`; None becomes NaN.
 _VALUES = itemgetter("logprob", "n_tokens", "n_characters", "unconditional")
 _NOT_SCORED = (None, None, None, None)
-
-
-def facet_words(study: Study) -> dict[str, list[str]]:
-    """By the keys of its rows' facets the words of those that have several, but not so many that nobody would choose
-    among them; "" where a row has none. One query a facet."""
-    rows, found = Row.objects.filter(sheet__study=study).order_by(), {}
-    for facet in study.scheme.parsed.row.facets:
-        said = rows.values_list(KeyTransform(facet.key, "facets"), flat=True).distinct()
-        words = {"" if word is None else facet_word(word) for word in said[: MOST_WORDS + 2]}
-        if 1 < len(words) <= MOST_WORDS:
-            found[facet.key] = sorted(words, key=natural)
-    return found
 
 
 def load(study: Study, filters: Filters, *, frequent: bool = False) -> StudyData:

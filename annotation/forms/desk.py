@@ -22,13 +22,9 @@ from annotation.planning.sampling import Sample
 from annotation.queries import Given, ReplanRequest, SheetToPlan, Startable
 from annotation.queries.plan_picture import Spread, rating_spread
 from annotation.scheme.spec import Kind, SchemeSpec, Words
-from base.text import natural
 
 _SEED = 2**31 - 1
 _NO_WORD = "-"  # in a form, where a facet has no word
-MOST_WORDS = (
-    300  # of a facet with more, such as the number of a text, each names a row or two: nobody chooses among them
-)
 _BOXES = 12  # at most as many boxes to tick; a list to choose from beyond
 
 
@@ -149,15 +145,14 @@ class PlanForm(forms.Form):
         }
 
     def _add_choice(self, scheme: SchemeSpec) -> None:
-        """Which rows the plan is about: a list for each facet that has several words, and a sample. One query where the
-        scheme has facets of rows, hidden ones too: managers may see them."""
+        """Which rows the plan is about: a list for each facet that has several words, and a sample. One query a facet
+        of rows, hidden ones too: managers may see them."""
         words = scheme.words
         facets = scheme.row.facets
-        of_rows = queries.row_facets(Row.objects.filter(sheet__in=self.counts)).values() if facets else ()
+        rows = Row.objects.filter(sheet__in=self.counts)
+        found = queries.facet_words(rows, [facet.key for facet in facets])
         for facet in facets:
-            different = {row.get(facet.key, "") for row in of_rows}
-            said = sorted(different, key=natural) if len(different) <= MOST_WORDS else []
-            if len(said) > 1:
+            if said := found.get(facet.key):
                 self.fields[f"facet.{facet.key}"] = forms.MultipleChoiceField(
                     label=facet.name,
                     choices=[(word or _NO_WORD, word or _("without one")) for word in said],
@@ -456,7 +451,7 @@ class WithdrawRowForm(forms.Form):
         self.fields["row"].label = study.scheme.parsed.words.row.capitalize()
         n = rows.count()
         self.has_rows = n > 0
-        if n > MOST_WORDS:
+        if n > queries.MOST_WORDS:
             first = rows.order_by("sheet__position", "position").first()
             self.fields["row"].widget = forms.TextInput(attrs={"placeholder": self.named(first)})
         self.fields["reason"].widget.attrs["placeholder"] = _("The page is gone")

@@ -24,13 +24,14 @@ from annotation.queries.grid import (
 from annotation.queries.notes import Asked, notes
 from annotation.queries.people import free_code, rater_ids, roles, studies_of
 from annotation.queries.planning import (
+    MOST_WORDS,
     Given,
     SheetToPlan,
     asks,
     columns_by_section,
+    facet_words,
     free_rows,
     given_to_judges,
-    row_facets,
     rows_of_judges,
     rows_to_label,
     sample,
@@ -72,6 +73,7 @@ from annotation.queries.warnings import Warned, can_warn, warned
 
 __all__ = [
     "CODE",
+    "MOST_WORDS",
     "PREFIX",
     "ActiveTime",
     "Asked",
@@ -116,6 +118,7 @@ __all__ = [
     "draw_replan",
     "drawn",
     "edit_rates",
+    "facet_words",
     "free_code",
     "free_rows",
     "given_to_judges",
@@ -135,7 +138,6 @@ __all__ = [
     "rater_ids",
     "rater_progress",
     "roles",
-    "row_facets",
     "rows_of_judges",
     "rows_of_sheet",
     "rows_to_label",

@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from django.db.models import Count, QuerySet, TextField
+from django.db.models.fields.json import KeyTransform
 from django.db.models.functions import Cast
 
 from annotation.models import Assignment, Column, Rater, Row, Sheet, Study
 from annotation.planning.sampling import Described, RowChoice, Sample, drawn_rows
 from annotation.queries.people import rater_ids
 from annotation.scheme.spec import facet_word
+from base.text import natural
 
 State = Assignment.State
 
@@ -66,9 +68,21 @@ def free_rows(
     return dict(rows)
 
 
-def row_facets(rows: QuerySet[Row]) -> dict[int, dict[str, str]]:
-    """Row -> facet -> what it says as one text, hidden facets too. One query."""
-    return {pk: _words(facets) for pk, facets in rows.values_list("pk", "facets")}
+MOST_WORDS = 300
+
+
+def facet_words(rows: QuerySet[Row], facets: Iterable[str]) -> dict[str, list[str]]:
+    """By their keys the words of those facets that have several among some rows, "" where a row has none. Not of facets
+    with more than `MOST_WORDS`, such as the number of a text: each names a row or two, and nobody chooses among them.
+    One query a facet.
+    """
+    found = {}
+    for facet in facets:
+        said = rows.order_by().values_list(KeyTransform(facet, "facets"), flat=True).distinct()
+        words = {"" if word is None else facet_word(word) for word in said[: MOST_WORDS + 2]}
+        if 1 < len(words) <= MOST_WORDS:
+            found[facet] = sorted(words, key=natural)
+    return found
 
 
 def _words(facets: Mapping[str, object]) -> dict[str, str]:
