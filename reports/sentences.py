@@ -69,9 +69,13 @@ def percent(value: float) -> str:
 
 
 def span(values: Sequence[float]) -> str:
-    """Shares from the least to the greatest: "66.4–77.9 %"."""
+    """Shares from the least to the greatest: "66.4 to 77.9 %"; a dash would look like an interval."""
     low, high = (number_format(rounded(end, 1, per_cent=True)) for end in (min(values), max(values)))
-    return percent(values[0]) if low == high else _("%(n)s %%") % {"n": f"{low}–{high}"}
+    return percent(values[0]) if low == high else _("%(low)s to %(high)s %%") % {"low": low, "high": high}
+
+
+def quoted(name: str) -> str:
+    return _("“%(name)s”") % {"name": name}
 
 
 def between(of: Estimate, *, as_percent: bool = False) -> str:
@@ -107,8 +111,8 @@ def levels_of(line: Line) -> str:
 
 
 def tiles(answers: Answers) -> list[Tile]:
-    """How far people agree; what a person reaches, which is the most that is asked of a judge, beside the nearest
-    judge; whether that may replace a person."""
+    """How far people agree; the human ceiling, which is the most that is asked of a judge, beside the nearest judge;
+    whether that may replace a person."""
     return [_of_people(answers), _of_ceiling(answers), _of_verdict(answers)]
 
 
@@ -124,12 +128,13 @@ def _of_people(answers: Answers) -> Tile:
         value = f"{_sign(line)} {number(line.agreement.value or 0)}{between(line.agreement)}"
         return Tile(title, value, levels_of(line) or line.rests_on, line.table)
     low, high = _ends(known)
-    value = f"{_sign(low)} {number(low.agreement.value or 0)}–{number(high.agreement.value or 0)}"
-    under = _("over %(n)s questions, lowest: %(question)s") % {"n": len(known), "question": low.name}
-    if (least := level_of(low)) and (most := level_of(high)):
-        level = least if least == most else _("%(low)s to %(high)s") % {"low": least, "high": most}
-        under = f"{level}, {under}"
-    return Tile(title, value, under, "overview")
+    values = {"low": number(low.agreement.value or 0), "high": number(high.agreement.value or 0)}
+    under = _("%(n)s questions: least on %(low)s, most on %(high)s") % {
+        "n": len(known),
+        **{name: f"{quoted(line.name)} ({level})" if (level := level_of(line)) else quoted(line.name)
+           for name, line in (("low", low), ("high", high))},
+    }  # fmt: skip
+    return Tile(title, f"{_sign(low)} " + _("%(low)s to %(high)s") % values, under, "overview")
 
 
 def _main(answers: Answers) -> list[Line]:
@@ -157,7 +162,7 @@ def _with_ceiling(answers: Answers, code: str) -> list[tuple[Line, JudgeAnswer]]
 
 
 def _of_ceiling(answers: Answers) -> Tile:
-    title = _("A person reaches")
+    title = _("The human ceiling of judges")
     nearest = answers.nearest()
     if nearest is None:
         return Tile(title, _("Cannot be said"), _no_judge(answers), "overview", known=False)
@@ -167,13 +172,24 @@ def _of_ceiling(answers: Answers) -> Tile:
         return Tile(
             title, _("Cannot be said"), _("No cell has the judge’s label and two people’s answers."), "overview"
         )
-    under = _("the human ceiling of judges; %(judge)s, which comes nearest, reaches %(share)s") % {
-        "judge": name,
-        "share": span([judge.beside_ceiling or 0.0 for _line, judge in found]),
-    }
-    return Tile(
-        title, span([judge.ceiling or 0.0 for _line, judge in found]), under, f"{found[0][0].key}.judge-figures"
-    )
+    values = {"judge": name, "share": span([judge.beside_ceiling or 0.0 for _line, judge in found])}
+    if len(found) == 1:
+        under = _("so often a person agrees with people; the judge “%(judge)s”, which comes nearest, in %(share)s")
+    else:
+        under = _(
+            "so often a person agrees with people, by question; the judge “%(judge)s”, which comes nearest, in "
+            "%(share)s: on “%(question)s” in %(worst)s where a person does in %(ceiling)s"
+        )
+        worst, of_worst = _worst(found)
+        values["question"] = worst.name
+        values["worst"], values["ceiling"] = percent(of_worst.beside_ceiling or 0.0), percent(of_worst.ceiling or 0.0)
+    ceiling = span([judge.ceiling or 0.0 for _line, judge in found])
+    return Tile(title, ceiling, under % values, f"{found[0][0].key}.judge-figures")
+
+
+def _worst(found: Sequence[tuple[Line, JudgeAnswer]]) -> tuple[Line, JudgeAnswer]:
+    """Where a judge stands farthest below the human ceiling."""
+    return max(found, key=lambda each: each[1].gap or 0.0)
 
 
 def _of_verdict(answers: Answers) -> Tile:
@@ -191,21 +207,23 @@ def _of_verdict(answers: Answers) -> Tile:
     tested = [(line, judge) for line, judge in of if judge.verdict in ("may", "may-not")]
     if not tested:
         line, judge = of[0]
-        few = answers.n_people < MINIMUM_PEOPLE or any(judge.verdict == "not-enough" for _line, judge in of)
-        under = _("%(judge)s: not enough annotators") if few else _("%(judge)s: not tested")
-        return Tile(title, _("Cannot be said"), under % {"judge": name}, table_of_test(line, judge), known=False)
+        few = next((judge.reason for _line, judge in of if judge.verdict == "not-enough" and judge.reason), "")
+        if not few and answers.n_people < MINIMUM_PEOPLE:
+            few = str(UNDEFINED[TOO_FEW_PEOPLE])
+        under = _("the judge “%(judge)s” comes nearest: %(reason)s") % {"judge": name, "reason": few or _("not tested")}
+        return Tile(title, _("Cannot be said"), under, table_of_test(line, judge), known=False)
     n = sum(judge.verdict == "may" for _line, judge in tested)
     table = table_of_test(*tested[0])
     if n == len(of):
-        under = _("%(judge)s passes the Alternative Annotator Test") % {"judge": name}
+        under = _("the judge “%(judge)s” passes the Alternative Annotator Test") % {"judge": name}
         return Tile(title, _("Yes"), under, table)
     if not n and len(tested) == len(of):
-        under = _("%(judge)s, which comes nearest, fails the Alternative Annotator Test") % {"judge": name}
+        under = _("the judge “%(judge)s”, which comes nearest, fails the Alternative Annotator Test") % {"judge": name}
         return Tile(title, _("No"), under, table)
     under = (
-        _("%(judge)s, by the Alternative Annotator Test; failed on %(failed)s, the rest is not tested")
+        _("the judge “%(judge)s”, by the Alternative Annotator Test; failed on %(failed)s, the rest is not tested")
         if len(tested) < len(of)
-        else _("%(judge)s, by the Alternative Annotator Test; failed on %(failed)s")
+        else _("the judge “%(judge)s”, by the Alternative Annotator Test; failed on %(failed)s")
     )
     value = _("On %(n)s of %(all)s questions") % {"n": n, "all": len(of)}
     return Tile(title, value, under % {"judge": name, "failed": len(tested) - n}, table)
@@ -300,7 +318,10 @@ def _beside_published(scheme: str, answers: Answers) -> list[Sentence]:
             }
             said.append(Sentence(text, line.table))
         if of.accuracy is not None and line.accuracy.value is not None:
-            text = _("Published A_h of “%(question)s” (%(source)s): %(theirs)s; here it is %(ours)s: %(how)s.") % {
+            text = _(
+                "Published share of cells in which two people agree (A_h) on “%(question)s” (%(source)s): %(theirs)s; "
+                "here it is %(ours)s: %(how)s."
+            ) % {
                 "source": of.source,
                 "theirs": percent(of.accuracy),
                 "question": line.name,
@@ -355,15 +376,15 @@ def _nearest(answers: Answers, code: str, name: str) -> Sentence:
             "%(judge)s agrees with people in %(share)s of the cells of “%(question)s”; how far a person would is not "
             "known: %(reason)s."
         ) % {
-            "judge": name,
+            "judge": quoted(name),
             "share": percent(judge.accuracy.value or 0.0),
             "question": line.name,
             "reason": judge.ceiling_reason,
         }
         return Sentence(text, f"{line.key}.judges", warns=True)
-    worst, of_worst = max(found, key=lambda each: each[1].gap or 0.0)
+    worst, of_worst = _worst(found)
     values = {
-        "judge": name,
+        "judge": quoted(name),
         "share": percent(of_worst.beside_ceiling or 0.0),
         "ceiling": percent(of_worst.ceiling or 0.0),
         "question": worst.name,
@@ -404,7 +425,7 @@ def _may_replace(answers: Answers, code: str, name: str) -> list[Sentence]:
             continue
         line, judge = here[0]
         values = {
-            "judge": name,
+            "judge": quoted(name),
             "questions": _quoted(line for line, _judge in here),
             "epsilon": number(judge.epsilon),
             "rates": _rates(here),
@@ -444,9 +465,9 @@ def _cannot_be_said(answers: Answers, judges: Sequence[tuple[str, str]]) -> list
     said = []
     for (reason, n_people, _keys), alike in by_reason.items():
         name, lines, judge = alike[0]
-        values = {"judge": name, "questions": _quoted(lines), "reason": reason, "n": n_people}
+        values = {"judge": quoted(name), "questions": _quoted(lines), "reason": reason, "n": n_people}
         if len(alike) > 1:
-            values["judges"] = _listed(each for each, _lines, _judge in alike)
+            values["judges"] = _listed(quoted(each) for each, _lines, _judge in alike)
             text = _("Whether any of %(judges)s may stand in for a person on %(questions)s cannot be said: %(reason)s.")
         elif reason == UNDEFINED[TOO_FEW_PEOPLE]:
             text = ngettext(
@@ -465,7 +486,7 @@ def _cannot_be_said(answers: Answers, judges: Sequence[tuple[str, str]]) -> list
 
 
 def _quoted(lines: Iterable[Line]) -> str:
-    return _listed(_("“%(name)s”") % {"name": line.name} for line in lines)
+    return _listed(quoted(line.name) for line in lines)
 
 
 def _rates(of: Sequence[tuple[Line, JudgeAnswer]]) -> str:

@@ -62,19 +62,19 @@ def test_judges_that_the_test_says_nothing_of_for_one_reason_share_a_sentence(st
     told = [each.text for each in sentences.about_judges(made(study)) if "“Items”" in each.text and each.warns]
 
     assert told == [
-        "Whether any of J1, J2 may stand in for a person on “Items” cannot be said: not enough annotators: the test "
-        "needs three with enough cells."
+        "Whether any of “J1”, “J2” may stand in for a person on “Items” cannot be said: not enough annotators: the "
+        "test needs three with enough cells."
     ]
 
 
 def test_a_judge_that_answers_as_three_people_do_may_stand_in_and_one_that_does_not_may_not(study: Study) -> None:
     people = {"A1": [FOUR] * 10, "A2": [FOUR] * 10, "A3": [FOUR] * 10}
     one_sheet(study, people, [FOUR] * 10)
-    assert "J1 may stand in for a person on “Items”" in said(made(study))
+    assert "“J1” may stand in for a person on “Items”" in said(made(study))
 
     other = studies.study("others")
     one_sheet(other, people, ["a" * 12] * 10)
-    assert "J1 may not stand in for a person on “Items”" in said(made(other))
+    assert "“J1” may not stand in for a person on “Items”" in said(made(other))
 
 
 def test_many_people_are_held_against_one_another_since_one_of_many_agrees_with_anything(study: Study) -> None:
@@ -90,7 +90,7 @@ def test_many_people_are_held_against_one_another_since_one_of_many_agrees_with_
     assert judge.beside_ceiling == pytest.approx((1 + 0.2) / 2)
     tiles = sentences.tiles(made(study))
     assert tiles[1].value == "80.0 %"
-    assert "J1, which comes nearest, reaches 60.0 %" in tiles[1].under
+    assert "the judge “J1”, which comes nearest, in 60.0 %" in tiles[1].under
     assert "one of many agrees with nearly any answer" in said(made(study))
     table = next(t for t in contents_of(studies.report(study)).tables if t.key.endswith("judge-figures"))
     heads = [head.key for head in table.heads]
@@ -110,7 +110,11 @@ def test_the_third_tile_says_whether_a_judge_may_replace_a_person(study: Study) 
     few = studies.study("few")
     one_sheet(few, {"A1": [FOUR] * 3, "A2": [FOUR] * 3}, [FOUR] * 3)
     tile = sentences.tiles(made(few))[2]
-    assert (tile.value, tile.under) == ("Cannot be said", "J1: not enough annotators")
+    assert (tile.value, tile.under) == (
+        "Cannot be said",
+        "the judge “J1” comes nearest: not enough annotators: the test needs three with enough cells in ten documents "
+        "or more",
+    )
 
 
 def test_agreement_has_its_level_its_interval_and_what_was_published(
@@ -127,7 +131,9 @@ def test_agreement_has_its_level_its_interval_and_what_was_published(
     assert "Agreement between people is almost perfect: Cohen’s κ = 0.86 [0.86, 0.86] (1 recipe-pair)." in text
     assert "Published κ of “Items” (They): 0.10; here it is 0.86" in text
     assert "higher, and the interval does not hold it" in text
-    assert "Published A_h of “Items” (They): 20.0 %; here it is 91.7 %" in text
+    assert (
+        "Published share of cells in which two people agree (A_h) on “Items” (They): 20.0 %; here it is 91.7 %" in text
+    )
 
 
 def test_what_reads_as_the_published_number_is_not_called_higher(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
