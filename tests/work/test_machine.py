@@ -439,21 +439,6 @@ def test_a_run_that_is_cancelled_at_the_last_moment_writes_nothing(run: Batch, m
     assert written() == []
 
 
-def test_within_a_transaction_one_looks_and_does_not_write(run: Batch, django_assert_num_queries: Any) -> None:
-    held = actions.claim(toy.PIECES, run.items.order_by("pk")[0].pk)
-    assert held is not None
-    before = Piece.objects.get(pk=held.item.pk).lease_until
-    held._renewed -= 2
-    with django_assert_num_queries(1):
-        held.look()
-        held.look()
-    assert Piece.objects.get(pk=held.item.pk).lease_until == before
-    actions.cancel(run)
-    held._renewed -= 2
-    with pytest.raises(GiveUp):
-        held.look()
-
-
 def test_a_worker_that_loads_a_model_may_be_silent_for_long(run: Batch) -> None:
     held = actions.claim(toy.PIECES, run.items.order_by("pk")[0].pk)
     assert held is not None
