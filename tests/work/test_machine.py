@@ -25,7 +25,7 @@ from tests.work.models import Batch, Piece, Written
 from tests.work.toy import claim, fresh, later, sent, started, states, work, written
 from work import actions, kinds, processes, queries, tasks
 from work.actions import Held, doing, holding, runs, spreading
-from work.outcomes import Away, GiveUp, ItemFailed, RunFailed, TryAgain
+from work.outcomes import Away, ItemFailed, RunFailed, TryAgain
 from work.states import LONG_WORK_PRIORITY, RunState
 
 pytestmark = pytest.mark.django_db
