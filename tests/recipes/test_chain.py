@@ -15,11 +15,13 @@ from django.urls import reverse
 from annotation.models import Row, Study, User
 from benchmarks import recipe_web
 from benchmarks.recipe_web import RecipeWeb
+from judges.management.commands.generate import model_called
 from judges.models import GenerationRun, Judge, Run
 from judges.runs import labelling
 from llm import actions as llm
 from llm.models import LanguageModel
 from recipes.cooking.models import Retrieval
+from recipes.memorization.chain import judges
 from recipes.memorization.chain.settings import Step
 from recipes.memorization.models import FrozenVerdict
 from tests.judges.helpers import ScriptedBackend
@@ -193,7 +195,12 @@ def test_a_model_on_a_server_does_every_step(told: Callable[..., str]) -> None:
     assert (model.backend, model.location, model.served_name) == ("openai", SERVER, MODEL)
     assert model.api_key_env == "LAB_API_KEY"
     assert GenerationRun.objects.get().model == model
-    assert set(Judge.objects.filter(model=model, method="writing").values_list("chat_template", flat=True)) == {True}
+    mine = Judge.objects.filter(model=model)
+    assert set(mine.filter(method="writing").values_list("chat_template", flat=True)) == {True}
+    roles = {"chooses", "parses", "looks", "examines"}
+    assert set(mine.values_list("name", flat=True)) == {f"{MODEL}-{role}" for role in roles}
+    other = model_called(MODEL, server="http://127.0.0.1:7/v1")
+    assert {judge.name for judge in judges.of_model(other).values()} == {f"{other.name}-{role}" for role in roles}
 
 
 @pytest.mark.django_db
