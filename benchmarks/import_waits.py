@@ -1,9 +1,11 @@
-"""How long other writers wait while a worker brings in a file of tables, or of graphs.
+"""How long other writers wait while a worker brings in a file of tables, of graphs, or of rows and columns.
 
     DATABASE_URL=sqlite:////tmp/waits.sqlite3 python -m benchmarks.import_waits TABLES.jsonl.gz [--tables 744]
     DATABASE_URL=sqlite:////tmp/waits.sqlite3 python -m benchmarks.import_waits --graphs 300
+    DATABASE_URL=sqlite:////tmp/waits.sqlite3 python -m benchmarks.import_waits --rows 20000 [--sheets 100]
 
-TABLES is a file of PizzaCommonsense; `--graphs N` makes so many recipes of twelve steps, each with two graphs. One
+TABLES is a file of PizzaCommonsense; `--graphs N` makes so many recipes of twelve steps, each with two graphs; `--rows
+N` a file of so many documents of 1,200 characters on `--sheets` sheets, with a file of ten columns for each. One
 process does the import as a worker does, all of it, from the file that was uploaded; another saves an answer of another
 study as fast as it can. The database, which should be an empty one, gets its tables first. Prints the seconds of the
 import, and of the saves during it how many there were, the median, the 99th of a hundred and the longest.
@@ -53,9 +55,11 @@ def main() -> None:
     parser.add_argument("file", type=Path, nargs="?")
     parser.add_argument("--tables", type=int, default=744)
     parser.add_argument("--graphs", type=int, default=0)
+    parser.add_argument("--rows", type=int, default=0)
+    parser.add_argument("--sheets", type=int, default=100)
     asked = parser.parse_args()
-    if (asked.file is None) == (asked.graphs == 0):
-        parser.error("Name a file of tables, or say how many --graphs.")
+    if sum(map(bool, (asked.file, asked.graphs, asked.rows))) != 1:
+        parser.error("Name a file of tables, or say how many --graphs or --rows.")
     os.environ.setdefault("PALATE_ENV", "test")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
@@ -67,7 +71,7 @@ def main() -> None:
         settings.PALATE_UPLOADS = Path(uploads)
         call_command("migrate", verbosity=0)
         saving = somebody()
-        run = graphs(asked.graphs) if asked.graphs else tables(asked.file, asked.tables)
+        run, what = brought(asked)
         connections.close_all()
         # Its own interpreter: one that is forked would share the connection, and threads would share one interpreter.
         of = multiprocessing.get_context("spawn")
@@ -85,11 +89,19 @@ def main() -> None:
     if worker.exitcode:
         raise SystemExit("The import has failed.")
     median, late = np.percentile(took, [50, 99])
-    what = f"{asked.graphs} recipes with graphs" if asked.graphs else f"{asked.tables} tables"
     print(
         f"{what}: {seconds:.1f} s; {len(took)} saves meanwhile, median {median * 1000:.0f} ms, "
         f"99th of a hundred {late * 1000:.0f} ms, longest {max(took):.2f} s"
     )
+
+
+def brought(asked: argparse.Namespace) -> tuple[int, str]:
+    """The import that waits to be taken up, and what it brings."""
+    if asked.graphs:
+        return graphs(asked.graphs), f"{asked.graphs} recipes with graphs"
+    if asked.rows:
+        return rows(asked.rows, asked.sheets), f"{asked.rows} rows on {asked.sheets} sheets"
+    return tables(asked.file, asked.tables), f"{asked.tables} tables"
 
 
 def somebody() -> Assignment:
@@ -161,6 +173,21 @@ def graphs(n: int) -> int:
     ]
     file = SimpleUploadedFile("graphs.json", json.dumps({"recipes": told}).encode())
     return int(exchange.start(study=study, files=[file], replace=False, by=None).pk)
+
+
+def rows(n: int, sheets: int) -> int:
+    from django.core.files.uploadedfile import SimpleUploadedFile
+
+    from annotation.exchange import background
+
+    text = "It is stirred until it is smooth. " * 36
+    lines = (f"Sheet {k % sheets},Document {k},Title {k},{text}{k}\n" for k in range(n))
+    columns = (f"Sheet {sheet},{what}\n" for sheet in range(sheets) for what in range(10))
+    files = {
+        "rows": SimpleUploadedFile("rows.csv", ("sheet,row,title,evidence\n" + "".join(lines)).encode()),
+        "columns": SimpleUploadedFile("columns.csv", ("sheet,what\n" + "".join(columns)).encode()),
+    }
+    return int(background.start_import(study=stored("rows", ASKED), files=files, by=None).pk)
 
 
 def importing(run: int, uploads: str, ready: Event, go: Event) -> None:

@@ -27,7 +27,9 @@ from annotation.queries import arriving
 
 # After so long without a sign of it, an import is taken for dead.
 STALE = timedelta(minutes=10)
-# Assignments that are deleted in one transaction.
+# While nothing is written, so often a sign of it.
+_BEAT = timedelta(seconds=20)
+# Assignments, or rows, that are deleted in one transaction.
 _AT_ONCE = 2000
 _SHOWN_AT_ONCE = 5000
 _SHEETS_AT_ONCE = 50
@@ -101,6 +103,14 @@ def still(arrival: Arrival) -> None:
         raise Refused(_("The import had stood still for too long and was taken back. Import the file again."))
 
 
+def beat(arrival: Arrival, more: Callable[[], None]) -> None:
+    """Now and then while nothing is written; `more` is called each time. Raises as `still`, and what `more` raises."""
+    if timezone.now() - arrival.beat_at > _BEAT:
+        arrival.beat_at = timezone.now()
+        still(arrival)
+    more()
+
+
 def note_made(arrival: Arrival, kind: str, keys: Sequence[int]) -> None:
     """Before anything is written under these keys, or in the same transaction."""
     arrival.made[kind] = [*arrival.made.get(kind, []), *spans(keys)]
@@ -113,16 +123,19 @@ HIDDEN = arriving()
 def show(arrival: Arrival) -> None:
     """Make all that came seen, in the transaction of the caller, and end the import.
 
-    On SQLite, where everybody else waits for that, many assignments are only settled to be shown: `go_on` does it.
+    On SQLite, where everybody else waits for that, many assignments or rows are only settled to be shown: `go_on`
+    does it.
     """
     still(arrival)
-    keys = arrival.made.get("assignments", [])
-    if connection.vendor == "sqlite" and sum(last - first + 1 for first, last in keys) > _SHOWN_AT_ONCE:
+    keys = {kind: arrival.made.get(kind, []) for kind in _SHOWN}
+    n = sum(last - first + 1 for spans_ in keys.values() for first, last in spans_)
+    if connection.vendor == "sqlite" and n > _SHOWN_AT_ONCE:
         arrival.made["shown"] = []
         arrival.save(update_fields=["made"])
         return
-    for first, last in keys:
-        _show(first, last)
+    for kind, do in _SHOWN.items():
+        for first, last in keys[kind]:
+            do(first, last)
     _end(arrival)
 
 
@@ -130,21 +143,29 @@ def go_on(arrival: Arrival) -> None:
     """Show what `show` has left, in short transactions. From `show` on an import is not taken back any more."""
     if "shown" not in arrival.made:
         return
-    for first, last in _parts(arrival.made.get("assignments", [])):
-        with _part(arrival):
-            _show(first, last)
+    for kind, do in _SHOWN.items():
+        for first, last in _parts(arrival.made.get(kind, [])):
+            with _part(arrival):
+                do(first, last)
     with transaction.atomic():
         _end(arrival)
 
 
-def _show(first: int, last: int) -> None:
+def _show_assignments(first: int, last: int) -> None:
     came = Assignment.objects.filter(HIDDEN, pk__range=(first, last))
     came.update(state=State.SUBMITTED, submitted_at=F("started_at"), handed_to=None)
 
 
+def _show_rows(first: int, last: int) -> None:
+    # Somebody may have withdrawn one that was shown in an earlier part.
+    came = Row.objects.filter(pk__range=(first, last), withdrawn_at__isnull=False, withdrawn_by=None)
+    came.update(withdrawn_at=None, withdrawn_reason="")
+
+
+_SHOWN = {"assignments": _show_assignments, "rows": _show_rows}
+
+
 def _end(arrival: Arrival) -> None:
-    for span in arrival.made.get("rows", []):
-        Row.objects.filter(pk__range=span).update(withdrawn_at=None, withdrawn_reason="")
     Arrival.objects.filter(pk=arrival.pk, key=arrival.key).delete()
 
 

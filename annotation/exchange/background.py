@@ -25,7 +25,8 @@ from annotation.exchange import arrivals, uploads
 from annotation.exchange.json_tables import open_labels
 from annotation.exchange.label_imports import Doing, import_labels
 from annotation.exchange.label_reading import LabelImport
-from annotation.exchange.row_imports import Imported, ImportRefused, import_rows, translated
+from annotation.exchange.row_imports import Imported, ImportRefused, translated
+from annotation.exchange.rows_and_columns import import_rows
 from annotation.exchange.tables import TableError, open_table
 from annotation.models import Import, ImportPart, Study, User
 from work import actions as work
@@ -34,7 +35,7 @@ from work.kinds import Kind
 from work.outcomes import ItemFailed, NotYet
 from work.states import SHORT_WORK_PRIORITY
 
-# An import of rows is one transaction: its lease cannot be renewed where others would see it.
+# For so long a pack may read a file before it gives a sign of life.
 LONGEST = timedelta(hours=2)
 # How often an importer tells how far it is.
 EVERY_S = 1.0
@@ -180,24 +181,22 @@ def _read(run: Import, held: Held[ImportPart]) -> None:
             outcome = {"sentences": imported.sentences(), "nothing_new": imported.nothing_new}
             Import.objects.filter(pk=run.pk).update(outcome=outcome)
 
+    by = replace(doing(run, held), at_end=finish)
     with ExitStack() as stack:
 
-        def opened(part: str, how: Any, look: Callable[[], None]) -> Any:
+        def opened(part: str, how: Any) -> Any:
             if part not in run.files:
                 return None
             own, stored = run.files[part]
-            stream = stack.enter_context(uploads.open_watched(stored, look))
+            stream = stack.enter_context(uploads.open_watched(stored, held.beat))
             return how(stream, name=own, max_bytes=settings.PALATE_MAX_IMPORT_BYTES)
 
         if run.what == Import.What.LABELS:
             how = LabelImport(**{**run.how, "ignore": tuple(run.how["ignore"])})
-            by = replace(doing(run, held), at_end=finish)
-            import_labels(study=run.study, table=opened("labels", open_labels, held.beat), how=how, doing=by)
+            import_labels(study=run.study, table=opened("labels", open_labels), how=how, doing=by)
             return
-        held.hold(LONGEST)
-        with transaction.atomic():
-            rows, columns = (opened(part, open_table, held.look) for part in ("rows", "columns"))
-            finish(import_rows(study=run.study, rows=rows, columns=columns))
+        rows, columns = (opened(part, open_table) for part in ("rows", "columns"))
+        import_rows(study=run.study, rows=rows, columns=columns, doing=by)
 
 
 def _one_by_one(run: Import, held: Held[ImportPart]) -> Iterator[tuple[str, BinaryIO]]:

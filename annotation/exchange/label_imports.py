@@ -12,7 +12,6 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -62,7 +61,6 @@ LARGE = 2**18
 _PART = 4000
 # Those that are not plain take longer, as each has to be an object.
 _CHECKED = 1000
-_BEAT = timedelta(seconds=20)
 
 
 @dataclass(frozen=True)
@@ -143,7 +141,7 @@ def _import_in_parts(
         locked = Study.objects.select_related("scheme").get(pk=study.pk)
         with transaction.atomic():
             coming = NewSheets(locked, sheets, arrival)
-        importer = _checked(Answers(locked, table, how, coming), partial(_beat, arrival, beat))
+        importer = _checked(Answers(locked, table, how, coming), partial(arrivals.beat, arrival, beat))
         if doing is not None:
             importer.told = doing.told
         importer.write_in_parts(arrival)
@@ -160,14 +158,6 @@ def _import_in_parts(
         raise
     arrivals.go_on(arrival)
     return importer.all.imported
-
-
-def _beat(arrival: Arrival, beat: Callable[[], None]) -> None:
-    """Now and then while nothing is written."""
-    if timezone.now() - arrival.beat_at > _BEAT:
-        arrival.beat_at = timezone.now()
-        arrivals.still(arrival)
-    beat()
 
 
 def study_from_labels(

@@ -147,21 +147,6 @@ class Cell(NamedTuple):
         return f"{self.question.title}: {self.column.name}" if self.column.name else self.question.title
 
 
-class _PlannedSheets(Sheets):
-    """Sheets, of which those that are missing are made later; until then their keys are negative."""
-
-    def __init__(self, study: Study, imported: Imported, *, create: bool) -> None:
-        super().__init__(study, imported, create=create)
-        self._last_key = 0
-
-    def key(self) -> int:
-        self._last_key -= 1
-        return self._last_key
-
-    def _added(self, title: str) -> Sheet:
-        return Sheet(pk=self.key(), study=self.study, title=title)
-
-
 class Answers:
     """The answers of a file, found in the study or made for it; `problems` says what could not be."""
 
@@ -176,7 +161,7 @@ class Answers:
         self.headings = how.headings_of(table)
         self.problems = Problems(table.name)
         self.imported = Imported(unread=self.headings.unread)
-        self.sheets = _PlannedSheets(study, self.imported, create=how.create)
+        self.sheets = Sheets(study, self.imported, create=how.create)
         self._gone: list[Column] = []  # blank columns that make way
         sections = study.scheme.sections.prefetch_related("questions__options")
         self.sections = {section.key: section for section in sections}
@@ -379,7 +364,7 @@ class Answers:
     def make(self, arrival: Arrival | None = None) -> None:
         """Make the sheets, columns and raters that are missing; only once there is no problem. What `arrival` is told
         of can be taken back."""
-        sheets = [sheet for sheet in self.sheets.by_title.values() if sheet.pk < 0]
+        sheets = self.sheets.planned
         keys: dict[int, int] = {}  # planned -> made
         blanks: dict[tuple[int, str], Column] = {}
         for sheet in sheets:

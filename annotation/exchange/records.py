@@ -1,7 +1,7 @@
 """What the headings of a file mean, and the typed records below them: labels, rows, columns.
 
 Pure Python: no Django, no database. Which rater, row or option of a study a word of the file is, is decided in
-`row_imports` and `label_imports` beside this; docs/import.md describes the files for those who write them.
+`rows_and_columns` and `label_imports` beside this; docs/import.md describes the files for those who write them.
 """
 
 from __future__ import annotations

@@ -1,31 +1,23 @@
-"""Importing rows and columns from tables, and what all imports share. A file with a problem changes nothing at all."""
+"""What all imports share. A file with a problem changes nothing at all."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from django.core.exceptions import ValidationError
-from django.core.validators import URLValidator
 from django.db import IntegrityError, transaction
-from django.db.models import Max, Q
+from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation import actions
 from annotation.actions import Refused
-from annotation.evidence import kinds
-from annotation.evidence.blocks import blocks_to_json
 from annotation.exchange import arrivals
-from annotation.exchange.records import RowHeadings, RowRecord, column_records, row_headings, row_records
-from annotation.exchange.tables import MAX_PROBLEMS_SHOWN, FileTable, Lines, Problems
-from annotation.models import Assignment, Column, Label, Rater, Row, Section, Sheet, Study
-from annotation.scheme.spec import RowSpec, SectionSpec, facet_word
+from annotation.exchange.tables import MAX_PROBLEMS_SHOWN, Lines, Problems
+from annotation.models import Assignment, Column, Label, Rater, Section, Sheet, Study
+from annotation.scheme.spec import SectionSpec
 from base.sentences import Sentence, gettext_noop
-
-_BATCH = 500  # rows held in memory at once, with their evidence
 
 
 class ImportRefused(Refused):
@@ -161,10 +153,12 @@ def changed_meanwhile() -> str:
 
 
 class Sheets:
-    """The sheets of a study by title, made when missing if `create`."""
+    """The sheets of a study by title. Those that are missing are planned if `create`: they are made later, and their
+    keys are negative until then."""
 
     def __init__(self, study: Study, imported: Imported, *, create: bool) -> None:
         self.study, self.imported, self.create = study, imported, create
+        self._last_key = 0
         self.by_title = {sheet.title: sheet for sheet in study.sheets.order_by("position")}
 
     def get(self, title: str | None) -> Sheet:
@@ -189,12 +183,18 @@ class Sheets:
                 sheet=title,
             )
         check_length(title, 200)
-        self.by_title[title] = sheet = self._added(title)
+        self.by_title[title] = sheet = Sheet(pk=self.key(), study=self.study, title=title)
         self.imported.sheets += 1
         return sheet
 
-    def _added(self, title: str) -> Sheet:
-        return actions.add_sheet(study=self.study, title=title, columns={})
+    def key(self) -> int:
+        """One that nothing planned has yet."""
+        self._last_key -= 1
+        return self._last_key
+
+    @property
+    def planned(self) -> list[Sheet]:
+        return [sheet for sheet in self.by_title.values() if sheet.pk < 0]
 
 
 def check_length(text: str, limit: int) -> None:
@@ -273,166 +273,6 @@ def more_columns(
         for position, whole in zip(positions, facets, strict=True)
     ]
     return left, new, gone
-
-
-# --- rows and columns of a file -------------------------------------------------------------------------------------
-
-
-def import_rows(*, study: Study, rows: FileTable | None, columns: FileTable | None = None) -> Imported:
-    """Add the rows and columns of two files; sheets that they name and the study has not are made.
-
-    What stands in the study already, word for word, is left as it is. Columns of a file without a column “sheet” go to
-    each sheet that the file of rows names.
-
-    Raises:
-        ImportRefused: with the problems of both files; nothing is changed then.
-        TableError: a file, or its headings, cannot be read; nothing is changed then.
-    """
-    imported = Imported()
-    found = [Problems(table.name) for table in (rows, columns) if table]
-    with one_import(study) as locked:
-        sheets = Sheets(locked, imported, create=True)
-        named: dict[str, Sheet] = {}
-        if rows is not None:
-            headings = row_headings(
-                rows.header, kinds.known(locked.scheme.parsed.block_kinds), locked.scheme.parsed.row.keys
-            )
-            imported.unread = headings.unread
-            named = _import_rows(rows, headings, sheets, found[0], imported)
-        if columns is not None:
-            _import_columns(columns, sheets, named, found[-1], imported)
-        if any(problems.total for problems in found):
-            raise ImportRefused(*found)
-    return imported
-
-
-def _import_rows(
-    table: FileTable, headings: RowHeadings, sheets: Sheets, problems: Problems, imported: Imported
-) -> dict[str, Sheet]:
-    """Write the rows in batches; the caller rolls back if there were problems. Returns the sheets named in the file."""
-    named: dict[str, Sheet] = {}
-    seen: dict[tuple[int, str], int] = {}
-    records = row_records(table, headings, problems)
-    while batch := list(itertools.islice(records, _BATCH)):
-        checked = []
-        for record in batch:
-            try:
-                sheet = sheets.get(record.sheet)
-                _check_row(record)
-            except Unresolved as error:
-                problems.add(record.line, error.template, **error.values)
-                continue
-            named[sheet.title] = sheet
-            first = seen.setdefault((sheet.pk, record.name), record.line)
-            if first == record.line:
-                checked.append((sheet, record))
-            else:
-                problems.add(
-                    record.line,
-                    gettext_noop("“%(sheet)s” has the row “%(row)s” on line %(first)s already."),
-                    sheet=sheet.title,
-                    row=record.name,
-                    first=first,
-                )
-        _write_rows(checked, sheets.study.scheme.parsed.row, problems, imported)
-    return named
-
-
-_url = URLValidator(schemes=["http", "https"])
-
-
-def _check_row(record: RowRecord) -> None:
-    check_length(record.name, 200)
-    check_length(record.title, 500)
-    check_length(record.url, 2000)
-    check_length(record.language, 12)
-    if record.url:
-        try:
-            _url(record.url)
-        except ValidationError:
-            raise Unresolved(
-                gettext_noop("“%(url)s” is no address of a web page (https://…)."), url=record.url[:100]
-            ) from None
-
-
-def _write_rows(
-    checked: Sequence[tuple[Sheet, RowRecord]], spec: RowSpec, problems: Problems, imported: Imported
-) -> None:
-    of_sheets = {sheet.pk for sheet, _record in checked}
-    standing = {
-        (row.sheet_id, row.name): row
-        for row in Row.objects.filter(sheet__in=of_sheets, name__in=[record.name for _sheet, record in checked])
-    }
-    last = Row.objects.filter(sheet__in=of_sheets).order_by().values_list("sheet").annotate(last=Max("position"))
-    positions = dict.fromkeys(of_sheets, 0) | {pk: position + 1 for pk, position in last}
-    new = []
-    for sheet, record in checked:
-        row = Row(
-            sheet=sheet,
-            name=record.name,
-            title=record.title,
-            url=record.url,
-            language=record.language,
-            evidence=blocks_to_json(record.blocks),
-            facets=spec.facets_of(record.facets),
-        )
-        old = standing.get((sheet.pk, record.name))
-        if old is None:
-            row.position = positions[sheet.pk]
-            positions[sheet.pk] += 1
-            new.append(row)
-        elif all(getattr(old, name) == getattr(row, name) for name in ("title", "url", "language", "evidence")) and all(
-            facet_word(old.facets.get(facet, "")) == row.facets.get(facet, "") for facet in record.facets
-        ):
-            imported.unchanged += 1
-        else:
-            problems.add(
-                record.line,
-                gettext_noop("“%(sheet)s” has a row “%(row)s” with another text. Give this one a name of its own."),
-                sheet=sheet.title,
-                row=record.name,
-            )
-    Row.objects.bulk_create(new)
-    imported.rows += len(new)
-
-
-def _import_columns(
-    table: FileTable, sheets: Sheets, named: Mapping[str, Sheet], problems: Problems, imported: Imported
-) -> None:
-    sections = {section.key: section for section in sheets.study.scheme.sections.all()}
-    wanted: dict[tuple[Sheet, str], dict[tuple[str, ...], tuple[int, dict[str, str]]]] = {}
-    for record in column_records(table, problems):
-        try:
-            section = find_section(sections, record.section)
-            facets = check_facets(dict(record.facets), section.spec)
-            into = list(named.values()) if record.sheet is None and named else [sheets.get(record.sheet)]
-        except Unresolved as error:
-            problems.add(record.line, error.template, **error.values)
-            continue
-        for sheet in into:
-            there = wanted.setdefault((sheet, section.key), {})
-            first, _facets = there.setdefault(tuple(facets.values()), (record.line, facets))
-            if first != record.line:
-                problems.add(
-                    record.line,
-                    gettext_noop("“%(sheet)s” has the column “%(column)s” on line %(first)s already."),
-                    sheet=sheet.title,
-                    column=column_name(facets),
-                    first=first,
-                )
-    for (sheet, key), of_section in wanted.items():
-        present = list(Column.objects.filter(sheet=sheet, section=sections[key]))
-        standing = [column.facets for column in present]
-        new = {line: facets for line, facets in of_section.values() if facets not in standing}
-        imported.unchanged += len(of_section) - len(new)
-        if not new:
-            continue
-        if Assignment.objects.filter(row__sheet=sheet).exists():
-            for line, facets in new.items():
-                problems.add(line, COLUMNS_STAND, sheet=sheet.title, column=column_name(facets))
-        else:
-            add_columns(sheet=sheet, section=sections[key], present=present, facets=list(new.values()))
-            imported.columns += len(new)
 
 
 COLUMNS_STAND = gettext_noop(

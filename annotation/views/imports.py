@@ -22,7 +22,8 @@ from annotation.exchange.background import cancel_import, is_large, percent_read
 from annotation.exchange.json_tables import open_labels
 from annotation.exchange.label_imports import import_labels
 from annotation.exchange.label_reading import LabelImport
-from annotation.exchange.row_imports import Imported, ImportRefused, import_rows, translated
+from annotation.exchange.row_imports import Imported, ImportRefused, translated
+from annotation.exchange.rows_and_columns import import_rows
 from annotation.exchange.tables import FileTable, TableError, open_table
 from annotation.models import Import, Role, Study
 from annotation.people.access import AppRequest, for_roles

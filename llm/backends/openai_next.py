@@ -10,7 +10,7 @@ log-probabilities (llama.cpp). Tokens are the server's own, from its `/tokenize`
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from llm.backends.base import BackendError, Unavailable
@@ -39,10 +39,10 @@ _LISTED = (256, 8192, 1_000_000)
 
 
 class Way(NamedTuple):
-    """How a server is asked. `ask`: log P of each label behind each prefix, in nats, by the label."""
+    """How a server is asked. `ask`: of each prefix, log P in nats of the labels that are wanted behind it, by label."""
 
     name: str
-    ask: Callable[[Session, Sequence[Ids], Sequence[int]], list[dict[int, float]]]
+    ask: Callable[[Session, Mapping[Ids, Sequence[int]]], list[dict[int, float]]]
 
 
 class Cut(NamedTuple):
@@ -107,9 +107,12 @@ def _look_again(session: Session, text: str, ids: Ids) -> None:
 
 def sums(session: Session, way: Way, asked: Cut) -> list[float]:
     """log P of each ending behind the prompt, in nats. One request, of llama.cpp one an inner node of their tree."""
-    prefixes = sorted({asked.prompt + ending[:n] for ending in asked.endings for n in range(len(ending))}, key=len)
-    labels = sorted({token for ending in asked.endings for token in ending})
-    found = dict(zip(prefixes, way.ask(session, prefixes, labels), strict=True))
+    behind: dict[Ids, set[int]] = {}
+    for ending in asked.endings:
+        for n, token in enumerate(ending):
+            behind.setdefault(asked.prompt + ending[:n], set()).add(token)
+    wanted = {prefix: sorted(behind[prefix]) for prefix in sorted(behind, key=len)}
+    found = dict(zip(wanted, way.ask(session, wanted), strict=True))
     return [
         math.fsum(found[asked.prompt + ending[:n]][token] for n, token in enumerate(ending)) for ending in asked.endings
     ]
@@ -159,7 +162,7 @@ def _tried(session: Session) -> str | None:
         theirs = (None, None)
     for way in WAYS:
         try:
-            found = way.ask(session, [ids[:-2], ids[:-1]], sorted(set(ids[-2:])))
+            found = way.ask(session, {ids[:-2]: [ids[-2]], ids[:-1]: [ids[-1]]})
         except BackendError as error:
             _raise_unless_unknown(error)
             passing |= not error.permanent
@@ -185,8 +188,9 @@ def _shared(first: Ids, second: Ids) -> int:
 # The servers' own
 
 
-def _by_completions(session: Session, prefixes: Sequence[Ids], labels: Sequence[int]) -> list[dict[int, float]]:
+def _by_completions(session: Session, wanted: Mapping[Ids, Sequence[int]]) -> list[dict[int, float]]:
     """vLLM: `logprob_token_ids` of its completions, several prompts a request (its pull request 43463)."""
+    prefixes, labels = list(wanted), _all(wanted)
     answer = session.ask(
         "POST",
         "/completions",
@@ -221,8 +225,9 @@ def _by_completions(session: Session, prefixes: Sequence[Ids], labels: Sequence[
     return found
 
 
-def _by_score(session: Session, prefixes: Sequence[Ids], labels: Sequence[int]) -> list[dict[int, float]]:
+def _by_score(session: Session, wanted: Mapping[Ids, Sequence[int]]) -> list[dict[int, float]]:
     """SGLang: `/v1/score` of a decoder, whose scores without a softmax over the labels are probabilities."""
+    prefixes, labels = list(wanted), _all(wanted)
     n_shared = len(prefixes[0]) - 1  # an item has one token at least
     answer = session.ask(
         "POST",
@@ -243,9 +248,10 @@ def _by_score(session: Session, prefixes: Sequence[Ids], labels: Sequence[int]) 
     return [{label: _log(value) for label, value in zip(labels, of_prefix, strict=True)} for of_prefix in scores]
 
 
-def _by_n_probs(session: Session, prefixes: Sequence[Ids], labels: Sequence[int]) -> list[dict[int, float]]:
-    """llama.cpp: `n_probs` of its own completions, which leaves out whatever its samplers do."""
-    return [_listed(session, prefix, labels) for prefix in prefixes]
+def _by_n_probs(session: Session, wanted: Mapping[Ids, Sequence[int]]) -> list[dict[int, float]]:
+    """llama.cpp: `n_probs` of its own completions, which leaves out whatever its samplers do. Of each prefix only what
+    is wanted there: what continues another option is nowhere among its first thousands, and all are megabytes."""
+    return [_listed(session, prefix, labels) for prefix, labels in wanted.items()]
 
 
 def _listed(session: Session, prefix: Ids, labels: Sequence[int]) -> dict[int, float]:
@@ -275,6 +281,10 @@ def _listed(session: Session, prefix: Ids, labels: Sequence[int]) -> dict[int, f
         if all(str(label) in known for label in labels) or len(listed) < n:
             break
     return _of_labels(known, labels)
+
+
+def _all(wanted: Mapping[Ids, Sequence[int]]) -> list[int]:
+    return sorted({label for labels in wanted.values() for label in labels})
 
 
 def _of_labels(listed: dict[str, Any], labels: Sequence[int]) -> dict[int, float]:

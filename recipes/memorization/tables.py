@@ -207,11 +207,13 @@ def _compared(report: StudyReport, question: QuestionReport, facet: str, title: 
         ),
         rows=tuple(rows),
         how=_(
-            "System-level probabilistic assessment (Ethayarajh and Jurafsky 2022): how probable it is that a text of "
-            "the first is preferred to one of the second, 0.5 where neither is. Each rater's probability is counted "
-            "out of that rater's own preferences within a dish, a tie counting half; numbers of different raters are "
-            "never set against each other. Where the interval by dishes leaves 0.5 out, the difference is more than "
-            "the choice of dishes would make. Of many comparisons one in twenty leaves it out by chance."
+            "System-level probabilistic assessment (Ethayarajh and Jurafsky 2022): the probability that a rater "
+            "prefers a text of the first to one of the second, 0.5 where neither is preferred; the mean over raters "
+            "and dishes. In that paper raters state the probability. Here each rater's is estimated from that rater's "
+            "own preferences: of all pairs of texts for a dish, one of each, the share in which the first is "
+            "preferred, a tie counting half. Numbers of different raters are never set against each other. Where the "
+            "interval by dishes leaves 0.5 out, the difference is more than the choice of dishes would make. Of many "
+            "comparisons one in twenty leaves it out by chance."
         ),
     )
 

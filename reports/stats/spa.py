@@ -1,12 +1,13 @@
 """Which of two systems is preferred, by system-level probabilistic assessment (SPA).
 
 A rater says with what probability they would prefer an output of the one system to an output of the other; the mean of
-these probabilities over raters says which system is preferred, and it is held against 0.5 (Ethayarajh and Jurafsky
-2022, The Authenticity Gap in Human Evaluation). Nothing is assumed about a scale: what one rater calls 7
-need not be what another calls 7, since probabilities of one rater alone are made of one rater's own comparisons.
+these probabilities says which system is preferred, and it is held against 0.5 (Ethayarajh and Jurafsky 2022, The
+Authenticity Gap in Human Evaluation). Nothing is assumed about a scale: what one rater calls 7 need not be what another
+calls 7, since probabilities of one rater alone are made of one rater's own comparisons.
 
-Where raters did not state the probability, it is counted out of their preferences among outputs for one input: of all
-pairs of outputs, one of each system, the share in which the first is preferred, a tie counting half.
+Where raters did not state the probability, it is estimated from their preferences among outputs for one input: of all
+pairs of outputs, one of each system, the share in which the first is preferred, a tie counting half. There is one such
+assessment a rater and input, and all weigh alike.
 
 The paper takes assessments for independent (Student's t). Assessments of the same input are not: `spa` gives the
 interval of both kinds, and the one by inputs is what a report shows.

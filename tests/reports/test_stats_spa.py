@@ -69,6 +69,22 @@ def test_raters_who_use_the_scale_otherwise_and_prefer_alike_count_alike() -> No
     assert found.probability == pytest.approx(2 / 3)
 
 
+def test_the_example_of_the_documentation_by_hand() -> None:
+    """docs/statistics.md: anna likes 9 and 4 of A and 4 of B for one input, 3 and 7 for the other; ben 8 and 8."""
+    assessed = spa.from_preferences(
+        value=[9, 4, 4, 3, 7, 8, 8], system=[0, 0, 1, 0, 1, 0, 1], input=[0, 0, 0, 1, 1, 0, 0],
+        rater=[0, 0, 0, 0, 0, 1, 1], first=0, second=1,
+    )  # fmt: skip
+    by = list(zip(assessed.input.tolist(), assessed.rater.tolist(), assessed.probability.tolist(), strict=True))
+    assert by == [(0, 0, 0.75), (0, 1, 0.5), (1, 0, 0.0)]
+    found = spa.spa(assessed)
+    assert found.probability == pytest.approx(1.25 / 3)
+    # Residuals 1/3 + 1/12 of the first input and -5/12 of the second: error sqrt(2 * (5/12)**2 * 2 / 1) / 3 = 5/18.
+    assert found.clustered is not None
+    assert found.clustered.p_value == pytest.approx(2 * stats.t.sf((0.5 - 1.25 / 3) / (5 / 18), 1))
+    assert (found.clustered.low, found.clustered.high) == (0.0, 1.0)
+
+
 answers = st.lists(
     st.tuples(st.integers(1, 4), st.integers(0, 2), st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=40
 )

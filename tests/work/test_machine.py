@@ -25,7 +25,7 @@ from tests.work.models import Batch, Piece, Written
 from tests.work.toy import claim, fresh, later, sent, started, states, work, written
 from work import actions, kinds, processes, queries, tasks
 from work.actions import Held, doing, holding, runs, spreading
-from work.outcomes import Away, GiveUp, ItemFailed, RunFailed, TryAgain
+from work.outcomes import Away, ItemFailed, RunFailed, TryAgain
 from work.states import LONG_WORK_PRIORITY, RunState
 
 pytestmark = pytest.mark.django_db
@@ -437,21 +437,6 @@ def test_a_run_that_is_cancelled_at_the_last_moment_writes_nothing(run: Batch, m
     meanwhile(lambda _held: bool(actions.cancel(run)) and None)
     assert work(run) == 0
     assert written() == []
-
-
-def test_within_a_transaction_one_looks_and_does_not_write(run: Batch, django_assert_num_queries: Any) -> None:
-    held = actions.claim(toy.PIECES, run.items.order_by("pk")[0].pk)
-    assert held is not None
-    before = Piece.objects.get(pk=held.item.pk).lease_until
-    held._renewed -= 2
-    with django_assert_num_queries(1):
-        held.look()
-        held.look()
-    assert Piece.objects.get(pk=held.item.pk).lease_until == before
-    actions.cancel(run)
-    held._renewed -= 2
-    with pytest.raises(GiveUp):
-        held.look()
 
 
 def test_a_worker_that_loads_a_model_may_be_silent_for_long(run: Batch) -> None:

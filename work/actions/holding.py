@@ -86,13 +86,6 @@ class Held(Generic[I]):
         if time.monotonic() - self._renewed >= 1:
             self.hold()
 
-    def look(self) -> None:
-        """As `beat`, for who is inside a transaction: nobody else would see the lease. Writes nothing."""
-        if time.monotonic() - self._renewed >= 1:
-            self._renewed = time.monotonic()
-            if not self.still().exists():
-                raise GiveUp
-
     @contextmanager
     def quiet(self, longest: timedelta) -> Iterator[None]:
         """While something is done that cannot `beat`; raises as `hold`, before and after it."""

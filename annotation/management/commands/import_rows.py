@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.exchange.row_imports import import_rows
+from annotation.exchange.rows_and_columns import import_rows
 from annotation.exchange.tables import open_table
 from annotation.management.telling import problems_told
 from annotation.models import Study

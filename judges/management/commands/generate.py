@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from annotation.models import Scheme, Study
@@ -14,7 +15,8 @@ from judges.generating.planning import Wanted
 from judges.management.telling import one_called, refusals_told, study_called
 from judges.models import GenerationRun
 from llm import actions as llm
-from llm.backends.base import BackendError
+from llm import registry
+from llm.backends.base import BackendError, Use
 from llm.generating import wordings
 from llm.generating.wordings import PromptType, WordingsRefused
 from llm.models import LanguageModel
@@ -35,7 +37,7 @@ class Command(RunCommand):
         parser.add_argument(
             "model", help="name of a stored model; or a folder, a .gguf file, a hub id, or package:NAME of a new one"
         )
-        parser.add_argument("--gguf-file", default="", help="of a folder or package with several")
+        add_where(parser)
         parser.add_argument(
             "--type", action="append", metavar="KEY", help="of the shipped types of prompts; all when left out"
         )
@@ -49,9 +51,11 @@ class Command(RunCommand):
             "--rows", default="", metavar="ANSWER", help="those with a chosen answer, as choice.examined=yes"
         )
 
-    def handle(self, *, study: str, model: str, gguf_file: str, verbosity: int, **asked: Any) -> None:
+    def handle(self, *, study: str, model: str, verbosity: int, **asked: Any) -> None:
         self.prepare(verbosity=verbosity)
-        of, by = study_called(study), model_called(model, gguf_file=gguf_file)
+        of, by = study_called(study), model_called(model, **where_of(asked))
+        if announced := by.announced:
+            self.stdout.write(f"Texts are written by {announced}.")
         run = self._run(of, by, **asked)
         self.work(run)
         if failed := work.progress(run).failed:
@@ -111,19 +115,53 @@ def _is_the_same(run: GenerationRun, wanted: Wanted, answer: str) -> bool:
     )
 
 
-def model_called(name: str, *, gguf_file: str = "") -> LanguageModel:
-    """A stored model, by its name; else one at that place, stored now.
+def add_where(parser: ArgumentParser) -> None:
+    """Where a new model is: the arguments that `where_of` reads."""
+    parser.add_argument("--gguf-file", default="", help="of a folder or package with several")
+    parser.add_argument(
+        "--server",
+        default="",
+        metavar="URL",
+        help="of an OpenAI-compatible server, up to and with the version; the model is named as the server names it",
+    )
+    parser.add_argument(
+        "--key-variable", default="", metavar="NAME", help="the environment variable that holds the server's key"
+    )
+
+
+def where_of(asked: Mapping[str, Any]) -> dict[str, str]:
+    """What `add_where` asked for, for `model_called`."""
+    return {key: asked[key] for key in ("gguf_file", "server", "key_variable")}
+
+
+def model_called(name: str, *, gguf_file: str = "", server: str = "", key_variable: str = "") -> LanguageModel:
+    """A stored model, by its name; else one at that place, or of that name on the server, stored now.
 
     Raises:
         CommandError: neither is there.
     """
+    if server:
+        place = {"backend": "openai", "location": server, "served_name": name, "api_key_env": key_variable}
+        return _stored(gguf_file=gguf_file, **place)
+    if key_variable:
+        raise CommandError("A key is for a model on a server: give its --server.")
     found = LanguageModel.objects.filter(name=name).first()
     if found is not None:
         return found
     if ":" not in name and "/" not in name and not Path(name).exists():
         return one_called(name, LanguageModel.objects.all())  # tells which there are
+    return _stored(location=name, gguf_file=gguf_file)
+
+
+def _stored(**place: str) -> LanguageModel:
+    """Stored unless it could never write."""
+    model = LanguageModel(**place)
     try:
-        return llm.store_model(location=name, gguf_file=gguf_file)
+        model.clean()
+        registry.refuse(model, Use.GENERATE, chat_template=True)
+        return llm.store_model(**place)
+    except ValidationError as error:
+        raise CommandError(" ".join(error.messages)) from error
     except BackendError as error:
         raise CommandError(str(error)) from error
 

@@ -23,7 +23,8 @@ _LONGEST = {CHOOSES: 300, PARSES: 900, EXAMINES: 60}  # tokens of an answer
 def of_model(
     model: LanguageModel, *, chat_form: bool = True, longest: Mapping[str, int] | None = None
 ) -> dict[str, Judge]:
-    """{role: judge} of one model, each stored once and called `MODEL-ROLE`. They write at temperature 0.
+    """{role: judge} of one model, each stored once and called `MODEL-ROLE`, of a model on a server by its name there.
+    They write at temperature 0.
 
     `longest`: tokens of an answer, of roles that are to have others than usual.
 
@@ -32,11 +33,17 @@ def of_model(
     """
     made = {}
     for role, file in _PROMPTS.items():
-        name = f"{model.name[-50:]}-{role}"
+        name = _called(model, role)
         made[role] = Judge.objects.filter(name=name).select_related("model", "prompt").first() or _made(
             model, role, name, file, chat_form=chat_form, longest={**_LONGEST, **(longest or {})}
         )
     return made
+
+
+def _called(model: LanguageModel, role: str) -> str:
+    short, long = (f"{name[-50:]}-{role}" for name in (model.served_name or model.name, model.name))
+    # Another server may have a model of the same name.
+    return long if Judge.objects.filter(name=short).exclude(model=model).exists() else short
 
 
 def _made(

@@ -58,6 +58,12 @@ class Item:
         return self.if_never_found
 
     @property
+    def why(self) -> str:
+        """The reason of a verdict of nonsense. What was found may have been called nonsense too: its reason is none of
+        its verdict's."""
+        return self.reason if self.outcome == Outcome.NONSENSE else ""
+
+    @property
     def if_never_found(self) -> Outcome:
         if self.sensible is None:
             return Outcome.UNEXAMINED

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 from django.core.validators import validate_slug
+from django.utils.text import slugify
 
 from annotation.models import Study, User
 from judges.management.commands import generate, judge
@@ -25,6 +26,8 @@ from recipes.memorization.names import DishName, NamesRefused, read_names
 from work.management.in_process import RunCommand
 from work.models import Run
 
+MODEL = "model"  # in place of a judge's name: that of --model
+
 
 class Command(RunCommand):
     safe, chatty = "What is done", ("work", "judges", "recipes", "httpx")
@@ -39,7 +42,7 @@ class Command(RunCommand):
         add("study", help="short name of the study to make; those of its steps begin with it")
         add("names", type=Path, help="a file of names, a line each: name; region")
         add("--model", metavar="MODEL", help="does each step that needs one and for which no other is named")
-        add("--gguf-file", default="", help="of a folder or package with several")
+        generate.add_where(parser)
         add("--writer", action="append", metavar="MODEL", help="writes the recipes; may come several times")
         add("--type", action="append", metavar="KEY", help="of prompts; may come several times (default: general)")
         add("--prompts", type=Path, metavar="FILE", help="types of prompts of your own")
@@ -59,7 +62,11 @@ class Command(RunCommand):
         add("--documents", type=int, default=6, help="of each engine for each dish (%(default)s)")
         add("--engine", action="append", help="by default all that are set up")
         add("--pages", metavar="FOLDER", help="of saved pages, a folder a dish, in place of engines")
-        add("--judge", action="append", help="who looks for the parts; by default the lexical judge")
+        add(
+            "--judge",
+            action="append",
+            help="who looks for the parts, may come several times; “model”: --model does; by default the lexical judge",
+        )
         add("--examiner", metavar="JUDGE", help="who says what is nonsense")
         add("--until", choices=[str(step) for step in Step], default=str(Step.VERDICT), help="the last step")
         add("--out", type=Path, metavar="FOLDER", help="put the verdict there, a ZIP for each judge")
@@ -78,6 +85,8 @@ class Command(RunCommand):
             chain = Chain(
                 settings, models=models, types=types, judges=named, work=self.work, by=by, enqueue=asked["workers"]
             )
+            for asks in filter(None, (model.announced for model in chain.models)):
+                self.stdout.write(f"Asked is {asks}.")
             last = Step.EXAMINE if until == Step.VERDICT else until
             for told in chain.go(dishes, until=last):
                 self.stdout.write(f"{told.step:<9} {told.seconds:8.1f} s  {'; '.join(told.sentences)}")
@@ -96,15 +105,19 @@ class Command(RunCommand):
     def _settings(
         self, study: str, asked: dict[str, Any]
     ) -> tuple[ChainSettings, list[LanguageModel], dict[str, Judge]]:
-        default = generate.model_called(asked["model"], gguf_file=asked["gguf_file"]) if asked["model"] else None
+        default = generate.model_called(asked["model"], **generate.where_of(asked)) if asked["model"] else None
         writers = [generate.model_called(name) for name in asked["writer"] or ()] or ([default] if default else [])
         if not writers:
             raise CommandError("Name who writes the recipes: --model, or --writer.")
-        shipped = judges.of_model(default, chat_form=not asked["plain"]) if default else {}
+        with refusals_told():
+            shipped = judges.of_model(default, chat_form=not asked["plain"]) if default else {}
         named: dict[str, Judge] = {}
 
         def who(role: str, name: str | None) -> str:
-            found = one_called(name, Judge.objects.select_related("model", "prompt")) if name else shipped.get(role)
+            if name == MODEL and default is None:
+                raise CommandError("Name the model: --model.")
+            known = Judge.objects.select_related("model", "prompt")
+            found = one_called(name, known) if name and name != MODEL else shipped.get(role)
             if found is None:
                 return ""
             named[found.name] = found
@@ -125,9 +138,7 @@ class Command(RunCommand):
             chat_form=not asked["plain"],
             chooser=who(judges.CHOOSES, asked["chooser"]),
             keep_all=not asked["leave_out"],
-            parser=RULES
-            if asked["parser"] == RULES
-            else who(judges.PARSES, None if asked["parser"] == "model" else asked["parser"]),
+            parser=RULES if asked["parser"] == RULES else who(judges.PARSES, asked["parser"]),
             documents=asked["documents"],
             engines=tuple(asked["engine"] or ()),
             folder=_folder(asked["pages"]),
@@ -145,7 +156,7 @@ class Command(RunCommand):
                 self.stdout.write(f"  {line}")
             if out is not None:
                 out.mkdir(parents=True, exist_ok=True)
-                file = out / f"{study.slug}-{judge_name}.zip"
+                file = out / f"{study.slug}-{slugify(judge_name)}.zip"
                 file.write_bytes(telling.archive(verdict))
                 self.stdout.write(f"  {file}")
             if freeze:
