@@ -23,6 +23,7 @@ _STILL_OPEN = (
     "/language/",
     "/static/",
     "/scripts/",
+    "/styles/",
     "/healthz",
     "/readyz",
     "/metrics",

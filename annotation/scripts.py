@@ -1,4 +1,6 @@
-"""The scripts of a page, ES modules, joined into one text: a request for each made the first cell a quarter slower.
+"""The scripts and the style sheets of a page, joined into one text each: every request is a wait for whoever opens it.
+
+A page's scripts are ES modules: a request for each made the first cell a quarter slower.
 
 Joined, a module stands as it is written, after those that it imports; `import … from` and `export` fall away, since all
 names are in one module then. So no two modules of a page may declare one name, a module imports by name and by a
@@ -25,6 +27,12 @@ PAGES = {
     "lens": "lens/lens.js",
     "mending": "page/mending.js",
     "report": "page/report.js",
+}
+
+# Page -> its style sheets, in their order, where it is a page that somebody waits for; others link to each.
+STYLES = {
+    "grid": ("base.css", "grid.css"),
+    "lens": ("base.css", "grid.css", "lens.css"),
 }
 
 _IMPORT = re.compile(r'^import \{([\w\s,]+)\} from "(\.{1,2}/[\w./]+\.js)";\n', re.MULTILINE)
@@ -58,8 +66,24 @@ def bundle(page: str) -> Bundle:
 
 @lru_cache(maxsize=2 * len(PAGES))
 def _bundle(start: Path, changed: int) -> Bundle:
-    text = joined(start).encode()
-    return Bundle(text, gzip.compress(text, mtime=0), hashlib.sha256(text).hexdigest()[:16])
+    return _bundled(joined(start))
+
+
+def styles(page: str) -> Bundle:
+    """The style sheets of a page of `STYLES`, read again as scripts are. They name no other file."""
+    paths = tuple(Path(str(finders.find(f"palate/{name}"))) for name in STYLES[page])
+    changed = max(path.stat().st_mtime_ns for path in paths) if settings.WHITENOISE_AUTOREFRESH else 0
+    return _styles(paths, changed)
+
+
+@lru_cache(maxsize=2 * len(STYLES))
+def _styles(paths: tuple[Path, ...], changed: int) -> Bundle:
+    return _bundled("".join(path.read_text(encoding="utf-8") for path in paths))
+
+
+def _bundled(text: str) -> Bundle:
+    whole = text.encode()
+    return Bundle(whole, gzip.compress(whole, mtime=0), hashlib.sha256(whole).hexdigest()[:16])
 
 
 def joined(start: Path) -> str:

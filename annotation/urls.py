@@ -33,6 +33,7 @@ urlpatterns = [
     path("demo/", demo.page, name="demo"),
     path("demo/<slug:name>/", demo.log_in, name="demo-login"),
     path("scripts/<slug:page>-<slug:digest>.js", scripts.script, name="script"),
+    path("styles/<slug:page>-<slug:digest>.css", scripts.styles, name="styles"),
     # /sheets/<pk>/
     path("sheets/<int:pk>/", work.sheet, name="sheet"),
     path("sheets/<int:pk>/record/", saving.record_cells, name="record-cells"),

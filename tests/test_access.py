@@ -498,6 +498,7 @@ TABLE = {
     "annotation:spreadsheet": Url(ANNA, ANNA, args=sheet),
     "annotation:spreadsheet-file": Url(ANNA, args=sheet),
     "annotation:script": Url(ANYBODY, Who(*[METHOD] * 6), args=lambda world: ("grid", "any")),
+    "annotation:styles": Url(ANYBODY, Who(*[METHOD] * 6), args=lambda world: ("grid", "any")),
     "annotation:record-cells": Posted(Who(LOGIN, REFUSED, YES, REFUSED, REFUSED, REFUSED), args=sheet, data=a_cell),
     "annotation:evidence": Url(ANNA, args=mine),
     "annotation:states": Url(ANNA, args=my_graph),

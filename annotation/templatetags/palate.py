@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -17,11 +18,14 @@ from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import BlockKind
 from annotation.exchange.spreadsheet.hints import hint
 from annotation.labels import history
-from annotation.models import Rater, Role, Sheet, Study, User
-from annotation.queries.grid import Cell, GridLine, GridStep
+from annotation.models import Assignment, Rater, Role, Sheet, Study, User
+from annotation.queries.grid import Cell, GridLine, GridStep, GridTable
 from annotation.scheme.spec import QuestionSpec
 
 register = template.Library()
+
+# Characters of a document's name and of a question's that have room in one line before the cells.
+LONG_NAME, LONG_QUESTION = 24, 11
 
 # What a screen reader says of the corner of a cell.
 NOTE_WORDS = {
@@ -57,6 +61,12 @@ def script(page: str) -> str:
 
 
 @register.simple_tag
+def styles(page: str) -> str:
+    """The address of a page's style sheets in one, which changes when they do."""
+    return reverse("annotation:styles", args=[page, scripts.styles(page).digest])
+
+
+@register.simple_tag
 def grid_dialogs(*, has_text: object) -> SafeString:
     """The grid's help and its questions, which no sheet changes; made once a language. `has_text`: the sheet has a text
     that its columns come from."""
@@ -66,6 +76,44 @@ def grid_dialogs(*, has_text: object) -> SafeString:
 @lru_cache
 def _grid_dialogs(language: str | None, has_text: bool) -> SafeString:
     return render_to_string("annotation/_grid_dialogs.html", {"has_text": has_text})
+
+
+@register.simple_tag
+def headings(table: GridTable, facet: str, *, first: bool) -> SafeString:
+    """What columns say of one facet, drawn by hand as their cells are. `first`: the columns are named here."""
+    said = []
+    for column in table.columns:
+        named = f' id="h-{column.pk}" data-column="{column.pk}" title="{escape(column.name)}"' if first else ""
+        text = escape(column.facets.get(facet, ""))
+        shown = f'<span class="clamp">{text}</span>' if text else '<span class="quiet">—</span>'
+        said.append(f'<th role="columnheader"{named}>{shown}</th>')
+    return mark_safe("".join(said))  # noqa: S308
+
+
+@register.simple_tag
+def lines(chunk: Sequence[GridLine], table: GridTable, *, closed: object) -> SafeString:
+    """Lines of a table that is read across, drawn by hand as their cells are. `closed`: the sheet takes no answers."""
+    questions = len(table.questions)
+    return mark_safe("".join([_line(line, questions, closed=closed) for line in chunk]))  # noqa: S308
+
+
+def _line(line: GridLine, questions: int, *, closed: object) -> str:
+    assignment, question, before = line.assignment, "", ""
+    if line.first:
+        name = escape(assignment.row.name)
+        long, title = (" long", f' title="{name}"') if len(assignment.row.name) > LONG_NAME else ("", "")
+        before = (
+            f'<th role="rowheader" class="doc" aria-rowspan="{questions}"{title}><span class="name{long}">{name}</span>'
+            f'<span class="mark" data-mark="{assignment.pk}" data-state="{assignment.state}"></span></th>'
+        )
+    if questions > 1:
+        asked = escape(line.question.title)
+        long = " long" if len(line.question.title) > LONG_QUESTION else ""
+        question = f'<th role="rowheader" class="q{long}" title="{asked}">{asked}</th>'
+    locked = " data-locked" if closed or assignment.state == Assignment.State.SUBMITTED else ""
+    first = f' class="first"{locked}' if line.first else ""
+    tr = f'<tr role="row" data-a="{assignment.pk}" data-q="{line.question.pk}"{first}>'
+    return f"{tr}{before}{question}{cells(line)}</tr>\n"
 
 
 @register.simple_tag

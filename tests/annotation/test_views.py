@@ -10,6 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation import actions, scripts
 from annotation.evidence.blocks import Block
@@ -37,6 +38,38 @@ def test_sheet_shows_my_cells(leases: Leases, client_of: ClientOf) -> None:
     assert page.count('data-option="implied"') == 1
     assert "Clause 2" in page
     assert "Give notice" in page
+
+
+def test_names_on_a_sheet_are_text_and_long_ones_are_there_whole(leases: Leases, client_of: ClientOf) -> None:
+    names = {"row": "Clauses of <b>two</b> leases", "column": 'Keep a "dog"', "facet": "a <i>dog</i>"}
+    leases.sheet.rows.filter(pk=leases.annas[0].row_id).update(name=names["row"])
+    column = leases.sheet.columns.get(name="Pay rent")
+    leases.sheet.columns.filter(pk=column.pk).update(name=names["column"], facets={"duty": names["facet"]})
+
+    page = client_of(leases.anna).get(reverse("annotation:sheet", args=[leases.sheet.pk])).content.decode()
+
+    name = "Clauses of &lt;b&gt;two&lt;/b&gt; leases"
+    assert f'aria-rowspan="1" title="{name}"><span class="name long">{name}</span>' in page
+    assert f'data-column="{column.pk}" title="Keep a &quot;dog&quot;"><span class="clamp">a &lt;i&gt;dog' in page
+    assert not re.search(r"<[bi]>", page)
+    assert '<span class="name">Clause 2</span>' in page
+
+
+def test_lines_of_a_submitted_document_are_locked_and_of_a_closed_sheet_all(
+    leases: Leases, client_of: ClientOf
+) -> None:
+    anna, url = client_of(leases.anna), reverse("annotation:sheet", args=[leases.sheet.pk])
+    Assignment.objects.filter(pk=leases.annas[0].pk).update(
+        state=Assignment.State.SUBMITTED, submitted_at=timezone.now()
+    )
+
+    one = anna.get(url).content.decode()
+    actions.close_sheet(sheet=leases.sheet, by=leases.manager)
+    both = anna.get(url).content.decode()
+
+    # A document has a line among the duties, and a first one among the acts.
+    assert one.count(' class="first" data-locked>') == 2
+    assert both.count(' class="first" data-locked>') == 4
 
 
 def test_sheet_does_not_exist_for_who_has_no_work_on_it(leases: Leases, client_of: ClientOf) -> None:
@@ -182,6 +215,20 @@ def test_the_scripts_of_a_page_come_as_one_that_a_browser_may_keep(client: Clien
     # A page of an older version gets them as they are now, and keeps them no longer than itself.
     assert client.get(reverse("annotation:script", args=["grid", "older"]))["Cache-Control"] == "no-store"
     assert client.get(reverse("annotation:script", args=["other", digest])).status_code == 404
+
+
+def test_the_style_sheets_of_the_grid_come_as_one_that_a_browser_may_keep(client: Client) -> None:
+    digest = scripts.styles("grid").digest
+
+    sheet = client.get(reverse("annotation:styles", args=["grid", digest]))
+
+    text = sheet.content.decode()
+    assert sheet["Content-Type"] == "text/css; charset=utf-8"
+    assert text.index("--accent:") < text.index(".sheet-bar {")  # the page's own has the last word
+    assert "url(" not in text  # what it named beside itself would not be found where it is served
+    assert "immutable" in sheet["Cache-Control"]
+    assert client.get(reverse("annotation:styles", args=["grid", "older"]))["Cache-Control"] == "no-store"
+    assert client.get(reverse("annotation:styles", args=["page", digest])).status_code == 404
 
 
 # --- settings of a study ----------------------------------------------------------------------------------------------

@@ -38,11 +38,12 @@ export class Focus {
     const before = this.now;
     this.now = cell;
     if (before !== cell) {
-      before?.td.removeAttribute("tabindex");
       cell.td.tabIndex = 0;
       this.light(before, cell);
     }
     if (!point && document.activeElement !== cell.td) cell.td.focus({ preventScroll: true });
+    // Only now: taken from the cell that has the focus, it makes a browser lay out the page once more.
+    if (before !== cell) before?.td.removeAttribute("tabindex");
     if (scroll) this.reveal(cell);
     for (const listener of this.listeners) listener(cell, keep);
     this.tell();
