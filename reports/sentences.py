@@ -129,7 +129,7 @@ def _of_people(answers: Answers) -> Tile:
         return Tile(title, value, levels_of(line) or line.rests_on, line.table)
     low, high = _ends(known)
     values = {"low": number(low.agreement.value or 0), "high": number(high.agreement.value or 0)}
-    under = _("%(n)s questions: least on %(low)s, most on %(high)s") % {
+    under = _("least on %(low)s, most on %(high)s; questions: %(n)s") % {
         "n": len(known),
         **{name: f"{quoted(line.name)} ({level})" if (level := level_of(line)) else quoted(line.name)
            for name, line in (("low", low), ("high", high))},
