@@ -7,11 +7,15 @@ compiler emits. It has no public name, which the pinned version of torch allows 
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import torch
 from torch import nn
 from torch.nn import functional as F
+
+# Rows of the products that weights are packed for; products of fewer rows gain more by it.
+_ROWS = 256
 
 
 class OneDNNLinear(nn.Linear):
@@ -20,6 +24,29 @@ class OneDNNLinear(nn.Linear):
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         made: torch.Tensor = torch.ops.mkldnn._linear_pointwise(input, self.weight, self.bias, "none", [], "")
         return made
+
+
+class PackedLinear(nn.Linear):
+    """The same with its weight in oneDNN's own order only, which is else made at each product. In the usual order it is
+    made for whoever asks for it."""
+
+    _packed: torch.Tensor
+
+    def forward(self, input: torch.Tensor) -> torch.Tensor:
+        made: torch.Tensor = torch.ops.mkldnn._linear_pointwise(input, self._packed, self.bias, "none", [], "")
+        return made
+
+    @property
+    def weight(self) -> torch.Tensor:  # type: ignore[override]
+        return self._packed.to_dense()
+
+
+def pack(linear: nn.Linear) -> None:
+    """Make a linear layer, whose weight nothing else shares, a packed one."""
+    packed = torch.ops.mkldnn._reorder_linear_weight(linear.weight.detach(), _ROWS)
+    del linear.weight
+    linear.__class__ = PackedLinear
+    linear._packed = packed
 
 
 def product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
@@ -37,7 +64,12 @@ def use_onednn(model: Any) -> bool:
     """Let the linear layers of a model use oneDNN, where that is right; whether it was."""
     if model.device.type != "cpu" or model.dtype != torch.float32 or not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
         return False
+    used = Counter(id(weight) for module in model.modules() for weight in module._parameters.values())
     for module in model.modules():
-        if type(module) is nn.Linear:
+        if type(module) is not nn.Linear:
+            continue
+        if used[id(module.weight)] > 1:  # a head's, often, which is the embedding's too
             module.__class__ = OneDNNLinear
+        else:
+            pack(module)
     return True
