@@ -52,9 +52,7 @@ class Block:
         return states[:, self.keys] if isinstance(self.keys, slice) else states.index_select(1, self.keys)
 
 
-def cut(
-    tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: int | None, dtype: torch.dtype, *, groups: int
-) -> list[Block]:
+def cut(tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: int | None, *, groups: int) -> list[Block]:
     """The blocks of a forward.
 
     `queries` (T,) are consecutive nodes, `keys` (K,) ascending ones that end with them, and of which those before them
@@ -62,14 +60,12 @@ def cut(
     """
     rows = max(_LEAST_ROWS, min(_ROWS, _SCORES // (groups * len(keys))))
     return [
-        _block(tree, queries, keys, window, dtype, slice(begin, min(begin + rows, len(queries))))
+        _block(tree, queries, keys, window, slice(begin, min(begin + rows, len(queries))))
         for begin in range(0, len(queries), rows)
     ]
 
 
-def _block(
-    tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: int | None, dtype: torch.dtype, rows: slice
-) -> Block:
+def _block(tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: int | None, rows: slice) -> Block:
     those = queries[rows]
     needed = (tree.ends[keys] > those[0]) & (keys <= those[-1])
     if window is not None:
@@ -83,7 +79,7 @@ def _block(
     if seen_by_all.all():
         return Block(rows, chosen, masked_from=len(seen_by_all), mask=None)
     masked_from = int((~seen_by_all).nonzero()[0, 0])
-    mask = torch.zeros((len(those), seen.shape[1] - masked_from), dtype=dtype)
+    mask = torch.zeros((len(those), seen.shape[1] - masked_from))
     return Block(rows, chosen, masked_from, mask.masked_fill_(~seen[:, masked_from:], float("-inf")))
 
 
@@ -114,10 +110,11 @@ def tree_attention(
     n_heads, n_keys = query.shape[1], key.shape[1]
     if blocks is None or len(query) != 1 or n_heads % n_keys or any(others.get(name) is not None for name in _UNKNOWN):
         raise NotImplementedError("an attention of its own")
-    scaled = query[0] * (1 / math.sqrt(query.shape[-1]) if scaling is None else scaling)
+    # In float32 throughout: scores in bfloat16 move what a model says twice as far.
+    scaled = query[0].float() * (1 / math.sqrt(query.shape[-1]) if scaling is None else scaling)
     scaled = scaled.reshape(n_keys, n_heads // n_keys, *scaled.shape[1:])
-    key, value = key[0].contiguous(), value[0].contiguous()
-    made = query.new_empty((query.shape[2], n_keys, n_heads // n_keys, value.shape[-1]))
+    key, value = key[0].float().contiguous(), value[0].float().contiguous()
+    made = value.new_empty((query.shape[2], n_keys, n_heads // n_keys, value.shape[-1]))
     for block in blocks:
         for head, (keys, values) in enumerate(zip(block.of(key), block.of(value), strict=True)):
             queries = scaled[head, :, block.rows]
@@ -129,7 +126,7 @@ def tree_attention(
             torch.softmax(scores, -1, out=scores)
             answers = product(scores, values.t())
             made[block.rows, head] = answers.view(*queries.shape[:2], -1).transpose(0, 1)
-    return made.flatten(1, 2)[None], None
+    return made.flatten(1, 2)[None].to(query.dtype), None
 
 
 AttentionInterface.register(NAME, tree_attention)

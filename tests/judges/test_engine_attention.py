@@ -47,7 +47,7 @@ def test_blocks_attend_as_one_mask_of_all_does(
         keys = torch.cat([ancestors(tree, begin), nodes])
         query = torch.randn(1, HEADS * SHARING, len(nodes), SIZE)
         key, value = torch.randn(1, HEADS, len(keys), SIZE), torch.randn(1, HEADS, len(keys), SIZE + 1)
-        blocks = attention.cut(tree, nodes, keys, window, torch.float32, groups=SHARING)
+        blocks = attention.cut(tree, nodes, keys, window, groups=SHARING)
         mask = attention.mask_of(blocks, len(nodes), len(keys), torch.float32)
         made, _weights = attention.tree_attention(None, query, key, value, mask, scaling=0.4, softcap=softcap)
 
@@ -67,14 +67,14 @@ def test_keys_of_other_documents_are_left_out() -> None:
     begin = root_of_last - 10
     nodes = torch.arange(begin, len(tree.tokens))
     keys = torch.cat([ancestors(tree, begin), nodes])
-    needed = [len(keys[block.keys]) for block in attention.cut(tree, nodes, keys, None, torch.float32, groups=10_000)]
+    needed = [len(keys[block.keys]) for block in attention.cut(tree, nodes, keys, None, groups=10_000)]
     assert needed[-1] <= 60 + 16 < len(keys)
 
 
 def test_keys_that_all_queries_see_take_no_mask() -> None:
     tree = tree_of_many_branches()
     nodes = torch.arange(TRUNK, TRUNK + 20)
-    [block, *_] = attention.cut(tree, nodes, torch.arange(TRUNK + 20), None, torch.float32, groups=1)
+    [block, *_] = attention.cut(tree, nodes, torch.arange(TRUNK + 20), None, groups=1)
     assert block.masked_from >= 40
     assert block.mask is not None
     assert block.mask.shape[1] <= TRUNK + 20 - 40
