@@ -427,6 +427,7 @@ def _read(backend: TransformersBackend) -> _Loaded:
         "dtype": dtype,
         "device": torch.cuda.get_device_name(device) if kind == "cuda" else device,
         "matrix_products": products,
+        "attention": "by blocks of the tree" if scorer.own_attention else str(model.config._attn_implementation),
         "mode": scorer.mode,
         "terminator": scorer.encoder.terminator,
         "chat_template": _digest(tokenizer.chat_template) if backend.chat_template else "",

@@ -3,7 +3,7 @@
 The tree of all rows of a call is fed depth first in forwards of at most `token_budget` tokens. The cache of keys and
 values holds, between two forwards, the ancestors of the next token and nothing else. So memory is bounded by the
 model's context and the budget, whatever the number of rows, cells and options: keys and values of (context + budget)
-tokens, one attention mask of budget x (context + budget) numbers, logits of at most `budget` positions.
+tokens, attention masks of budget x (context + budget) numbers, logits of at most `budget` positions.
 
 A prompt scored alone and in the tree differ by rounding only: about 1e-5 nat in float32. In bfloat16 both carry an
 error of a few tenths of a nat, and where the forwards are cut moves it: scores repeat exactly if a call's rows do.
@@ -40,7 +40,8 @@ class ClozeScorer:
     layer whose state is no cache of keys and values, or a model that did not pass the probe that is run at
     construction. Prompts are then fed branch by branch, with copies of the model's state, where `branches` says so,
     else each alone, which is as right and slower. Where the copies do not fit a GPU's memory beside the smallest
-    forward, prompts are fed alone from then on, which takes none.
+    forward, prompts are fed alone from then on, which takes none. `own_attention`: on a CPU the tree is attended to by
+    `attention`, where the probe finds that the model's layers heed it, else as transformers does it.
 
     Raises NotCausal, when it is made, for a model in which a later token changes an earlier one's prediction, and
     NotRepeatable for one that predicts otherwise each time.
@@ -55,7 +56,8 @@ class ClozeScorer:
         self._context = getattr(model.config.get_text_config(), "max_position_embeddings", None) or sys.maxsize
         self.encoder = PromptEncoder(tokenizer, terminator=terminator, chat_template=chat_template)
         probing.refuse_unless_causal(model)
-        self.alone_because = probing.why_not_a_tree(model)
+        self.own_attention = probing.takes_our_attention(model)
+        self.alone_because = None if self.own_attention else probing.why_not_a_tree(model)
         self.branches = self.alone_because is not None and probing.why_no_branches(model) is None
         self._without_copies = False  # branches did not fit the memory
         self._pads = self.alone_because is None or probing.takes_padding(model)
@@ -87,7 +89,8 @@ class ClozeScorer:
                     return self._score(rows, on_progress, branch_forwards, self.token_budget)
                 if self.alone_because is not None:
                     return self.score_each_prompt_alone(rows, on_progress)
-                return self._score(rows, on_progress, tree_forwards, self.token_budget)
+                forwards = partial(tree_forwards, own_attention=self.own_attention)
+                return self._score(rows, on_progress, forwards, self.token_budget)
             except torch.OutOfMemoryError:
                 if self.token_budget > LEAST_TOKEN_BUDGET:
                     self.token_budget = max(self.token_budget // 2, LEAST_TOKEN_BUDGET)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from transformers import DynamicCache
 
+from llm.engine import attention
 from llm.engine.tree import TokenSequence, TokenTree, build, visible
 
 
@@ -20,10 +22,13 @@ class Forward:
     finished: dict[int, float]
 
 
-def tree_forwards(model: Any, sequences: Sequence[TokenSequence], *, token_budget: int) -> Iterator[Forward]:
-    """Feed the tree of all sequences, each node once."""
+def tree_forwards(
+    model: Any, sequences: Sequence[TokenSequence], *, token_budget: int, own_attention: bool = False
+) -> Iterator[Forward]:
+    """Feed the tree of all sequences, each node once; with `own_attention` by `attention`, else by the model's."""
     tree = build(sequences)
-    windows = _windows(model.config.get_text_config())
+    config = model.config.get_text_config()
+    windows = _windows(config)
     cache = DynamicCache()  # without a configuration all its layers keep everything; the masks do the windows
     cached = torch.empty(0, dtype=torch.int64)  # node numbers
     sums = torch.zeros(len(sequences), dtype=torch.float64)
@@ -34,20 +39,23 @@ def tree_forwards(model: Any, sequences: Sequence[TokenSequence], *, token_budge
         nodes = torch.arange(begin, end)
         keys = torch.cat([cached, nodes])
         masks = {
-            kind: _additive(visible(tree, nodes, keys, window), model.dtype, model.device)
+            kind: _blocks(tree, nodes, keys, window, model)
+            if own_attention
+            else _additive(visible(tree, nodes, keys, window), model.dtype, model.device)
             for kind, window in windows.items()
         }
         first, last = torch.searchsorted(tree.scored_at, torch.tensor([begin, end])).tolist()
         places, row = torch.unique(tree.scored_at[first:last] - begin, return_inverse=True)
-        output = model(
-            input_ids=tree.tokens[None, begin:end].to(model.device),
-            position_ids=tree.positions[None, begin:end].to(model.device),
-            # Models whose layers differ take a mask a kind of layer, the others a single one.
-            attention_mask=masks if layer_kinds(model.config.get_text_config()) else next(iter(masks.values())),
-            past_key_values=cache,
-            use_cache=True,
-            logits_to_keep=places.to(model.device),
-        )
+        with attention.told(model) if own_attention else nullcontext():
+            output = model(
+                input_ids=tree.tokens[None, begin:end].to(model.device),
+                position_ids=tree.positions[None, begin:end].to(model.device),
+                # Models whose layers differ take a mask a kind of layer, the others a single one.
+                attention_mask=masks if layer_kinds(config) else next(iter(masks.values())),
+                past_key_values=cache,
+                use_cache=True,
+                logits_to_keep=places.to(model.device),
+            )
         cached = keys
         logprobs = log_probabilities(output.logits[0], row, tree.scored_token[first:last])
         sums.index_add_(0, tree.scored_for[first:last], logprobs)
@@ -111,6 +119,13 @@ def _keep_ancestors(cache: Any, cached: torch.Tensor, tree: TokenTree, node: int
             layer.keys = layer.keys.index_select(-2, places)
             layer.values = layer.values.index_select(-2, places)
     return cached[kept]
+
+
+def _blocks(tree: TokenTree, nodes: torch.Tensor, keys: torch.Tensor, window: int | None, model: Any) -> torch.Tensor:
+    """The same as `_additive` for our own attention."""
+    groups = attention.groups(model.config.get_text_config())
+    blocks = attention.cut(tree, nodes, keys, window, groups=groups)
+    return attention.mask_of(blocks, len(nodes), len(keys), model.dtype)
 
 
 def _additive(seen: torch.Tensor, dtype: torch.dtype, device: torch.device) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""Linear layers of a float32 model on a CPU computed by oneDNN.
+"""Products of float32 matrices on a CPU computed by oneDNN, and linear layers that do.
 
 torch multiplies float32 matrices with MKL, which on processors of other makers than its own runs at half the speed of
 oneDNN or less; for bfloat16 torch takes oneDNN everywhere by itself. The operator below is the one that torch's own
@@ -7,10 +7,15 @@ compiler emits. It has no public name, which the pinned version of torch allows 
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import torch
 from torch import nn
+from torch.nn import functional as F
+
+# Rows of the products that weights are packed for; products of fewer rows gain more by it.
+_ROWS = 256
 
 
 class OneDNNLinear(nn.Linear):
@@ -21,11 +26,50 @@ class OneDNNLinear(nn.Linear):
         return made
 
 
+class PackedLinear(nn.Linear):
+    """The same with its weight in oneDNN's own order only, which is else made at each product. In the usual order it is
+    made for whoever asks for it."""
+
+    _packed: torch.Tensor
+
+    def forward(self, input: torch.Tensor) -> torch.Tensor:
+        made: torch.Tensor = torch.ops.mkldnn._linear_pointwise(input, self._packed, self.bias, "none", [], "")
+        return made
+
+    @property
+    def weight(self) -> torch.Tensor:  # type: ignore[override]
+        return self._packed.to_dense()
+
+
+def pack(linear: nn.Linear) -> None:
+    """Make a linear layer, whose weight nothing else shares, a packed one."""
+    packed = torch.ops.mkldnn._reorder_linear_weight(linear.weight.detach(), _ROWS)
+    del linear.weight
+    linear.__class__ = PackedLinear
+    linear._packed = packed
+
+
+def product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    """(R, D) and (C, D) on a CPU to (R, C): `left` times `right` transposed. For inference only.
+
+    `left`, and `right` or its transpose, must be contiguous: of others oneDNN takes a thousand times as long.
+    """
+    if left.dtype != torch.float32:
+        return F.linear(left, right)
+    made: torch.Tensor = torch.ops.mkldnn._linear_pointwise(left, right, None, "none", [], "")
+    return made
+
+
 def use_onednn(model: Any) -> bool:
     """Let the linear layers of a model use oneDNN, where that is right; whether it was."""
     if model.device.type != "cpu" or model.dtype != torch.float32 or not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
         return False
+    used = Counter(id(weight) for module in model.modules() for weight in module._parameters.values())
     for module in model.modules():
-        if type(module) is nn.Linear:
+        if type(module) is not nn.Linear:
+            continue
+        if used[id(module.weight)] > 1:  # a head's, often, which is the embedding's too
             module.__class__ = OneDNNLinear
+        else:
+            pack(module)
     return True

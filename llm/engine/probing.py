@@ -6,15 +6,18 @@ move between the last two says what rounding does to it; a tree that is off by c
 
 from __future__ import annotations
 
+import math
 import re
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import torch
 
 from base.sentences import gettext as _
+from llm.engine import attention
 from llm.engine.branches import branch_forwards
 from llm.engine.forwards import Forward, alone_forwards, layer_kinds, rope_kinds, tree_forwards
 from llm.engine.tree import TokenSequence
@@ -87,14 +90,23 @@ def refuse_unless_causal(model: Any) -> None:
         )
 
 
-def why_not_a_tree(model: Any) -> str | None:
-    """Why this model cannot be fed a tree, in a sentence; None if it can."""
+def why_not_a_tree(model: Any, *, own_attention: bool = False) -> str | None:
+    """Why this model cannot be fed a tree, in a sentence; None if it can. With `own_attention`: by `attention`."""
     config = model.config.get_text_config()
     if strange := set(layer_kinds(config)) - {"full_attention", "sliding_attention"}:
         return f"The model has layers of the kind {', '.join(sorted(strange))}."
     if model.config._attn_implementation not in {"sdpa", "eager"}:
         return f"The attention “{model.config._attn_implementation}” takes no mask of our own."
-    return why_never_together(model) or _probe(model) or with_a_short_window(model, _probe)
+
+    def probe(model: Any) -> str | None:
+        return _probe(model, partial(tree_forwards, own_attention=True) if own_attention else tree_forwards)
+
+    return why_never_together(model) or probe(model) or with_a_short_window(model, probe)
+
+
+def takes_our_attention(model: Any) -> bool:
+    """Whether a tree can be fed to this model by `attention`."""
+    return attention.fits(model) and why_not_a_tree(model, own_attention=True) is None
 
 
 def why_never_together(model: Any) -> str | None:
@@ -152,7 +164,7 @@ def takes_padding(model: Any) -> bool:
 
 def _probe(
     model: Any,
-    forwards: Callable[..., Iterator[Forward]] | None = None,
+    forwards: Callable[..., Iterator[Forward]],
     *,
     what: str = "A tree",
     trunk: int = _TRUNK,
@@ -166,11 +178,11 @@ def _probe(
             alone = _scores(alone_forwards(model, sequences, token_budget=1))
             try:
                 # The small budget cuts within branches as well.
-                tree = _scores((forwards or tree_forwards)(model, sequences, token_budget=budget))
+                tree = _scores(forwards(model, sequences, token_budget=budget))
             except torch.OutOfMemoryError:
                 raise
             except Exception as error:  # whatever a model says to arguments that it does not know
-                named = "the tree" if forwards is None else what.lower()
+                named = "the tree" if what == "A tree" else what.lower()
                 return f"The model refused {named}: {error}"
             off.append(_furthest(tree, alone))
             if seed == 0 and off[0] < tolerance(model, noise=0.0):
@@ -188,7 +200,7 @@ def verdict(model: Any, off: Sequence[float], noise: Sequence[float], *, what: s
 
 
 def _furthest(scores: dict[int, float], others: dict[int, float]) -> float:
-    return max(abs(scores[index] - others[index]) for index in scores)
+    return max((abs(scores[index] - others[index]) for index in scores), key=lambda off: (math.isnan(off), off))
 
 
 def with_a_short_window(model: Any, probe: Callable[[Any], str | None]) -> str | None:

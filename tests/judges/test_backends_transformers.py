@@ -151,7 +151,7 @@ def test_a_model_that_answers_no_number_is_a_permanent_error(folder: Path) -> No
     backend = TransformersBackend(str(folder))
     backend.identity()
     assert backend_module._loaded is not None
-    torch.nn.init.constant_(backend_module._loaded.scorer._model.lm_head.weight, float("nan"))
+    torch.nn.init.constant_(backend_module._loaded.scorer._model.get_input_embeddings().weight, float("nan"))
     with pytest.raises(BackendError, match="float32 or bfloat16") as caught:
         backend.score([ROW])
     assert caught.value.permanent

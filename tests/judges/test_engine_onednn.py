@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from llm.engine.cloze import ClozeScorer
-from llm.engine.onednn import OneDNNLinear, use_onednn
+from llm.engine.onednn import OneDNNLinear, PackedLinear, pack, use_onednn
 from tests.judges import tiny
 from tests.judges.test_engine_cloze import ROWS, assert_same
 
@@ -17,7 +17,7 @@ def test_scores_are_the_same(family: str) -> None:
     model = tiny.model(family)
     before = ClozeScorer(model, tiny.tokenizer(), token_budget=50).score(ROWS)
     assert use_onednn(model)
-    assert any(type(module) is OneDNNLinear for module in model.modules())
+    assert any(type(module) is PackedLinear for module in model.modules())
     engine = ClozeScorer(model, tiny.tokenizer(), token_budget=50)
     assert engine.alone_because is None
     assert_same(engine.score(ROWS), before)
@@ -32,6 +32,26 @@ def test_a_product_of_any_shape(shape: tuple[int, ...]) -> None:
         expected = linear(inputs)
         linear.__class__ = OneDNNLinear
         torch.testing.assert_close(linear(inputs), expected)
+
+
+@has_onednn
+@pytest.mark.parametrize("shape", [(1, 1, 5), (1, 7, 5), (3, 2, 5), (0, 5)], ids=str)
+def test_a_packed_weight_multiplies_and_is_there_as_it_was(shape: tuple[int, ...]) -> None:
+    linear = torch.nn.Linear(5, 3)
+    inputs, weight = torch.randn(shape), linear.weight.detach().clone()
+    with torch.inference_mode():
+        expected = linear(inputs)
+        pack(linear)
+        torch.testing.assert_close(linear(inputs), expected)
+        assert torch.equal(linear.weight, weight)
+
+
+@has_onednn
+def test_a_weight_that_the_embedding_shares_stays_its_own() -> None:
+    model = tiny.model("llama", tie_word_embeddings=True)
+    assert use_onednn(model)
+    assert type(model.lm_head) is OneDNNLinear
+    assert model.lm_head.weight is model.model.embed_tokens.weight
 
 
 def test_other_dtypes_are_left_to_torch() -> None:

@@ -1,0 +1,161 @@
+"""Attention of a forward of the tree, on a CPU: matrix products over the keys that some query of a block may see.
+
+torch's own kernel reads a mask of all queries and keys, computes what it hides, and takes a copy of the keys for every
+head that shares them. Here the queries of a forward are cut into blocks. Depth first, what the first query of a block
+may see beyond the block is all that any of them may see beyond it: the other keys are left out. The heads that share
+keys are multiplied with them as one matrix, and only keys that some queries of the block see and others do not are
+masked.
+
+A model is told to use it by the name under which transformers finds it, during a forward of the tree alone: what it
+does to write answers, or to score a prompt alone, stays as it was.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from transformers import AttentionInterface
+
+from llm.engine.onednn import product
+from llm.engine.tree import TokenTree, visible
+
+NAME = "palate_tree"
+# Queries of a block: more of them compute more that is masked, fewer make products too small to be fast.
+_ROWS, _LEAST_ROWS = 128, 16
+# Scores of a block, its heads together: more of them leave the processor's cache.
+_SCORES = 1_500_000
+# Keys are copied together where fewer than this share of those between the first and the last are needed.
+_WORTH_GATHERING = 0.8
+# Of these arguments what they do is not done here.
+_UNKNOWN = ("position_bias", "s_aux", "head_mask", "cache")
+
+
+@dataclass(frozen=True)
+class Block:
+    """The queries of a forward at `rows`, and the keys that any of them may see: a range, or places (K,).
+
+    `mask` (R, K - `masked_from`) is added to their scores, 0 or -inf; None where each sees all of these keys.
+    """
+
+    rows: slice
+    keys: slice | torch.Tensor
+    masked_from: int
+    mask: torch.Tensor | None
+
+    def of(self, states: torch.Tensor) -> torch.Tensor:
+        """Those of the keys or values (H, K, D) that the block needs."""
+        return states[:, self.keys] if isinstance(self.keys, slice) else states.index_select(1, self.keys)
+
+
+def cut(tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: int | None, *, groups: int) -> list[Block]:
+    """The blocks of a forward.
+
+    `queries` (T,) are consecutive nodes, `keys` (K,) ascending ones that end with them, and of which those before them
+    hold all their ancestors; `window`: how far back they look, None without bound; `groups`: heads that share a key.
+    """
+    rows = max(_LEAST_ROWS, min(_ROWS, _SCORES // (groups * len(keys))))
+    return [
+        _block(tree, queries, keys, window, slice(begin, min(begin + rows, len(queries))))
+        for begin in range(0, len(queries), rows)
+    ]
+
+
+def _block(tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: int | None, rows: slice) -> Block:
+    those = queries[rows]
+    needed = (tree.ends[keys] > those[0]) & (keys <= those[-1])
+    if window is not None:
+        needed &= tree.positions[keys] > tree.positions[those].min() - window
+    places = needed.nonzero()[:, 0]
+    first, last = int(places[0]), int(places[-1])
+    dense = len(places) >= _WORTH_GATHERING * (last + 1 - first)
+    chosen = slice(first, last + 1) if dense else places
+    seen = visible(tree, those, keys[chosen], window)
+    seen_by_all = seen.all(0)
+    if seen_by_all.all():
+        return Block(rows, chosen, masked_from=len(seen_by_all), mask=None)
+    masked_from = int((~seen_by_all).nonzero()[0, 0])
+    mask = torch.zeros((len(those), seen.shape[1] - masked_from))
+    return Block(rows, chosen, masked_from, mask.masked_fill_(~seen[:, masked_from:], float("-inf")))
+
+
+def mask_of(blocks: Sequence[Block], n_queries: int, n_keys: int, dtype: torch.dtype) -> torch.Tensor:
+    """What the model hands on to its attention as a mask (1, 1, T, K), and takes up no memory: it holds the blocks, and
+    its numbers are none, so that a layer that reads them instead cannot go unnoticed."""
+    mask = torch.full((1, 1, 1, 1), float("nan"), dtype=dtype).expand(1, 1, n_queries, n_keys)
+    mask.blocks = blocks  # type: ignore[attr-defined]
+    return mask
+
+
+def tree_attention(
+    module: Any,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: Any,
+    scaling: float | None = None,
+    softcap: float | None = None,
+    **others: Any,
+) -> tuple[torch.Tensor, None]:
+    """As transformers asks for it: (1, H, T, D), (1, G, K, D), (1, G, K, E) to (1, T, H, E). For inference only.
+
+    Raises:
+        NotImplementedError: the model wants something else of its attention, or changed the mask on its way here.
+    """
+    blocks: Sequence[Block] | None = getattr(attention_mask, "blocks", None)
+    n_heads, n_keys = query.shape[1], key.shape[1]
+    if blocks is None or len(query) != 1 or n_heads % n_keys or any(others.get(name) is not None for name in _UNKNOWN):
+        raise NotImplementedError("an attention of its own")
+    # In float32 throughout: scores in bfloat16 move what a model says twice as far.
+    scaled = query[0].float() * (1 / math.sqrt(query.shape[-1]) if scaling is None else scaling)
+    scaled = scaled.reshape(n_keys, n_heads // n_keys, *scaled.shape[1:])
+    key, value = key[0].float().contiguous(), value[0].float().contiguous()
+    made = value.new_empty((query.shape[2], n_keys, n_heads // n_keys, value.shape[-1]))
+    for block in blocks:
+        for head, (keys, values) in enumerate(zip(block.of(key), block.of(value), strict=True)):
+            queries = scaled[head, :, block.rows]
+            scores = product(queries.flatten(0, 1).contiguous(), keys)
+            if softcap is not None:
+                scores.div_(softcap).tanh_().mul_(softcap)
+            if block.mask is not None:
+                scores.view(*queries.shape[:2], -1)[..., block.masked_from :].add_(block.mask)
+            torch.softmax(scores, -1, out=scores)
+            answers = product(scores, values.t())
+            made[block.rows, head] = answers.view(*queries.shape[:2], -1).transpose(0, 1)
+    return made.flatten(1, 2)[None].to(query.dtype), None
+
+
+AttentionInterface.register(NAME, tree_attention)
+
+
+def fits(model: Any) -> bool:
+    """Whether this attention is for such a model; whether the model heeds it is to be tried out."""
+    return (
+        model.device.type == "cpu"
+        and model.dtype in {torch.float32, torch.bfloat16}
+        and torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    )
+
+
+def groups(config: Any) -> int:
+    """How many heads share a key."""
+    heads = getattr(config, "num_attention_heads", None) or 1
+    return max(1, heads // (getattr(config, "num_key_value_heads", None) or heads))
+
+
+@contextmanager
+def told(model: Any) -> Iterator[None]:
+    """Within it the model's layers use this attention."""
+    configs = {id(module.config): module.config for module in model.modules() if hasattr(module, "config")}
+    kept = [(config, config._attn_implementation) for config in configs.values()]
+    try:
+        for config, _ in kept:
+            config._attn_implementation = NAME
+        yield
+    finally:
+        for config, implementation in kept:
+            config._attn_implementation = implementation
