@@ -119,7 +119,7 @@ def standing(*, now: datetime | None = None) -> list[Standing]:
                 # The recovery sends work again at growing distances, which is no sign of a worker.
                 sent_again = sum(20 * 2 ** min(times, 7) for times in range(1, run.enqueued_times))
                 signs.append(run.enqueued_at - timedelta(seconds=sent_again))
-            since = now - max(sign for sign in signs if sign is not None)
+            since = now - max((sign for sign in signs if sign is not None and sign <= now), default=now)
             waiting[run.queue] = waiting.get(run.queue, 0) + run.n
             silent[run.queue] = min(since, silent.get(run.queue, since))
     return [

@@ -385,7 +385,7 @@ def test_what_a_process_holds_in_the_database_alone_is_put_back(run: Batch) -> N
     """A living worker, and a lease of an hour: as after a database that stayed away for very long."""
     stray, ours, other = run.items.order_by("pk")
     claim(stray, worker=processes.this_process(), seconds=3600)
-    claim(other, worker=OTHER_HOST, seconds=3600)
+    claim(other, worker=OTHER_HOST, seconds=1200)
     held = actions.claim(toy.PIECES, ours.pk)
     assert held is not None
     actions.recover()
@@ -594,6 +594,25 @@ def test_lost_messages_are_sent_again_with_growing_patience(
     assert fresh(run).enqueued_times == 4
 
 
+@pytest.mark.parametrize("ahead", [3_600, 86_400], ids=["an hour", "a day"])
+def test_what_a_clock_that_was_ahead_has_written_holds_nobody_up(
+    run: Batch, ahead: int, django_capture_on_commit_callbacks: Any
+) -> None:
+    """The messages are lost too. One item is done, one was put back, one is held on another machine that died."""
+    done, put_back, held = run.items.order_by("pk")
+    actions.do_items(kind=toy.PIECES, item_ids=[done.pk])
+    holding.release(claim(put_back, worker=OTHER_HOST))
+    claim(held, worker=OTHER_HOST)
+    Batch.objects.filter(pk=run.pk).update(rest_until=timezone.now(), enqueued_times=5)
+    later(run, -ahead)
+
+    with django_capture_on_commit_callbacks() as callbacks:
+        actions.recover()
+    assert sent(callbacks)
+    assert work(run) == 2
+    assert fresh(run).state == RunState.FINISHED
+
+
 def test_patience_is_short_again_when_work_was_done_since(run: Batch, django_capture_on_commit_callbacks: Any) -> None:
     Batch.objects.filter(pk=run.pk).update(enqueued_times=7)
     actions.do_items(kind=toy.PIECES, item_ids=[run.items.order_by("pk")[0].pk])
@@ -602,9 +621,9 @@ def test_patience_is_short_again_when_work_was_done_since(run: Batch, django_cap
 
 
 def test_nothing_is_sent_again_while_a_worker_is_at_it(run: Batch, django_capture_on_commit_callbacks: Any) -> None:
-    claim(run.items.order_by("pk")[0], worker=OTHER_HOST, seconds=3600)
+    claim(run.items.order_by("pk")[0], worker=OTHER_HOST, seconds=1200)
     later(run, 1000)
-    Piece.objects.filter(state="claimed").update(lease_until=timezone.now() + timedelta(hours=1))
+    Piece.objects.filter(state="claimed").update(lease_until=timezone.now() + timedelta(minutes=20))
     assert not resent(django_capture_on_commit_callbacks)
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from work import kinds, processes, queries
 from work.actions.doing import fail, give_back_strays
-from work.actions.holding import held
+from work.actions.holding import LOADING, held, lease
 from work.actions.runs import finish, put_on_queue, send_items
 from work.kinds import Kind
 from work.models import Item, Run
@@ -22,6 +22,9 @@ log = logging.getLogger(__name__)
 
 I = TypeVar("I", bound=Item)  # noqa: E741
 
+# No wait before another attempt, or for a server, is longer. What is to wait longer was written by a clock that was
+# ahead and has been set back.
+LONGEST_WAIT = timedelta(minutes=5)
 # An item at which workers die is taken up more often than a failing one, since few deaths are the item's fault:
 # machines are switched off, workers are killed.
 MAX_DEATHS = 5
@@ -36,6 +39,7 @@ def recover(*, at_start: bool = False) -> None:
     - A run that has queued work but shows no sign of life is sent once more: some queues lose what a killed worker had
       taken. At the start of a worker this is done at once.
     - A run whose last worker died between its last item and the end is ended.
+    - What the clock of a machine wrote while it was ahead holds nobody up once it has been set back.
 
     All this is harmless when it comes too early, or twice, since items are claimed.
     """
@@ -50,21 +54,23 @@ def recover(*, at_start: bool = False) -> None:
 def _take_from_the_dead(kind: Kind[I], item: I) -> None:
     assert item.lease_until is not None
     # The lease as it was read goes into each UPDATE: a worker that has renewed it meanwhile is alive.
-    if item.lease_until > timezone.now() and not processes.is_dead(item.worker):
+    now = timezone.now()
+    if now < item.lease_until <= now + LOADING + lease() and not processes.is_dead(item.worker):
         return
     log.warning("%s: its worker %s is gone", kind.name(item), item.worker)
     if item.attempts >= MAX_DEATHS and item.run.is_running:
         fail(kind, item, str(kind.died) % {"n": item.attempts}, unrenewed_since=item.lease_until)
     else:
-        held(item).filter(lease_until=item.lease_until).update(
-            state=ItemState.QUEUED, lease_until=None, not_before=timezone.now()
-        )
+        held(item).filter(lease_until=item.lease_until).update(state=ItemState.QUEUED, lease_until=None, not_before=now)
 
 
 def _look_after(run: Run, *, at_start: bool) -> None:
     finish(run)
     with transaction.atomic():
         now = timezone.now()
+        run.items.filter(state=ItemState.QUEUED, not_before__gt=now + LONGEST_WAIT).update(not_before=now)
+        if run.rest_until is not None and run.rest_until > now + LONGEST_WAIT:
+            type(run)._default_manager.filter(pk=run.pk).update(rest_until=now)
         if queries.is_waiting(run, now=now) and (at_start or _is_quiet(run)):
             put_on_queue(run)
         else:
@@ -77,8 +83,10 @@ def _is_quiet(run: Run) -> bool:
     """No worker has it, and the queue has had its time: longer each time, lest a long queue fills with copies."""
     if run.items.filter(state=ItemState.CLAIMED).exists():
         return False
-    sent = run.enqueued_at or run.started_at
-    last = run.items.aggregate(last=Max("done_at"))["last"] or sent
+    now, sent = timezone.now(), run.enqueued_at or run.started_at
+    if sent > now:  # by a clock that has been set back; sent again, it is told by the right one
+        return True
+    last = run.items.filter(done_at__lte=now).aggregate(last=Max("done_at"))["last"] or sent
     # Work that was done since the last sending says that the queue is read: from then on the patience is short again.
     times = 1 if last > sent else run.enqueued_times
-    return timezone.now() - max(last, sent) > timedelta(seconds=20 * 2 ** min(times, 7))
+    return now - max(last, sent) > timedelta(seconds=20 * 2 ** min(times, 7))
