@@ -70,7 +70,11 @@ def _bundle(start: Path, changed: int) -> Bundle:
 
 
 def styles(page: str) -> Bundle:
-    """The style sheets of a page of `STYLES`, read again as scripts are. They name no other file."""
+    """The style sheets of a page of `STYLES`, read again as scripts are.
+
+    Raises:
+        CannotJoin: one of them names another file.
+    """
     paths = tuple(Path(str(finders.find(f"palate/{name}"))) for name in STYLES[page])
     changed = max(path.stat().st_mtime_ns for path in paths) if settings.WHITENOISE_AUTOREFRESH else 0
     return _styles(paths, changed)
@@ -78,7 +82,11 @@ def styles(page: str) -> Bundle:
 
 @lru_cache(maxsize=2 * len(STYLES))
 def _styles(paths: tuple[Path, ...], changed: int) -> Bundle:
-    return _bundled("".join(path.read_text(encoding="utf-8") for path in paths))
+    texts = [path.read_text(encoding="utf-8") for path in paths]
+    for path, text in zip(paths, texts, strict=True):
+        if "url(" in text or "@import" in text:
+            raise CannotJoin(f"{path.name} names a file, which would not be found beside the joined style sheet.")
+    return _bundled("".join(texts))
 
 
 def _bundled(text: str) -> Bundle:

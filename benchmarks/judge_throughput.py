@@ -31,7 +31,7 @@ import transformers
 
 from llm.backends.transformers import TOKEN_BUDGETS, TransformersBackend
 from llm.engine.cloze import ClozeScorer
-from llm.engine.onednn import use_onednn
+from llm.engine.onednn import product, use_onednn
 from llm.engine.prompt import CellPrompt, PromptTooLong, RowPrompt, RowScores
 from llm.engine.tree import TokenTree, build
 
@@ -190,11 +190,6 @@ def timed(work: Callable[[], None], clock: Callable[[], float] = time.perf_count
     return clock() - begin
 
 
-def _by_onednn(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-    product: torch.Tensor = torch.ops.mkldnn._linear_pointwise(left, right, None, "none", [], "")
-    return product
-
-
 def _middle(measurements: list[Measurement]) -> Measurement:
     return sorted(measurements, key=lambda measurement: measurement.cpu_seconds)[len(measurements) // 2]
 
@@ -243,7 +238,7 @@ def main() -> None:
         measurements.append(by_engine(scorer, rows))
         rates.append(matrix_rate(model))
         if onednn:
-            own_rates.append(matrix_rate(model, multiply=_by_onednn, clock=time.process_time))
+            own_rates.append(matrix_rate(model, multiply=product, clock=time.process_time))
         if scorer.own_attention:
             scorer.own_attention = False
             without.append(by_engine(scorer, rows, name="this engine, torch's own attention"))

@@ -101,6 +101,7 @@ def _labels(study: Study) -> dict[str, Any]:
     return Label.objects.filter(assignment__in=Assignment.objects.filter(rater__study=study)).aggregate(
         n=Count("*"),
         last=Max("pk"),
+        keys=Sum("pk"),
         revisions=Sum("revision"),
         changed=Max("updated_at"),
         options=Sum("option_id"),

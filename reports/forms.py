@@ -45,7 +45,7 @@ def _number(default: int) -> forms.NumberInput:
 
 
 class FiltersForm(forms.Form):
-    """What a report is about. Nothing chosen means everything. Three queries, one more for each facet of rows unless
+    """What a report is about. Nothing chosen means everything. Three queries, one more for facets of rows unless
     `facet_words` are known: see `live.facet_words`."""
 
     def __init__(

@@ -56,11 +56,12 @@ class Live:
 
     def facet_words(self) -> Mapping[str, Sequence[str]]:
         """As `facet_words`, kept."""
-        key = f"facets-{self.digest}"
+        key = f"facets-{self.digest}-{code_version()}"
         found: Mapping[str, Sequence[str]] | None = caches["reports"].get(key)
         if found is None:
             found = facet_words(self.study)
-            caches["reports"].set(key, found)
+            if study_digest(self.study) == self.digest:
+                caches["reports"].set(key, found)
         return found
 
     def key(self, filters: Filters) -> str:

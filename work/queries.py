@@ -18,6 +18,9 @@ from work.states import ItemState, RunState
 _PACE_WINDOW = timedelta(minutes=2)
 # A worker that is free takes up work within a second or two.
 _SILENCE = timedelta(seconds=30)
+# No wait before another attempt, or for a server, is longer. What lies farther ahead was written by a clock that was
+# ahead and has been set back.
+LONGEST_WAIT = timedelta(minutes=5)
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,7 @@ def standing(*, now: datetime | None = None) -> list[Standing]:
         runs = kind.run._default_manager.filter(state=RunState.RUNNING).exclude(rest_until__gt=now)
         for run in runs.annotate(
             n=Count("items", filter=_of_items(due(now) | lost)),
-            last=Max("items__done_at"),
+            last=Max("items__done_at", filter=Q(items__done_at__lte=now)),
             held_until=Max("items__lease_until", filter=_of_items(lost)),
             due_since=Max("items__not_before", filter=_of_items(due(now))),
         ).filter(n__gt=0):
@@ -119,7 +122,8 @@ def standing(*, now: datetime | None = None) -> list[Standing]:
                 # The recovery sends work again at growing distances, which is no sign of a worker.
                 sent_again = sum(20 * 2 ** min(times, 7) for times in range(1, run.enqueued_times))
                 signs.append(run.enqueued_at - timedelta(seconds=sent_again))
-            since = now - max((sign for sign in signs if sign is not None and sign <= now), default=now)
+            told = [min(sign, now) for sign in signs if sign is not None and sign <= now + LONGEST_WAIT]
+            since = now - max(told, default=now)
             waiting[run.queue] = waiting.get(run.queue, 0) + run.n
             silent[run.queue] = min(since, silent.get(run.queue, since))
     return [
@@ -161,7 +165,7 @@ def progress(run: Run, *, sums: Sequence[str] = (), paces: Mapping[str, Any] | N
     pace = _pace(run, paces, until=whole["last_done"])
     silent = None
     if run.is_running and whole["due"] and not whole["at_work"]:
-        silent = now - max(filter(None, (run.started_at, run.enqueued_at, whole["last"])))
+        silent = now - max(min(sign, now) for sign in (run.started_at, run.enqueued_at, whole["last"]) if sign)
     return Progress(
         total=whole["total"],
         done=whole["done"],

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation import queries
-from annotation.actions.base import Refused, lock_study
+from annotation.actions.base import Refused, lock_study, refuse_while_shown
 from annotation.models import (
     Arrival,
     Assignment,
@@ -57,6 +57,7 @@ def apply_design(
         Refused: other rows are free by now, or somebody is no rater any more. Nothing is changed then.
     """
     lock_study(study.pk)
+    refuse_while_shown(study.pk)
     plan = Plan(study=study, applied_by=by, request={"sections": list(sections), "own_order": own_order})
     plan.request["judges"] = {code: list(row_ids) for code, row_ids in (judges or {}).items()}
     given: dict[int, dict[int, list[int]]] = {}

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, replace
-from datetime import timedelta
 from typing import Any, BinaryIO
 
 from django.conf import settings
@@ -35,8 +34,6 @@ from work.kinds import Kind
 from work.outcomes import ItemFailed, NotYet
 from work.states import SHORT_WORK_PRIORITY
 
-# For so long a pack may read a file before it gives a sign of life.
-LONGEST = timedelta(hours=2)
 # How often an importer tells how far it is.
 EVERY_S = 1.0
 

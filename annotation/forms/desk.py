@@ -145,8 +145,8 @@ class PlanForm(forms.Form):
         }
 
     def _add_choice(self, scheme: SchemeSpec) -> None:
-        """Which rows the plan is about: a list for each facet that has several words, and a sample. One query a facet
-        of rows, hidden ones too: managers may see them."""
+        """Which rows the plan is about: a list for each facet that has several words, and a sample. One query where the
+        scheme has facets of rows, hidden ones too: managers may see them."""
         words = scheme.words
         facets = scheme.row.facets
         rows = Row.objects.filter(sheet__in=self.counts)

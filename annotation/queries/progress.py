@@ -26,7 +26,7 @@ from annotation.models import (
     Study,
     User,
 )
-from annotation.queries.arriving import arriving
+from annotation.queries.arriving import arriving, coming_rows
 from annotation.queries.codes import CODE
 from annotation.scheme import rules
 
@@ -262,6 +262,6 @@ def sheets_with_counts(study: Study) -> QuerySet[Sheet]:
     return study.sheets.annotate(
         n_people=counted(given, "row__sheet", Count("rater", distinct=True)),
         n_unsubmitted=counted(left, "row__sheet", Count("pk")),
-        n_rows=counted(Row.objects.all(), "sheet", Count("pk")),
+        n_rows=counted(Row.objects.exclude(coming_rows(study.pk)), "sheet", Count("pk")),
         n_columns=counted(Column.objects.all(), "sheet", Count("pk")),
     ).order_by("position")

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import Count
 from django.utils.translation import gettext as _
 
-from annotation.actions import Refused, note_key
+from annotation.actions import Refused, note_key, refuse_while_shown
 from annotation.models import Row, Study, User
 from annotation.queries.schemes import block_kinds
 from judges.extraction import extracting, prompts
@@ -67,6 +67,7 @@ def start_extraction(*, study: Study, extractor: Extractor, by: User | None, enq
     """
     Study.objects.select_for_update().get(pk=study.pk)  # of two starts at once, the second sees the first
     _refuse_if_at_work(study, extractor)
+    refuse_while_shown(study.pk)
     try:
         extracting.check_extractor(extractor)
     except BackendError as error:

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from annotation import actions as annotating
-from annotation.actions import Refused
+from annotation.actions import Refused, refuse_while_shown
 from annotation.models import Assignment, Rater, Row, Sheet, Study, User
 from judges import spending
 from judges.actions.creating import refuse_elsewhere
@@ -65,6 +65,7 @@ def start_run(
         labelling.check_encoders(judge)
     except (prompting.PromptError, BackendError) as error:
         raise Refused(str(error)) from error
+    refuse_while_shown(study.pk)
     rater = _only_run_of(_rater_of(study, judge))
     rows = Row.objects.filter(sheet__study=study, withdrawn_at=None)
     if sheets is not None:

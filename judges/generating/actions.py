@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.actions import Refused, note_key
+from annotation.actions import Refused, note_key, refuse_while_shown
 from annotation.models import Study, User
 from judges.actions.work import loaded, telling_of_backends
 from judges.generating import planning, queries
@@ -48,6 +48,7 @@ def start(
     """
     if not models:
         raise Refused(_("Choose a model."))
+    refuse_while_shown(study.pk)
     runs = []
     for model in models:
         names = queries.names_of(study, answer=answer, without=model if only_missing else None)

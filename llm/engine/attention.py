@@ -149,7 +149,7 @@ def groups(config: Any) -> int:
 
 @contextmanager
 def told(model: Any) -> Iterator[None]:
-    """Within it the model's layers use this attention."""
+    """Within it the model's layers use this attention. For one thread a model, as workers have it."""
     configs = {id(module.config): module.config for module in model.modules() if hasattr(module, "config")}
     kept = [(config, config._attn_implementation) for config in configs.values()]
     try:

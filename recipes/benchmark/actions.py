@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from annotation import actions as annotating
 from annotation.actions import Refused
 from annotation.deriving.actions import derive_study, extend_study
+from annotation.exchange import arrivals
 from annotation.models import Row, Scheme, Study, User
 from annotation.scheme.spec import SchemeSpec
 from judges import actions as judging
@@ -38,11 +39,12 @@ def add_instructions(*, study: Study, instructions: Sequence[Instruction]) -> in
     """Add instructions to a study, each to its sheet, which is made where it is missing; returns how many were new.
 
     Raises:
-        Refused: the study was made of another one, whose instructions these would not be.
+        Refused: the study was made of another one, whose instructions these would not be, or a file is being imported.
     """
     if study.derived_from_id is not None:
         raise Refused(_("This study rates texts; instructions go into the study that it was made of."))
     annotating.lock_study(study.pk)
+    arrivals.refuse_if_coming(study.pk)  # it may bring these instructions, or be taken back
     spec = study.scheme.parsed.row
     sheets = {sheet.title: sheet for sheet in study.sheets.all()}
     known = set(Row.objects.filter(sheet__study=study).values_list("sheet__title", "name"))

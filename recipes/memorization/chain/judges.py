@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import chain, count
 
 from judges import actions as judging
 from judges.models import Judge
@@ -33,17 +34,18 @@ def of_model(
     """
     made = {}
     for role, file in _PROMPTS.items():
-        name = _called(model, role)
-        made[role] = Judge.objects.filter(name=name).select_related("model", "prompt").first() or _made(
-            model, role, name, file, chat_form=chat_form, longest={**_LONGEST, **(longest or {})}
+        names = [f"{name[-50:]}-{role}" for name in (model.served_name or model.name, model.name)]
+        known = Judge.objects.filter(name__in=names, model=model).select_related("model", "prompt")
+        made[role] = known.order_by("pk").first() or _made(
+            model, role, _free(names), file, chat_form=chat_form, longest={**_LONGEST, **(longest or {})}
         )
     return made
 
 
-def _called(model: LanguageModel, role: str) -> str:
-    short, long = (f"{name[-50:]}-{role}" for name in (model.served_name or model.name, model.name))
-    # Another server may have a model of the same name.
-    return long if Judge.objects.filter(name=short).exclude(model=model).exists() else short
+def _free(names: Sequence[str]) -> str:
+    """The first that no judge has: another server may have a model of the same name."""
+    numbered = (f"{names[-1]}-{n}" for n in count(2))
+    return next(name for name in chain(names, numbered) if not Judge.objects.filter(name=name).exists())
 
 
 def _made(

@@ -216,7 +216,7 @@ def _items_table(of: Compared, names: tuple[str, str]) -> ReportTable:
     def told(item: Item | None) -> tuple[Value, ...]:
         if item is None:
             return "", None, None, ""
-        return str(NAMES[item.outcome]), len(item.exact), len(item.inexact), item.reason
+        return str(NAMES[item.outcome]), len(item.exact), len(item.inexact), item.why
 
     return ReportTable(
         key=f"{of.key}.compared-items",

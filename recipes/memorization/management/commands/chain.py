@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +9,6 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 from django.core.validators import validate_slug
-from django.utils.text import slugify
 
 from annotation.models import Study, User
 from judges.management.commands import generate, judge
@@ -25,6 +25,9 @@ from recipes.memorization.names import SCHEME as NAMES
 from recipes.memorization.names import DishName, NamesRefused, read_names
 from work.management.in_process import RunCommand
 from work.models import Run
+
+# What a file may not be called.
+_NOT_IN_FILES = re.compile(r'[\\/:*?"<>|\x00-\x1f]')
 
 MODEL = "model"  # in place of a judge's name: that of --model
 
@@ -85,8 +88,9 @@ class Command(RunCommand):
             chain = Chain(
                 settings, models=models, types=types, judges=named, work=self.work, by=by, enqueue=asked["workers"]
             )
-            for asks in filter(None, (model.announced for model in chain.models)):
-                self.stdout.write(f"Asked is {asks}.")
+            asked_models = [*chain.models, *(judge.model for judge in named.values() if judge.model is not None)]
+            for asks in dict.fromkeys(model.announced for model in asked_models if model.announced):
+                self.stdout.write(f"Asked: {asks}.")
             last = Step.EXAMINE if until == Step.VERDICT else until
             for told in chain.go(dishes, until=last):
                 self.stdout.write(f"{told.step:<9} {told.seconds:8.1f} s  {'; '.join(told.sentences)}")
@@ -105,7 +109,10 @@ class Command(RunCommand):
     def _settings(
         self, study: str, asked: dict[str, Any]
     ) -> tuple[ChainSettings, list[LanguageModel], dict[str, Judge]]:
-        default = generate.model_called(asked["model"], **generate.where_of(asked)) if asked["model"] else None
+        where = generate.where_of(asked)
+        if any(where.values()) and not asked["model"]:
+            raise CommandError("--server, --key-variable and --gguf-file say where --model is: name it.")
+        default = generate.model_called(asked["model"], **where) if asked["model"] else None
         writers = [generate.model_called(name) for name in asked["writer"] or ()] or ([default] if default else [])
         if not writers:
             raise CommandError("Name who writes the recipes: --model, or --writer.")
@@ -148,7 +155,7 @@ class Command(RunCommand):
         return settings, writers, named
 
     def _verdict(self, settings: ChainSettings, *, by: User | None, out: Path | None, freeze: bool) -> None:
-        study = Study.objects.get(slug=settings.study(Step.VERDICT))
+        study, used = Study.objects.get(slug=settings.study(Step.VERDICT)), set[str]()
         for judge_name in settings.judges:
             verdict = telling.verdict_of(settings, judge_name)
             self.stdout.write(f"\nBy {judge_name}:")
@@ -156,7 +163,11 @@ class Command(RunCommand):
                 self.stdout.write(f"  {line}")
             if out is not None:
                 out.mkdir(parents=True, exist_ok=True)
-                file = out / f"{study.slug}-{slugify(judge_name)}.zip"
+                name = _NOT_IN_FILES.sub("-", judge_name)
+                while name in used:
+                    name += "-2"
+                used.add(name)
+                file = out / f"{study.slug}-{name}.zip"
                 file.write_bytes(telling.archive(verdict))
                 self.stdout.write(f"  {file}")
             if freeze:
