@@ -56,6 +56,8 @@ class Live:
 
     def facet_words(self) -> Mapping[str, Sequence[str]]:
         """As `facet_words`, kept."""
+        if not self.study.scheme.parsed.row.facets:
+            return {}
         key = f"facets-{self.digest}-{code_version()}"
         found: Mapping[str, Sequence[str]] | None = caches["reports"].get(key)
         if found is None:
