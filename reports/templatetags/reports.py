@@ -144,6 +144,12 @@ def unlocalized(value: float) -> str:
 
 
 @register.filter
+def unbroken(text: str) -> str:
+    """Shares as they are read: no line ends between a number and its %."""
+    return text.replace(" %", "\N{NO-BREAK SPACE}%")
+
+
+@register.filter
 def laid_out(table: ReportTable) -> PageTable:
     """A table as it is drawn: a reason stands where the number would, and remarks that no row makes are left away."""
     kept = [
