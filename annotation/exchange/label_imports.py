@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from django.db import IntegrityError, connection, transaction
+from django.db import connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -30,7 +30,7 @@ from annotation.exchange.arrivals import Span
 from annotation.exchange.label_reading import Answers, Cell, LabelImport, Part, Said
 from annotation.exchange.new_sheets import NewSheet, NewSheets
 from annotation.exchange.records import label_records
-from annotation.exchange.row_imports import Imported, ImportRefused, changed_meanwhile, one_import
+from annotation.exchange.row_imports import Imported, ImportRefused, in_parts, one_import
 from annotation.exchange.tables import FileTable, Problems
 from annotation.labels.batch import Batch, NewLabel, write_new
 from annotation.models import Arrival, Assignment, Column, Label, Rater, Row, Scheme, Study, User
@@ -100,8 +100,8 @@ def import_labels(
         TableError: the file, or its headings, cannot be read; nothing is changed then.
         Refused: somebody else changed the same things meanwhile, or imports into the study.
     """
-    in_parts = doing is not None or is_large(table)
-    if in_parts and not connection.in_atomic_block:
+    large = doing is not None or is_large(table)
+    if large and not connection.in_atomic_block:
         return _import_in_parts(study, table, how, doing, new_study=new_study, sheets=sheets)
     with one_import(study) as locked:
         importer = _checked(Answers(locked, table, how, NewSheets(locked, sheets)))
@@ -137,7 +137,7 @@ def _import_in_parts(
     beat = doing.beat if doing else lambda: None
     made: dict[str, list[Span]] = {"study": []} if new_study else {}
     arrival = arrivals.begin(study, owner=doing.owner if doing else "", made=made)
-    try:
+    with in_parts(arrival):
         locked = Study.objects.select_related("scheme").get(pk=study.pk)
         with transaction.atomic():
             coming = NewSheets(locked, sheets, arrival)
@@ -151,12 +151,6 @@ def _import_in_parts(
             importer.write_standing()
             if doing is not None:
                 doing.at_end(importer.all.imported)
-    except BaseException as error:
-        arrivals.take_back(arrival)
-        if isinstance(error, IntegrityError):
-            raise Refused(changed_meanwhile()) from error
-        raise
-    arrivals.go_on(arrival)
     return importer.all.imported
 
 

@@ -15,7 +15,7 @@ from annotation import actions
 from annotation.actions import Refused
 from annotation.exchange import arrivals
 from annotation.exchange.tables import MAX_PROBLEMS_SHOWN, Lines, Problems
-from annotation.models import Assignment, Column, Label, Rater, Section, Sheet, Study
+from annotation.models import Arrival, Assignment, Column, Label, Rater, Section, Sheet, Study
 from annotation.scheme.spec import SectionSpec
 from base.sentences import Sentence, gettext_noop
 
@@ -143,6 +143,23 @@ def one_import(study: Study) -> Iterator[Study]:
             yield Study.objects.select_related("scheme").get(pk=study.pk)
     except IntegrityError as error:
         raise Refused(changed_meanwhile()) from error
+
+
+@contextmanager
+def in_parts(arrival: Arrival) -> Iterator[None]:
+    """An import that comes in parts: taken back if it fails, else shown to its end.
+
+    Raises:
+        Refused: something that somebody else wrote meanwhile stands where the file would write.
+    """
+    try:
+        yield
+    except BaseException as error:
+        arrivals.take_back(arrival)
+        if isinstance(error, IntegrityError):
+            raise Refused(changed_meanwhile()) from error
+        raise
+    arrivals.go_on(arrival)
 
 
 def changed_meanwhile() -> str:

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
-from django.db import IntegrityError, connection, transaction
+from django.db import connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -38,6 +38,7 @@ from annotation.exchange.row_imports import (
     check_length,
     column_name,
     find_section,
+    in_parts,
     one_import,
 )
 from annotation.exchange.tables import FileTable, Problems
@@ -68,8 +69,8 @@ def import_rows(
         TableError: a file, or its headings, cannot be read; nothing is changed then.
         Refused: somebody else changed the same things meanwhile, or imports into the study.
     """
-    in_parts = doing is not None or any(is_large(table) for table in (rows, columns) if table)
-    if in_parts and not connection.in_atomic_block:
+    large = doing is not None or any(is_large(table) for table in (rows, columns) if table)
+    if large and not connection.in_atomic_block:
         return _import_in_parts(study, rows, columns, doing or Doing(owner="", beat=lambda: None))
     with one_import(study) as locked:
         files = _Files(locked, rows, columns)
@@ -82,19 +83,13 @@ def import_rows(
 
 def _import_in_parts(study: Study, rows: FileTable | None, columns: FileTable | None, doing: Doing) -> Imported:
     arrival = arrivals.begin(study, owner=doing.owner)
-    try:
+    with in_parts(arrival):
         files = _Files(Study.objects.select_related("scheme").get(pk=study.pk), rows, columns)
         files.check(partial(arrivals.beat, arrival, doing.beat))
         files.write(arrival, doing.told)
         with transaction.atomic():
             arrivals.show(arrival)
             doing.at_end(files.imported)
-    except BaseException as error:
-        arrivals.take_back(arrival)
-        if isinstance(error, IntegrityError):
-            raise Refused(changed_meanwhile()) from error
-        raise
-    arrivals.go_on(arrival)
     return files.imported
 
 
