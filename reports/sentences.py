@@ -210,7 +210,8 @@ def _of_verdict(answers: Answers) -> Tile:
         few = next((judge.reason for _line, judge in of if judge.verdict == "not-enough" and judge.reason), "")
         if not few and answers.n_people < MINIMUM_PEOPLE:
             few = str(UNDEFINED[TOO_FEW_PEOPLE])
-        under = _("the judge “%(judge)s” comes nearest: %(reason)s") % {"judge": name, "reason": few or _("not tested")}
+        why = few or next((judge.reason for _line, judge in of if judge.reason), "") or _("not tested")
+        under = _("the judge “%(judge)s” comes nearest: %(reason)s") % {"judge": name, "reason": why}
         return Tile(title, _("Cannot be said"), under, table_of_test(line, judge), known=False)
     n = sum(judge.verdict == "may" for _line, judge in tested)
     table = table_of_test(*tested[0])
