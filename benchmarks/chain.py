@@ -203,6 +203,7 @@ def chain_of(options: argparse.Namespace, dishes: Sequence[str]) -> tuple[Chain,
         slug="bench",
         per_type=options.generations,
         longest=options.longest,
+        together=options.together,
         chooser=roles[judges.CHOOSES].name,
         parser=roles[judges.PARSES].name if options.model_parses else "rules",
         documents=options.documents,
@@ -249,6 +250,7 @@ def main() -> None:
     parser.add_argument("--dishes", type=int, default=7)
     parser.add_argument("--generations", type=int, default=5)
     parser.add_argument("--longest", type=int, default=300, help="tokens of a recipe (%(default)s)")
+    parser.add_argument("--together", action="store_true", help="recipes are written in batches")
     parser.add_argument("--answer", type=int, default=120, help="tokens said of a candidate (%(default)s)")
     parser.add_argument("--list", type=int, default=500, help="tokens of a drafted list (%(default)s)")
     parser.add_argument("--documents", type=int, default=8)

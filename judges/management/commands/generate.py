@@ -24,6 +24,8 @@ from work import queries as work
 from work.management.in_process import RunCommand
 from work.states import ItemState
 
+TOGETHER = "several texts are written in one batch: faster, and less sure to come out the same again"
+
 
 class Command(RunCommand):
     safe, chatty = "What is written", ("work", "judges", "httpx")
@@ -47,6 +49,7 @@ class Command(RunCommand):
         parser.add_argument("--longest", type=int, default=600, metavar="TOKENS", help="of a text (%(default)s)")
         parser.add_argument("--seed", type=int, default=1, help="the first one (%(default)s)")
         parser.add_argument("--plain", action="store_true", help="not in the model's chat form")
+        parser.add_argument("--together", action="store_true", help=TOGETHER)
         parser.add_argument(
             "--rows", default="", metavar="ANSWER", help="those with a chosen answer, as choice.examined=yes"
         )
@@ -77,6 +80,7 @@ class Command(RunCommand):
                 max_new_tokens=asked["longest"],
                 seed=asked["seed"],
                 chat_template=not asked["plain"],
+                together=asked["together"],
             )
             if last is not None and _is_the_same(last, wanted, asked["rows"]):
                 raise CommandError(

@@ -112,6 +112,7 @@ class Chain:
             max_new_tokens=asked.longest,
             seed=asked.seed,
             chat_template=asked.chat_form,
+            together=asked.together,
         )
         for model in self.models:
             run: GenerationRun | None = study.generation_runs.filter(model=model).order_by("pk").first()

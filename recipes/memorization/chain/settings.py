@@ -29,6 +29,8 @@ class ChainSettings:
         slug: of the study that looks for the recipes' parts; the others are called `SLUG-names`, `SLUG-candidates`,
             `SLUG-parsing` and `SLUG-nonsense`.
         types, per_type, temperature, longest, seed, chat_form: how texts are asked for. `longest` in tokens.
+        together: several texts are written in one batch: faster, and less sure to come out the same when one is written
+            again.
         chooser: the judge by whose answers the best candidate is taken.
         keep_all: whether a dish of which no candidate could be compared goes on with its first one.
         parser: the judge that takes recipes apart, or `RULES`.
@@ -45,6 +47,7 @@ class ChainSettings:
     longest: int = 600
     seed: int = 1
     chat_form: bool = True
+    together: bool = False
     chooser: str = ""
     keep_all: bool = True
     parser: str = RULES

@@ -54,6 +54,7 @@ class Command(RunCommand):
         add("--longest", type=int, default=600, metavar="TOKENS", help="of a recipe (%(default)s)")
         add("--seed", type=int, default=1, help="the first one (%(default)s)")
         add("--plain", action="store_true", help="not in the models' chat form")
+        add("--together", action="store_true", help=generate.TOGETHER)
         add("--chooser", metavar="JUDGE", help="who says which recipe is the best")
         add("--leave-out", action="store_true", help="dishes of whose recipes none could be compared")
         add(
@@ -143,6 +144,7 @@ class Command(RunCommand):
             longest=asked["longest"],
             seed=asked["seed"],
             chat_form=not asked["plain"],
+            together=asked["together"],
             chooser=who(judges.CHOOSES, asked["chooser"]),
             keep_all=not asked["leave_out"],
             parser=RULES if asked["parser"] == RULES else who(judges.PARSES, asked["parser"]),
