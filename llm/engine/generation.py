@@ -24,6 +24,7 @@ import inspect
 import itertools
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -33,7 +34,7 @@ from transformers import DynamicCache
 from transformers.cache_utils import CacheLayerMixin
 
 from base.sentences import gettext as _
-from llm.engine import probing
+from llm.engine import attention, prefixes, probing
 from llm.engine.caches import roomy_cache
 from llm.engine.cloze import LEAST_TOKEN_BUDGET
 from llm.engine.encoding import PromptEncoder
@@ -76,7 +77,7 @@ class AnswerGenerator:
     ) -> None:
         self._model = model
         self._encoder = encoder
-        self._token_budget = token_budget
+        self.token_budget = token_budget
         self._cache_budget = cache_budget
         self._context = getattr(model.config.get_text_config(), "max_position_embeddings", None) or sys.maxsize
         self._stops = _stops(model) | encoder.ends_of_answers
@@ -103,6 +104,11 @@ class AnswerGenerator:
     def _shares(self) -> bool:
         return self._takes_batches and _only_full_attention(self._model)
 
+    @cached_property
+    def _keeps_prefixes(self) -> bool:
+        """Whether answers go on with their prompts' keys as they were read, in place of a copy of their own."""
+        return self._shares and takes_prefixes(self._model)
+
     def generate(
         self,
         prompts: Sequence[str],
@@ -128,9 +134,9 @@ class AnswerGenerator:
             try:
                 return self._generate(prompts, sampling, on_progress, seeds)
             except torch.OutOfMemoryError:
-                if self._token_budget <= LEAST_TOKEN_BUDGET:
+                if self.token_budget <= LEAST_TOKEN_BUDGET:
                     raise
-                self._token_budget = max(self._token_budget // 2, LEAST_TOKEN_BUDGET)
+                self.token_budget = max(self.token_budget // 2, LEAST_TOKEN_BUDGET)
                 self._cache_budget //= 2  # a batch has one prompt at least, whatever is left of it
             self._kept = None
             # Out of the handler, where the error's traceback keeps the failed forward's tensors.
@@ -263,10 +269,11 @@ class AnswerGenerator:
             shared_of = [0] * len(prompts)
         logits = self._feed(forwards, [p[n:] for p, n in zip(prompts, shared_of, strict=True)], progress)
         places = torch.tensor([prompts.index(answer.prompt) for answer in batch])
-        if len(prompts) < len(batch) or places.tolist() != list(range(len(batch))):
+        if len(batch) > 1 and self._keeps_prefixes:
+            forwards.go_on(places)
+        elif places.tolist() != list(range(len(prompts))):
             forwards.keep(places)
-            logits = logits[places.to(logits.device)]
-        return logits
+        return logits[places.to(logits.device)]
 
     def _from_kept(
         self, forwards: _Padded, prompts: Sequence[tuple[int, ...]], shared: int, progress: _Progress
@@ -282,7 +289,7 @@ class AnswerGenerator:
         if self._kept is not None:
             known = _alike(self._kept[0], beginning)
             if known < shared:  # in the pieces in which it is read anew: a text is the same whatever was asked before
-                known -= known % self._token_budget
+                known -= known % self.token_budget
             if known >= LEAST_SHARED:
                 forwards.begin_with(self._kept[1], known)
             else:
@@ -297,7 +304,7 @@ class AnswerGenerator:
         longest = max(map(len, texts))
         fed = torch.tensor([[0] * (longest - len(text)) + list(text) for text in texts])
         seen = torch.tensor([[0] * (longest - len(text)) + [1] * len(text) for text in texts], dtype=torch.long)
-        piece = max(1, self._token_budget // len(texts))
+        piece = max(1, self.token_budget // len(texts))
         for begin in range(0, longest, piece):
             part = fed[:, begin : begin + piece]
             logits = forwards.feed(part, seen[:, begin : begin + piece])
@@ -340,6 +347,7 @@ class _Padded:
         self._model = model
         self._cache = roomy_cache(model.config)
         self._seen: torch.Tensor | None = None  # (B, tokens fed): 1 where it is no padding
+        self._prefixes: prefixes.Prefixes | None = None
 
     def feed(self, tokens: torch.Tensor, seen: torch.Tensor | None = None) -> torch.Tensor:
         """The logits (B, V) after the last of `tokens` (B, T); `seen`: which of them are no padding, else all."""
@@ -347,14 +355,20 @@ class _Padded:
         whole = new if self._seen is None else torch.cat([self._seen, new], dim=1)
         positions = (whole.cumsum(dim=1) - 1).clamp(min=0)[:, -tokens.shape[1] :]
         device = self._model.device
-        output = self._model(
-            input_ids=tokens.to(device),
-            attention_mask=whole.to(device),
-            position_ids=positions.to(device),
-            past_key_values=self._cache,
-            use_cache=True,
-            logits_to_keep=1,
-        )
+        mask: Any = whole.to(device)
+        if self._prefixes is not None:
+            mask = prefixes.mask_of(self._prefixes, len(tokens), self._cache.get_seq_length() + 1, self._model.dtype)
+            if kinds := layer_kinds(self._model.config.get_text_config()):
+                mask = dict.fromkeys(kinds, mask)
+        with attention.told(self._model, prefixes.NAME) if self._prefixes is not None else nullcontext():
+            output = self._model(
+                input_ids=tokens.to(device),
+                attention_mask=mask,
+                position_ids=positions.to(device),
+                past_key_values=self._cache,
+                use_cache=True,
+                logits_to_keep=1,
+            )
         self._seen = whole
         logits: torch.Tensor = output.logits[:, -1]
         return logits
@@ -363,6 +377,17 @@ class _Padded:
         """The lines at these places are the batch from now on; one may be there several times."""
         assert self._seen is not None
         self._cache.batch_select_indices(places.to(self._model.device))
+        self._seen = self._seen[places]
+        if self._prefixes is not None:
+            self._prefixes.keep(places)
+
+    def go_on(self, places: torch.Tensor) -> None:
+        """As `keep`, but what was fed so far stays where it is, for all lines that go on with it: from now on each is fed
+        one token at a time."""
+        assert self._seen is not None
+        layers = [(layer.keys, layer.values) for layer in self._cache.layers]  # type: ignore[union-attr]
+        self._prefixes = prefixes.Prefixes(layers, self._seen, places)  # type: ignore[arg-type]
+        self._cache = roomy_cache(self._model.config)
         self._seen = self._seen[places]
 
     def begin_with(self, cache: DynamicCache, n: int) -> None:
@@ -446,14 +471,19 @@ def why_no_batches(model: Any) -> str | None:
     return why or _probe(model) or probing.with_a_short_window(model, _probe)
 
 
-def _probe(model: Any) -> str | None:
+def takes_prefixes(model: Any) -> bool:
+    """Whether answers can be written by `prefixes`: tried out in the same way."""
+    return prefixes.fits(model) and _probe(model, _Padded.go_on) is None
+
+
+def _probe(model: Any, keep: Callable[[_Padded, torch.Tensor], None] | None = None) -> str | None:
     off, noise = [], []
     for seed in range(probing.SEEDS):
         texts = [probing.draw(model, n + 2, seed=10 * seed + n) for n in (4, 11, 26)]
         with torch.inference_mode():
             alone = [_next_tokens(model, text, padding=0) for text in texts]
             try:
-                together = _together(model, texts)
+                together = _together(model, texts, keep or _Padded.keep)
             except torch.OutOfMemoryError:
                 raise
             except Exception as error:  # whatever a model says to arguments that it does not know
@@ -474,8 +504,10 @@ def _next_tokens(model: Any, text: Sequence[int], *, padding: int) -> torch.Tens
     return found
 
 
-def _together(model: Any, texts: Sequence[Sequence[int]]) -> list[torch.Tensor]:
-    """The same of several texts, fed as the generator feeds prompts and answers."""
+def _together(
+    model: Any, texts: Sequence[Sequence[int]], keep: Callable[[_Padded, torch.Tensor], None]
+) -> list[torch.Tensor]:
+    """The same of several texts, fed as the generator feeds prompts and answers, which begin with `keep`."""
     forwards = _Padded(model)
     longest = max(map(len, texts)) - 2
     fed = torch.tensor([[0] * (longest + 2 - len(text)) + list(text[:-2]) for text in texts])
@@ -483,7 +515,7 @@ def _together(model: Any, texts: Sequence[Sequence[int]]) -> list[torch.Tensor]:
     for begin in range(0, longest, 9):
         first = forwards.feed(fed[:, begin : begin + 9], seen[:, begin : begin + 9])
     places = torch.tensor([2, 0, 1, 1])
-    forwards.keep(places)
+    keep(forwards, places)
     second = forwards.feed(torch.tensor([[texts[place][-2]] for place in places.tolist()]))
     lines = {place: line for line, place in enumerate(places.tolist())}
     return [
