@@ -5,7 +5,7 @@ from __future__ import annotations
 from annotation.actions.adjudication import accept_agreed, adjudicate
 from annotation.actions.background import first_page, owes_background, tell_background
 from annotation.actions.base import NotNow, Refused, SheetClosed, lock_study, refuse_while_shown
-from annotation.actions.changes import Changed, change
+from annotation.actions.changes import Changed, Edit, change, change_each
 from annotation.actions.drafting import Started, confirm, draft, start_from
 from annotation.actions.experiments import draw_experiment, end_experiment
 from annotation.actions.labels import SeenOtherwise, Unanswered, Unconfirmed, record, reopen, submit
@@ -61,6 +61,7 @@ from annotation.labels.writer import Recorded
 __all__ = [
     "Answer",
     "Changed",
+    "Edit",
     "NotNow",
     "Recorded",
     "Refused",
@@ -85,6 +86,7 @@ __all__ = [
     "assign",
     "beat",
     "change",
+    "change_each",
     "change_study",
     "clean_audit",
     "close_sheet",

@@ -6,15 +6,27 @@ import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotation import queries
 from annotation.actions.base import NotNow, Refused, SheetClosed
-from annotation.actions.labels import record
+from annotation.actions.labels import record, record_together
 from annotation.labels.answer import Answer
+from annotation.labels.writer import Recorded
 from annotation.models import Assignment
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What `change` is asked for."""
+
+    answers: Mapping[Assignment, Sequence[Answer]]
+    key: uuid.UUID
+    whole: bool = False
+    reopen: bool = False
 
 
 @dataclass
@@ -34,6 +46,42 @@ class Changed:
     held: list[int] = field(default_factory=list)
     closed: bool = False
     warnings: dict[int, dict[int, dict[int, list[str]]]] = field(default_factory=dict)
+
+
+@transaction.atomic
+def change_each(edits: Sequence[Edit]) -> list[Changed]:
+    """Several changes in their order; what is refused of one takes nothing of the others back.
+
+    Answers to one row, as somebody gives who goes through its cells, are written together where they can be.
+    """
+    changed: list[Changed] = []
+    for assignment, run in groupby(edits, key=_row_alone):
+        some = list(run)
+        recorded: dict[uuid.UUID, Recorded] = {}
+        if assignment is not None and len(some) > 1 and len({edit.key for edit in some}) == len(some):
+            of_each = {edit.key: edit.answers[assignment] for edit in some}
+            recorded = record_together(assignment=assignment, changes=of_each)
+        for edit in some:
+            if assignment is not None and edit.key in recorded:
+                changed.append(_changed(assignment, recorded[edit.key]))
+            else:
+                changed.append(change(answers=edit.answers, key=edit.key, whole=edit.whole, reopen=edit.reopen))
+    return changed
+
+
+def _row_alone(edit: Edit) -> Assignment | None:
+    """The one assignment that a change is about, where it may be written together with others."""
+    [first, *others] = edit.answers
+    return None if others or edit.whole else first
+
+
+def _changed(assignment: Assignment, recorded: Recorded) -> Changed:
+    return Changed(
+        columns={assignment.pk: recorded.values or {}},
+        states={assignment.pk: recorded.state},
+        conflicts=[(assignment.pk, *cell) for cell in sorted(recorded.conflicts)],
+        warnings={assignment.pk: recorded.warnings or {}},
+    )
 
 
 def change(

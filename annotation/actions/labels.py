@@ -83,12 +83,58 @@ def record(
 
     recorded = write(assignment, answers, key, by=by, exposed=known.exposed, has_skips=known.has_skips)
     if recorded.changed and (is_submitted or assignment.state == Assignment.State.OPEN):
-        assignment.state = Assignment.State.STARTED
-        assignment.started_at = assignment.started_at or timezone.now()
-        assignment.submitted_at = None
-        assignment.save(update_fields=["state", "started_at", "submitted_at"])
+        _begin(assignment)
     recorded.state = assignment.state
     return recorded
+
+
+@transaction.atomic
+def record_together(
+    *, assignment: Assignment, changes: Mapping[uuid.UUID, Sequence[Answer]]
+) -> dict[uuid.UUID, Recorded]:
+    """What `record` does with each of the changes {key: answers}, with as many statements as one of them takes.
+
+    Without those that were recorded before. {}, and nothing is written, where one may depend on another, or is not
+    simply taken: two of them are about one column, or a section has checks, which look at all its columns; the row is
+    submitted, withdrawn or closed; an answer is refused.
+    """
+    assignment = queries.locked(assignment)
+    known = queries.known(assignment, *changes)
+    if known.recorded:
+        before = queries.recorded(assignment, changes)
+        changes = {key: of_one for key, of_one in changes.items() if key not in before}
+    answers = [answer for of_one in changes.values() for answer in of_one]
+    columns = {key: {answer.column.pk for answer in of_one} for key, of_one in changes.items()}
+    keys = {column: key for key, of_one in columns.items() for column in of_one}
+    sections = queries.whole_sections([answer.column for answer in answers]).values()
+    if len(keys) < sum(map(len, columns.values())) or any(section.spec.checks for section in sections):
+        return {}
+    if not answers or assignment.state not in (Assignment.State.OPEN, Assignment.State.STARTED):
+        return {}
+    try:
+        refuse_closed(assignment)
+        recorded = write(
+            assignment,
+            answers,
+            next(iter(changes)),
+            by=None,
+            exposed=known.exposed,
+            has_skips=known.has_skips,
+            keys=keys,
+        )
+    except Refused:  # before anything is written
+        return {}
+    if recorded.changed and assignment.state == Assignment.State.OPEN:
+        _begin(assignment)
+    recorded.state = assignment.state
+    return {key: recorded.of_columns(of_one) for key, of_one in columns.items()}
+
+
+def _begin(assignment: Assignment) -> None:
+    assignment.state = Assignment.State.STARTED
+    assignment.started_at = assignment.started_at or timezone.now()
+    assignment.submitted_at = None
+    assignment.save(update_fields=["state", "started_at", "submitted_at"])
 
 
 @transaction.atomic

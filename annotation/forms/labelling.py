@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Set
-from typing import Any
+from typing import Any, Self
 
 from django import forms
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
 from annotation import queries
-from annotation.actions import Answer, Refused
+from annotation.actions import Answer, Edit, Refused
 from annotation.forms.schemes import SchemeField, SchemeText
 from annotation.labels.answer import seen_code
 from annotation.models import Assignment, Column, Study
@@ -17,7 +17,23 @@ from annotation.scheme.background import load_background
 from annotation.scheme.spec import SchemeError, SchemeSpec, load_scheme
 
 
-class ScriptField(forms.JSONField):
+class _Kept:
+    """A field of a form that no page shows. Nothing changes it, so that it need not be made anew for each form: of many
+    changes that travel together that would take longer than reading them."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+
+class KeyField(_Kept, forms.UUIDField):
+    pass
+
+
+class FlagField(_Kept, forms.BooleanField):
+    pass
+
+
+class ScriptField(_Kept, forms.JSONField):
     """JSON of our scripts; what they never send, nested for ever or with endless numbers, is invalid like any other."""
 
     def to_python(self, value: Any) -> Any:
@@ -92,9 +108,9 @@ class ChangeForm(forms.Form):
     `annotation.answers.codes`), or "" to clear; `seen` is the code that the page showed before.
     """
 
-    key = forms.UUIDField()
-    restore = forms.BooleanField(required=False)  # an undo or a redo: all of it or nothing
-    reopen = forms.BooleanField(required=False)  # a correction: a submitted row is opened for it
+    key = KeyField()
+    restore = FlagField(required=False)  # an undo or a redo: all of it or nothing
+    reopen = FlagField(required=False)  # a correction: a submitted row is opened for it
     changes = ScriptField()
 
     MOST = 20_000
@@ -152,6 +168,12 @@ class ChangeForm(forms.Form):
         return answers
 
     @property
+    def edit(self) -> Edit:
+        """What is asked for; of a valid form."""
+        asked = self.cleaned_data
+        return Edit(asked["answers"], asked["key"], whole=asked["restore"], reopen=asked["reopen"])
+
+    @property
     def refusal(self) -> str:
         return _told(self)
 
@@ -177,7 +199,7 @@ class SubmitForm(forms.Form):
     """
 
     seen = ScriptField(required=False)
-    confirm = forms.BooleanField(required=False)
+    confirm = FlagField(required=False)
 
     def clean_seen(self) -> dict[tuple[int, int], str] | None:
         seen = self.cleaned_data["seen"]

@@ -58,6 +58,7 @@ class _Change(NamedTuple):
     question_id: int
     old: Label | Skip | None
     new: Label | Skip | None
+    key: uuid.UUID
 
 
 class NewLabel(NamedTuple):
@@ -107,9 +108,13 @@ class Batch:
         question_id: int,
         old: Label | Skip | None,
         new: Label | Skip | None,
+        key: uuid.UUID | None = None,
     ) -> None:
-        """One cell: what stands there and what will. An event is written even where both are the same."""
-        self._changes.append(_Change(assignment, column_id, question_id, old, new))
+        """One cell: what stands there and what will. An event is written even where both are the same.
+
+        `key`: of a change of its own that is written together with others.
+        """
+        self._changes.append(_Change(assignment, column_id, question_id, old, new, key or self.key))
 
     def flush(self) -> None:
         self._write_labels()
@@ -124,6 +129,7 @@ class Batch:
         question_id: int,
         old: Label | Skip | None,
         new: Label | Skip | None,
+        key: uuid.UUID,
     ) -> tuple[Any, ...]:
         """What is written of a change into the history, in the order of `_events`."""
         before = (old.option_id, old.value) if isinstance(old, Label) else (None, None)
@@ -141,7 +147,7 @@ class Batch:
             self.by.pk if self.by else None,
             self.restored_to,
             self.at,
-            self.key,
+            key,
         )
 
     def _write_labels(self) -> None:

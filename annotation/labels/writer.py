@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -37,6 +37,16 @@ class Recorded:
     values: dict[int, dict[int, str]] | None = None
     warnings: dict[int, dict[int, list[str]]] | None = None
     state: str = ""
+
+    def of_columns(self, columns: Set[int]) -> Recorded:
+        """The part that is about some columns."""
+        return Recorded(
+            changed={cell for cell in self.changed if cell[0] in columns},
+            conflicts={cell for cell in self.conflicts if cell[0] in columns},
+            values={column: of for column, of in (self.values or {}).items() if column in columns},
+            warnings={column: of for column, of in (self.warnings or {}).items() if column in columns},
+            state=self.state,
+        )
 
 
 def code_of(standing: Standing | None) -> str:
@@ -264,17 +274,17 @@ class Writer:
                 values[column_id][question_id] = wire_of(standing)
         return values
 
-    def leave(self) -> None:
+    def leave(self, keys: Mapping[int, uuid.UUID] | None = None) -> None:
         """Leave to the batch what differs from before, and an event for each cell that was spoken of.
 
         Also for a choice of what stood there already, and for a clear of what was clear: the event's key is what makes
-        a resend harmless.
+        a resend harmless. `keys`: {column: key} where it is not the batch's.
         """
         for cell, new in self.after.items():
             old = self.before.get(cell)
             if old is None and new is None and cell not in self.spoken_of:
                 continue  # a preset that a rule took back in the same breath
-            self.batch.put(self.assignment, *cell, old, new)
+            self.batch.put(self.assignment, *cell, old, new, (keys or {}).get(cell[0]))
             if old is not None or new is not None:
                 self.recorded.changed.add(cell)
 
@@ -287,8 +297,11 @@ def write(
     by: User | None,
     exposed: bool,
     has_skips: bool,
+    keys: Mapping[int, uuid.UUID] | None = None,
 ) -> Recorded:
     """Answers and what follows from them, all or nothing; in the caller's transaction.
+
+    `keys`: {column: key} where several changes are written together, each with columns of its own.
 
     Raises:
         Refused: see `Writer.write` and `Writer.check`.
@@ -299,7 +312,7 @@ def write(
         writer.write(answer)
     writer.settle()
     writer.check()
-    writer.leave()
+    writer.leave(keys)
     batch.flush()
     writer.recorded.values = writer.values()
     return writer.recorded

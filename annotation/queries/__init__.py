@@ -64,6 +64,7 @@ from annotation.queries.saving import (
     lock_in_order,
     locked,
     mine_to_change,
+    recorded,
     rows_of_sheet,
     standing,
 )
@@ -137,6 +138,7 @@ __all__ = [
     "notes",
     "rater_ids",
     "rater_progress",
+    "recorded",
     "roles",
     "rows_of_judges",
     "rows_of_sheet",

@@ -72,7 +72,7 @@ class Known(NamedTuple):
     """What else a writer has to know.
 
     Attributes:
-        recorded: the change with this key is in the assignment's history.
+        recorded: a change with one of the keys is in the assignment's history.
         exposed: its rater has seen others' labels of the sheet, or sees a judge's in this row.
         has_skips: some of its cells are skipped.
     """
@@ -82,15 +82,21 @@ class Known(NamedTuple):
     has_skips: bool
 
 
-def known(assignment: Assignment, key: UUID) -> Known:
+def known(assignment: Assignment, *keys: UUID) -> Known:
     """What else stands there, now that the assignment is `locked`.
 
     A query of its own: what a query that waited for the lock says of other tables is of the time before it waited.
     """
-    event_key = stored(LabelEvent, "key", key)
+    event_keys = [stored(LabelEvent, "key", key) for key in keys]
     pk, rater = assignment.pk, assignment.rater.user_id
-    [row] = _known(pk, event_key, assignment.row.sheet_id, rater, pk, True, pk)
+    [row] = _known(pk, event_keys, assignment.row.sheet_id, rater, pk, True, pk)
     return Known(*map(bool, row))
+
+
+def recorded(assignment: Assignment, keys: Iterable[UUID]) -> set[UUID]:
+    """Which of some changes are in the assignment's history."""
+    wanted = {stored(LabelEvent, "key", key): key for key in keys}
+    return {wanted[key] for (key,) in _recorded(assignment.pk, list(wanted))}
 
 
 def labels_of_columns(assignment: Assignment, column_ids: Iterable[int]) -> list[Label]:
@@ -211,7 +217,7 @@ _locked = Statement(
 )
 _known = Statement(
     """
-    SELECT EXISTS (SELECT 1 FROM {event.table} WHERE {event.assignment} = %s AND {event.key} = %s),
+    SELECT EXISTS (SELECT 1 FROM {event.table} WHERE {event.assignment} = %s AND {event.key} IN (%s)),
         EXISTS (SELECT 1 FROM {look.table} WHERE {look.sheet} = %s AND {look.user} = %s)
             OR EXISTS (SELECT 1 FROM {seat.table} WHERE {seat.assignment} = %s AND {seat.shown} = %s),
         EXISTS (SELECT 1 FROM {skip.table} WHERE {skip.assignment} = %s)
@@ -220,6 +226,10 @@ _known = Statement(
     look=Shape(Look),
     seat=Shape(ExperimentSeat),
     skip=Shape(Skip),
+)
+_recorded = Statement(
+    "SELECT DISTINCT {event.key} FROM {event.table} WHERE {event.assignment} = %s AND {event.key} IN (%s)",
+    event=Shape(LabelEvent),
 )
 _codes = Statement(
     """

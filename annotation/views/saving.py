@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -43,14 +43,7 @@ def record_cells(request: AppRequest, pk: int) -> HttpResponse:
     if not form.is_valid():
         return refusal(str(NO_CHANGES))
     edits, asked = form.cleaned_data["edits"], form.cleaned_data["submit"]
-    if len(edits) == 1:
-        answers = [_saved(reach, edits[0])]
-    else:
-        assignments = reach.prepare(edits)
-        # One transaction: a database acknowledges many as quickly as one. What is refused takes nothing else back.
-        with transaction.atomic():
-            queries.lock_in_order(assignments)
-            answers = [_saved(reach, edit) for edit in edits]
+    answers = [_saved(reach, edits[0])] if len(edits) == 1 else _saved_together(reach, edits)
     if asked is None or not all(map(_is_whole, answers)):
         return JsonResponse({"answers": answers})
     submitted = submission(request, asked, request.POST)
@@ -68,19 +61,36 @@ def _saved(reach: Reach, edit: Mapping[str, Any]) -> dict[str, Any]:
     """One change. The answer tells every touched column as it is now; or, in a `message`, why nothing was taken."""
     form = ChangeForm(edit, reach=reach)
     if not form.is_valid():
-        return {"key": edit.get("key", ""), "message": form.refusal, "held": form.not_mine}
-    answers, key = form.cleaned_data["answers"], form.cleaned_data["key"]
-    changed = actions.change(
-        answers=answers, key=key, whole=form.cleaned_data["restore"], reopen=form.cleaned_data["reopen"]
-    )
+        return _not_understood(form)
+    asked = form.edit
+    return _told(form, actions.change(answers=asked.answers, key=asked.key, whole=asked.whole, reopen=asked.reopen))
+
+
+def _saved_together(reach: Reach, edits: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Several changes, as `_saved` tells of each."""
+    assignments = reach.prepare(edits)
+    forms = [ChangeForm(edit, reach=reach) for edit in edits]
+    understood = [form for form in forms if form.is_valid()]
+    # One transaction: a database acknowledges many as quickly as one. What is refused takes nothing else back.
+    with transaction.atomic():
+        queries.lock_in_order(assignments)
+        changed = iter(actions.change_each([form.edit for form in understood]))
+    return [_told(form, next(changed)) if form.is_valid() else _not_understood(form) for form in forms]
+
+
+def _not_understood(form: ChangeForm) -> dict[str, Any]:
+    return {"key": form.data.get("key", ""), "message": form.refusal, "held": form.not_mine}
+
+
+def _told(form: ChangeForm, changed: actions.Changed) -> dict[str, Any]:
     wanted = {
         (assignment.pk, answer.column.pk, answer.question.pk): answer.code
-        for assignment, of_one in answers.items()
+        for assignment, of_one in form.edit.answers.items()
         for answer in of_one
     }
     return {
         # The script takes a change for saved when it sees its key here; a login page that came instead has none.
-        "key": str(key),
+        "key": str(form.edit.key),
         "columns": [
             [pk, column, values] for pk, columns in changed.columns.items() for column, values in columns.items()
         ],

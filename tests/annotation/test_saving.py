@@ -71,6 +71,49 @@ def test_changes_that_travel_together_are_taken_in_their_order_each_by_itself(le
     assert mine.events.count() == 3
 
 
+def test_answers_that_travel_together_become_what_each_becomes_alone(leases: Leases, anna: Client) -> None:
+    """Rules, presets and a conflict included; sent again with more behind it, nothing is done twice."""
+    alone, mine = leases.annas
+    for one in (alone, mine):
+        label(one, {INSURE: "stated", NOTICE_ACT: "found"})
+    made = {
+        one.pk: [
+            change((one, RENT, "stated", "")),
+            change((one, INSURE, "absent", "")),  # something else stands there
+            change((one, INSPECT_ACT, "found", "")),  # which presets the party
+            change((one, NOTICE_ACT, "absent", "found")),
+        ]
+        for one in (alone, mine)
+    }
+
+    each = [save(anna, leases.sheet, edit).json() for edit in made[alone.pk]]
+    answers = together(anna, leases.sheet, *made[mine.pk][:3]).json()["answers"]
+    answers += together(anna, leases.sheet, *made[mine.pk]).json()["answers"][3:]
+
+    assert standing(mine) == standing(alone)
+    for one, other in zip(answers, each, strict=True):
+        assert [values for *_, values in one["columns"]] == [values for *_, values in other["columns"]]
+        assert [wanted for _, wanted in one["conflicts"]] == [wanted for _, wanted in other["conflicts"]]
+        assert list(one["states"].values()) == ["started"]
+    keys = [{str(key) for key in one.events.values_list("key", flat=True)} for one in (alone, mine)]
+    keys = [[edit["key"] in of_one for edit in made[one.pk]] for one, of_one in zip((alone, mine), keys, strict=True)]
+    assert keys[0] == keys[1] == [True, False, True, True]
+    assert mine.events.count() == alone.events.count()
+
+
+def test_many_answers_cost_as_many_statements_as_two(leases: Leases, anna: Client) -> None:
+    wide = builders.sheet(leases.study, "Wide", duties=[f"Duty {n}" for n in range(30)], n_rows=2)
+    label(leases.annas[0])  # the scheme is read then
+    costs = []
+    for assignment, n_answers in zip(builders.assignments(leases.annas[0].rater, wide), (2, 30), strict=True):
+        edits = [change((assignment, (f"Duty {n}", "stated"), "stated", "")) for n in range(n_answers)]
+        with CaptureQueriesContext(connection) as captured:
+            assert together(anna, wide, *edits).status_code == 200
+        assert assignment.events.values("key").distinct().count() == n_answers
+        costs.append(len(captured))
+    assert costs[0] == costs[1]
+
+
 @pytest.mark.parametrize("edits", ["", "no JSON", "{}", "[]", "[1]", json.dumps([{}] * 201)])
 def test_what_is_no_list_of_edits_is_refused(leases: Leases, anna: Client, edits: str) -> None:
     response = save(anna, leases.sheet, {"edits": edits})

@@ -129,6 +129,84 @@ test("who types fast goes on typing after an answer, unless nothing more is to c
   assert.deepEqual(travelled.at(-1), ["e"]);
 });
 
+// A queue whose requests are answered when the test says so: each with what it had, and whether it gets through.
+function queueInHand() {
+  const store = shelf();
+  const requests = [];
+  const settled = [];
+  const queue = new EditQueue({
+    store,
+    name: "edits",
+    send: async (edits, arrived) => {
+      const codes = edits.map(({ changes }) => changes[0][1]);
+      const isTaken = await new Promise((answer) => requests.push({ codes, answer }));
+      for (const edit of isTaken ? edits : []) arrived(edit, "done");
+    },
+    changed: (state) => settled.push(state),
+    adopted: () => {},
+  });
+  return { store, queue, requests, settled };
+}
+
+describe("what is urgent overtakes the request before it", () => {
+  const begun = () => {
+    const made = queueInHand();
+    for (const code of ["a", "b", "c"]) made.queue.add(change(code));
+    made.queue.flush({ overtakes: true });
+    assert.deepEqual(
+      made.requests.map(({ codes }) => codes),
+      [["a"], ["a", "b", "c"]],
+    );
+    return made;
+  };
+
+  test("and takes its edits along", async () => {
+    const { queue, requests, store, settled } = begun();
+    queue.add(change("d")); // waits for the answer
+    requests[1].answer(true);
+    await until(() => requests.length === 3);
+    assert.deepEqual(requests[2].codes, ["d"]);
+    requests[0].answer(true); // it has been overtaken, and says nothing new
+    requests[2].answer(true);
+    await until(() => !queue.busy);
+    assert.deepEqual([keptIn(store), settled.at(-1)], [[], "saved"]);
+  });
+
+  test("and is not sent again where both are answered in their order", async () => {
+    const { queue, requests, store } = begun();
+    requests[0].answer(true);
+    await settle();
+    assert.deepEqual(keptIn(store), ["b", "c"]);
+    requests[1].answer(true);
+    await until(() => !queue.busy);
+    assert.deepEqual([requests.length, keptIn(store)], [2, []]);
+  });
+
+  test("and is tried again where it does not get through", async (context) => {
+    const { pass } = stoppedClock(context);
+    const { queue, requests, store } = begun();
+    requests[1].answer(false);
+    requests[0].answer(true);
+    await until(() => !queue.busy);
+    assert.deepEqual([keptIn(store), queue.state], [["b", "c"], "retrying"]);
+    pass(1000);
+    assert.deepEqual(requests[2].codes, ["b", "c"]);
+    requests[2].answer(true);
+    await until(() => !queue.busy);
+    assert.deepEqual(keptIn(store), []);
+  });
+
+  test("unless it has no more than that one", async () => {
+    const { queue, requests } = queueInHand();
+    queue.add(change("a"));
+    queue.flush({ overtakes: true });
+    assert.equal(requests.length, 1);
+    requests[0].answer(true);
+    await until(() => !queue.busy);
+    assert.equal(requests.length, 1);
+  });
+});
+
 test("each edit has a key of its own, and is later than the one before", () => {
   const { queue } = queueOn(shelf());
   const keys = [queue.add(change("a")), queue.add(change("b")), queue.add(change("c"))];

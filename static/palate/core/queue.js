@@ -1,7 +1,9 @@
-// Edits on their way to the server: those made while one is on its way travel together after it. Each has a key of its own and an entry of its own in the browser's store, in which it
-// stays until the server has acknowledged it: a closed tab, a dropped network or a restarted server loses nothing, a resend
-// does no harm, and two tabs on one sheet do not overwrite each other's. What another tab has put there and does not get
-// through, or has left there when it was closed, is sent by this one too.
+// Edits on their way to the server: those made while one is on its way travel together after it. Each has a key of its own
+// and an entry of its own in the browser's store, in which it stays until the server has acknowledged it: a closed tab, a
+// dropped network or a restarted server loses nothing, a resend does no harm, and two tabs on one sheet do not overwrite each
+// other's. What another tab has put there and does not get through, or has left there when it was closed, is sent by this one
+// too. What is urgent does not wait for the answer to those before it: it takes them along once more, and whichever arrives
+// first, the server has them in their order.
 //
 // An edit with `held` is one that the server does not take as things stand: it is kept, and tried again when they may have
 // changed.
@@ -58,6 +60,9 @@ export class EditQueue {
     this.isUrgent = false;
     /** @type {() => void} */
     this.wake = () => {};
+    /** @type {(() => void) | null} */
+    this.overtake = null; // sends all that waits behind a request that has no answer yet
+    this.underway = 0; // how many edits that request has
     /** @type {Edit[]} */
     this.edits = this.read().map((edit) => ({ ...edit, held: false }));
   }
@@ -136,8 +141,13 @@ export class EditQueue {
     this.run();
   }
 
-  // What waits sets out as soon as it can: nothing more belongs to it.
-  flush() {
+  /**
+   * What waits sets out as soon as it can: nothing more belongs to it.
+   * @param {{overtakes?: boolean}} [how] overtakes: before the answer to those before it
+   */
+  flush({ overtakes = false } = {}) {
+    const n = this.waiting.length;
+    if (overtakes && this.overtake && this.underway < n && n <= EditQueue.TOGETHER) return this.overtake();
     this.isUrgent = true;
     this.wake();
   }
@@ -163,13 +173,7 @@ export class EditQueue {
     this.timer = undefined;
     while (!this.timer && this.waiting.length) {
       if (this.state !== "retrying") this.set("saving");
-      const edits = this.waiting.slice(0, EditQueue.TOGETHER);
-      let n = 0;
-      await this.send(edits, (edit, outcome) => {
-        n += 1;
-        this.settle(edit, outcome);
-      });
-      if (n === edits.length) {
+      if (await this.deliver()) {
         if (this.waiting.length) await this.gather();
         continue;
       }
@@ -180,11 +184,38 @@ export class EditQueue {
     this.busy = false;
   }
 
+  // Send the first of those that wait, and what overtakes them. Gives whether all of it has arrived.
+  async deliver() {
+    /** @param {Edit} edit */
+    const hasArrived = (edit) => edit.held || !this.edits.includes(edit);
+    /** @param {Edit[]} edits */
+    const send = (edits) => this.send(edits, (edit, outcome) => this.settle(edit, outcome));
+    let edits = this.waiting.slice(0, EditQueue.TOGETHER);
+    this.underway = edits.length;
+    /** @type {Promise<void> | undefined} */
+    let overtaking;
+    const overtaken = new Promise((resolve) => {
+      this.overtake = () => {
+        this.overtake = null;
+        edits = this.waiting;
+        overtaking = send(edits);
+        resolve(undefined);
+      };
+    });
+    const first = send(edits);
+    await Promise.race([first, overtaken]);
+    this.overtake = null;
+    await overtaking;
+    if (overtaking && !edits.every(hasArrived)) await first; // it may have got through with its part
+    return edits.every(hasArrived);
+  }
+
   /**
    * @param {Edit} edit that has arrived
    * @param {"done" | "held"} outcome
    */
   settle(edit, outcome) {
+    if (!this.edits.includes(edit)) return; // it has arrived before, with those that overtook it
     this.delay = 0;
     if (outcome === "held") {
       edit.held = true;

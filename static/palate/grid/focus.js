@@ -41,11 +41,17 @@ export class Focus {
       cell.td.tabIndex = 0;
       this.light(before, cell);
     }
+    const listen = () => {
+      for (const listener of this.listeners) listener(cell, keep);
+    };
+    // Before the focus, which lays out the page: so it is laid out once for all that changes. Who opens the page waits for the
+    // first focus alone.
+    if (before) listen();
     if (!point && document.activeElement !== cell.td) cell.td.focus({ preventScroll: true });
     // Only now: taken from the cell that has the focus, it makes a browser lay out the page once more.
     if (before !== cell) before?.td.removeAttribute("tabindex");
     if (scroll) this.reveal(cell);
-    for (const listener of this.listeners) listener(cell, keep);
+    if (!before) listen();
     this.tell();
   }
 

@@ -60,6 +60,7 @@ export class Saving {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.slow = undefined;
     this.loggedOut = false;
+    this.isSubmitting = false; // the request on its way has a submission behind its edits
     /** @type {(edits: Edit[]) => Rider | null} */
     this.rider = () => null; // what is to be submitted behind these edits, in the same request
     /** @type {{locked: string, documents: string[]} | null} */
@@ -113,8 +114,13 @@ export class Saving {
       this.mark(id, "saving");
     }
     const key = this.queue.add({ changes, restore, step, ...(reopen ? { reopen } : {}) });
-    if (this.queue.busy && this.rider(this.queue.waiting)) this.queue.flush();
+    if (this.queue.busy && this.rider(this.queue.waiting)) this.flush();
     return key;
+  }
+
+  // Nothing more belongs to what waits. Behind a submission it stays: as a correction it needs to know what became of that.
+  flush() {
+    this.queue.flush({ overtakes: !this.isSubmitting });
   }
 
   /**
@@ -153,6 +159,7 @@ export class Saving {
     });
     const body = new URLSearchParams({ edits: JSON.stringify(wire) });
     const rider = edits.length === this.queue.waiting.length ? this.rider(edits) : null;
+    this.isSubmitting = Boolean(rider);
     if (rider) {
       body.set("submit", rider.assignment);
       body.set("seen", JSON.stringify(rider.seen()));
@@ -175,7 +182,8 @@ export class Saving {
       this.loggedOut = false;
       const after = rider && submitted ? rider.heard(submitted) : null;
       answers.forEach((answer, n) => {
-        arrived(edits[n], this.answered(edits[n], answer));
+        // What was overtaken has been heard of already.
+        if (this.queue.edits.includes(edits[n])) arrived(edits[n], this.answered(edits[n], answer));
       });
       after?.();
       return;

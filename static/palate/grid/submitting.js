@@ -188,7 +188,7 @@ export class Submitting {
       if (queue.state === "retrying") this.refuse(this.words.waiting);
       else {
         this.next = assignment;
-        queue.flush();
+        this.saving.flush();
       }
       return;
     }
