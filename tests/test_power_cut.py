@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +23,8 @@ from reports.data.arrays import Filters
 from reports.models import Export
 from tests import builders
 from tests.builders import Leases
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture
@@ -96,6 +100,36 @@ def test_a_commit_of_sqlite(disk: Disk, synchronous: str, left: int) -> None:
     with sqlite3.connect(disk.at / "own.sqlite3") as found:
         assert found.execute("SELECT COUNT(*) FROM said").fetchone() == (left,)
     found.close()
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("left", ["", '[["cpu", "", "c'])
+@pytest.mark.parametrize("lost", ["control/cpu.exchange", "*.msg"])
+def test_a_queue_in_a_folder_takes_messages_again(tmp_path: Path, lost: str, left: str) -> None:
+    """Each in a process of its own, as after a power cut: Kombu remembers what it has bound."""
+    (tmp_path / "control").mkdir()
+    assert said_by_a_queue(tmp_path, "queue.put({'n': 1})") == ""
+    (file,) = tmp_path.glob(lost)
+    file.write_text(left)
+    said = said_by_a_queue(tmp_path, "queue.put({'n': 2}); print([queue.get(timeout=5).payload['n']])")
+    assert said == ("[2]" if lost == "*.msg" else "[1]")
+
+
+def said_by_a_queue(folder: Path, does: str) -> str:
+    at = str(folder)
+    options = {"data_folder_in": at, "data_folder_out": at, "control_folder": f"{at}/control"}
+    program = f"""
+import config.celery
+from kombu import Connection, Exchange, Queue
+
+options = {options!r}
+with Connection("filesystem://localhost//", transport_options=options) as connection:
+    queue = connection.SimpleQueue(Queue("cpu", Exchange("cpu"), routing_key="cpu"))
+    {does}
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
 
 
 @pytest.mark.once
