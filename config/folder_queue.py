@@ -13,26 +13,26 @@ from typing import Any
 from kombu.transport import filesystem
 
 
-class Channel(filesystem.Channel):  # type: ignore[misc]  # kombu has no types
+class Channel(filesystem.Channel):
     def get_table(self, exchange: str) -> Any:
         try:
             return super().get_table(exchange)
         except ValueError:
             return []
 
-    def _queue_bind(self, exchange: str, routing_key: str, pattern: str, queue: str) -> None:
+    def _queue_bind(self, exchange: str, routing_key: str, pattern: str | None, queue: str) -> None:
         try:
             super()._queue_bind(exchange, routing_key, pattern, queue)
         except ValueError:
-            self._exchange_file(exchange).unlink(missing_ok=True)
+            self._exchange_file(exchange).unlink(missing_ok=True)  # type: ignore[attr-defined]  # the stubs leave it out
             super()._queue_bind(exchange, routing_key, pattern, queue)
 
-    def _get(self, queue: str) -> Any:
+    def _get(self, queue: str) -> Any:  # type: ignore[override]  # as Kombu's own
         try:
             return super()._get(queue)
         except ValueError:  # it is taken from the folder already
             raise Empty from None
 
 
-class Transport(filesystem.Transport):  # type: ignore[misc]  # kombu has no types
+class Transport(filesystem.Transport):
     Channel = Channel
