@@ -1,8 +1,9 @@
 """An installation of real processes for `benchmarks.faults`, and what is done to them.
 
 Web processes (gunicorn), workers (Celery), a cluster of PostgreSQL's or a file of SQLite's, a server of Redis's or a
-folder for the queue: all of them in one folder, at ports of their own. Where this process may mount, the folder is a
-small disk of its own that can be filled; where there is a compiler of C, the clock of web processes and workers jumps.
+folder for the queue: all of them in one folder, at ports of their own. Where this process may mount, what they keep
+lies on a small disk of its own (`benchmarks.fault_disk`), which is filled and has its power cut; where there is a
+compiler of C, the clock of web processes and workers jumps.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks.fault_disk import Disk
+
 ROOT = Path(__file__).resolve().parents[1]
-DISK = "900m"
 
 
 def free_port() -> int:
@@ -58,15 +60,13 @@ def send(pids: list[int], number: int) -> None:
 class Installation:
     """The processes; `database`: “sqlite” or “postgresql”."""
 
-    def __init__(self, folder: Path, database: str, *, workers: int = 2, web: int = 3, lease: int = 20) -> None:
+    def __init__(
+        self, folder: Path, database: str, *, workers: int = 2, web: int = 3, lease: int = 20, redis: bool = True
+    ) -> None:
         self.folder, self.database, self.n_workers, self.n_web = folder, database, workers, web
         self.log = (folder / "processes.log").open("ab")
-        self.disk = folder / "disk"
-        self.disk.mkdir()
-        mounted = subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", f"size={DISK},mode=1777", "tmpfs", self.disk], capture_output=True
-        )
-        self.is_mounted = mounted.returncode == 0
+        self.device = Disk(folder)
+        self.disk = self.device.at
         self.clock, self.clock_library = folder / "clock", folder / "clock.so"
         self.clock.write_bytes(bytes(8))
         if compiler := shutil.which("cc"):
@@ -74,7 +74,7 @@ class Installation:
             subprocess.run([*command, str(ROOT / "benchmarks" / "fault_clock.c"), "-ldl"], check=True)
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         self.web_port, self.lease = free_port(), lease
-        self.has_redis = shutil.which("redis-server") is not None
+        self.has_redis = redis and shutil.which("redis-server") is not None
         self.redis_port, self.pg_port = free_port(), free_port()
         self.url = f"sqlite:///{self.disk / 'palate.sqlite3'}"
         self.broker = f"redis://127.0.0.1:{self.redis_port}/0" if self.has_redis else "filesystem://localhost//"
@@ -166,7 +166,7 @@ class Installation:
 
     def start_worker(self, number: int) -> None:
         command = [sys.executable, "-m", "celery", "-A", "config", "worker", "-B", "-Q", "cpu", "-c", "1"]
-        command += ["-n", f"w{number}@%h", "-l", "warning", "-s", str(self.folder / f"beat{number}")]
+        command += ["-n", f"w{number}@%h", "-l", "warning", "-s", str(self.disk / f"beat{number}")]
         self._start(f"worker {number}", command, self.environment())
 
     def _start(self, name: str, command: list[str], environment: dict[str, str]) -> None:
@@ -175,6 +175,8 @@ class Installation:
         )
 
     def start(self) -> None:
+        if self.device.forgets:
+            self.device.sync()  # what was made before the first process is there; from now on each is on its own
         self.start_redis()
         self.start_web()
         for number in range(self.n_workers):
@@ -229,8 +231,7 @@ class Installation:
     def close(self) -> None:
         for name in sorted(self.processes, key=lambda name: name in ("postgresql", "redis")):
             self.kill(name)
-        if self.is_mounted:
-            subprocess.run(["umount", "-l", self.disk], check=False)
+        self.device.close()
         self.log.close()
 
 
@@ -238,12 +239,18 @@ class Nemesis:
     """Does one thing after the other to an installation, and tells `note(what, begin, end)` of each."""
 
     def __init__(
-        self, site: Installation, rng: random.Random, note: Callable[[str, float, float], None], *, longest: float = 1
+        self,
+        site: Installation,
+        rng: random.Random,
+        note: Callable[[str, float, float], None],
+        *,
+        longest: float = 1,
+        only: str = "",
     ) -> None:
-        self.site, self.rng, self.note, self.longest = site, rng, note, longest
+        self.site, self.rng, self.note, self.longest, self.only = site, rng, note, longest, only
         self.old = site.folder / "old.rdb"
         self._later: list[threading.Thread] = []
-        self._is_redis_away = False
+        self._is_redis_away, self._of_redis = False, threading.Lock()
 
     def faults(self) -> dict[str, Callable[[], None]]:
         """By names; what this machine has not the means for is not among them."""
@@ -273,14 +280,18 @@ class Nemesis:
                 "Redis back with old data": self.redis_back_with_old_data,
                 "Redis away": self.redis_away,
             }
-        if self.site.is_mounted:
+        if self.site.device.is_mounted:
             some["the disk full"] = self.disk_full
+        if self.site.device.forgets:
+            some["the power cut"] = self.power_cut
         if self.site.clock_library.exists():
             some["the clock jumps"] = self.clock_jumps
-        return some
+        return {name: do for name, do in some.items() if self.only in name}
 
     def run(self, until: float, *, most: int, rest: tuple[float, float]) -> None:
         """Each kind of fault in turn, in a new order each time, until `until` (time.monotonic)."""
+        if not self.faults():
+            raise SystemExit(f"No fault here is called “{self.only}”.")
         done = 0
         while done < most:
             for name, do in self._shuffled():
@@ -428,8 +439,9 @@ class Nemesis:
         self._after(60 * self.longest, self._redis_comes_back)
 
     def _redis_comes_back(self) -> None:
-        self.site.start_redis()
-        self._is_redis_away = False
+        with self._of_redis:
+            self.site.start_redis()
+            self._is_redis_away = False
 
     # --- disk and clock ---
 
@@ -445,6 +457,27 @@ class Nemesis:
         ballast.unlink()
         if self.site.database == "postgresql":
             self.site.start_postgresql()
+
+    def power_cut(self) -> None:
+        """All processes stand still at one moment, and what was not synced until then is gone."""
+        stopped: set[int] = set()
+        while more := {pid for name in self.site.processes for pid in self.site.all_of(name)} - stopped:
+            send([*more], signal.SIGSTOP)  # again, for what these had started meanwhile
+            stopped |= more
+        self.site.device.cut()
+        with self._of_redis:
+            send([*stopped], signal.SIGKILL)
+            for process in self.site.processes.values():
+                process.wait(30)
+            self.site.device.mount_again()
+            if not self._is_redis_away:
+                self.site.start_redis()
+        if self.site.database == "postgresql":
+            self.site.start_postgresql()
+        self.site.start_web()
+        for name in self.site.workers():
+            self.site.start_worker(int(name.split()[1]))
+        self.site.wait_for_web()
 
     def clock_jumps(self) -> None:
         self.site.set_clock(self.rng.choice([-3600, -60, -5, 5, 60, 3600, 86400]))

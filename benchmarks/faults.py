@@ -13,8 +13,9 @@ there is one, or where a run of work has not ended.
 and checked by itself: its history, compressed, and its figures. It is called until all of them together have the
 operations and the faults, and says what there is; what is stopped in the middle leaves nothing.
 
-`--no-sync` lets PostgreSQL acknowledge what it has not written yet: the check is then expected to find what is lost.
-Needs Linux; as root it fills a disk of its own as well, and with a compiler of C it sets the clock.
+`--no-sync` lets PostgreSQL acknowledge what it has not written yet, and SQLite what it has not synced: the check is
+then expected to find what is lost. Needs Linux; as root with a loop device it fills a disk of its own and cuts its
+power as well, and with a compiler of C it sets the clock.
 """
 
 from __future__ import annotations
@@ -92,6 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--history", type=Path, help="keep the history here")
     parser.add_argument("--json", type=Path, help="write the figures here")
     parser.add_argument("--into", type=Path, metavar="FOLDER", help="add a run to those that are kept here")
+    parser.add_argument("--only", default="", metavar="WORDS", help="faults with these words in their names alone")
+    parser.add_argument("--queue", choices=["redis", "folder"], default="redis", help="redis: where it is installed")
     parser.add_argument("--no-sync", action="store_true")
     parser.add_argument("--begin-with", type=Path, metavar="FILE", help="a migrated SQLite database to begin with")
     asked = parser.parse_args(arguments)
@@ -143,13 +146,21 @@ def together(kept: Path) -> dict[str, Any]:
 
 
 def run(folder: Path, asked: argparse.Namespace) -> tuple[dict[str, Any], list[Anomaly]]:
-    site = Installation(folder, asked.database, workers=asked.workers, web=asked.web)
+    site = Installation(folder, asked.database, workers=asked.workers, web=asked.web, redis=asked.queue == "redis")
     try:
+        print(
+            "On this disk a file that was not synced was gone after a power cut, and one that was synced was whole."
+            if site.device.forgets
+            else f"No power is cut: {site.device.why}.",
+            file=sys.stderr,
+        )
         os.environ |= {"CELERY_BROKER_URL": site.broker, "LOG_FORMAT": "text"}
+        if asked.no_sync:
+            os.environ["SQLITE_SYNCHRONOUS"] = "NORMAL"
         if asked.begin_with:
             shutil.copy(asked.begin_with, site.disk / "palate.sqlite3")
         prepare(site.disk, site.url)
-        if asked.no_sync:
+        if asked.no_sync and asked.database == "postgresql":
             site.sql("ALTER SYSTEM SET synchronous_commit = off")
             site.sql("ALTER SYSTEM SET wal_writer_delay = '10s'")
             site.sql("SELECT pg_reload_conf()")
@@ -206,7 +217,7 @@ def work(site: Installation, history: History, asked: argparse.Namespace, world:
         history.add(op="fault", what=what, invoked=begin, ended=end, outcome="ok")
         print(f"{len(history):>8,} operations, {what}, {end - begin:.1f} s", file=sys.stderr, flush=True)
 
-    nemesis = Nemesis(site, random.Random(asked.seed), note, longest=asked.longest)
+    nemesis = Nemesis(site, random.Random(asked.seed), note, longest=asked.longest, only=asked.only)
     try:
         nemesis.run(deadline, most=asked.faults, rest=(0, 2 * asked.rest))
         while len(history) < asked.operations and time.monotonic() < deadline:

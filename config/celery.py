@@ -8,12 +8,14 @@ from typing import Any
 
 from celery import Celery
 from celery.signals import celeryd_init, import_modules, setup_logging
+from kombu.transport import TRANSPORT_ALIASES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 # Threads that spin while they wait slow down everything else on a busy machine; must be set before torch is imported.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
+TRANSPORT_ALIASES["filesystem"] = "config.folder_queue:Transport"
 app = Celery("palate")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()

@@ -53,6 +53,8 @@ try:
             disable_server_side_cursors=env.bool("DATABASE_POOLED", False),
         )
     }
+    # A commit of SQLite's waits until it is on the disk (FULL), or may be lost when the machine loses power (NORMAL).
+    _sqlite_synchronous = env.str("SQLITE_SYNCHRONOUS", "FULL", validate=validate.OneOf(["FULL", "NORMAL"]))
     # Tests must leave nothing on a queue that a worker of this machine might take.
     CELERY_BROKER_URL = env.str(
         "CELERY_BROKER_URL", "memory://" if PALATE_ENV == "test" else "filesystem://localhost//"
@@ -161,7 +163,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["ENGINE"] = "config.sqlite"
     DATABASES["default"]["OPTIONS"] = {
         # Readers do not wait for the writer, and a writer takes its lock at the start instead of failing half-way.
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-20000;",
+        "init_command": f"PRAGMA journal_mode=WAL; PRAGMA cache_size=-20000; PRAGMA synchronous={_sqlite_synchronous};",
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
     }
@@ -480,6 +482,7 @@ SPECTACULAR_SETTINGS = {
 
 # --- what is drawn once and shown often ---
 
+_of_files = "django.core.cache.backends.locmem.LocMemCache" if PALATE_ENV == "test" else "config.caches.FileCache"
 CACHES = {
     # What allauth counts, and which codes were used: shared by all processes. Nothing is lost with it but counts.
     "default": (
@@ -488,7 +491,7 @@ CACHES = {
         else {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CELERY_BROKER_URL}
         if CELERY_BROKER_URL.startswith("redis")
         else {
-            "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+            "BACKEND": "config.caches.FileCache",
             "LOCATION": str(VAR_DIR / "cache"),
         }
     ),
@@ -498,7 +501,7 @@ CACHES = {
             {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CELERY_BROKER_URL}
             if CELERY_BROKER_URL.startswith("redis")
             else {
-                "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+                "BACKEND": "config.caches.FileCache",
                 "LOCATION": str(VAR_DIR / "figures"),
             }
         ),
@@ -509,15 +512,13 @@ CACHES = {
     # What live reports say, by a digest of all that they are made of: nothing in it is ever out of date.
     # Pages of reports as they are laid out: many and small, so that they push no report out.
     "pages": {
-        "BACKEND": "django.core.cache.backends."
-        + ("locmem.LocMemCache" if PALATE_ENV == "test" else "filebased.FileBasedCache"),
+        "BACKEND": _of_files,
         "LOCATION": str(VAR_DIR / "pages"),
         "OPTIONS": {"MAX_ENTRIES": 1_000},
     },
     "reports": {
         # Tests that run side by side have reports of their own.
-        "BACKEND": "django.core.cache.backends."
-        + ("locmem.LocMemCache" if PALATE_ENV == "test" else "filebased.FileBasedCache"),
+        "BACKEND": _of_files,
         "LOCATION": str(VAR_DIR / "reports"),
         "TIMEOUT": 7 * 86_400,
         "OPTIONS": {"MAX_ENTRIES": 300},

@@ -20,6 +20,7 @@ from django.utils.translation import gettext as _
 from annotation.actions import note
 from annotation.models import AuditEvent
 from annotation.people import mail
+from base import files
 from operating import backups, queries, tables
 from operating.backups import BackupError, Manifest
 from work import queries as work
@@ -95,6 +96,7 @@ def restore(path: Path) -> Manifest:
                     with to.open("rb") as file:
                         if backups.copied(file, None) != part:
                             raise BackupError(_("%(part)s differs from the backup.") % {"part": name})
+                    files.sync(to)
         except BaseException as error:
             for to in written:
                 to.unlink(missing_ok=True)

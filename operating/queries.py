@@ -14,6 +14,7 @@ from django.db import Error, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 
+from base import files
 from llm.models import LanguageModel
 from operating import backups, tables
 from operating.backups import Manifest, Part
@@ -36,12 +37,12 @@ def write_backup(path: Path) -> Manifest:
     part = path.with_name(f"{path.name}.part")
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
-                manifest = _fill(archive)
-            file.flush()
-            os.fsync(file.fileno())
+        zipped = zipfile.ZIP_DEFLATED
+        with os.fdopen(descriptor, "wb") as file, zipfile.ZipFile(file, "w", zipped, compresslevel=3) as archive:
+            manifest = _fill(archive)
+        files.sync(part)
         part.replace(path)
+        files.sync(path)
     except BaseException:
         part.unlink(missing_ok=True)
         raise

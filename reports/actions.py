@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from annotation.actions import Refused, note, refuse_while_shown
 from annotation.models import AuditEvent, Study, User
+from base import files
 from reports import queries
 from reports.contents import contents_from
 from reports.data.arrays import Filters
@@ -119,6 +120,7 @@ def make_part(held: Held[ExportPart]) -> None:
     try:
         progress(0, "")
         make_file(export, path, progress)
+        files.sync(path)
         with held.finishing(percent=100, step=""):
             ready = Export.objects.filter(pk=export.pk)
             ready.update(state=Export.State.FINISHED, ended_at=timezone.now(), file=path.name, size=path.stat().st_size)

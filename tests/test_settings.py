@@ -107,6 +107,14 @@ def test_over_https_cookies_are_of_this_host_alone(var: Path) -> None:
     assert told.stdout.strip() == "sessionid csrftoken False None", told.stderr
 
 
+def test_a_commit_of_sqlite_waits_for_the_disk_unless_somebody_says_so(var: Path) -> None:
+    says = "from django.db import connection as c; print(c.cursor().execute('PRAGMA synchronous').fetchone()[0])"
+    told = manage("shell", "-v", "0", "-c", says, cwd_var=var, **PRODUCTION)
+    assert told.stdout.strip() == "2", told.stderr
+    told = manage("shell", "-v", "0", "-c", says, cwd_var=var, **PRODUCTION, SQLITE_SYNCHRONOUS="NORMAL")
+    assert told.stdout.strip() == "1", told.stderr
+
+
 def test_each_model_change_has_its_migration(var: Path) -> None:
     result = manage("makemigrations", "--check", "--dry-run", cwd_var=var, PALATE_ENV="demo")
 

@@ -12,6 +12,8 @@ from typing import BinaryIO, Protocol
 
 from django.conf import settings
 
+from base import files
+
 # Seconds for which a file is kept that no import has used up: as long as somebody may resume it.
 KEPT = 7 * 86_400
 
@@ -28,6 +30,7 @@ def keep(file: Upload) -> str:
     with (folder / name).open("wb") as stored:
         for chunk in file.chunks():
             stored.write(chunk)
+    files.sync(folder / name)  # the row that names it is there from now on, whatever happens to the machine
     return name
 
 

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from annotation import doors, queries
+from annotation.forms.many import ManyField
 from annotation.models import Rater, Role, Row, Sheet, Study, User
 from annotation.planning import BY_SHEET, Design, OverlapRequest, RowChoice
 from annotation.planning.sampling import Sample
@@ -28,14 +29,14 @@ _NO_WORD = "-"  # in a form, where a facet has no word
 _BOXES = 12  # at most as many boxes to tick; a list to choose from beyond
 
 
-class RatersField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+class RatersField(ManyField):
     """Raters by code and name, as the board has them."""
 
     def label_from_instance(self, obj: Rater) -> str:
         return f"{obj.code} · {obj.user.username}" if obj.user else obj.code
 
 
-class SheetsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+class SheetsField(ManyField):
     """Sheets with the number of their rows that are free."""
 
     words = Words()
@@ -344,12 +345,10 @@ class PlanForm(forms.Form):
 class ReplanForm(forms.Form):
     """Whose open work goes to whom."""
 
-    leaving = forms.ModelMultipleChoiceField(
+    leaving = ManyField(
         Rater.objects.none(), label=_("Take the open work of"), widget=forms.CheckboxSelectMultiple, required=False
     )
-    takers = forms.ModelMultipleChoiceField(
-        Rater.objects.none(), label=_("Give it to"), widget=forms.CheckboxSelectMultiple
-    )
+    takers = ManyField(Rater.objects.none(), label=_("Give it to"), widget=forms.CheckboxSelectMultiple)
     level = forms.BooleanField(
         label=_("Level the open work of all of them too"),
         required=False,

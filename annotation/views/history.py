@@ -10,8 +10,11 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.forms.utils import flatatt
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -32,6 +35,20 @@ class RaterField(forms.ModelChoiceField):  # type: ignore[type-arg]
         return _("%(code)s (simulated)") % {"code": rater.code} if rater.simulated else rater.code
 
 
+class LongSelect(forms.Select):
+    """One choice of thousands. Django's own renders a template for each: most of the time of this page."""
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        chosen = "" if value is None else str(value)
+        marks = {True: mark_safe(" selected"), False: ""}  # our own word
+        options = format_html_join(
+            "\n",
+            '<option value="{}"{}>{}</option>',
+            ((key, marks[str(key) == chosen], said) for key, said in self.choices),
+        )
+        return format_html("<select{}>{}</select>", flatatt(self.build_attrs({"name": name}, attrs)), options)
+
+
 class HistoryForm(forms.Form):
     """Whose changes of what; all of it when nothing is chosen."""
 
@@ -39,7 +56,11 @@ class HistoryForm(forms.Form):
         Rater.objects.none(), label=gettext_lazy("Rater"), required=False, empty_label=gettext_lazy("everybody")
     )
     row = forms.ModelChoiceField(
-        Row.objects.none(), label=gettext_lazy("Row"), required=False, empty_label=gettext_lazy("all")
+        Row.objects.none(),
+        label=gettext_lazy("Row"),
+        required=False,
+        empty_label=gettext_lazy("all"),
+        widget=LongSelect,
     )
     column = forms.ModelChoiceField(
         Column.objects.none(), label=gettext_lazy("Column"), required=False, empty_label=gettext_lazy("all")
@@ -58,6 +79,8 @@ class HistoryForm(forms.Form):
         }
         for name, queryset in choices.items():
             self.fields[name].queryset = queryset  # type: ignore[attr-defined]
+        rows = choices["row"].values_list("pk", "name")
+        self.fields["row"].choices = [("", _("all")), *rows]  # type: ignore[attr-defined]  # without a model a row
         self.fields["row"].label = sheet.study.scheme.parsed.words.row.capitalize()
 
     def conditions(self) -> dict[str, Any]:

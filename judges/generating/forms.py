@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from annotation.forms.many import ManyField
 from annotation.models import Study
 from judges import doors
 from judges.generating import queries
@@ -38,7 +39,7 @@ class GenerationForm(forms.Form):
     """Texts that models shall write for the rows of a study."""
 
     answer = forms.ChoiceField(label=_("For"), required=False)
-    models = forms.ModelMultipleChoiceField(
+    models = ManyField(
         queries.generators(), label=_("Models"), widget=forms.CheckboxSelectMultiple, help_text=_("A run each.")
     )
     types = forms.MultipleChoiceField(label=_("Types of prompts"), required=False, widget=forms.CheckboxSelectMultiple)

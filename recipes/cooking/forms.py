@@ -11,6 +11,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from annotation.exchange.row_imports import translated
+from annotation.forms.many import ManyField
 from annotation.models import Column, Rater, Sheet, Study, User
 from base.text import UNSTORABLE
 from recipes.cooking import actions
@@ -223,7 +224,7 @@ class _AskingForm(forms.Form):
             "For each query, with those that it has. Where a page is no recipe or dead, the next rank comes up."
         ),
     )
-    raters = forms.ModelMultipleChoiceField(
+    raters = ManyField(
         Rater.objects.none(),
         label=_("Give the new documents to"),
         required=False,
@@ -270,9 +271,7 @@ class SearchForm(_AskingForm):
 
     field_order = ["sheets", "words", "engines", "documents", "raters"]
 
-    sheets = forms.ModelMultipleChoiceField(
-        Sheet.objects.none(), label=_("Sheets"), widget=forms.CheckboxSelectMultiple
-    )
+    sheets = ManyField(Sheet.objects.none(), label=_("Sheets"), widget=forms.CheckboxSelectMultiple)
     words = forms.CharField(
         label=_("Query"),
         initial="{name} recipe",

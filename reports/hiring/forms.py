@@ -8,6 +8,7 @@ from django import forms
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from annotation.forms.many import ManyField
 from annotation.models import Question, Rater, Study
 from base.text import natural
 from reports.hiring.queries import question_name
@@ -89,7 +90,7 @@ def question_called(study: Study, name: str) -> Question | None:
     return next((question for question in questions if question_name(question) == name), None)
 
 
-class RatersField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+class RatersField(ManyField):
     def label_from_instance(self, rater: Rater) -> str:
         return rater.code
 

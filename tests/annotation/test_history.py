@@ -6,14 +6,17 @@ import uuid
 from datetime import datetime, timedelta
 
 import pytest
+from django import forms
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django.asserts import assertHTMLEqual
 
 from annotation import actions
 from annotation.actions import Answer, Refused
 from annotation.labels import history
 from annotation.lens import lens
 from annotation.models import Assignment, Label, LabelEvent, Rater, Skip, User
+from annotation.views.history import HistoryForm
 from tests import builders
 from tests.builders import COMPLETE, ClientOf, Leases, label, standing
 
@@ -238,6 +241,17 @@ def test_the_history_tells_who_changed_what_and_is_filtered(leases: Leases, clie
         ({"rater": 999}, 0),
     ):
         assert len(client.get(url, asked).context["steps"]) == n, asked
+
+
+def test_the_rows_to_choose_from_are_written_as_django_does(leases: Leases) -> None:
+    leases.sheet.rows.filter(pk=leases.sheet.rows.all()[0].pk).update(name='<b>"1" & one')
+    chosen = leases.sheet.rows.all()[1].pk
+    for asked in ({}, {"row": str(chosen)}, {"row": "x"}):
+        field = HistoryForm(asked, sheet=leases.sheet)["row"]
+        usual = forms.Select(choices=field.field.choices)  # type: ignore[attr-defined]
+        assertHTMLEqual(str(field), field.as_widget(usual))
+    assert HistoryForm({"row": str(chosen)}, sheet=leases.sheet).is_valid()
+    assert not HistoryForm({"row": "0"}, sheet=leases.sheet).is_valid()
 
 
 def test_the_history_comes_in_pages(leases: Leases, client_of: ClientOf) -> None:
