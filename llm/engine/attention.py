@@ -45,8 +45,8 @@ _UNKNOWN = ("position_bias", "s_aux", "head_mask", "cache")
 class Block:
     """The queries of a forward at `rows`, and the keys that any of them may see: a range, or places (K,).
 
-    `mask` (R, K - `masked_from`) is added to their scores, 0 or -inf; None where each sees all of these keys. `tiled` is
-    the same for torch's kernel: of all keys, and for the heads of a group one below the other (groups x R, K).
+    `mask` (R, K - `masked_from`) is added to their scores, 0 or -inf; None where each sees all of these keys. `tiled`
+    is the same for torch's kernel: of all keys, and for the heads of a group one below the other (groups x R, K).
     """
 
     rows: slice
