@@ -4,7 +4,8 @@
 
 FOLDER holds saved recipe pages, a sub-folder a dish; `benchmarks/read_cells.yaml` has the cells. Whatever is fitted or
 chosen (a calibration, the weights of a stacker) is fitted and chosen on the development pages; the figures are those of
-the other pages. A design is a way to put the evidence (`benchmarks.judge_defences`), or the shipped prompt.
+the other pages. A design is a way to put the evidence (`benchmarks.judge_defences`), or the prompt that reads the whole
+page.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from llm.engine.prompt import CellPrompt, OptionScore, PromptTooLong, RowPrompt
 from recipes.cooking.vocabulary import INGREDIENT, LEXICON, STEP
 
 OPTIONS = ("found", "found-not-perfect", "not-found")
-SHIPPED = "as shipped"
+WHOLE_PAGE = "the whole page"  # by memorization-cloze.yaml
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +151,9 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--model", help="short name or location; without one no language model is asked")
     parser.add_argument("--model-folder", type=Path, help="where NAME.gguf of a short name lies")
-    parser.add_argument("--designs", default="as shipped;nearest 4", help="those whose name begins with one of these")
+    parser.add_argument(
+        "--designs", default="the whole page;nearest 4", help="those whose name begins with one of these"
+    )
     parser.add_argument("--encoders", default="characters,all-minilm-l6-v2")
     parser.add_argument("--dtype", default="bfloat16", choices=["float32", "bfloat16"])
     parser.add_argument("--threads", type=int)
@@ -182,11 +185,11 @@ def main() -> None:
         backend.identity()
         known = Known(backend)
         shipped = load_prompt((PACK / "prompts" / "memorization-cloze.yaml").read_text("utf-8"))
-        for name in (SHIPPED, *DESIGNS):
+        for name in (WHOLE_PAGE, *DESIGNS):
             if not name.startswith(tuple(options.designs.split(";"))):
                 continue
             begin = time.perf_counter()
-            values, fed = known.by_model(shipped if name == SHIPPED else prompt_of(name), asked.pages)
+            values, fed = known.by_model(shipped if name == WHOLE_PAGE else prompt_of(name), asked.pages)
             said = f"{fed:,} tokens not fed before, {time.perf_counter() - begin:.0f} s"
             people = np.where(asked.fits[:, None], asked.people, 0)
             cells = Cells(values, people, asked.document)

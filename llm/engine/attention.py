@@ -171,7 +171,7 @@ def _by_tiles(
 
 @cache
 def _has_tiles() -> bool:
-    return bool(torch.cpu._is_amx_tile_supported())  # type: ignore[no-untyped-call]
+    return bool(torch.cpu._is_amx_tile_supported())
 
 
 def by_tiles(dtype: torch.dtype) -> bool:
