@@ -75,7 +75,12 @@ MARKED = (
 NEAREST = f"{PAGE}Ingredients of the web page:\n$nearest_ingredient\n\n{ASKED}"
 DESIGNS: dict[str, tuple[str, str, tuple[int, str, float] | None]] = {
     "nearest 4 by meaning, examples first": (FIRST, NEAREST, (4, "all-minilm-l6-v2", -1.0)),
+    "nearest 4 by meaning from 0.1, examples first": (FIRST, NEAREST, (4, "all-minilm-l6-v2", 0.1)),
+    "nearest 4 by meaning from 0.15, examples first": (FIRST, NEAREST, (4, "all-minilm-l6-v2", 0.15)),
     "nearest 4 by meaning from 0.2, examples first": (FIRST, NEAREST, (4, "all-minilm-l6-v2", 0.2)),
+    "nearest 4 by meaning from 0.3, examples first": (FIRST, NEAREST, (4, "all-minilm-l6-v2", 0.3)),
+    "nearest 2 by meaning from 0.2, examples first": (FIRST, NEAREST, (2, "all-minilm-l6-v2", 0.2)),
+    "nearest 6 by meaning from 0.2, examples first": (FIRST, NEAREST, (6, "all-minilm-l6-v2", 0.2)),
     "nearest 4, examples first": (FIRST, NEAREST, (4, "characters", -1.0)),
     "nearest 4 from 0.1, examples first": (FIRST, NEAREST, (4, "characters", 0.1)),
     "nearest 2 from 0.1, examples first": (FIRST, NEAREST, (2, "characters", 0.1)),

@@ -4,7 +4,8 @@
 
 FOLDER holds saved recipe pages, a sub-folder a dish; `benchmarks/read_cells.yaml` has the cells. Whatever is fitted or
 chosen (a calibration, the weights of a stacker) is fitted and chosen on the development pages; the figures are those of
-the other pages. A design is a way to put the evidence (`benchmarks.judge_defences`), or the shipped prompt.
+the other pages. A design is a way to put the evidence (`benchmarks.judge_defences`), or the prompt that reads the whole
+page.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import json
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +37,11 @@ from judges.methods.lexical import LexicalJudge
 from judges.methods.prompting import PromptSpec, load_prompt
 from llm import encoders
 from llm.backends.transformers import TransformersBackend
-from llm.engine.prompt import PromptTooLong, RowPrompt
+from llm.engine.prompt import CellPrompt, OptionScore, PromptTooLong, RowPrompt
 from recipes.cooking.vocabulary import INGREDIENT, LEXICON, STEP
 
 OPTIONS = ("found", "found-not-perfect", "not-found")
-SHIPPED = "as shipped"
+WHOLE_PAGE = "the whole page"  # by memorization-cloze.yaml
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,20 +102,37 @@ def row_prompt(spec: PromptSpec, page: ReadPage) -> RowPrompt:
     return RowPrompt(prompting.row_text(spec, title=page.page.title, blocks=blocks), tuple(cells))
 
 
-def by_model(backend: TransformersBackend, spec: PromptSpec, pages: Sequence[ReadPage]) -> tuple[FloatArray, int]:
-    """What is stored of each option, shape (n_cells, n_options, 4), and the tokens fed."""
-    values: list[list[list[float]]] = []
-    fed = 0
+@dataclass
+class Known:
+    """The scores of cells by their whole prompt: designs that differ in what they leave out agree in many cells."""
 
-    def count(tokens: int, _cells: int) -> None:
-        nonlocal fed
-        fed = tokens
+    backend: TransformersBackend
+    scores: dict[tuple[str, CellPrompt], Sequence[OptionScore]] = field(default_factory=dict)
 
-    for scores in backend.score([row_prompt(spec, page) for page in pages], count):
-        if isinstance(scores, PromptTooLong):
-            raise SystemExit(str(scores))
-        values += [[[s.logprob, s.n_tokens, s.n_characters, np.nan] for s in of_cell] for of_cell in scores]
-    return np.array(values), fed
+    def by_model(self, spec: PromptSpec, pages: Sequence[ReadPage]) -> tuple[FloatArray, int]:
+        """What is stored of each option, shape (n_cells, n_options, 4), and the tokens fed."""
+        rows = [row_prompt(spec, page) for page in pages]
+        new = [
+            RowPrompt(row.shared, tuple(cell for cell in row.cells if (row.shared, cell) not in self.scores))
+            for row in rows
+        ]
+        new = [row for row in new if row.cells]
+        fed = 0
+
+        def count(tokens: int, _cells: int) -> None:
+            nonlocal fed
+            fed = tokens
+
+        for row, scores in zip(new, self.backend.score(new, count) if new else [], strict=True):
+            if isinstance(scores, PromptTooLong):
+                raise SystemExit(str(scores))
+            self.scores |= {(row.shared, cell): of for cell, of in zip(row.cells, scores, strict=True)}
+        values = [
+            [[s.logprob, s.n_tokens, s.n_characters, np.nan] for s in self.scores[row.shared, cell]]
+            for row in rows
+            for cell in row.cells
+        ]
+        return np.array(values), fed
 
 
 def line(name: str, chosen: IntArray, asked: Asked, said: str = "") -> dict[str, float]:
@@ -133,7 +151,9 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--model", help="short name or location; without one no language model is asked")
     parser.add_argument("--model-folder", type=Path, help="where NAME.gguf of a short name lies")
-    parser.add_argument("--designs", default="as shipped;nearest 4", help="those whose name begins with one of these")
+    parser.add_argument(
+        "--designs", default="the whole page;nearest 4", help="those whose name begins with one of these"
+    )
     parser.add_argument("--encoders", default="characters,all-minilm-l6-v2")
     parser.add_argument("--dtype", default="bfloat16", choices=["float32", "bfloat16"])
     parser.add_argument("--threads", type=int)
@@ -163,13 +183,14 @@ def main() -> None:
             location(options.model, options.model_folder), dtype=options.dtype, threads=options.threads
         )
         backend.identity()
+        known = Known(backend)
         shipped = load_prompt((PACK / "prompts" / "memorization-cloze.yaml").read_text("utf-8"))
-        for name in (SHIPPED, *DESIGNS):
+        for name in (WHOLE_PAGE, *DESIGNS):
             if not name.startswith(tuple(options.designs.split(";"))):
                 continue
             begin = time.perf_counter()
-            values, fed = by_model(backend, shipped if name == SHIPPED else prompt_of(name), asked.pages)
-            said = f"{fed:,} tokens, {time.perf_counter() - begin:.0f} s"
+            values, fed = known.by_model(shipped if name == WHOLE_PAGE else prompt_of(name), asked.pages)
+            said = f"{fed:,} tokens not fed before, {time.perf_counter() - begin:.0f} s"
             people = np.where(asked.fits[:, None], asked.people, 0)
             cells = Cells(values, people, asked.document)
             fitted = fitting.calibrate(cells, OPTIONS, "none")

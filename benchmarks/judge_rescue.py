@@ -1,6 +1,6 @@
 """What bfloat16 does to a judge's answers, and what scoring close cells again in float32 brings back.
 
-    python -m benchmarks.judge_rescue [--documents N] [--json FILE]
+    python -m benchmarks.judge_rescue [--documents N] [--within MINUTES] [--json FILE]
 
 The work is that of `judge_throughput`. A document is scored in bfloat16, the cells whose margin is under the bound of
 `llm.backends.transformers` again in float32, and all of it in float32, one after the other, so that what else runs on
@@ -48,13 +48,18 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=6)
     parser.add_argument("--cells", type=int, default=16)
     parser.add_argument("--evidence-tokens", type=int, default=300)
+    parser.add_argument("--threads", type=int)
+    parser.add_argument("--within", type=float, help="minutes after which no further document is begun")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     options = parser.parse_args()
+    if options.threads:
+        torch.set_num_threads(options.threads)
     read = partial(TransformersBackend, options.model, gguf_file=options.gguf_file, device=options.device)
     whole, tokenizer, device = loaded_alone(read(dtype="float32"))
     half, _tokenizer, _device = loaded_alone(read(dtype="bfloat16"))
     whole, half = whole.eval(), half.eval()
     use_onednn(whole)
+    use_onednn(half)
     budget = TOKEN_BUDGETS[device.partition(":")[0]]
     precise, coarse = (ClozeScorer(model, tokenizer, token_budget=budget) for model in (whole, half))
     rows = reference_work(
@@ -65,15 +70,21 @@ def main() -> None:
 
     seconds = {"float32": 0.0, "bfloat16": 0.0, "rescue": 0.0}
     moved, margins, wrong, wrong_after = [], [], [], []
+    rows_scored = rows_rescued = 0
+    begin = time.perf_counter()
     for row in rows:
+        if options.within is not None and time.perf_counter() - begin > 60 * options.within:
+            break
         exact, took = timed(precise, row)
         seconds["float32"] += took
         found, took = timed(coarse, row)
+        rows_scored += 1
         seconds["bfloat16"] += took
         choices = [choose(cell, "none") for cell in found]
         close = [place for place, choice in enumerate(choices) if choice.margin_nats < RESCUE_BELOW_NATS]
         answers = [choice.index for choice in choices]
         if close:
+            rows_rescued += 1
             again, took = timed(precise, RowPrompt(row.shared, tuple(row.cells[place] for place in close)))
             seconds["rescue"] += took
             for place, cell in zip(close, again, strict=True):
@@ -90,6 +101,8 @@ def main() -> None:
     lead, flipped = np.array(margins), np.array(wrong)
     figures: dict[str, Any] = {
         "cells": len(margins),
+        "documents": rows_scored,
+        "documents_with_a_rescued_cell": rows_rescued,
         "bound_nats": RESCUE_BELOW_NATS,
         "moved_nats": {f"{q:g}": float(np.quantile(moved, q)) for q in (0.5, 0.9, 0.99, 1.0)},
         "other_answers": {"bfloat16": int(flipped.sum()), "rescued": int(np.sum(wrong_after))},

@@ -53,6 +53,7 @@ _html_readers: list[Callable[[Row], Sequence[str]]] = []
 _picture_readers: list[Callable[[Row], str | None]] = []
 _prompts: list[str] = []
 _judge_prompts: dict[str, Path] = {}
+_recommended: list[Callable[[], str]] = []
 _wordings: list[tuple[Path, frozenset[str]]] = []
 
 
@@ -128,6 +129,16 @@ def register_prompt(file: Path) -> None:
 def shipped_prompts() -> dict[str, Path]:
     """The prompt files that come with the floors above, in alphabetical order."""
     return dict(sorted(_judge_prompts.items()))
+
+
+def recommend_prompt(name: Callable[[], str]) -> None:
+    """`name` gives, of the registered prompts, the one to begin from where nobody chooses; it may ask what is here."""
+    _recommended.append(name)
+
+
+def recommended_prompts() -> list[Path]:
+    """The prompts that are recommended, in the order of the packs."""
+    return [_judge_prompts[name()] for name in _recommended]
 
 
 def register_wordings(file: Path, *, schemes: Collection[str]) -> None:

@@ -41,10 +41,14 @@ class Drawn:
 
 
 def questions_with_examples(spec: PromptSpec) -> dict[str, set[str]]:
-    """The questions whose cells bring their own evidence, so that a cell of another document can be an example; with
-    the kinds of evidence that they bring."""
+    """The questions whose cells bring a few lines of evidence, so that a cell of another document can be an example;
+    with the kinds of evidence that they bring."""
     asked = prompting.questions_for(spec, Method.CLOZE)
-    return {name: kinds for name, of in asked.items() if (kinds := prompting.kinds_near(of.cell))}
+    return {
+        name: kinds
+        for name, of in asked.items()
+        if (kinds := prompting.kinds_near(of.cell)) and not prompting.kinds_named(of.cell)
+    }
 
 
 def questions_with_examples_of(judge: Judge) -> bool:

@@ -94,6 +94,12 @@ class JudgeForm(NamesAModel):
         return self.shown("chat_template", "normalisation", "temperature", "max_new_tokens", wanted=self.needs)
 
     @property
+    def recommended(self) -> str:
+        """The text of the prompt to begin from where nobody chooses: the first of a pack that fits the scheme; "" where
+        there is none."""
+        return next(iter(prompting.fitting(doors.recommended_prompts(), self.scheme).values()), "")
+
+    @property
     def beginnings(self) -> list[tuple[str, list[tuple[str, str]]]]:
         """Prompts that fit the scheme, to begin from: of this installation and of its packs, each with its key."""
         stored = [(f"stored:{prompt.pk}", str(prompt)) for prompt in self._fitting()]

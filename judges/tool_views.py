@@ -52,8 +52,10 @@ def new_judge(request: AppRequest, study: Study) -> HttpResponse:
             return redirect("judges:judge", study.slug, made.pk)
         return render(request, "judges/new_judge.html", _form_of(study, form, request.POST))
     htmx = bool(request.htmx)
-    initial = request.GET.dict() if htmx else _copied(_copied_from(request, study)) or _usual()
-    form = JudgeForm(initial=initial, study=study)
+    copied = _copied(_copied_from(request, study))
+    form = JudgeForm(initial=request.GET.dict() if htmx else copied or _usual(), study=study)
+    if not htmx and not copied:
+        form.initial["prompt_text"] = form.recommended
     template = "judges/_judge_fields.html" if htmx else "judges/new_judge.html"
     return render(request, template, _form_of(study, form, request.GET if htmx else None))
 

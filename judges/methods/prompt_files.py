@@ -262,8 +262,8 @@ def kinds_read(spec: PromptSpec, method: str) -> list[str]:
         )
     if re.search(r"\$\{?evidence\b", spec.row):
         return []
-    near = [kinds_near(of.cell) for of in questions_for(spec, method).values()] if method == Method.CLOZE else []
-    return sorted(kinds_named(spec.row).union(*near))
+    cells = [of.cell for of in questions_for(spec, method).values()] if method == Method.CLOZE else []
+    return sorted(kinds_named(spec.row).union(*map(kinds_near, cells), *map(kinds_named, cells)))
 
 
 def kinds_near(template: str) -> set[str]:

@@ -68,20 +68,23 @@ def cell_prompt(
     *,
     order: Sequence[str],
     nearest: Mapping[str, Sequence[str]] | None = None,
+    evidence: Mapping[str, Sequence[str]] | None = None,
     examples: str = "",
 ) -> CellPrompt:
     """One cell's prompt. `order`: the facets in the section's order; `nearest`: by its kind, the evidence that stands
-    with this cell; `examples`: answered cells, which stand before it."""
+    with this cell alone; `evidence`: by its kind, all of the row's, for cells that have a place for it; `examples`:
+    answered cells, which stand before it."""
     said = _said(prompt, question)
     values = _column_values(prompt, question, facets, order) | {"options": options_said(prompt, question)}
-    if kinds := kinds_near(prompt.cell):
+    lines = {f"nearest_{kind}": (nearest or {}).get(kind, ()) for kind in kinds_near(prompt.cell)}
+    lines |= {f"evidence_{kind}": (evidence or {}).get(kind, ()) for kind in kinds_named(prompt.cell)}
+    if lines:
         inert = partial(
             neutralising.inert,
             beginnings=neutralising.beginnings(_templates(prompt)),
             answers=set(prompt.options.values()),
         )
-        near = nearest or {}
-        values |= {f"nearest_{kind}": "\n".join(f"- {inert(line)}" for line in near.get(kind, ())) for kind in kinds}
+        values |= {name: "\n".join(f"- {inert(line)}" for line in of_kind) for name, of_kind in lines.items()}
     text = _filled(prompt.cell, values).strip()
     return CellPrompt(
         text=f"{examples.strip()}\n\n{text}" if examples.strip() else text,

@@ -87,6 +87,7 @@ One that weighs other judges of a study together (`judges.methods.stacking`) rea
         stacker: {judges: {words: 0.8, near: 1.1}, options: {stated: 0.1, implied: -0.1, absent: 0}}
 
 `$nearest_KIND` of a cell is filled with the lines nearest to its item; `nearest` says how many and by which encoder.
+`$evidence_KIND` of a cell is all of that kind, which cells of other questions then do not see.
 
 `whole_table: true` asks all lines of a table in one answer (`judges.methods.whole_tables`).
 
@@ -122,6 +123,7 @@ from judges.methods.prompt_files import (
     QuestionPrompt,
     Rating,
     Writing,
+    kinds_named,
     kinds_near,
     kinds_read,
     load_prompt,
@@ -165,6 +167,7 @@ __all__ = [
     "fitting",
     "is_asked",
     "item_text",
+    "kinds_named",
     "kinds_near",
     "kinds_read",
     "lines_above",

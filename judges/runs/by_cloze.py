@@ -9,7 +9,7 @@ from annotation.actions import Answer
 from judges.methods import cloze, prompting
 from judges.methods.cloze import Scores
 from judges.runs.asking import Asked, AtRow, Labelled, RowFailed
-from judges.runs.nearest import nearest_lines
+from judges.runs.nearest import all_lines, nearest_lines
 from llm.backends.base import Backend, BackendError
 from llm.engine.normalisation import Normalisation
 from llm.engine.prompt import CellPrompt, OptionScore, OptionsNotPrefixFree, PromptTooLong, RowPrompt, RowScores
@@ -25,6 +25,7 @@ def label(row: AtRow) -> Labelled:
     """
     assert row.backend is not None
     normalisation = cast(Normalisation, row.judge.normalisation)  # the field's choices
+    lines = all_lines(row)
     try:
         cells = tuple(
             prompting.cell_prompt(
@@ -33,6 +34,7 @@ def label(row: AtRow) -> Labelled:
                 cell.facets,
                 order=cell.section.column.facets,
                 nearest=near,
+                evidence=lines,
                 examples=row.judge.prompt_spec.examples.get(cell.name, ""),
             )
             for cell, near in zip(row.asked, nearest_lines(row), strict=True)

@@ -1,4 +1,4 @@
-"""The lines of evidence that are given with a cell in the place of all: the nearest to its item. Writes nothing."""
+"""The lines of evidence that are given with a cell: the nearest to its item, or all of a kind. Writes nothing."""
 
 from __future__ import annotations
 
@@ -33,6 +33,14 @@ def nearest_lines(row: AtRow) -> list[Mapping[str, Sequence[str]]]:
     except EncoderError as error:
         raise BackendError(str(error), permanent=True) from error
     return [{kind: of_item[kind] for kind in of_cell} for of_item, of_cell in zip(found, kinds, strict=True)]
+
+
+def all_lines(row: AtRow) -> dict[str, list[str]]:
+    """The row's evidence by its kind, for cells that bring all of a kind with them."""
+    lines: dict[str, list[str]] = {}
+    for block in row.blocks:
+        lines.setdefault(block.kind, []).append(block.text)
+    return lines
 
 
 def item_of(facets: Mapping[str, str], section: SectionSpec, question: QuestionSpec) -> str:

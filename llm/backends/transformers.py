@@ -45,8 +45,8 @@ HUB_ID = re.compile(r"(?:[A-Za-z0-9][\w.-]*/)?[A-Za-z0-9][\w.-]*", re.ASCII)
 # no more than `ROOMY_BYTES`, they may be twice as large.
 CACHE_BUDGETS = {"cpu": 32, "cuda": 8}
 ROOMY_BYTES = 2**30
-# bfloat16 moved the difference of two options by 0.37 nat at most (docs/benchmarks.md); `benchmarks.judge_rescue`
-# measures it with a model of yours.
+# bfloat16 moved the difference of two options by 0.63 nat at most, and gave no other answer with a margin of more than
+# 0.12 (docs/benchmarks.md); `benchmarks.judge_rescue` measures it with a model of yours.
 RESCUE_BELOW_NATS = 0.5
 
 

@@ -1,8 +1,9 @@
-"""Products of float32 matrices on a CPU computed by oneDNN, and linear layers that do.
+"""Products of matrices on a CPU computed by oneDNN, and linear layers that do.
 
 torch multiplies float32 matrices with MKL, which on processors of other makers than its own runs at half the speed of
-oneDNN or less; for bfloat16 torch takes oneDNN everywhere by itself. The operator below is the one that torch's own
-compiler emits. It has no public name, which the pinned version of torch allows and a test holds.
+oneDNN or less. For bfloat16 torch takes oneDNN everywhere by itself, but brings the weights into oneDNN's order at each
+product. The operator below is the one that torch's own compiler emits. It has no public name, which the pinned version
+of torch allows and a test holds.
 """
 
 from __future__ import annotations
@@ -62,11 +63,17 @@ def product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
 
 def use_onednn(model: Any) -> bool:
     """Let the linear layers of a model use oneDNN, where that is right; whether it was."""
-    if model.device.type != "cpu" or model.dtype != torch.float32 or not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
+    if model.device.type != "cpu" or not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
+        return False
+    if model.dtype != torch.float32 and not (
+        model.dtype == torch.bfloat16 and torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    ):
         return False
     used = Counter(id(weight) for module in model.modules() for weight in module._parameters.values())
     for module in model.modules():
         if type(module) is not nn.Linear:
+            continue
+        if module.weight.dtype != model.dtype:  # a layer that its family keeps in float32
             continue
         if used[id(module.weight)] > 1:  # a head's, often, which is the embedding's too
             module.__class__ = OneDNNLinear

@@ -41,7 +41,7 @@ class Memorization(packs.Pack):
         from annotation.models import Role
         from annotation.scheme.spec import Kind
         from judges import doors as judge_doors
-        from recipes.memorization import candidates, chain, demo_study, derivers, names, verdict
+        from recipes.memorization import candidates, chain, cloze, demo_study, derivers, names, verdict
         from recipes.memorization.chain import following
         from reports import doors as report_doors
 
@@ -68,6 +68,7 @@ class Memorization(packs.Pack):
             fits=lambda study: study.scheme.slug in (candidates.SCHEME, chain.PARSING),
         )
         doors.register_next(following.next_in)
+        judge_doors.recommend_prompt(cloze.prompt_name)
         judge_doors.register_wordings(Path(self.path, "prompts", "generation", "recipes.yaml"), schemes={names.SCHEME})
         report_doors.register_part(schemes={candidates.SCHEME}, tables=_of_candidates)
         paper = _("Kvapil and Fajčík, section 6")

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from annotation.actions import Refused
 from annotation.evidence.blocks import Block
 from annotation.models import Label, Study
+from annotation.scheme.spec import load_scheme
 from judges import actions
+from judges.example_queries import questions_with_examples
 from judges.methods import embedding, prompting
 from judges.methods.calibration import Calibration, calibrated
 from judges.methods.lexical import LexicalJudge
@@ -20,6 +22,7 @@ from judges.models import Judge
 from judges.runs import labelling
 from judges.runs.asking import AtRow
 from judges.runs.nearest import nearest_lines
+from tests import builders
 from tests.judges import helpers
 
 pytestmark = pytest.mark.once
@@ -145,3 +148,16 @@ def test_a_cell_is_given_the_lines_nearest_to_its_item() -> None:
     assert texts["Insure"] == "- The tenant must insure the flat.\nDuty: Insure\nAnswer:"
     assert "Answer – Stated" in texts["Pay rent"]  # no line of the prompt's own
     assert labelling.nearest_of(judge)["nearest"]["lines"] == 1
+
+
+def test_a_cell_can_bring_all_evidence_of_a_kind_that_other_cells_do_not_see() -> None:
+    whole = prompting.load_prompt(NEAREST.replace("$nearest_paragraph", "$evidence_paragraph"))
+    assert prompting.kinds_read(whole, "cloze") == ["paragraph"]
+    question = load_scheme(builders.SCHEME).section("duties").question("stated")
+    lines = {"paragraph": ["The landlord paints.", "Pay monthly. Answer: Stated"], "heading": ["Lease"]}
+    made = prompting.cell_prompt(
+        whole.questions["duties.stated"], question, {"duty": "Insure"}, order=["duty"], evidence=lines
+    )
+    assert made.text.startswith("- The landlord paints.\n- Pay monthly. Answer – ")
+    assert "Lease" not in made.text
+    assert not questions_with_examples(whole)

@@ -59,6 +59,25 @@ def test_blocks_attend_as_one_mask_of_all_does(
         assert (made - expected).abs().max() < 1e-5
 
 
+@pytest.mark.parametrize("window", [None, 25])
+def test_blocks_by_tiles_attend_as_those_in_float32_do(monkeypatch: pytest.MonkeyPatch, window: int | None) -> None:
+    tree = tree_of_many_branches()
+    torch.manual_seed(0)
+    for begin in (0, 37, 290, len(tree.tokens) - 90):
+        nodes = torch.arange(begin, min(begin + 150, len(tree.tokens)))
+        keys = torch.cat([ancestors(tree, begin), nodes])
+        query = torch.randn(1, HEADS * SHARING, len(nodes), SIZE).to(torch.bfloat16)
+        key, value = (torch.randn(1, HEADS, len(keys), SIZE).to(torch.bfloat16) for _ in range(2))
+        made = []
+        for tiled in (False, True):
+            monkeypatch.setattr(attention, "_has_tiles", lambda tiled=tiled: tiled)
+            blocks = attention.cut(tree, nodes, keys, window, groups=SHARING, tiled=attention.by_tiles(torch.bfloat16))
+            mask = attention.mask_of(blocks, len(nodes), len(keys), torch.bfloat16)
+            made.append(attention.tree_attention(None, query, key, value, mask, scaling=0.4)[0].float())
+        assert made[0].shape == made[1].shape
+        assert (made[0] - made[1]).abs().max() < 0.03  # answers of about 1, in eight bits
+
+
 def test_keys_of_other_documents_are_left_out() -> None:
     tree = tree_of_many_branches()
     root_of_last = max(node for node in range(len(tree.tokens)) if tree.positions[node] == 0)

@@ -54,5 +54,25 @@ def test_a_weight_that_the_embedding_shares_stays_its_own() -> None:
     assert model.lm_head.weight is model.model.embed_tokens.weight
 
 
+@has_onednn
+@pytest.mark.skipif(not torch.ops.mkldnn._is_mkldnn_bf16_supported(), reason="the processor has no bfloat16")
+def test_a_packed_weight_in_bfloat16_gives_what_torch_gives() -> None:
+    linear = torch.nn.Linear(64, 48).to(torch.bfloat16)
+    inputs, weight = torch.randn(1, 20, 64).to(torch.bfloat16), linear.weight.detach().clone()
+    with torch.inference_mode():
+        expected = linear(inputs)
+        pack(linear)
+        made = linear(inputs)
+        torch.testing.assert_close(made, expected, rtol=2**-7, atol=2**-8)
+        assert torch.equal(linear.weight, weight)
+
+
+@has_onednn
+def test_bfloat16_is_packed_where_the_processor_has_it() -> None:
+    model = tiny.model("llama").to(torch.bfloat16)
+    assert use_onednn(model) == torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    assert model.dtype == torch.bfloat16
+
+
 def test_other_dtypes_are_left_to_torch() -> None:
-    assert not use_onednn(tiny.model("llama").to(torch.bfloat16))
+    assert not use_onednn(tiny.model("llama").to(torch.float16))

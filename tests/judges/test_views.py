@@ -263,6 +263,17 @@ def test_the_form_of_a_new_judge_begins_with_the_model_that_was_named_last(lease
     assert 'name="location"' in another
 
 
+def test_the_form_of_a_new_judge_begins_with_the_prompt_that_a_pack_recommends(
+    leases: Leases, author: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    page = f"/studies/{leases.study.slug}/judges/new/"
+    assert author.get(page).context["form"]["prompt_text"].value() == ""  # of other schemes alone
+    file = tmp_path / "leases.yaml"
+    file.write_text(helpers.CLOZE, encoding="utf-8")
+    monkeypatch.setattr("judges.doors.recommended_prompts", lambda: [file])
+    assert author.get(page).context["form"]["prompt_text"].value() == helpers.CLOZE
+
+
 @pytest.mark.parametrize("what", ["judges/new/", "judges/extractors/new/"])
 def test_what_is_copied_is_a_number(leases: Leases, author: Client, what: str) -> None:
     """“²” is a digit, and no number."""

@@ -8,6 +8,7 @@ from itertools import chain, count
 from judges import actions as judging
 from judges.models import Judge
 from llm.models import LanguageModel
+from recipes.memorization import cloze
 from recipes.memorization.chain.settings import RULES
 from recipes.memorization.demo_study import ROOT, shipped_judges
 
@@ -15,7 +16,6 @@ CHOOSES, PARSES, LOOKS, EXAMINES = "chooses", "parses", "looks", "examines"
 _PROMPTS = {
     CHOOSES: "candidates-writing",
     PARSES: "parsing-writing",
-    LOOKS: "memorization-cloze",
     EXAMINES: "nonsense-writing",
 }
 _LONGEST = {CHOOSES: 300, PARSES: 900, EXAMINES: 60}  # tokens of an answer
@@ -33,7 +33,7 @@ def of_model(
         annotation.actions.Refused: the model could never do it.
     """
     made = {}
-    for role, file in _PROMPTS.items():
+    for role, file in {**_PROMPTS, LOOKS: cloze.prompt_name()}.items():
         names = [f"{name[-50:]}-{role}" for name in (model.served_name or model.name, model.name)]
         known = Judge.objects.filter(name__in=names, model=model).select_related("model", "prompt")
         made[role] = known.order_by("pk").first() or _made(
