@@ -382,8 +382,8 @@ class _Padded:
             self._prefixes.keep(places)
 
     def go_on(self, places: torch.Tensor) -> None:
-        """As `keep`, but what was fed so far stays where it is, for all lines that go on with it: from now on each is fed
-        one token at a time."""
+        """As `keep`, but what was fed so far stays where it is, for all lines that go on with it. From now on each is
+        fed one token at a time."""
         assert self._seen is not None
         layers = [(layer.keys, layer.values) for layer in self._cache.layers]  # type: ignore[union-attr]
         self._prefixes = prefixes.Prefixes(layers, self._seen, places)  # type: ignore[arg-type]

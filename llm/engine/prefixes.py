@@ -40,7 +40,7 @@ class Prefixes:
     def keep(self, places: torch.Tensor) -> None:
         """The answers at these places are the ones that are left."""
         prompt_of = self._prompt_of[places]
-        left = prompt_of.unique()
+        left = torch.unique(prompt_of)
         if 2 * len(left) <= len(self._seen):
             self.layers = [(keys[left], values[left]) for keys, values in self.layers]
             self._seen, prompt_of = self._seen[left], torch.searchsorted(left, prompt_of)
@@ -81,7 +81,7 @@ class Prefixes:
 
 
 def mask_of(prefixes: Prefixes, n_answers: int, n_keys: int, dtype: torch.dtype) -> torch.Tensor:
-    """What the model hands on to its attention as a mask (B, 1, 1, K); it holds the prompts, and its numbers are none."""
+    """What the model hands on to its attention as a mask (B, 1, 1, K): it holds the prompts, its numbers are none."""
     mask = torch.full((1, 1, 1, 1), float("nan"), dtype=dtype).expand(n_answers, 1, 1, n_keys)
     mask.prefixes = prefixes  # type: ignore[attr-defined]
     return mask
@@ -97,8 +97,8 @@ def prefix_attention(
     softcap: float | None = None,
     **others: Any,
 ) -> tuple[torch.Tensor, None]:
-    """As transformers asks for it, of one token an answer: (B, H, 1, D), and of what the answers have written (B, G, K, D)
-    and (B, G, K, E), to (B, 1, H, E). For inference only.
+    """As transformers asks for it, of one token an answer: (B, H, 1, D), and of what the answers have written
+    (B, G, K, D) and (B, G, K, E), to (B, 1, H, E). For inference only.
 
     Raises:
         NotImplementedError: the model wants something else of its attention, or changed the mask on its way here.
@@ -116,7 +116,7 @@ def prefix_attention(
         for each in scores:
             each.div_(softcap).tanh_().mul_(softcap)
     prefixes.hide(scores[0])
-    before, own = F.softmax(torch.cat(scores, dim=-1), -1).split([keys.shape[2], key.shape[2]], dim=-1)
+    before, own = torch.split(F.softmax(torch.cat(scores, dim=-1), -1), [keys.shape[2], key.shape[2]], dim=-1)
     heads = n_heads // groups
     made = prefixes.apart(before @ values, heads) + prefixes.apart(own, heads) @ value
     return made.reshape(n_answers, 1, n_heads, -1), None
@@ -130,4 +130,4 @@ def fits(model: Any) -> bool:
 
     In bfloat16 torch's kernel sums in float32, which products of it would not.
     """
-    return model.device.type == "cpu" and model.dtype == torch.float32
+    return bool(model.device.type == "cpu" and model.dtype == torch.float32)
