@@ -461,11 +461,11 @@ class Nemesis:
     def power_cut(self) -> None:
         """All processes stand still at one moment, and what was not synced until then is gone."""
         stopped: set[int] = set()
-        while more := {pid for name in self.site.processes for pid in self.site.all_of(name)} - stopped:
-            send([*more], signal.SIGSTOP)  # again, for what these had started meanwhile
-            stopped |= more
-        self.site.device.cut()
-        with self._of_redis:
+        with self._of_redis:  # else it may come back between the cut and the end of all
+            while more := {pid for name in self.site.processes for pid in self.site.all_of(name)} - stopped:
+                send([*more], signal.SIGSTOP)  # again, for what these had started meanwhile
+                stopped |= more
+            self.site.device.cut()
             send([*stopped], signal.SIGKILL)
             for process in self.site.processes.values():
                 process.wait(30)

@@ -10,6 +10,8 @@ from typing import Any
 
 from django.core.cache.backends import filebased
 
+_NONE = object()
+
 
 class FileCache(filebased.FileBasedCache):
     """What cannot be read is not there: it would else be read in vain, and fail its page, until it is out of date."""
@@ -23,7 +25,4 @@ class FileCache(filebased.FileBasedCache):
             return default
 
     def has_key(self, key: Any, version: int | None = None) -> bool:
-        try:
-            return super().has_key(key, version)
-        except pickle.UnpicklingError:
-            return False
+        return self.get(key, _NONE, version) is not _NONE

@@ -7,10 +7,12 @@ recovery asks for it again.
 
 from __future__ import annotations
 
+from pathlib import Path
 from queue import Empty
 from typing import Any
 
 from kombu.transport import filesystem
+from kombu.utils.json import loads
 
 
 class Channel(filesystem.Channel):
@@ -24,7 +26,7 @@ class Channel(filesystem.Channel):
         try:
             super()._queue_bind(exchange, routing_key, pattern, queue)
         except ValueError:
-            self._exchange_file(exchange).unlink(missing_ok=True)  # type: ignore[attr-defined]  # the stubs leave it out
+            _make_readable(self._exchange_file(exchange))  # type: ignore[attr-defined]  # the stubs leave it out
             super()._queue_bind(exchange, routing_key, pattern, queue)
 
     def _get(self, queue: str) -> Any:  # type: ignore[override]  # as Kombu's own
@@ -32,6 +34,20 @@ class Channel(filesystem.Channel):
             return super()._get(queue)
         except ValueError:  # it is taken from the folder already
             raise Empty from None
+
+
+def _make_readable(table: Path) -> None:
+    """Empty a table that nobody can read; another worker may have written a whole one by now, which stays."""
+    with table.open("rb+", buffering=0) as file:
+        filesystem.lock(file, filesystem.LOCK_EX)  # type: ignore[attr-defined]  # the stubs leave it out
+        try:
+            loads(file.read().decode())
+        except ValueError:
+            file.seek(0)
+            file.truncate()
+            file.write(b"[]")
+        finally:
+            filesystem.unlock(file)
 
 
 class Transport(filesystem.Transport):

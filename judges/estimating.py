@@ -84,7 +84,7 @@ def estimate(study: Study, judge: Judge, *, repeats: int = 1, trial: Mapping[str
     n_heard = 0
     for row in looked:
         try:
-            labelling.label_row(judge, at(row), heard)  # type: ignore[arg-type]
+            labelling.label_row(judge, at(row), heard, only_sized=True)  # type: ignore[arg-type]
         except (RowFailed, BackendError):
             continue
         n_heard += 1
@@ -105,7 +105,7 @@ def prompts_of_some(study: Study, judge: Judge) -> list[RowPrompt]:
     heard = Overheard()
     for row in _some_rows(study):
         with suppress(RowFailed, BackendError):
-            labelling.label_row(judge, at(row), heard)  # type: ignore[arg-type]
+            labelling.label_row(judge, at(row), heard, only_sized=True)  # type: ignore[arg-type]
     return heard.rows
 
 

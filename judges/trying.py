@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -129,8 +130,12 @@ def _no_scores(options: Sequence[str]) -> tuple[OptionScore, ...]:
 
 def _letters(row: RowPrompt, *, shares: bool) -> int:
     total = len(row.shared) if shares else 0
-    for cell in row.cells:
-        before = len(cell.text) + (0 if shares else len(row.shared))
+    previous = ""
+    # Of two cells that begin alike the engine reads the beginning once; sorted, those are side by side.
+    for cell in sorted(row.cells, key=lambda cell: cell.text):
+        alike = len(os.path.commonprefix([previous, cell.text]))  # noqa: RUF071  # letter by letter, as is meant
+        before = len(cell.text) + (-alike if shares else len(row.shared))
+        previous = cell.text
         options = sum(len(option) + 2 for option in cell.options)
         total += options + before * (1 if shares else len(cell.options))
         if cell.unconditional is not None:

@@ -95,10 +95,14 @@ def record_together(
     """What `record` does with each of the changes {key: answers}, with as many statements as one of them takes.
 
     Without those that were recorded before. {}, and nothing is written, where one may depend on another, or is not
-    simply taken: two of them are about one column, or a section has checks, which look at all its columns; the row is
-    submitted, withdrawn or closed; an answer is refused.
+    simply taken: two of them are about one column (one that was recorded before, too: it is answered with what stands
+    before the other), or a section has checks, which look at all its columns; the row is submitted, withdrawn or
+    closed; an answer is refused.
     """
     assignment = queries.locked(assignment)
+    of_all = [{answer.column.pk for answer in of_one} for of_one in changes.values()]
+    if len(set[int]().union(*of_all)) < sum(map(len, of_all)):
+        return {}
     known = queries.known(assignment, *changes)
     if known.recorded:
         before = queries.recorded(assignment, changes)
@@ -107,7 +111,7 @@ def record_together(
     columns = {key: {answer.column.pk for answer in of_one} for key, of_one in changes.items()}
     keys = {column: key for key, of_one in columns.items() for column in of_one}
     sections = queries.whole_sections([answer.column for answer in answers]).values()
-    if len(keys) < sum(map(len, columns.values())) or any(section.spec.checks for section in sections):
+    if any(section.spec.checks for section in sections):
         return {}
     if not answers or assignment.state not in (Assignment.State.OPEN, Assignment.State.STARTED):
         return {}

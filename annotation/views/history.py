@@ -59,7 +59,6 @@ class HistoryForm(forms.Form):
         Row.objects.none(),
         label=gettext_lazy("Row"),
         required=False,
-        empty_label=gettext_lazy("all"),
         widget=LongSelect,
     )
     column = forms.ModelChoiceField(

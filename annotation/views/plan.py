@@ -34,7 +34,8 @@ MOST_DEVIATION = 1e6
 def plan(request: AppRequest, study: Study) -> HttpResponse:
     """Show the design for the numbers of the form (GET, again at each change of them); apply it (POST).
 
-    Only what was shown is applied: the drawn plan carries a digest of all that it follows from, which comes back.
+    A page that is opened with numbers asks for their design at once, as for any change. Only what was shown is applied:
+    the drawn plan carries a digest of all that it follows from, which comes back.
     """
     data = request.POST if request.method == "POST" else request.GET
     form = PlanForm(
@@ -43,7 +44,7 @@ def plan(request: AppRequest, study: Study) -> HttpResponse:
     if request.method == "POST" and form.is_valid() and request.POST.get("drawn") != form.digest:
         form = PlanForm(data, study=study)  # shown again, with all as it is now
     context: dict[str, Any] = {"study": study, "form": form, "scheme": study.scheme.parsed}
-    if form.is_valid():
+    if (request.htmx or request.method == "POST") and form.is_valid():
         overlap = form.overlap_request()
         context["left_out"] = _left_out(form)
         try:

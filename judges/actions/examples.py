@@ -48,7 +48,7 @@ def create_with_examples(
         raise Refused(
             _(
                 "A cell of another document can be an example only where a cell brings its own evidence: a judge of "
-                "the method “cloze” whose prompt has $nearest_KIND in its cells."
+                "the method “cloze” whose prompt has $nearest_KIND in its cells, and no $evidence_KIND beside it."
             )
         )
     if Judge.objects.filter(name=name).exists():

@@ -27,12 +27,15 @@ class Place:
 
 def places(scheme: SchemeSpec) -> list[Place]:
     """By part of the file: `row`, then the questions of each section."""
+    known = kinds.known(scheme.block_kinds).values()
+    nearest = _("the blocks of the kind “%(kind)s” that are nearest to the cell; of a judge that scores options alone")
+    all_of = _("the blocks of the kind “%(kind)s”; of a judge that scores options alone")
     of_row = [
         Placeholder("$title", _("the title of the document")),
         Placeholder("$evidence", _("all evidence, a block a line")),
         *(
             Placeholder(f"$evidence_{kind.key}", _("the blocks of the kind “%(kind)s”") % {"kind": kind.title})
-            for kind in kinds.known(scheme.block_kinds).values()
+            for kind in known
         ),
         *(Placeholder(f"$row_{facet.key}", str(facet.title or facet.key)) for facet in scheme.row.shown),
     ]
@@ -46,6 +49,8 @@ def places(scheme: SchemeSpec) -> list[Place]:
               for facet in section.column.facets),
             Placeholder("$question", _("the question's title")),
             Placeholder("$options", _("the options that are offered; of a judge that scores them alone")),
+            *(Placeholder(f"$nearest_{kind.key}", nearest % {"kind": kind.title}) for kind in known),
+            *(Placeholder(f"$evidence_{kind.key}", all_of % {"kind": kind.title}) for kind in known),
         ]  # fmt: skip
         found.append(Place(_("In “questions”: %(names)s") % {"names": names}, tuple(of_cell)))
     return found

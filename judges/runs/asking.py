@@ -96,7 +96,7 @@ class AtRow:
     """A judge at one row: what it reads, what it is asked, and whom it asks.
 
     `tokens`: fed so far, over all calls of its backend; what `on_progress` is told. `written`: those of them that the
-    model wrote.
+    model wrote. `only_sized`: of what is asked only the length matters, so that no encoder need choose lines.
     """
 
     judge: Judge
@@ -105,6 +105,7 @@ class AtRow:
     asked: Sequence[Asked]
     backend: Backend | None = None
     on_progress: OnProgress | None = None
+    only_sized: bool = False
     tokens: int = 0
     written: int = 0
     _done: int = 0  # cells of the calls before

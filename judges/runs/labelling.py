@@ -177,9 +177,10 @@ def label_row(
     on_progress: OnProgress | None = None,
     corrected: bool = False,
     only: Collection[tuple[int, str]] | None = None,
+    only_sized: bool = False,
 ) -> Labelled:
     """Answer the cells of one row; `corrected`: by extracted lists as people have corrected them; `only`: these cells,
-    each a column and the key of a question.
+    each a column and the key of a question; `only_sized`: as `AtRow` has it.
 
     Raises:
         RowFailed: the row has no evidence, or more than the model's context takes.
@@ -213,7 +214,7 @@ def label_row(
         ]
     except ValueError as error:
         raise RowFailed(str(error)) from error
-    at_row = AtRow(judge, assignment, blocks, asked, backend, on_progress)
+    at_row = AtRow(judge, assignment, blocks, asked, backend, on_progress, only_sized)
     labelled = _METHODS[method](at_row)
     answers, unread = settled(labelled.answers, labelled.unread, facets=assignment.row.facets)
     answers = [replace(answer, scores=shapes.stored(method, answer.scores)) for answer in answers]

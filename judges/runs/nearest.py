@@ -17,7 +17,8 @@ from llm.encoders import EncoderError
 def nearest_lines(row: AtRow) -> list[Mapping[str, Sequence[str]]]:
     """Of each cell, {kind: its nearest lines in the document's order}; empty of cells whose text has no place for them.
 
-    The encoder compares what the question is about, or all facets of the column, with each line.
+    The encoder compares what the question is about, or all facets of the column, with each line. Where only lengths
+    matter the first lines stand for them, and no encoder is loaded.
 
     Raises:
         BackendError: the encoder is not here.
@@ -27,6 +28,9 @@ def nearest_lines(row: AtRow) -> list[Mapping[str, Sequence[str]]]:
         return [{} for _cell in row.asked]
     wanted = set(chain.from_iterable(kinds))
     lines = {kind: [block.text for block in row.blocks if block.kind == kind] for kind in wanted}
+    if row.only_sized:
+        as_many = row.judge.prompt_spec.nearest.lines
+        return [{kind: lines[kind][:as_many] for kind in of_cell} for of_cell in kinds]
     items = [item_of(cell.facets, cell.section, cell.spec) for cell in row.asked]
     try:
         found = nearest.nearest_to(items, lines, row.judge.prompt_spec.nearest)

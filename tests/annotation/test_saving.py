@@ -101,6 +101,18 @@ def test_answers_that_travel_together_become_what_each_becomes_alone(leases: Lea
     assert mine.events.count() == alone.events.count()
 
 
+def test_a_change_that_is_sent_again_is_answered_before_the_one_behind_it(leases: Leases, anna: Client) -> None:
+    """What it has become is what it became: undo takes back the step that put it there."""
+    mine = leases.annas[1]
+    edits = [change((mine, RENT, "stated", "")), change((mine, RENT, "absent", "stated"))]
+    save(anna, leases.sheet, edits[0])  # the answer to it is lost
+
+    answers = together(anna, leases.sheet, *edits).json()["answers"]
+
+    columns = [values for answer in answers for *_, values in answer["columns"]]
+    assert [list(values.values()) for values in columns] == [["stated"], ["absent"]]
+
+
 def test_many_answers_cost_as_many_statements_as_two(leases: Leases, anna: Client) -> None:
     wide = builders.sheet(leases.study, "Wide", duties=[f"Duty {n}" for n in range(30)], n_rows=2)
     label(leases.annas[0])  # the scheme is read then

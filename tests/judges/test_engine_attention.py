@@ -71,7 +71,7 @@ def test_blocks_by_tiles_attend_as_those_in_float32_do(monkeypatch: pytest.Monke
         made = []
         for tiled in (False, True):
             monkeypatch.setattr(attention, "_has_tiles", lambda tiled=tiled: tiled)
-            blocks = attention.cut(tree, nodes, keys, window, groups=SHARING, tiled=attention.by_tiles(torch.bfloat16))
+            blocks = attention.cut(tree, nodes, keys, window, groups=SHARING)
             mask = attention.mask_of(blocks, len(nodes), len(keys), torch.bfloat16)
             made.append(attention.tree_attention(None, query, key, value, mask, scaling=0.4)[0].float())
         assert made[0].shape == made[1].shape

@@ -250,6 +250,15 @@ def test_a_beginning_is_fed_once() -> None:
     assert again[-1] == 1  # one prompt without draws has one answer
 
 
+def test_of_what_the_last_call_was_asked_the_pieces_that_are_alike_are_not_read_again() -> None:
+    """Fewer tokens than a forward of many prompts takes: a table is asked for line by line."""
+    made, fed = generator(token_budget=1024), [0]
+    text, greedy = "Fold. " * 60, Sampling(max_new_tokens=1)
+    made.generate([f"{text}1 dice: tool"], greedy)
+    made.generate([f"{text}2 boil: pot"], greedy, lambda tokens, _answers: fed.append(tokens))
+    assert len(text) - 256 <= fed[-1] <= len(text) + 40 - 256
+
+
 def test_repeats_of_a_prompt_draw_as_in_calls_of_their_own() -> None:
     sampling = Sampling(max_new_tokens=12, temperature=1.0)
     prompts, seeds = [prompt for prompt in SHARING for _repeat in range(3)], [1, 2, 3] * len(SHARING)

@@ -70,8 +70,23 @@ def test_a_packed_weight_in_bfloat16_gives_what_torch_gives() -> None:
 @has_onednn
 def test_bfloat16_is_packed_where_the_processor_has_it() -> None:
     model = tiny.model("llama").to(torch.bfloat16)
-    assert use_onednn(model) == torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    kept = model.model.layers[0].mlp.gate_proj.to(torch.float32)  # as some families keep a router
+    is_supported = torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    assert use_onednn(model) == is_supported
     assert model.dtype == torch.bfloat16
+    assert (type(model.model.layers[1].mlp.gate_proj) is PackedLinear) == is_supported
+    assert type(kept) is torch.nn.Linear
+
+
+@has_onednn
+@pytest.mark.skipif(not torch.ops.mkldnn._is_mkldnn_bf16_supported(), reason="the processor has no bfloat16")
+def test_a_head_in_bfloat16_that_the_embedding_shares_gives_what_torch_gives() -> None:
+    model = tiny.model("llama", tie_word_embeddings=True).to(torch.bfloat16)
+    fed = torch.tensor([[3, 14, 15, 92, 65]])
+    with torch.inference_mode():
+        expected = model(fed).logits
+        assert use_onednn(model)
+        torch.testing.assert_close(model(fed).logits, expected, rtol=2**-5, atol=2**-5)
 
 
 def test_other_dtypes_are_left_to_torch() -> None:

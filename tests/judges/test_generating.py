@@ -5,9 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 
 from annotation.actions import Refused
 from annotation.models import Row
@@ -21,7 +25,7 @@ from llm.models import Generation
 from tests import builders
 from tests.builders import ApiOf, ClientOf
 from tests.judges import generations
-from tests.judges.generations import BARE, GENERAL, SMOLLM2, dishes, started, wanted, work, writes
+from tests.judges.generations import BARE, GENERAL, SMOLLM2, dishes, model, started, wanted, work, writes
 from tests.judges.helpers import later
 from work import actions as machine
 from work.states import RunState
@@ -87,6 +91,54 @@ def test_a_run_writes_each_text_once_with_its_whole_record(monkeypatch: pytest.M
     )
     assert first.written_at is not None
     assert len(backend.asked) == 4
+
+
+def test_texts_are_written_together_with_seeds_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend, calls = writes(monkeypatch, lambda prompt, seed: f"{prompt} {seed}."), []
+    whole = backend.generate
+
+    def counted(prompts: Sequence[str], *args: Any, **named: Any) -> list[Any]:
+        calls.append(len(prompts))
+        return whole(prompts, *args, **named)
+
+    monkeypatch.setattr(backend, "generate", counted)
+    study, writer = dishes(), model()
+
+    call_command("generate", study.slug, writer.name, "--type=general", "--per-type=2", "--together")
+
+    run = GenerationRun.objects.get()
+    assert run.request["together"] is True
+    assert calls == [4]
+    texts = [item.generation for item in queries.texts_of(run)]
+    assert [one.seed for one in texts] == [1, 2, 1, 2]
+    assert [one.text for one in texts] == [f"{one.asked} {one.seed}." for one in texts]
+
+
+def test_texts_that_are_written_together_are_given_back_where_the_run_is_cancelled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = started(dishes(), replace(wanted(), together=True))
+
+    def pressed(prompt: str, _seed: int) -> str:
+        if GenerationRun.objects.get(pk=run.pk).state != RunState.CANCELLED:
+            actions.cancel(run=run)
+        return prompt
+
+    backend = writes(monkeypatch, pressed)
+    work(run)
+    assert not Generation.objects.filter(text__isnull=False).exists()
+    assert run.items.filter(state="queued", attempts=0).count() == 4
+    backend.says = lambda prompt, _seed: prompt
+    actions.resume(run=run, enqueue=False)
+    work(run)
+    assert (run.state, {item.generation.text for item in queries.texts_of(run)}) == (
+        RunState.FINISHED,
+        {
+            wording
+            for name in ("Koshari", "Coleslaw")
+            for wording in (f"Write a recipe for {name}.", f"How is {name} made?")
+        },
+    )
 
 
 def test_signs_are_stored_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:

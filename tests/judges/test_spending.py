@@ -18,7 +18,7 @@ from judges.methods.needs import fields_of
 from judges.models import Judge, Run, Trial
 from judges.runs import labelling
 from llm.backends.base import BackendError
-from llm.engine.prompt import Tokens
+from llm.engine.prompt import CellPrompt, RowPrompt, Tokens
 from llm.models import LanguageModel
 from tests.builders import ClientOf, Leases
 from tests.judges import helpers
@@ -126,6 +126,26 @@ def test_before_a_run_its_page_says_what_it_would_take(leases: Leases, counting:
     actions.score_items(item_ids=[run.items.earliest("pk").pk])
     after = estimating.estimate(leases.study, judge)
     assert (after.rows, after.spent.read, after.spent.written, after.measured) == (1, 180, 20, True)
+
+
+def test_lines_are_chosen_by_no_encoder_where_only_their_length_matters(
+    leases: Leases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page of a judge is drawn by a web process, which would load and keep it."""
+    monkeypatch.setattr("llm.encoders.encoder", lambda _name: pytest.fail("an encoder was asked"))
+    prompt = "row: 'A lease.'\nquestions: {duties.stated: {cell: '$nearest_paragraph Duty: $about Answer:'}}"
+    judge = helpers.cloze_judge("nobody/model", prompt_text=prompt)
+    found = estimating.estimate(leases.study, judge)
+    line = len("The tenant pays the rent monthly and gives notice in writing.")
+    assert found.spent.read > found.rows * line / estimating.LETTERS_A_TOKEN
+
+
+def test_what_cells_begin_with_alike_is_counted_once() -> None:
+    heard, evidence = trying.Overheard(), "- Fold the dough.\n" * 50
+    cells = tuple(CellPrompt(f"{evidence}Task: {task}\nAnswer:", ("Yes", "No")) for task in ("fold", "boil", "bake"))
+    heard.rows = [RowPrompt("A recipe.\n", cells)]
+    assert len(evidence) < heard.letters(shares=True) < len(evidence) + 150
+    assert heard.letters(shares=False) > 6 * len(evidence)
 
 
 # --- a form by the method ---------------------------------------------------------------------------------------------

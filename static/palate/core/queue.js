@@ -3,7 +3,7 @@
 // dropped network or a restarted server loses nothing, a resend does no harm, and two tabs on one sheet do not overwrite each
 // other's. What another tab has put there and does not get through, or has left there when it was closed, is sent by this one
 // too. What is urgent does not wait for the answer to those before it: it takes them along once more, and whichever arrives
-// first, the server has them in their order.
+// first, the server has them in their order. The answer to the overtaken request is heard after the other, if it is needed then.
 //
 // An edit with `held` is one that the server does not take as things stand: it is kept, and tried again when they may have
 // changed.
@@ -21,6 +21,7 @@ import { newKey } from "./uuid.js";
 /** @typedef {NewEdit & {key: string, at: number, held?: boolean}} Edit */
 /** @typedef {"saved" | "saving" | "retrying" | "held"} QueueState */
 /** @typedef {(edit: Edit, outcome: "done" | "held") => void} Arrived */
+/** @typedef {(edits: Edit[], arrived: Arrived, turn: () => Promise<void> | undefined) => Promise<void>} Send */
 /**
  * A place that keeps texts by name, and may be full or forbidden: then it keeps nothing.
  * @typedef {object} Store
@@ -40,7 +41,8 @@ export class EditQueue {
    * @param {object} options
    * @param {Store} options.store
    * @param {string} options.name of the entries in the store
-   * @param {(edits: Edit[], arrived: Arrived) => Promise<void>} options.send tells of each that has arrived, in their order
+   * @param {Send} options.send waits with the server's answer until it is its turn, then tells of each that has arrived, in
+   *   their order
    * @param {(state: QueueState) => void} options.changed called whenever the queue or its state changes
    * @param {(edits: Edit[]) => void} options.adopted when edits of another tab have come into it
    */
@@ -188,8 +190,12 @@ export class EditQueue {
   async deliver() {
     /** @param {Edit} edit */
     const hasArrived = (edit) => edit.held || !this.edits.includes(edit);
-    /** @param {Edit[]} edits */
-    const send = (edits) => this.send(edits, (edit, outcome) => this.settle(edit, outcome));
+    /**
+     * @param {Edit[]} edits
+     * @param {() => Promise<void> | undefined} [turn]
+     */
+    const send = (edits, turn = () => overtaking) =>
+      this.send(edits, (edit, outcome) => this.settle(edit, outcome), turn);
     let edits = this.waiting.slice(0, EditQueue.TOGETHER);
     this.underway = edits.length;
     /** @type {Promise<void> | undefined} */
@@ -198,7 +204,7 @@ export class EditQueue {
       this.overtake = () => {
         this.overtake = null;
         edits = this.waiting;
-        overtaking = send(edits);
+        overtaking = send(edits, () => undefined);
         resolve(undefined);
       };
     });

@@ -1,4 +1,4 @@
-// Saving: edits go to the server one after the other until each is acknowledged, and every cell shows how far its own is.
+// Saving: edits go to the server in their order until each is acknowledged, and every cell shows how far its own is.
 //
 // Where the database holds neither what was seen nor what is wanted, somebody has answered from elsewhere: both answers are
 // shown, and the choice of this page is kept in the browser until its user has decided.
@@ -71,7 +71,7 @@ export class Saving {
     this.queue = new EditQueue({
       store: browserStore,
       name: `palate:edit:${config.store}`,
-      send: (edits, arrived) => this.send(edits, arrived),
+      send: (edits, arrived, turn) => this.send(edits, arrived, turn),
       changed: (state) => this.show(state),
       adopted: (edits) => {
         for (const edit of edits) this.again(edit);
@@ -151,8 +151,9 @@ export class Saving {
   /**
    * @param {Edit[]} edits
    * @param {import("../core/queue.js").Arrived} arrived
+   * @param {() => Promise<void> | undefined} turn
    */
-  async send(edits, arrived) {
+  async send(edits, arrived, turn) {
     const wire = edits.map((edit) => {
       const { key, restore, reopen = false } = edit;
       return { key, restore, reopen, changes: this.wire(edit) };
@@ -177,6 +178,7 @@ export class Saving {
     } catch {
       return; // no network, no server, or too slow
     }
+    await turn();
     if (response.ok && answers?.every((answer, n) => answer.key === edits[n].key)) {
       if (this.loggedOut) this.refuse("");
       this.loggedOut = false;

@@ -28,12 +28,12 @@ document.addEventListener("click", (event) => {
 });
 // What is wider than its place can be scrolled by keys, in every browser; what fits is no stop for Tab.
 const scrollers = new ResizeObserver((entries) => {
-  for (const { target } of entries)
-    if (target.scrollWidth > target.clientWidth) target.setAttribute("tabindex", "0");
-    else target.removeAttribute("tabindex");
+  for (const box of new Set(entries.map(({ target }) => target.closest(".scroll"))))
+    if (box && box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0");
+    else box?.removeAttribute("tabindex");
 });
 const watchScrollers = () => {
-  for (const element of document.querySelectorAll(".scroll")) scrollers.observe(element);
+  for (const element of document.querySelectorAll(".scroll, .scroll > *")) scrollers.observe(element);
 };
 watchScrollers();
 document.addEventListener("htmx:afterSettle", watchScrollers);
