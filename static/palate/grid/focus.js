@@ -48,9 +48,9 @@ export class Focus {
     // first focus alone.
     if (before) listen();
     if (!point && document.activeElement !== cell.td) cell.td.focus({ preventScroll: true });
-    // Only now: taken from the cell that has the focus, it makes a browser lay out the page once more.
-    if (before !== cell) before?.td.removeAttribute("tabindex");
     if (scroll) this.reveal(cell);
+    // Only now: it makes a browser look at its styles once more, and of the cell that has the focus lay out the page.
+    if (before !== cell) before?.td.removeAttribute("tabindex");
     if (!before) listen();
     this.tell();
   }
