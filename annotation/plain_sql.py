@@ -20,6 +20,7 @@ from typing import Any, Generic, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections
 from django.db.models import (
+    BigAutoField,
     BooleanField,
     CharField,
     Expression,
@@ -153,7 +154,7 @@ def stored(model: type[Model], field: str, value: Any) -> Any:
 
 
 # Fields whose values are written as Python has them; times, keys, JSON and the like are not.
-_ALIKE = {CharField, TextField, BooleanField, PositiveIntegerField, ForeignKey}
+_ALIKE = {BigAutoField, CharField, TextField, BooleanField, PositiveIntegerField, ForeignKey}
 
 
 class Insert:
@@ -243,11 +244,19 @@ _ESCAPED = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 def _copied(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
     """The lines of PostgreSQL's COPY, in its text format."""
-    for row in rows:
-        yield "\t".join([str(value) if type(value) is int else _copied_value(value) for value in row]) + "\n"
+    for line in zip(*map(_copied_column, zip(*rows, strict=True)), strict=True):
+        yield "\t".join(line) + "\n"
+
+
+def _copied_column(values: Sequence[Any]) -> list[str]:
+    """Each object is written once: in most columns of many rows there are few."""
+    written = {key: _copied_value(value) for key, value in {id(value): value for value in values}.items()}
+    return [written[id(value)] for value in values]
 
 
 def _copied_value(value: Any) -> str:
+    if type(value) is int:
+        return str(value)
     if value is None:
         return "\\N"
     if isinstance(value, bool):

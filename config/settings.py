@@ -175,7 +175,9 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
     DATABASES["default"].setdefault("OPTIONS", {}).setdefault("prepare_threshold", 2)
     if not DATABASES["default"].get("DISABLE_SERVER_SIDE_CURSORS"):
         # Who opens a cursor here reads it to its end; PostgreSQL would plan for its first tenth. Poolers refuse this.
-        DATABASES["default"]["OPTIONS"].setdefault("options", "-c cursor_tuple_fraction=1")
+        DATABASES["default"]["OPTIONS"].setdefault(
+            "options", "-c cursor_tuple_fraction=1 -c jit=off -c random_page_cost=1.1"
+        )
 
 # --- applications ----------------------------------------------------------------------------------------------------
 

@@ -48,6 +48,7 @@ _insert_rows = Insert(
     *("id", "sheet", "position", "name", "title", "url", "language", "evidence", "facets"),
     *("withdrawn_at", "withdrawn_reason"),
 )
+_ALL_SECTIONS: list[str] = []  # one for all, which is written as JSON once
 _insert_work = Insert(
     Assignment,
     *("id", "rater", "row", "repeat", "sections", "state", "started_at", "submitted_at", "failure", "active_seconds"),
@@ -640,7 +641,19 @@ class _Importer:
         if hidden:
             state = Assignment.State.WITHDRAWN
         submitted = self._now if state == Assignment.State.SUBMITTED else None
-        return (key, rater, row, repeat, [], state.value, self._now, submitted, "", 0, rater if hidden else None)
+        return (
+            key,
+            rater,
+            row,
+            repeat,
+            _ALL_SECTIONS,
+            state.value,
+            self._now,
+            submitted,
+            "",
+            0,
+            rater if hidden else None,
+        )
 
     def _write(self, works: Sequence[_Work], *, hidden: bool = False) -> None:
         batch = Batch(self._key)

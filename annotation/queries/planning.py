@@ -154,10 +154,10 @@ def _of_judges(study: Study) -> QuerySet[Assignment]:
     ).exclude(state=State.WITHDRAWN)
 
 
-def columns_by_section(sheets: Iterable[Sheet]) -> dict[int, Counter[str]]:
+def columns_by_section(study: Study) -> dict[int, Counter[str]]:
     """Sheet -> section key -> how many columns. One query."""
     found: dict[int, Counter[str]] = defaultdict(Counter)
-    of_sheets = Column.objects.filter(sheet__in=[sheet.pk for sheet in sheets])
+    of_sheets = Column.objects.filter(sheet__study=study)
     for sheet_id, section in of_sheets.order_by().values_list("sheet_id", "section__key"):
         found[sheet_id][section] += 1
     return found
