@@ -175,7 +175,8 @@ def coverage(
         before = before and [seat for seat in before if asks(seat.sections, section)]
     names: dict[int, list[tuple[int, str]]] = defaultdict(list)
     sheet_of: dict[int, int] = {}
-    for pk, sheet_id, name in Row.objects.filter(sheet__study=study).values_list("pk", "sheet_id", "name"):
+    every = Row.objects.filter(sheet__study=study).order_by("position")
+    for pk, sheet_id, name in every.values_list("pk", "sheet_id", "name"):
         names[sheet_id].append((pk, name))
         sheet_of[pk] = sheet_id
     # All of the study, and chosen here: thousands of keys in a query take longer than what it answers.
@@ -255,7 +256,7 @@ def _matrix(
 
 def labels_asked(study: Study, seats: Sequence[Given]) -> int:
     """How many labels some seats ask for, those included that a rule may switch off. Two queries."""
-    sheet_of = dict(Row.objects.filter(sheet__study=study).values_list("pk", "sheet_id"))
+    sheet_of = dict(Row.objects.filter(sheet__study=study).order_by().values_list("pk", "sheet_id"))
     return _labels_of(study, seats, sheet_of, columns_by_section(study)).total()
 
 

@@ -56,7 +56,7 @@ def free_rows(
     ids = [sheet.pk for sheet in sheets]
     taken = {
         row_id
-        for row_id, text in _at_work().filter(row__sheet__in=ids).values_list("row_id", _SECTIONS)
+        for row_id, text in _at_work().filter(row__sheet__in=ids).order_by().values_list("row_id", _SECTIONS)
         if not (has := _sections(text)) or not sections or set(has) & set(sections)
     }
     rows: dict[int, list[int]] = defaultdict(list)
@@ -116,11 +116,12 @@ def sheets_to_plan(study: Study) -> list[SheetToPlan]:
     """All sheets with rows that can still be labelled. Four queries."""
     every = {section.key for section in study.scheme.parsed.sections}
     covered: dict[int, set[str]] = defaultdict(set)
-    for row_id, text in _at_work().filter(rater__in=rater_ids(study)).values_list("row_id", _SECTIONS):
+    # Without an order of their own, which would join and sort all that they hang on.
+    for row_id, text in _at_work().filter(rater__in=rater_ids(study)).order_by().values_list("row_id", _SECTIONS):
         covered[row_id].update(_sections(text) or every)
     rows: Counter[int] = Counter()
     free: Counter[int] = Counter()
-    for sheet_id, pk in _to_label(study).values_list("sheet_id", "pk"):
+    for sheet_id, pk in _to_label(study).order_by().values_list("sheet_id", "pk"):
         rows[sheet_id] += 1
         free[sheet_id] += bool(every - covered[pk])
     return [
@@ -175,7 +176,7 @@ class Given:
 
 def seats(study: Study) -> list[Given]:
     """The live seats of all people, simulated ones and those who left included. Two queries."""
-    given = Assignment.objects.filter(rater__in=rater_ids(study, Rater.Kind.PERSON), repeat=1)
+    given = Assignment.objects.filter(rater__in=rater_ids(study, Rater.Kind.PERSON), repeat=1).order_by("pk")
     return [
         Given(row_id, rater_id, _sections(text), began=state != State.OPEN)
         for row_id, rater_id, text, state in given.exclude(state=State.WITHDRAWN).values_list(
