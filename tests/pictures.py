@@ -74,7 +74,7 @@ def draw() -> None:
         page.wait_for_timeout(1000)
         keep(page, "lens")
         step(page, "Plan who labels what")
-        page.wait_for_selector(".coverage")
+        page.wait_for_selector("#preview .coverage")
         keep(page, "plan")
         step(page, "Read the report")
         page.wait_for_load_state("networkidle")
