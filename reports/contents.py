@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from typing import Any
 
@@ -199,7 +199,7 @@ def _indented(value: Any, deep: int = 0) -> Iterator[str]:
             yield from _indented(value[key], deep + 1)
         yield line[:-1] + "}"
     elif isinstance(value, list | tuple) and value and isinstance(value[0], str | int | float | None):
-        yield f"[{line}" + f",{line}".join(_in_json(_rounded(one)) for one in value) + line[:-1] + "]"
+        yield f"[{line}{_between(line)(_rounded(value))[1:-1]}{line[:-1]}]"
     elif isinstance(value, list | tuple) and value:
         for n, one in enumerate(value):
             yield ("," if n else "[") + line
@@ -215,6 +215,12 @@ def _fields(value: Any) -> dict[str, Any]:
 
 _AT_ONCE = 1000
 _in_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
+@cache
+def _between(line: str) -> Callable[[Any], str]:
+    """What writes a list of texts and numbers with this after each comma: value by value takes four times as long."""
+    return json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(f",{line}", ": ")).encode
 
 
 def _rounded(value: Any) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from annotation.answers import kind_of
-from annotation.exchange.tables import safe_cell
+from annotation.exchange.tables import safe_cells
 from annotation.models import Assignment, Label, Skip, Study
 from annotation.queries import background as backgrounds
 
@@ -153,12 +153,12 @@ def safe_lines(header: Iterable[str], records: Iterable[Iterable[str]]) -> Itera
     """Lines of CSV for a file or a streamed download; what a spreadsheet would take for a formula is made harmless."""
     writer = csv.writer(_Echo())
     for record in itertools.chain([header], records):
-        yield writer.writerow([safe_cell(cell) for cell in record])
+        yield writer.writerow(safe_cells(record))
 
 
 def background_lines(study: Study) -> Iterator[str]:
     """CSV: what annotators told about themselves, a line a person under their code; none where nothing is asked."""
     for line in backgrounds.table(study):
         out = io.StringIO()
-        csv.writer(out, lineterminator="\n").writerow([safe_cell(cell) for cell in line])
+        csv.writer(out, lineterminator="\n").writerow(safe_cells(line))
         yield out.getvalue()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
 
@@ -64,6 +64,7 @@ class Problems:
 
 # A number is no formula, whatever its sign: -0.25 stays a number for every program that reads it.
 _RISKY = re.compile(r"(?![+-]?\d+(\.\d+)?([eE][+-]?\d+)?\Z)'*[=+\-@\t\r]", re.ASCII)
+_RISKY_FIRST = frozenset("'=+-@\t\r")  # with one of these begins all that `_RISKY` finds
 _MADE_SAFE = re.compile(r"'+[=+\-@\t\r]")
 
 
@@ -73,6 +74,11 @@ def safe_cell(text: str) -> str:
     Numbers, negative ones too, are left as they are.
     """
     return f"'{text}" if _RISKY.match(text) else text
+
+
+def safe_cells(texts: Iterable[str]) -> list[str]:
+    """`safe_cell` of each; most are told by their first character, which takes a third of the time."""
+    return [safe_cell(text) if text[:1] in _RISKY_FIRST else text for text in texts]
 
 
 def unsafe_cell(text: str) -> str:

@@ -143,6 +143,18 @@ class Assignments(Sequence[AssignmentEntry]):
         )
         return [AssignmentEntry(w, r, n, states[state], sections.get(place, ())) for place, w, r, n, state in lines]
 
+    def lines(self, start: int, end: int) -> list[tuple[int, int, int, str, tuple[str, ...]]]:
+        """Those from `start` to before `end` as plain tuples, which take a third of the time of entries."""
+        some = slice(start, end)
+        return list(
+            zip(
+                *(values[some].tolist() for values in (self.rater, self.row, self.repeat)),
+                [self.states[state] for state in self.state[some].tolist()],
+                [self.sections.get(place, ()) for place in range(start, end)],
+                strict=True,
+            )
+        )
+
     def are(self, state: str) -> npt.NDArray[np.bool_]:
         """Of each whether it is in this state."""
         if state not in self.states:
@@ -280,11 +292,11 @@ class LabelTable:
             "sheets": list(self.sheets),
             "rows": [[row.sheet, row.name, row.withdrawn] for row in self.rows],
             "columns": [[c.sheet, c.section, c.position, c.name, c.facets] for c in self.columns],
-            "assignments": _Long(
-                len(self.assignments),
-                lambda start, end: self.assignments[start:end],
+            "assignments": _Long(len(self.assignments), self.assignments.lines),
+            # Tuples out of whole columns are made faster than as many small lists.
+            "labels": _Long(
+                len(self.labels), lambda start, end: list(zip(*self.labels[start:end].T.tolist(), strict=True))
             ),
-            "labels": _Long(len(self.labels), lambda start, end: self.labels[start:end].tolist()),
             "notes": [[place, self.notes[place]] for place in sorted(self.notes)],
             "scored": self.scored.tolist(),
             "scores": _Long(

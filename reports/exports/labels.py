@@ -8,8 +8,10 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +19,7 @@ import numpy.typing as npt
 
 from annotation.answers import kind_of
 from annotation.scheme.basis import facet_text
-from reports.data.label_table import LOGPROB, AssignmentEntry, IntArray, LabelTable
+from reports.data.label_table import LOGPROB, IntArray, LabelTable
 from reports.exports import memory
 from reports.queries import certificate_word
 
@@ -51,25 +53,22 @@ def header(table: LabelTable) -> tuple[str, ...]:
 
 def records(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[tuple[str, ...]]:
     """The labels of these questions, or of all, as `header` names their values, in the order of the table."""
-    facets, words = facet_names(table), answer_words(table)
-    for some in _parts(_wanted(table, questions)):
-        for place, work, (_assignment, column, question, option, preset, exposed) in _with_work(table, some):
-            said = words[question][option]
-            answer = (*said, _yes(preset), table.notes.get(place, ""))
-            how = (_yes(exposed), *_draft(table, place), "")
-            record = _record(table, work, (column, question), answer, how, facets)
-            yield (*record, _certificate(table, place)) if table.accepted else record
+    texts, words, states = _Texts(table), answer_words(table), table.assignments.states
+    for label in _lines(table, _wanted(table, questions)):
+        place, _assignment, rater, row, repeat, state, column, question, option, preset, exposed = label
+        answer = (*words[question][option], _yes(preset), table.notes.get(place, ""))
+        how = (_yes(exposed), *_draft(table, place), "")
+        record = texts.record((rater, row, repeat, states[state]), (column, question), answer, how)
+        yield (*record, _certificate(table, place)) if table.accepted else record
 
 
 def skipped(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[tuple[str, ...]]:
     """The skipped cells in the same form: no answer, and why the rater could not tell."""
-    facets, numbers = facet_names(table), _numbers(table, questions)
+    texts, numbers = _Texts(table), _numbers(table, questions)
     for skip in table.skips:
         if skip.question in numbers:
-            work = table.assignments[skip.assignment]
-            record = _record(
-                table, work, skip[1:3], ("", "", _yes(False), ""), (_yes(False), "", "", skip.reason), facets
-            )
+            work = table.assignments[skip.assignment][:4]
+            record = texts.record(work, skip[1:3], ("", "", _yes(False), ""), (_yes(False), "", "", skip.reason))
             yield (*record, "") if table.accepted else record
 
 
@@ -85,25 +84,37 @@ def _draft(table: LabelTable, place: int) -> tuple[str, str]:
     return (draft.drafted_by, _yes(draft.confirmed)) if draft else ("", "")
 
 
-def _record(
-    table: LabelTable,
-    work: AssignmentEntry,
-    cell: tuple[int, int],
-    answer: tuple[str, str, str, str],
-    how: tuple[str, str, str, str],
-    facets: Sequence[str],
-) -> tuple[str, ...]:
-    """`cell`: its column and question. `how`: exposed, drafted from whom, confirmed, skipped."""
-    about = table.columns[cell[0]]
-    rater, row = table.raters[work.rater], table.rows[work.row]
-    section, spec = table.questions[cell[1]]
-    return (
-        *(table.sheets[row.sheet], row.name, rater.code, rater.kind, _yes(rater.simulated), str(work.repeat)),
-        *(section.key, about.name, str(about.position + 1), spec.key),
-        *(*answer, work.state, *how),
-        *(str(about.facets.get(name, "")) for name in facets),
-        *(facet_text(row.facets.get(name)) for name in table.scheme.row.keys),
-    )
+class _Texts:
+    """What many records have in common, made once."""
+
+    def __init__(self, table: LabelTable) -> None:
+        facets = facet_names(table)
+        self._sheets, self._rows, self._row_facets = table.sheets, table.rows, row_facet_names(table)
+        self._raters = [(rater.code, rater.kind, _yes(rater.simulated)) for rater in table.raters]
+        self._questions = [(section.key, spec.key) for section, spec in table.questions]
+        self._columns = [
+            (about.name, str(about.position + 1), [str(about.facets.get(name, "")) for name in facets])
+            for about in table.columns
+        ]
+
+    def record(
+        self,
+        work: tuple[int, int, int, str],
+        cell: tuple[int, int],
+        answer: tuple[str, str, str, str],
+        how: tuple[str, str, str, str],
+    ) -> tuple[str, ...]:
+        """`work`: its rater, row, repeat and state. `cell`: its column and question. `how`: exposed, drafted from
+        whom, confirmed, skipped."""
+        rater, at, repeat, state = work
+        row = self._rows[at]
+        section, question = self._questions[cell[1]]
+        column, number, facets = self._columns[cell[0]]
+        return (
+            *(self._sheets[row.sheet], row.name, *self._raters[rater], str(repeat)),
+            *(section, column, number, question, *answer, state, *how, *facets),
+            *[facet_text(row.facets.get(name)) for name in self._row_facets],
+        )
 
 
 def answer_words(table: LabelTable) -> list[list[tuple[str, str]]]:
@@ -130,10 +141,17 @@ def _parts(places: IntArray) -> Iterator[IntArray]:
     return (places[start : start + _AT_ONCE] for start in range(0, places.size, _AT_ONCE))
 
 
-def _with_work(table: LabelTable, places: IntArray) -> Iterator[tuple[int, AssignmentEntry, list[int]]]:
-    """Of the labels at these places each place, the assignment, and its line of the table."""
-    labels = table.labels[places]
-    return zip(places.tolist(), table.assignments.at(labels[:, 0]), labels.tolist(), strict=True)
+def _lines(table: LabelTable, places: IntArray) -> Iterator[tuple[int, ...]]:
+    """Of the label at each place: the place, its assignment, that one's rater, row, repeat and state, and the other
+    values of its line of the table.
+
+    Column by column, since a million small lists of numbers take ten times as long to make.
+    """
+    work = table.assignments
+    for some in _parts(places):
+        assignment, *others = table.labels[some].T
+        of_work = [values[assignment] for values in (work.rater, work.row, work.repeat, work.state)]
+        yield from zip(*(values.tolist() for values in (some, assignment, *of_work, *others)), strict=True)
 
 
 def _yes(flag: bool | int) -> str:
@@ -261,6 +279,8 @@ def _all_scores(table: LabelTable, wanted: npt.NDArray[np.int64]) -> list[dict[s
 
 def scores_of(table: LabelTable, place: int) -> dict[str, float] | None:
     """The summed log-probability of each option of a label, or None where nothing scored it."""
+    if not table.scored.size:
+        return None
     at = int(np.searchsorted(table.scored, place))
     if at == table.scored.size or table.scored[at] != place:
         return None
@@ -272,24 +292,39 @@ def scores_of(table: LabelTable, place: int) -> dict[str, float] | None:
 # --- JSON ------------------------------------------------------------------------------------------------------------
 
 _in_json = json.JSONEncoder(ensure_ascii=False).encode  # `dumps` makes an encoder for each line
+_KEPT = 1024  # pieces of JSON that come again soon; more would hold many long notes
+
+
+def _inside(value: Mapping[str, Any]) -> str:
+    """The JSON of an object without its braces, to be put together with others'."""
+    return _in_json(value)[1:-1]
+
+
+def _truth(flag: bool | int) -> str:
+    return "true" if flag else "false"
 
 
 def jsonl(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[str]:
     """One label a line, as the `datasets` library loads it: every line has the same keys and types. Skipped cells have
-    no label, so they are not in it."""
+    no label, so they are not in it.
+
+    Put together from the JSON of the values: an encoder for each line takes three times as long.
+    """
     names = header(table)
+    text = lru_cache(_KEPT)(_in_json)
+    forms: dict[str, Callable[[str], str] | None] = dict.fromkeys(names, text)
+    forms |= dict.fromkeys(("simulated", "preset", "exposed", "confirmed"), lambda said: _truth(said == "yes"))
+    forms |= {"repeat": str, "column_number": str, "skipped": None}
+    keys = [_in_json(name).replace("%", "%%") for name in names if forms[name]]
+    line = "{" + "".join(f"{key}: %s, " for key in keys) + '"scores": %s}\n'
+    form_of = tuple(forms.values())
     places = (place for some in _parts(_wanted(table, questions)) for place in some.tolist())
     for place, record in zip(places, records(table, questions), strict=True):
-        line: dict[str, Any] = dict(zip(names, record, strict=True))
-        del line["skipped"]
-        for name in ("simulated", "preset", "exposed", "confirmed"):
-            line[name] = line[name] == "yes"
-        for name in ("repeat", "column_number"):
-            line[name] = int(line[name])
+        values = [form(value) for form, value in zip(form_of, record, strict=True) if form]
         scores = scores_of(table, place)
         # As a list: keys that differ from line to line would become columns of their own.
-        line["scores"] = [{"option": key, "logprob": value} for key, value in (scores or {}).items()]
-        yield _in_json(line) + "\n"
+        in_list = _in_json([{"option": key, "logprob": value} for key, value in scores.items()]) if scores else "[]"
+        yield line % (*values, in_list)
 
 
 TO_NAME = "row"
@@ -305,76 +340,72 @@ def label_studio(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[s
     ground_truth, judges' are predictions. The rater of an answer is in its `meta`, which Label Studio keeps.
     """
     facets = facet_names(table)
-
-    def task_of(line: tuple[int, AssignmentEntry, list[int]]) -> tuple[int, int]:
-        _place, work, label = line
-        return work.row, label[1]
-
+    result = _results(table)
     yield "["
     wanted = _wanted(table, questions)
     rows = table.assignments.row[table.labels[wanted, 0]]
     ordered = wanted[np.lexsort((wanted, table.labels[wanted, 1], rows))]
     del rows, wanted
-    in_order = (line for some in _parts(ordered) for line in _with_work(table, some))
-    for number, ((row, column), lines) in enumerate(groupby(in_order, key=task_of), 1):
+    for number, ((row, column), lines) in enumerate(groupby(_lines(table, ordered), key=itemgetter(_ROW, _COLUMN)), 1):
         about = table.columns[column]
-        task: dict[str, Any] = {
-            "id": number,
-            "data": {
-                "sheet": table.sheets[table.rows[row].sheet],
-                "row": table.rows[row].name,
-                "section": about.section,
-                "column": about.name,
-                "column_number": about.position + 1,
-                **{f"{_FACET}{name}": str(about.facets.get(name, "")) for name in facets},
-                **{
-                    f"{_ROW_FACET}{name}": facet_text(table.rows[row].facets.get(name))
-                    for name in row_facet_names(table)
-                },
-            },
-            "annotations": [],
-            "predictions": [],
+        data = {
+            "sheet": table.sheets[table.rows[row].sheet],
+            "row": table.rows[row].name,
+            "section": about.section,
+            "column": about.name,
+            "column_number": about.position + 1,
+            **{f"{_FACET}{name}": str(about.facets.get(name, "")) for name in facets},
+            **{f"{_ROW_FACET}{name}": facet_text(table.rows[row].facets.get(name)) for name in row_facet_names(table)},
         }
-        for _assignment, of_assignment in groupby(lines, key=lambda line: line[2][0]):
-            given = list(of_assignment)
-            rater = table.raters[given[0][1].rater]
-            results = [_result(table, *line) for line in given]
+        annotations, predictions = [], []
+        for (_assignment, by), given in groupby(lines, key=itemgetter(_ASSIGNMENT, _RATER)):
+            rater = table.raters[by]
+            results = f'"result": [{", ".join(map(result, given))}]'
             if rater.kind == "judge":
-                task["predictions"].append({"model_version": rater.code, "result": results})
+                predictions.append(f'{{"model_version": {_in_json(rater.code)}, {results}}}')
             else:
-                task["annotations"].append(
-                    {"ground_truth": rater.kind == "gold", "was_cancelled": False, "result": results}
-                )
-        yield ("," if number > 1 else "") + "\n" + _in_json(task)
+                truth = _truth(rater.kind == "gold")
+                annotations.append(f'{{"ground_truth": {truth}, "was_cancelled": false, {results}}}')
+        yield (
+            ("," if number > 1 else "")
+            + f'\n{{"id": {number}, "data": {_in_json(data)}, "annotations": [{", ".join(annotations)}], '
+            + f'"predictions": [{", ".join(predictions)}]}}'
+        )
     yield "\n]\n"
 
 
-def _result(table: LabelTable, place: int, work: AssignmentEntry, label: Sequence[int]) -> dict[str, Any]:
-    _assignment, _column, question, option, preset, exposed = label
-    rater = table.raters[work.rater]
-    section, spec = table.questions[question]
-    meta: dict[str, Any] = {
-        "rater": rater.code,
-        "rater_kind": rater.kind,
-        "simulated": rater.simulated,
-        "repeat": work.repeat,
-        "preset": bool(preset),
-        "exposed": bool(exposed),
-    }
-    if draft := table.draft_of.get(place):
-        meta |= {"drafted_from": draft.drafted_by, "confirmed": draft.confirmed}
-    if stated := _certificate(table, place):
-        meta["certificate"] = stated
-    if note := table.notes.get(place):
-        meta["text"] = [note]
-    if spec.options:
-        result: dict[str, Any] = {"type": "choices", "value": {"choices": [spec.options[option].label]}}
-    else:
-        result = kind_of(spec).to_label_studio(spec, json.loads(table.values_of(question)[option]))
-    return {
-        "id": f"label-{place}",
-        "from_name": control_name(section.key, spec.key),
-        "to_name": TO_NAME,
-        **result,
-        "meta": meta,
-    }
+_ASSIGNMENT, _RATER, _ROW, _COLUMN = 1, 2, 3, 6  # in a line of `_lines`
+
+
+def _results(table: LabelTable) -> Callable[[Sequence[int]], str]:
+    """What makes a line of `_lines` a result of Label Studio: its JSON, put together from what many have in common."""
+
+    @lru_cache(_KEPT)
+    def answer_of(question: int, option: int) -> str:
+        section, spec = table.questions[question]
+        if spec.options:
+            result: dict[str, Any] = {"type": "choices", "value": {"choices": [spec.options[option].label]}}
+        else:
+            result = kind_of(spec).to_label_studio(spec, json.loads(table.values_of(question)[option]))
+        return _inside({"from_name": control_name(section.key, spec.key), "to_name": TO_NAME, **result})
+
+    @lru_cache(_KEPT)
+    def rater_of(number: int) -> str:
+        rater = table.raters[number]
+        return _inside({"rater": rater.code, "rater_kind": rater.kind, "simulated": rater.simulated})
+
+    def result(line: Sequence[int]) -> str:
+        place, _assignment, rater, _row, repeat, _state, _column, question, option, preset, exposed = line
+        more: dict[str, Any] = {}
+        if draft := table.draft_of.get(place):
+            more |= {"drafted_from": draft.drafted_by, "confirmed": draft.confirmed}
+        if stated := _certificate(table, place):
+            more["certificate"] = stated
+        if note := table.notes.get(place):
+            more["text"] = [note]
+        return (
+            f'{{"id": "label-{place}", {answer_of(question, option)}, "meta": {{{rater_of(rater)}, "repeat": {repeat}, '
+            f'"preset": {_truth(preset)}, "exposed": {_truth(exposed)}{", " + _inside(more) if more else ""}}}}}'
+        )
+
+    return result

@@ -105,15 +105,24 @@ def _write(sheet: Any, table: ReportTable) -> None:
         longest = max((len(str(row[place])) for row in table.rows if isinstance(row[place], str)), default=0)
         sheet.column_dimensions[get_column_letter(place + 1)].width = min(max(longest, len(head.full_title), 8) + 2, 60)
     sheet.append(_heads(sheet, [head.full_title for head in table.heads]))
+    # One cell a column, filled anew for each line: a line is written as soon as it is appended.
+    cells = [_number_cell(sheet, head.kind) for head in table.heads]
     for line in table.rows:
-        sheet.append([_cell(sheet, head.kind, value) for head, value in zip(table.heads, line, strict=True)])
+        sheet.append([_filled(cell, value) for cell, value in zip(cells, line, strict=True)])
 
 
-def _cell(sheet: Any, kind: HeadKind, value: Value) -> Any:
+def _number_cell(sheet: Any, kind: HeadKind) -> Any:
+    cell = WriteOnlyCell(sheet)
+    if kind in _FORMATS:
+        cell.number_format = _FORMATS[kind]
+    return cell
+
+
+def _filled(cell: Any, value: Value) -> Any:
+    """The cell with this number in it; a text goes without a cell."""
     if value is None or isinstance(value, str):
         return _text(value or "")
-    cell = WriteOnlyCell(sheet, value=value)
-    cell.number_format = _FORMATS[kind]
+    cell.value = value
     return cell
 
 

@@ -25,6 +25,7 @@ from annotation.exchange.tables import (
     TableError,
     open_table,
     safe_cell,
+    safe_cells,
     unsafe_cell,
 )
 from annotation.scheme.inference import infer_scheme
@@ -73,6 +74,11 @@ def test_a_number_that_an_older_export_protected_is_still_read() -> None:
 @given(st.text(alphabet="'=+-@\t\rab1.e", max_size=6))
 def test_unsafe_cell_undoes_safe_cell(text: str) -> None:
     assert unsafe_cell(safe_cell(text)) == text
+
+
+@given(st.lists(st.text(alphabet="'=+-@\t\rab1.e", max_size=6)))
+def test_safe_cells_are_each_a_safe_cell(texts: list[str]) -> None:
+    assert safe_cells(texts) == [safe_cell(text) for text in texts]
 
 
 # --- reading --------------------------------------------------------------------------------------------------------
