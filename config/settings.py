@@ -174,8 +174,8 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
     # Uses of a prepared query by one connection until its plan is kept there.
     DATABASES["default"].setdefault("OPTIONS", {}).setdefault("prepare_threshold", 2)
     if not DATABASES["default"].get("DISABLE_SERVER_SIDE_CURSORS"):
-        # Who opens a cursor here reads it to its end; PostgreSQL would plan for its first tenth. To compile a query takes
-        # longer than any query of a page; and disks are no longer read as tapes. Poolers refuse this.
+        # Who opens a cursor here reads it to its end; PostgreSQL would plan for its first tenth. Compiling takes longer
+        # than any query of a page, and disks are no longer read as tapes. Poolers refuse this.
         DATABASES["default"]["OPTIONS"].setdefault(
             "options", "-c cursor_tuple_fraction=1 -c jit=off -c random_page_cost=1.1"
         )
