@@ -29,9 +29,10 @@ class Label(models.Model):
     A clear deletes it; what was there stays in the events.
     """
 
-    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="labels")
+    # Without an index of their own where another one begins with the same column: each is written at every save.
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="labels", db_index=False)
     column = models.ForeignKey(Column, models.CASCADE, related_name="labels")
-    question = models.ForeignKey(Question, models.PROTECT, related_name="labels")
+    question = models.ForeignKey(Question, models.PROTECT, related_name="labels", db_index=False)
     option = models.ForeignKey(Option, models.PROTECT, null=True, blank=True, related_name="labels")
     value = ValueField(null=True, blank=True, help_text=_("The answer to a question without options."))
     scores = models.JSONField(null=True, blank=True, help_text=_("A judge's log-probabilities of all options."))
@@ -111,10 +112,10 @@ class LabelEvent(models.Model):
     cell can be restored.
     """
 
-    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="events")
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="events", db_index=False)
     column = models.ForeignKey(Column, models.CASCADE, related_name="+")
     question = models.ForeignKey(Question, models.PROTECT, related_name="+")
-    before = models.ForeignKey(Option, models.PROTECT, null=True, related_name="+")
+    before = models.ForeignKey(Option, models.PROTECT, null=True, related_name="+", db_index=False)
     after = models.ForeignKey(Option, models.PROTECT, null=True, related_name="+")
     value_before = ValueField(null=True)
     value_after = ValueField(null=True)
@@ -129,6 +130,7 @@ class LabelEvent(models.Model):
         models.PROTECT,
         null=True,
         related_name="+",
+        db_index=False,
         help_text=_("Who changed it, where that was somebody other than the rater."),
     )
     restored_to = models.DateTimeField(
@@ -146,9 +148,11 @@ class LabelEvent(models.Model):
                 name="label_event_option_or_value",
             ),
         ]
-        # Few events are of a restore, and each page of a rater looks for them.
+        # Few events are of a restore, and each page of a rater looks for them. Few change a label, or are another's.
         indexes = [
             models.Index(fields=["assignment"], name="label_event_restored", condition=Q(restored_to__isnull=False)),
+            models.Index(fields=["before"], name="label_event_before", condition=Q(before__isnull=False)),
+            models.Index(fields=["by"], name="label_event_by", condition=Q(by__isnull=False)),
             models.Index(fields=["drafted_from"], name="label_event_drafted", condition=Q(drafted_from__isnull=False)),
         ]
 

@@ -49,7 +49,8 @@ class Assignment(models.Model):
         FAILED = "failed", _("failed")
         WITHDRAWN = "withdrawn", _("withdrawn")
 
-    rater = models.ForeignKey(Rater, models.CASCADE, related_name="assignments")
+    # `assignment_once` begins with the rater; plans and who has it instead have indexes of those that are.
+    rater = models.ForeignKey(Rater, models.CASCADE, related_name="assignments", db_index=False)
     row = models.ForeignKey(Row, models.CASCADE, related_name="assignments")
     repeat = models.PositiveSmallIntegerField(default=1)
     sections = models.JSONField(default=list, blank=True, help_text=_("Keys of the sections asked; empty means all."))
@@ -58,12 +59,18 @@ class Assignment(models.Model):
     submitted_at = models.DateTimeField(null=True, blank=True)
     failure = models.TextField(blank=True, help_text=_("Why a judge could not label this row."))
     active_seconds = models.PositiveIntegerField(default=0, help_text=_("Time at work on it, pauses left out."))
-    plan = models.ForeignKey("Plan", models.SET_NULL, null=True, blank=True, related_name="assignments")
+    plan = models.ForeignKey("Plan", models.SET_NULL, null=True, blank=True, related_name="assignments", db_index=False)
     order = models.PositiveIntegerField(
         null=True, blank=True, help_text=_("Place in the rater's own order of a sheet; empty means the sheet's order.")
     )
     handed_to = models.ForeignKey(
-        Rater, models.SET_NULL, null=True, blank=True, related_name="+", help_text=_("Who has it instead.")
+        Rater,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+        help_text=_("Who has it instead."),
     )
 
     objects = AssignmentQuerySet.as_manager()
@@ -84,6 +91,10 @@ class Assignment(models.Model):
             models.CheckConstraint(
                 condition=Q(handed_to=None) | Q(state="withdrawn"), name="assignment_handed_on_is_withdrawn"
             ),
+        ]
+        indexes = [
+            models.Index(fields=["plan"], name="assignment_planned", condition=Q(plan__isnull=False)),
+            models.Index(fields=["handed_to"], name="assignment_handed_to", condition=Q(handed_to__isnull=False)),
         ]
 
     def __str__(self) -> str:
