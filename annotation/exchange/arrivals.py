@@ -145,7 +145,7 @@ def go_on(arrival: Arrival) -> None:
         return
     for kind, do in _SHOWN.items():
         for first, last in _parts(arrival.made.get(kind, [])):
-            with _part(arrival):
+            with part(arrival):
                 do(first, last)
     with transaction.atomic():
         _end(arrival)
@@ -184,7 +184,7 @@ def take_back(arrival: Arrival, beat: Callable[[], None] = lambda: None) -> None
         go_on(arrival)
         return
     for first, last in _parts(made.get("assignments", [])):
-        with _part(arrival):
+        with part(arrival):
             hidden = Assignment.objects.filter(HIDDEN, pk__range=(first, last))
             for model in (LabelEvent, Label):
                 came = model._default_manager.filter(assignment__in=hidden)
@@ -192,10 +192,10 @@ def take_back(arrival: Arrival, beat: Callable[[], None] = lambda: None) -> None
             hidden.delete()
         beat()
     for first, last in _parts(made.get("rows", [])):
-        with _part(arrival):
+        with part(arrival):
             Row.objects.filter(pk__range=(first, last), withdrawn_at__isnull=False, assignments=None).delete()
     for first, last in _parts(made.get("sheets", []), _SHEETS_AT_ONCE):
-        with _part(arrival):
+        with part(arrival):
             actions.lock_study(arrival.study_id)
             Sheet.objects.filter(pk__range=(first, last), rows=None).delete()
         beat()
@@ -216,10 +216,13 @@ def take_back(arrival: Arrival, beat: Callable[[], None] = lambda: None) -> None
 
 
 @contextmanager
-def _part(arrival: Arrival) -> Iterator[None]:
+def part(arrival: Arrival) -> Iterator[None]:
+    """A transaction of an import. Several may be written at once: the arrival is held only while each is committed."""
     with transaction.atomic():
-        still(arrival)
         yield
+        if connection.vendor == "postgresql":
+            connection.check_constraints()  # foreign keys, which a commit would look up
+        still(arrival)
 
 
 def _parts(keys: Iterable[Span], at_once: int = 0) -> Iterator[Span]:

@@ -28,6 +28,7 @@ from annotation.answers import shown_code
 from annotation.exchange import arrivals
 from annotation.exchange.arrivals import Span
 from annotation.exchange.label_reading import Answers, Cell, LabelImport, Part, Said
+from annotation.exchange.lanes import Lanes
 from annotation.exchange.new_sheets import NewSheet, NewSheets
 from annotation.exchange.records import label_records
 from annotation.exchange.row_imports import Imported, ImportRefused, in_parts, one_import
@@ -516,7 +517,7 @@ class _Importer:
         if not self._changes:
             return
         for places in self._plain_parts():
-            self._write_plain(places, hidden=False)
+            self._write_plain(*self._plain(places, hidden=False))
         for chunk in self._chunks():
             self._write(list(self._works(chunk)))
 
@@ -541,10 +542,11 @@ class _Importer:
                 self._write_rows(rows[start : start + _PART], hidden=True)
         if not self._changes:
             return
-        for places in self._plain_parts():
-            with self._part(arrival):
-                self._write_plain(places, hidden=True)
-            self.told(n_sheets + counts.labels, of)
+        with Lanes() as lanes:
+            for places in self._plain_parts():
+                self._beat()
+                lanes.do(partial(self._write_plain, *self._plain(places, hidden=True), arrival))
+                self.told(n_sheets + counts.labels, of)
         for chunk in self._chunks():
             works = list(self._works(chunk))
             if self.problems.total:
@@ -576,8 +578,7 @@ class _Importer:
     @contextmanager
     def _part(self, arrival: Arrival) -> Iterator[None]:
         self._beat()
-        with transaction.atomic():
-            arrivals.still(arrival)
+        with arrivals.part(arrival):
             yield
 
     @cached_property
@@ -611,7 +612,8 @@ class _Importer:
             if some.size:
                 yield some.tolist()
 
-    def _write_plain(self, places: Sequence[int], *, hidden: bool) -> None:
+    def _plain(self, places: Sequence[int], *, hidden: bool) -> tuple[list[tuple[Any, ...]], list[NewLabel]]:
+        """The assignments in these places, in the order of `_insert_work`, and their labels."""
         of, order, starts = self.all, self._order, self._starts
         work: list[tuple[Any, ...]] = []
         labels: list[NewLabel] = []
@@ -629,9 +631,19 @@ class _Importer:
                 option = said.option.pk if said.option is not None else None
                 note, preset, exposed = of.notes.get(i, ""), i in of.presets, i in of.exposed
                 labels.append(NewLabel(key, cell[0], cell[1], option, said.value, note, preset, exposed))
-        _insert_work(work)
-        write_new(labels, key=self._key, at=self._now)
         of.imported.labels += len(labels)
+        return work, labels
+
+    def _write_plain(
+        self, work: Sequence[tuple[Any, ...]], labels: Sequence[NewLabel], arrival: Arrival | None = None
+    ) -> None:
+        """In the transaction of the caller; or, of a file that is coming, in one of its own, in any thread."""
+        if arrival is None:
+            _insert_work(work)
+            write_new(labels, key=self._key, at=self._now)
+            return
+        with arrivals.part(arrival):
+            self._write_plain(work, labels)
 
     def _new_work(
         self, key: int, rater: int, row: int, repeat: int, *, hidden: bool, waits: bool = False

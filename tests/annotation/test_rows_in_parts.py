@@ -157,7 +157,7 @@ def test_one_that_was_killed_while_it_was_shown_is_shown_to_its_end(
 
     with monkeypatch.context() as patch:
         patch.setitem(arrivals._SHOWN, "rows", first_part_only)
-        patch.setattr(arrivals, "_part", lambda arrival: _kept())
+        patch.setattr(arrivals, "part", lambda arrival: _kept())
         with pytest.raises(Killed):
             rows_in(study, ROWS, COLUMNS)
     seen = Row.objects.filter(withdrawn_at=None).exclude(name__in=["Before", "Row 0"])
