@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from reports import doors
 from reports.numbers.judge import JudgeResult
 from reports.numbers.report import PeopleAgreement, QuestionReport, SectionReport, StudyReport
@@ -17,6 +19,7 @@ from reports.numbers.values import ValueJudge, ValueReport
 from reports.stats.alternative import TOO_FEW_DOCUMENTS, TOO_FEW_PEOPLE, AlternativeTest
 from reports.stats.bootstrap import Interval
 from reports.stats.classification import MOST_OTHERS
+from reports.stats.distinct import distinct
 from reports.words import UNDEFINED, code_of, n_pairs, name_of, undefined
 
 Measure = Literal["kappa", "weighted-kappa", "alpha"]
@@ -157,12 +160,11 @@ def answers_of(report: StudyReport) -> Answers:
 
 def _labelled_twice(report: StudyReport) -> int:
     """Rows that two people or more have."""
-    people = {place for place, rater in enumerate(report.data.table.raters) if rater.kind == "person"}
-    of_row: dict[int, set[int]] = {}
-    for assignment in report.data.table.assignments:
-        if assignment.rater in people:
-            of_row.setdefault(assignment.row, set()).add(assignment.rater)
-    return sum(len(raters) > 1 for raters in of_row.values())
+    raters, given = report.data.table.raters, report.data.table.assignments
+    is_person = np.array([rater.kind == "person" for rater in raters], dtype=bool)
+    theirs = is_person[given.rater]
+    has = distinct(given.row[theirs].astype(np.int64) * len(raters) + given.rater[theirs])
+    return int((np.bincount(has // max(len(raters), 1)) > 1).sum())
 
 
 def _estimate(value: float | None, interval: Interval | None, reason: str = "") -> Estimate:

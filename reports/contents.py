@@ -224,6 +224,11 @@ def _between(line: str) -> Callable[[Any], str]:
 
 
 def _rounded(value: Any) -> Any:
+    kind = type(value)
+    if kind is float:
+        return kept(value)
+    if kind is str or kind is int or value is None:  # most there is
+        return value
     if isinstance(value, float):
         return kept(value)
     if isinstance(value, dict):

@@ -97,8 +97,9 @@ def _assignments(study: Study) -> QuerySet[Any, Any]:
 
 
 def _labels(study: Study) -> dict[str, Any]:
-    # Looked up by assignments, a third less for SQLite than joined with them.
-    return Label.objects.filter(assignment__in=Assignment.objects.filter(rater__study=study)).aggregate(
+    # By their columns, of which a study has few beside its assignments: to look for a million of those took four times
+    # as long.
+    return Label.objects.filter(column__in=Column.objects.filter(sheet__study=study)).aggregate(
         n=Count("*"),
         last=Max("pk"),
         keys=Sum("pk"),

@@ -42,6 +42,7 @@ from reports.data.label_table import (
 )
 from reports.data.values import value_words
 from reports.stats.answers import Answers, IntArray
+from reports.stats.distinct import distinct
 from reports.stats.summary import Empty
 
 
@@ -134,7 +135,9 @@ class _Cells:
     def assigned(self, section: SectionSpec) -> IntArray:
         """The sheet and the rater of those who are to answer there, each once, shape (n, 2)."""
         asked = self.asked(section)
-        return np.unique(np.stack([self.sheet_of_row[self.row[asked]], self.rater[asked]], axis=-1), axis=0)
+        n_raters = len(self.table.raters)
+        has = distinct(self.sheet_of_row[self.row[asked]].astype(np.int64) * n_raters + self.rater[asked])
+        return np.stack(np.divmod(has, max(n_raters, 1)), axis=-1)
 
     def cells_of(self, assignments: IntArray, section: SectionSpec) -> IntArray:
         """The section's cells of these assignments: place of the assignment × n_columns + place of the column."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from reports.data.label_table import canonical_json
@@ -47,4 +47,4 @@ class Figure:
 
 def digest_of(figure: Figure) -> str:
     """The name under which a figure is kept: 32 hexadecimal digits of the SHA-256 of all that it is drawn of."""
-    return hashlib.sha256(canonical_json(asdict(figure))).hexdigest()[:32]
+    return hashlib.sha256(canonical_json(vars(figure))).hexdigest()[:32]

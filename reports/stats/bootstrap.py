@@ -21,6 +21,7 @@ from scipy import sparse
 
 from reports.stats import distributions as stats
 from reports.stats.answers import Answers, IntArray
+from reports.stats.distinct import distinct
 from reports.stats.pairs import FloatArray
 
 By = Literal["document", "sheet"]
@@ -294,7 +295,7 @@ def resampling(
         group_many: put more than `MAXIMUM_GROUPS` clusters together at random, in groups of equal size, one cluster
             more or less; not for statistics that are computed for each sheet.
     """
-    clusters = np.unique(cluster_keys(answers, by))
+    clusters = distinct(cluster_keys(answers, by))
     return resampling_of(clusters, by, n_draws=n_draws, seed=seed, expanded=expanded, group_many=group_many)
 
 

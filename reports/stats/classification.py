@@ -13,6 +13,7 @@ import numpy.typing as npt
 from reports.stats.among import RaterPair, rater_pairs
 from reports.stats.answers import MISSING, Answers
 from reports.stats.bootstrap import N_DRAWS, By, Interval, resampling
+from reports.stats.distinct import distinct
 from reports.stats.judge import judge_codes
 from reports.stats.pairs import FloatArray, pair_tables
 
@@ -210,7 +211,7 @@ def human_ceiling(people: Answers, judge: Answers, *, each: bool = False) -> Cei
         judge=float(of_judges.mean()) if rows else None,
         reason="" if rows else NO_THIRD_ANSWER,
         n_people=len(rows),
-        n_cells=np.unique(where).size,
+        n_cells=distinct(where).size,
         rows=rows,
         others=float(others[usable].mean()) if rows else 0.0,
     )

@@ -30,6 +30,7 @@ from reports.stats.bootstrap import (
 )
 from reports.stats.cells import CellSums, cluster_sums
 from reports.stats.coefficients import Level
+from reports.stats.distinct import distinct
 from reports.stats.judge import judged_cells
 from reports.stats.pairs import FloatArray, PairTables, Weights, agreement_weights, disagreement_weights, pair_tables
 from reports.stats.small_sheets import corrected_kappas
@@ -138,7 +139,7 @@ def average_macro_intervals(
         questions: the answers to each question with its weights; all are computed from the same drawn documents. A
             question that is not defined in a draw is left out of its average.
     """
-    whole = np.unique(np.concatenate([cluster_keys(answers, by) for answers, _ in questions]))
+    whole = distinct(np.concatenate([cluster_keys(answers, by) for answers, _ in questions]))
     draws = resampling_of(whole, by, n_draws=n_draws, seed=seed, expanded=expanded, group_many=by == "sheet")
     if draws.too_few:
         return MacroIntervals(*(draws.without_draws() for _of in range(3)))

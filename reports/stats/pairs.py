@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reports.stats.answers import Answers, IntArray
+from reports.stats.distinct import distinct, is_first
 
 FloatArray = npt.NDArray[np.float64]
 SmallArray = npt.NDArray[np.int32]
@@ -28,6 +29,7 @@ _PAIRS_AT_ONCE = 20_000
 # Up to so many possible keys of a comparison each has a place of its own to be counted in, where the comparisons are
 # not few beside them; else those that occur are sorted.
 _COUNTED_AT_ONCE = 16_000_000
+_LINES_AT_ONCE = 1000
 _FEW = 16
 
 
@@ -181,13 +183,12 @@ def pair_tables(answers: Answers) -> PairTables:
     option_a = (keys // n_options % n_options).astype(small)
     option_b = (keys % n_options).astype(small)
     keys //= n_options**2
-    new = np.ones(keys.size, dtype=bool)
-    new[1:] = keys[1:] != keys[:-1]
+    new = is_first(keys)
     pair_keys, pair = keys[new], np.cumsum(new, dtype=np.int32) - 1
     del keys, new
     of_sheet, of_a, of_b = pair_keys // n_raters**2, pair_keys // n_raters % n_raters, pair_keys % n_raters
 
-    present = np.unique(sheet.astype(np.int64) * n_raters + rater)
+    present = distinct(sheet.astype(np.int64) * n_raters + rater)
     raters_of_sheet = np.bincount(present // n_raters, minlength=sheets.size)
 
     # Those who are to answer in a sheet stand next to each other among the sorted (sheet, rater) keys; a place is the
@@ -224,19 +225,20 @@ def pair_tables(answers: Answers) -> PairTables:
 def lines(array: npt.NDArray[Any]) -> Iterator[list[Any]]:
     """The lines of an array one by one: as one list they would be there twice. Equal whole numbers are one object, as
     there are few of them and who is given the lines keeps them."""
-    if array.dtype.kind != "i":
-        return (line.tolist() for line in array)
-    met: dict[int, int] = {}
-    return ([met.setdefault(number, number) for number in line.tolist()] for line in array)
+    if array.dtype.kind == "i":
+        there = distinct(array)
+        array = there.astype(object)[np.searchsorted(there, array)]
+    for start in range(0, len(array), _LINES_AT_ONCE):
+        yield from array[start : start + _LINES_AT_ONCE].tolist()
 
 
 def _numbered(values: IntArray) -> tuple[IntArray, SmallArray]:
     """The values that there are, ascending, and of each its place among them."""
-    distinct = np.unique(values)
-    if distinct.size == 1:
-        return distinct, np.broadcast_to(np.int32(0), values.shape)  # without room of its own
-    place: SmallArray = np.searchsorted(distinct, values).astype(np.int32)
-    return distinct, place
+    there = distinct(values)
+    if there.size == 1:
+        return there, np.broadcast_to(np.int32(0), values.shape)  # without room of its own
+    place: SmallArray = np.searchsorted(there, values).astype(np.int32)
+    return there, place
 
 
 def _counted(blocks: Iterator[IntArray], possible: int, n: int) -> tuple[IntArray, SmallArray]:
@@ -244,7 +246,7 @@ def _counted(blocks: Iterator[IntArray], possible: int, n: int) -> tuple[IntArra
     if possible <= min(_COUNTED_AT_ONCE, _FEW * n):
         often = np.zeros(possible, dtype=np.int32)
         for block in blocks:
-            np.add.at(often, block, 1)
+            np.add.at(often, block, np.int32(1))  # of another type it would take forty times as long
         found: IntArray = np.flatnonzero(often)
         return found, often[found]
     counted = [np.unique(block, return_counts=True) for block in blocks]

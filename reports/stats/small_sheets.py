@@ -15,6 +15,7 @@ import numpy as np
 from reports.stats.agreement import NO_PAIR_DEFINED, NO_TWO_ANSWERS
 from reports.stats.answers import Answers, IntArray
 from reports.stats.bootstrap import MAXIMUM_COMPARISONS, TOO_MANY_COMPARISONS
+from reports.stats.distinct import distinct
 from reports.stats.pairs import FloatArray, PairTables, Weights, disagreement_weights, pair_tables
 
 _COMPARISONS_AT_ONCE = 100_000  # a document has a table for each pair of its raters
@@ -67,7 +68,11 @@ def corrected_kappas(answers: Answers, tables: PairTables, weights: Weights | No
     crossed = ((margin_a @ cost) * margin_b).sum(axis=1)
     pairs = tables.n.astype(np.float64) ** 2
 
-    size, raters = len(tables), np.unique(answers.rater)
+    observed, _expected = tables.disagreements(weights)
+    if distinct(answers.document).size == answers.by_cell.first.size:
+        # Of one cell in each document, what a pair says in the same document is what it says in the same cell.
+        return _corrected(observed, tables, crossed - observed, pairs - tables.n)
+    size, raters = len(tables), distinct(answers.rater)
     known = _keys(tables.sheet, tables, raters)
     for some in _of_some_documents(answers):
         documents, of_document = np.unique(some.document, return_inverse=True)
@@ -78,8 +83,12 @@ def corrected_kappas(answers: Answers, tables: PairTables, weights: Weights | No
         group = np.searchsorted(known, _keys(sheet_of[within.sheet], within, raters))
         crossed -= np.bincount(group, ((in_a @ cost) * in_b).sum(axis=1), minlength=size)
         pairs -= np.bincount(group, within.n.astype(np.float64) ** 2, minlength=size)
-    observed, _expected = tables.disagreements(weights)
-    expected = np.divide(crossed, pairs, out=np.full(size, np.nan), where=(pairs > 0) & (crossed > 0))
+    return _corrected(observed, tables, crossed, pairs)
+
+
+def _corrected(observed: FloatArray, tables: PairTables, crossed: FloatArray, pairs: FloatArray) -> FloatArray:
+    """Kappas, where `crossed` is the summed cost over `pairs` of different documents, all of shape (n_pairs,)."""
+    expected = np.divide(crossed, pairs, out=np.full(len(tables), np.nan), where=(pairs > 0) & (crossed > 0))
     kappas: FloatArray = 1 - observed / tables.n / expected
     return kappas
 
@@ -87,7 +96,7 @@ def corrected_kappas(answers: Answers, tables: PairTables, weights: Weights | No
 def _of_some_documents(answers: Answers) -> Iterator[Answers]:
     """The answers in parts of whole documents, of about `_COMPARISONS_AT_ONCE` comparisons each. Every sum over them is
     one of whole numbers, so that it is the same however they are parted."""
-    documents = np.unique(answers.document)
+    documents = distinct(answers.document)
     of_document = np.searchsorted(documents, answers.document).astype(np.int32)
     sizes = np.bincount(answers.by_cell.index)
     of_cells = np.bincount(of_document[answers.by_cell.first], sizes * (sizes - 1) // 2, minlength=documents.size)

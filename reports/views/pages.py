@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from django.core.cache import caches
@@ -35,7 +35,7 @@ def keep(study: Study, figures: Iterable[Figure], known: Mapping[str, str] | Non
         digests[figure.key] = digest = known[figure.key] if known else digest_of(figure)
         key = f"{study.pk}-{digest}"
         if key not in caches["figures"]:
-            caches["figures"].set(key, asdict(figure))
+            caches["figures"].set(key, vars(figure))
     return digests
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from reports.data.label_table import AssignmentEntry, Assignments
 from reports.figures.base import Figure
 from reports.stats import pairs, small_sheets
 from reports.stats.answers import Answers
+from reports.stats.distinct import distinct
 from reports.stats.small_sheets import corrected_kappas
 from reports.tables import Head, ReportTable
 
@@ -66,6 +69,45 @@ def test_documents_are_corrected_for_alike_in_parts(seed: int, monkeypatch: pyte
 
     assert np.isfinite(whole).any()
     np.testing.assert_array_equal(corrected_kappas(said, tables, "quadratic"), whole)
+
+
+def by_hand(said: Answers, a: int, b: int, sheet: int, cost: np.ndarray[Any, Any]) -> float:
+    """Kappa of two raters in one sheet, chance counted over each two different documents, one by one."""
+    there = list(zip(said.rater.tolist(), said.cell.tolist(), said.code.tolist(), said.document.tolist(), strict=True))
+    of_a, of_b = (
+        {cell: (code, document) for who, cell, code, document in there if who == rater and cell // 3 % 2 == sheet}
+        for rater in (a, b)
+    )
+    shared = sorted(of_a.keys() & of_b.keys())
+    crossed = [cost[of_a[c][0], of_b[d][0]] for c in shared for d in shared if of_a[c][1] != of_b[d][1]]
+    if not crossed or not sum(crossed):
+        return float("nan")
+    observed = [cost[of_a[cell][0], of_b[cell][0]] for cell in shared]
+    return float(1 - np.mean(observed) / np.mean(crossed))
+
+
+@pytest.mark.parametrize("alone", [False, True], ids=["documents of several cells", "of one each"])
+@pytest.mark.parametrize("weights", [None, "quadratic"])
+def test_chance_is_taken_between_different_documents(weights: pairs.Weights | None, alone: bool) -> None:
+    said = answers(3)
+    if alone:
+        said = replace(said, document=said.cell)
+    tables = pairs.pair_tables(said)
+    cost = pairs.disagreement_weights(4, weights)
+    whose = zip(tables.rater_a.tolist(), tables.rater_b.tolist(), tables.sheet.tolist(), strict=True)
+    expected = [by_hand(said, a, b, sheet, cost) for a, b, sheet in whose]
+
+    assert np.isfinite(expected).sum() > 10
+    np.testing.assert_allclose(corrected_kappas(said, tables, weights), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_each_value_once(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for values in (rng.integers(-5, 5, (40, 2)), rng.integers(0, 2**40, 500).astype(np.int64), np.zeros(0, np.int32)):
+        once = distinct(values)
+        assert once.tolist() == sorted(set(values.ravel().tolist()))
+        assert once.dtype == values.dtype
 
 
 def test_answers_that_come_in_another_order_are_the_same() -> None:
