@@ -24,7 +24,7 @@ import numpy as np
 import torch
 
 from benchmarks.judge_throughput import reference_work
-from llm.backends.transformers import RESCUE_BELOW_NATS, TOKEN_BUDGETS, TransformersBackend, loaded_alone
+from llm.backends.transformers import RESCUE_BELOW_NATS, TransformersBackend, forward_tokens, loaded_alone
 from llm.engine.cloze import ClozeScorer
 from llm.engine.normalisation import choose
 from llm.engine.onednn import use_onednn
@@ -58,9 +58,9 @@ def main() -> None:
     whole, tokenizer, device = loaded_alone(read(dtype="float32"))
     half, _tokenizer, _device = loaded_alone(read(dtype="bfloat16"))
     whole, half = whole.eval(), half.eval()
+    budget = forward_tokens(sum(weight.numel() for weight in whole.parameters()), device.partition(":")[0])
     use_onednn(whole)
     use_onednn(half)
-    budget = TOKEN_BUDGETS[device.partition(":")[0]]
     precise, coarse = (ClozeScorer(model, tokenizer, token_budget=budget) for model in (whole, half))
     rows = reference_work(
         tokenizer, documents=options.documents, cells=options.cells, evidence_tokens=options.evidence_tokens

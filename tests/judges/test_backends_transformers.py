@@ -11,7 +11,7 @@ import transformers
 
 from llm.backends import transformers as backend_module
 from llm.backends.base import Backend, BackendError
-from llm.backends.transformers import TransformersBackend
+from llm.backends.transformers import TransformersBackend, forward_tokens
 from llm.engine.normalisation import choose
 from llm.engine.prompt import CellPrompt, Generated, PromptTooLong, RowPrompt, Sampling
 from tests.judges import tiny
@@ -62,6 +62,14 @@ def test_the_identity_names_model_weights_and_libraries(folder: Path) -> None:
     assert (identity["dtype"], identity["device"], identity["mode"]) == ("float32", "cpu", "tree")
     assert identity["torch"] == torch.__version__
     assert identity["chat_template"] == ""
+    assert identity["token_budget"] == "512"
+
+
+@pytest.mark.parametrize(
+    ("n_parameters", "kind", "tokens"), [(1.4e8, "cpu", 512), (1.5e9, "cpu", 256), (1.4e8, "cuda", 4096)]
+)
+def test_forwards_are_larger_where_they_are_quick(n_parameters: float, kind: str, tokens: int) -> None:
+    assert forward_tokens(int(n_parameters), kind) == tokens
 
 
 def test_a_chat_judge_records_its_template_and_end_of_turn(folder: Path) -> None:
