@@ -138,6 +138,7 @@ def test_a_body_without_end_is_not_read(server: Running) -> None:
             {"a": [KEY, {"b": f"x{KEY}"}], "n": 1.5, "t": None},
             {"a": [HIDDEN, {"b": f"x{HIDDEN}"}], "n": 1.5, "t": None},
         ),
+        ({f"id {KEY}": {KEY: 1}}, {f"id {HIDDEN}": {HIDDEN: 1}}),
         (f"cut by the server in {KEY[:14]}", f"cut by the server in {HIDDEN}"),
         (f"{KEY[6:]} is the end of it", f"{HIDDEN} is the end of it"),
         ("sk-a is no secret", "sk-a is no secret"),
@@ -154,6 +155,29 @@ def test_a_key_that_is_a_word_changes_no_label() -> None:
     assert Secret("none").out_of_answer({"content": "none"}) == {"content": "none"}
     assert Secret("none").out_of("none is no key") == f"{HIDDEN} is no key"
     assert Secret(KEY).out_of_answer({"content": KEY}) == {"content": HIDDEN}
+    assert Secret("token").out_of_answer({"usage": {"prompt_tokens": 3}}) == {"usage": {"prompt_tokens": 3}}
+
+
+@pytest.mark.once
+def test_a_short_key_stays_in_what_a_model_wrote_alone() -> None:
+    key = "s3cret-key"
+    answer = {
+        "id": key,
+        key: [key],
+        "choices": [
+            {"finish_reason": key, "message": {"role": key, "content": f"HARMONY: {key}"}, "text": key},
+            {"logprobs": {"tokens": [key], "top_logprobs": [{key: -1.0}]}, "prompt_logprobs": [{"1": {"rank": key}}]},
+        ],
+    }
+    left = Secret(key).out_of_answer(answer)
+    assert left == {
+        "id": HIDDEN,
+        HIDDEN: [HIDDEN],
+        "choices": [
+            {"finish_reason": HIDDEN, "message": {"role": HIDDEN, "content": f"HARMONY: {key}"}, "text": key},
+            answer["choices"][1],
+        ],
+    }
 
 
 @pytest.mark.once
@@ -188,6 +212,29 @@ def test_what_a_server_says_holds_no_part_of_the_key(server: Running, monkeypatc
         with pytest.raises(BackendError, match="x{200}") as caught:
             keyed(server, monkeypatch).generate(["Rate it."], Sampling(8))
         assert hidden(str(caught.value))
+
+
+def test_a_short_key_is_in_no_record_and_no_refusal(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    short = "s3cret-key"
+    monkeypatch.setenv("LAB_API_KEY", short)
+    server.tell(repeats_key=True)
+
+    def asking(model: str, **settings: Any) -> OpenAIBackend:
+        return server.backend(model, api_key_env="LAB_API_KEY", max_retries=0, **settings)
+
+    assert asking("chat", scores=False).identity()["served_model"] == HIDDEN
+    with pytest.raises(BackendError, match=f"merging {HIDDEN}") as offered:  # the server puts the key into a name
+        asking("gpt").identity()
+    assert short not in str(offered.value)
+    (answer,) = asking("chat").generate(["Rate it."], Sampling(8))
+    assert getattr(answer, "text", "") == f"HARMONY: 4 {short}"  # it may be a word of an answer
+    assert getattr(answer, "reason", short) == f"stop {HIDDEN}"
+
+
+def test_a_key_may_be_a_part_of_the_models_name(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_API_KEY", "chat")
+    backend = server.backend("chat", api_key_env="LAB_API_KEY", scores=False)
+    assert backend.identity()["served_model"] == f"weights/{HIDDEN}"
 
 
 def test_the_key_reaches_no_record_page_or_log_of_a_run(
