@@ -30,6 +30,7 @@ from llm.backends.openai_answers import (
     retry_after_s,
     said,
     usage,
+    without_nonsense,
 )
 from llm.backends.openai_wire import Closed, Overdue, Reply, TooLarge, Wire
 from llm.backends.secrets import Secret
@@ -348,6 +349,7 @@ class Session:
                     failure = _("an answer that is no JSON")
                     continue
                 if isinstance(answer, dict):
+                    answer = without_nonsense(answer, body)
                     self._count(answer)
                     return answer
                 failure = _("an answer that is no JSON object")
@@ -409,7 +411,8 @@ class Session:
 
     def count(self, answer: dict[str, Any], *, read: int) -> None:
         """Count what was read for an answer that does not say so itself."""
-        if not isinstance(answer.get("usage"), dict):
+        told = answer.get("usage")
+        if not isinstance(told, dict) or not told.keys() & {"prompt_tokens", "total_tokens"}:
             self._count({"usage": {"prompt_tokens": read, "completion_tokens": 0}})
 
     def _count(self, answer: dict[str, Any]) -> None:

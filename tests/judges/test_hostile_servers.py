@@ -18,6 +18,7 @@ from judges import actions
 from judges.models import Run, UnreadableAnswer
 from llm.backends.base import Backend, BackendError
 from llm.backends.openai import OpenAIBackend
+from llm.backends.openai_answers import logprob_of, read_too_long
 from llm.backends.openai_wire import Closed, Wire
 from llm.backends.secrets import HIDDEN, Secret
 from llm.engine.prompt import CellPrompt, RowPrompt, Sampling, Tokens
@@ -276,3 +277,49 @@ def test_what_is_read_and_what_is_written_are_counted_apart(server: Running) -> 
     # The answer, and the one that is asked with a little more to see whether prompts are cut.
     assert last.written == 8 * 2
     assert getattr(answer, "tokens", None) == 8
+
+
+NONSENSE = [-1, 10**12, True, "8", 1.5, None]
+
+
+@pytest.mark.parametrize("count", NONSENSE)
+def test_a_count_that_can_be_none_is_as_if_not_told(server: Running, count: Any) -> None:
+    server.tell(counts={"completion_tokens": count, "total_tokens": count})
+    told: list[int] = []
+    (answer,) = server.backend("chat", scores=False).generate(["Rate it."], Sampling(8), lambda n, _: told.append(n))
+    assert getattr(answer, "tokens", 0) is None
+    last = told[-1]
+    assert isinstance(last, Tokens)
+    assert last.written == 0
+    assert 0 < last.read < 1000
+    server.tell(counts={"prompt_tokens": count})  # which tells whether a prompt was read whole
+    with pytest.raises(BackendError, match="no usable “prompt_tokens”"):
+        server.backend("chat", scores=False).generate(["Rate it."], Sampling(8))
+
+
+def test_what_a_server_counts_fails_no_row(leases: Leases, server: Running, settings: Any) -> None:
+    settings.PALATE_BACKENDS = {"openai": "tests.judges.serving.Impatient"}
+    judge = actions.create_judge(
+        name="counts", method="rating", backend="openai", location=server.address, served_name="chat",
+        prompt_text=helpers.RATING, temperature=0.5, max_new_tokens=8,
+    )  # fmt: skip
+    for study, count in ((leases.study, -1), (helpers.study_of_leases(slug="other"), 10**12)):
+        server.tell(counts={"completion_tokens": count})
+        run = actions.start_run(study=study, judge=judge, by=None)
+        work(run)
+        assert set(states(run)) == {"done"}
+        assert set(run.items.values_list("written", flat=True)) == {0}
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("value", [10**400, -(10**400), -1e308, float("nan"), 0.5])
+def test_what_is_no_log_probability_is_refused(value: float) -> None:
+    with pytest.raises(BackendError, match="as a log-probability"):
+        logprob_of(value)
+
+
+@pytest.mark.once
+def test_a_context_that_is_no_number_is_not_compared() -> None:
+    assert str(read_too_long("The prompt is too long.", {"n_ctx": "x", "n_prompt_tokens": 7})).startswith(
+        "The evidence is over the model's context."
+    )
