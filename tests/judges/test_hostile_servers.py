@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import json
 import logging
 import socket
@@ -24,8 +25,9 @@ from llm.backends.secrets import HIDDEN, Secret
 from llm.engine.prompt import CellPrompt, RowPrompt, Sampling, Tokens
 from tests.builders import ClientOf, Leases
 from tests.judges import helpers
-from tests.judges.helpers import fresh, labels_of, states, work
+from tests.judges.helpers import fresh, items, labels_of, states, work
 from tests.judges.serving import Running
+from work.actions import holding
 
 pytestmark = pytest.mark.usefixtures("servers_forgotten")
 
@@ -96,6 +98,75 @@ def test_what_is_under_way_is_stopped_when_a_run_is_cancelled(server: Running) -
     poured = server.poured()
     time.sleep(0.4)
     assert server.poured() == poured
+
+
+def cancelled_at_beat(n: int, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody cancels the run while a worker waits, before it looks for the nth time."""
+    beats = itertools.count(1)
+    beat = holding.Held.beat
+
+    def look(held: Any, *progress: object) -> None:
+        if next(beats) == n:
+            actions.cancel_run(run=run)
+            held._renewed = 0.0
+        beat(held, *progress)
+
+    monkeypatch.setattr(holding.Held, "beat", look)
+
+
+def stopped(server: Running) -> bool:
+    time.sleep(0.5)
+    poured = server.poured()
+    time.sleep(0.4)
+    return server.poured() == poured > 0
+
+
+@pytest.mark.parametrize("before", [0, 1, 3])
+def test_a_run_is_cancelled_while_a_server_drips_what_it_is(
+    leases: Leases, server: Running, settings: Any, monkeypatch: pytest.MonkeyPatch, before: int
+) -> None:
+    settings.PALATE_BACKENDS = {"openai": "tests.judges.serving.Impatient"}
+    server.tell(failures=[*[""] * before, "drip"], next_tokens=["logprob_token_ids"])  # of /models, /tokenize, a probe
+    run = actions.start_run(study=leases.study, judge=helpers.served_judge(server.address), by=None)
+    cancelled_at_beat(2, run, monkeypatch)
+    began = time.monotonic()
+    assert work(run) == 0
+    assert time.monotonic() - began < 10
+    assert fresh(run).state == Run.State.CANCELLED
+    assert states(run) == {"queued": 2}
+    assert stopped(server)
+
+
+def test_a_run_is_cancelled_in_its_middle_and_a_server_is_asked_once_what_it_is(
+    leases: Leases, server: Running, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.PALATE_BACKENDS = {"openai": "tests.judges.serving.Impatient"}
+    run = actions.start_run(study=leases.study, judge=helpers.served_judge(server.address), by=None)
+    first, second = items(run)
+    assert actions.score_items(item_ids=[first.pk]) == 1
+    assert [one["path"] for one in server.seen()].count("/v1/models") == 1
+    server.tell(failures=["drip"] * 4)
+    cancelled_at_beat(2, run, monkeypatch)
+    assert actions.score_items(item_ids=[second.pk]) == 0
+    assert states(run) == {"done": 1, "queued": 1}
+    assert stopped(server)
+    assert "/v1/models" not in [one["path"] for one in server.seen()]
+
+
+def test_the_binding_of_answers_is_asked_once_too(
+    leases: Leases, server: Running, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.PALATE_BACKENDS = {"openai": "tests.judges.serving.Impatient"}
+    server.tell(failures=["", "drip"])  # behind the list of models
+    judge = actions.create_judge(
+        name="bound", method="rating", backend="openai", location=server.address, served_name="chat",
+        prompt_text=f"{helpers.RATING}grammar: true\n", temperature=0.5, max_new_tokens=8,
+    )  # fmt: skip
+    run = actions.start_run(study=leases.study, judge=judge, by=None)
+    cancelled_at_beat(3, run, monkeypatch)
+    assert work(run) == 0
+    assert fresh(run).state == Run.State.CANCELLED
+    assert stopped(server)
 
 
 def test_what_is_stopped_while_it_connects_leaves_no_task_half_begun() -> None:
