@@ -91,7 +91,14 @@ def test_a_rescuing_backend_scores_in_bfloat16_and_again_in_float32(folder: Path
     identity = backend.identity()
     assert identity["dtype"] == "bfloat16"
     assert identity["rescued"] == f"in float32 where the margin is under {backend_module.RESCUE_BELOW_NATS:g} nat"
+    assert identity["rescued_mode"] == "tree"
+    assert backend_module._loaded is not None
+    assert backend_module._loaded.precise is not None
+    backend_module._loaded.precise.alone_because = "It is tried."
+    fed = {name: text for name, text in backend.identity().items() if name.endswith("mode")}
+    assert fed == {"mode": "tree", "rescued_mode": "each prompt alone: It is tried."}
     assert TransformersBackend(str(folder)).rescue_below_nats == 0
+    assert "rescued_mode" not in TransformersBackend(str(folder)).identity()
 
 
 def test_a_model_is_loaded_once_a_process_and_the_last_one_only(folder: Path) -> None:
