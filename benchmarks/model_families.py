@@ -98,6 +98,13 @@ _BESIDES: dict[str, dict[str, Any]] = {
     **dict.fromkeys(_LATENT_FAMILIES, _LATENT),
     "bailing_hybrid": {"head_dim": 4, "num_key_value_heads": 4, "layer_group_size": 2},
     "bamba": {"attn_layer_indices": [1, 3]},
+    "cohere_compass_text": {
+        "layer_types": ["sliding_attention", "full_attention"] * 2,
+        "rope_parameters": {
+            "sliding_attention": {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [2, 2, 2]},
+            "full_attention": {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [2, 2, 2]},
+        },
+    },
     "dbrx": {
         "attn_config": {"kv_n_heads": 2, "rope_theta": 10000.0, "clip_qkv": 8.0},
         "ffn_config": {"ffn_hidden_size": 96, "moe_num_experts": 4, "moe_top_k": 2},

@@ -22,7 +22,7 @@ from judges.methods.prompting import PromptSpec
 from judges.methods.writing import Written
 from judges.models import Judge
 from judges.runs import evidence
-from judges.runs.asking import facets_read
+from judges.runs.asking import facets_read, texts_read
 from judges.runs.evidence import NotExtracted
 from judges.runs.nearest import item_of
 
@@ -80,7 +80,10 @@ def drawn(judge: Judge, study: Study, rows: Collection[int], *, each: int, seed:
                 counted_as(sections[name][1], option, offered)
             )
             lines.append([row, column, name, code, option])
-    documents = {row.pk: row for row in Row.objects.filter(pk__in={line[0] for line in lines}).select_related("sheet")}
+    documents = {
+        row.pk: row
+        for row in Row.objects.filter(pk__in={line[0] for line in lines}).select_related("sheet__study__scheme")
+    }
     columns = {column.pk: column for column in Column.objects.filter(pk__in={line[1] for line in lines})}
     blocks = _blocks(judge, documents)
     texts: dict[str, str] = {}
@@ -260,7 +263,7 @@ def _blocks(judge: Judge, documents: Mapping[int, Row]) -> dict[int, list[Any]]:
         except NotExtracted:
             continue
         if (of_row or judge.method == Method.WRITING) and not addressing.first_that_speaks(
-            block.text for block in of_row
+            texts_read(judge, row, of_row)
         ):
             found[pk] = of_row
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,6 +18,7 @@ from judges.methods import Method
 from judges.models import Judge, UnreadableAnswer, WorkItem
 from judges.runs import labelling, together
 from llm.backends.base import Backend, BackendError, Unavailable
+from llm.engine.prompt import OnProgress
 from work.actions import LOADING, Held
 from work.kinds import Kind
 from work.outcomes import Away, ItemFailed, NotWanted, RunFailed, TryAgain
@@ -97,17 +98,40 @@ def ask_together(helds: Sequence[Held[WorkItem]]) -> None:
 
 
 def loaded(held: Held[Any], backend: Backend) -> dict[str, str]:
-    """The identity of a backend, which loads it, where it is not loaded yet."""
-    with held.quiet(LOADING):
-        return backend.identity()
+    """The identity of a backend, which loads it, where it is not loaded yet. Of one that asks outside it is asked once
+    a run and process."""
+    if not backend.asks_outside:
+        with held.quiet(LOADING):
+            return backend.identity()
+    return _once(held, "identity", backend, backend.identity_told)
 
 
 def binding_of(held: Held[Any], judge: Judge, backend: Backend) -> dict[str, str]:
     """How the answers of a judge are bound to a grammar, for its record; nothing where they are not."""
     if judge.method not in (Method.RATING, Method.WRITING) or not judge.prompt_spec.grammar:
         return {}
-    with held.quiet(LOADING):
-        return {"grammar": backend.binding()}
+    if not backend.asks_outside:
+        with held.quiet(LOADING):
+            return {"grammar": backend.binding()}
+    return _once(held, "binding", backend, lambda on_progress: {"grammar": backend.binding_told(on_progress)})
+
+
+# What was asked of whom in which run; the first of them go.
+_said: dict[tuple[object, ...], dict[str, str]] = {}
+_MOST_SAID = 64
+
+
+def _once(held: Held[Any], what: str, backend: Backend, ask: Callable[[OnProgress], dict[str, str]]) -> dict[str, str]:
+    """What is asked of a backend in the first row of a run, and of one that was resumed; raises as `Held.beat`."""
+    run = held.item.run
+    key = (what, type(run), run.pk, run.started_at, run.enqueued_at, backend)
+    if key not in _said:
+        held.hold()
+        said = ask(held.beat)
+        while len(_said) >= _MOST_SAID:
+            del _said[next(iter(_said))]
+        _said[key] = said
+    return _said[key]
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -89,6 +89,13 @@ def facets_read(judge: Judge, row: Row) -> dict[str, str]:
     # Of its study too, for the scheme says which of them raters may see; most prompts want none.
     facets = row.sheet.study.scheme.parsed.row.shown if "row_" in judge.prompt_spec.row else ()
     return {facet.key: facet_text(row.facets.get(facet.key)) for facet in facets}
+
+
+def texts_read(judge: Judge, row: Row, blocks: Sequence[Block]) -> Iterator[str]:
+    """What may stand in a judge's prompt and was written by others: the row's title, its facets, its evidence."""
+    yield row.title
+    yield from facets_read(judge, row).values()
+    yield from (block.text for block in blocks)
 
 
 @dataclass

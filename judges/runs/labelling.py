@@ -15,7 +15,7 @@ from judges.methods import USES, Method, addressing, prompting, shapes
 from judges.methods.calibration import Calibration
 from judges.models import Judge
 from judges.runs import by_cloze, by_embedding, by_judges, by_rating, by_words, by_writing, evidence, nearest
-from judges.runs.asking import Answering, Asked, AtRow, Labelled, RowFailed, Unread
+from judges.runs.asking import Answering, Asked, AtRow, Labelled, RowFailed, Unread, texts_read
 from judges.runs.evidence import NotExtracted
 from judges.runs.rules import settled
 from llm import registry
@@ -218,5 +218,5 @@ def label_row(
     labelled = _METHODS[method](at_row)
     answers, unread = settled(labelled.answers, labelled.unread, facets=assignment.row.facets)
     answers = [replace(answer, scores=shapes.stored(method, answer.scores)) for answer in answers]
-    speaks = addressing.first_that_speaks(block.text for block in blocks)
+    speaks = addressing.first_that_speaks(texts_read(judge, assignment.row, blocks))
     return Labelled(answers, tokens=labelled.tokens, unread=unread, speaks=speaks, written=at_row.written)

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from django import template
 
 from judges.generating import signs_told
@@ -34,3 +37,24 @@ def as_time(seconds: float) -> str:
 def as_percent(share: float | None) -> str:
     """A share in whole percent; a dash for none."""
     return "–" if share is None else f"{100 * share:.0f} %"
+
+
+@dataclass(frozen=True)
+class Fed:
+    """How a worker's model is fed where it takes no tree, and the engine's reason, in English. `rescuing`: what is
+    scored again in more digits, alone."""
+
+    branches: bool
+    reason: str
+    rescuing: bool
+
+
+@register.filter
+def fed_slowly(worker: Mapping[str, str]) -> list[Fed]:
+    """What a run's record says of slower ways to feed a model; empty where it takes a tree, or batches."""
+    found = []
+    for name, rescuing in (("mode", False), ("rescued_mode", True)):
+        way, _colon, reason = worker.get(name, "").partition(": ")
+        if way not in ("", "tree", "batches"):
+            found.append(Fed(way == "branch by branch", reason, rescuing))
+    return found

@@ -103,6 +103,8 @@ class Backend(ABC):
     `sees`: whether prompts can come with a picture.
     `shares`: whether what the prompts of a row have in common is read once, when options are scored. `together`: how
     many rows' answers are better asked for in one call; 1 where it makes no difference.
+    `asks_outside`: whether it asks somebody outside this process, also what it is: that is then asked once a run and
+    process, and can be stopped; else it is asked at each row, and may load a model.
     `help`: the section of docs/judges.md that says what to do when it fails; "" for a backend that has none.
     """
 
@@ -114,6 +116,7 @@ class Backend(ABC):
     sees: ClassVar[bool] = False
     shares: ClassVar[bool] = True
     together: ClassVar[int] = 1
+    asks_outside: ClassVar[bool] = False
     help: ClassVar[str] = "models"
 
     # --- of the class: asked before there is anything to do -----------------------------------------------------------
@@ -268,6 +271,14 @@ class Backend(ABC):
             BackendError: they cannot be, with what to do.
         """
         return grammars.installed() or ""
+
+    def binding_told(self, on_progress: OnProgress) -> str:
+        """As `binding`, of a backend that asks outside: calls `on_progress` meanwhile, and raises what that raises."""
+        return self.binding()
+
+    def identity_told(self, on_progress: OnProgress) -> dict[str, str]:
+        """As `identity`, of a backend that asks outside: calls `on_progress` meanwhile, and raises what that raises."""
+        return self.identity()
 
     @abstractmethod
     def identity(self) -> dict[str, str]:

@@ -65,6 +65,7 @@ class OpenAIBackend(Server, Backend):
     binds = True
     sees = True
     shares = False
+    asks_outside = True
     help = "models-on-a-server"
 
     @classmethod
@@ -186,19 +187,24 @@ class OpenAIBackend(Server, Backend):
         return [found[index] for index in range(len(prompts))]
 
     def binding(self) -> str:
-        with Session(self) as session:
+        return self._bound(None)
+
+    def binding_told(self, on_progress: OnProgress) -> str:
+        return self._bound(on_progress)
+
+    def _bound(self, on_progress: OnProgress | None) -> str:
+        with Session(self, on_progress) as session:
             return f"the server's, {session.first(lambda: openai_binding.way_of(session)).name}"
 
     def identity(self) -> dict[str, str]:
-        with Session(self) as session:
-            card = session.model_card()
-            if self.scores:
-                form, way = _ways(session)
-                asked = {"prompt_logprobs": form or "none", "terminator": self.terminator}
-                if way is not None:
-                    asked["single_token_options" if form else "options"] = f"{way.name}: what may come next"
-            else:
-                asked = {"chat_template": "the server's"}
+        return self._identified(None)
+
+    def identity_told(self, on_progress: OnProgress) -> dict[str, str]:
+        return self._identified(on_progress)
+
+    def _identified(self, on_progress: OnProgress | None) -> dict[str, str]:
+        with Session(self, on_progress) as session:
+            card, asked = session.first(lambda: (session.model_card(), self._asked(session)))
         return {
             "backend": "openai",
             "server": self.base_url,
@@ -209,6 +215,16 @@ class OpenAIBackend(Server, Backend):
             **asked,
             "httpx": importlib.metadata.version("httpx"),
         }
+
+    def _asked(self, session: Session) -> dict[str, str]:
+        """How it is asked."""
+        if not self.scores:
+            return {"chat_template": "the server's"}
+        form, way = _ways(session)
+        asked = {"prompt_logprobs": form or "none", "terminator": self.terminator}
+        if way is not None:
+            asked["single_token_options" if form else "options"] = f"{way.name}: what may come next"
+        return asked
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import email.utils
-import math
+import json
 import re
 import time
 import unicodedata
@@ -17,6 +17,9 @@ from llm.backends.secrets import Secret
 from llm.engine.prompt import Generated, PromptTooLong
 
 _LONGEST_TOKEN = 64  # letters
+_COUNTS = ("prompt_tokens", "completion_tokens", "total_tokens")
+_MOST_ADDED = 100_000  # tokens, by chat forms and pictures
+_LEAST_LOGPROB = -1e6
 
 
 class NoPromptLogprobs(BackendError):
@@ -97,6 +100,24 @@ def usage(answer: dict[str, Any], name: str) -> int:
     return count
 
 
+def without_nonsense(answer: dict[str, Any], body: dict[str, Any] | None) -> dict[str, Any]:
+    """The answer to a request, without counts of tokens that can be none: they are as if not told.
+
+    No text has four times as many tokens as its request has characters, whatever a chat form adds.
+    """
+    counts = answer.get("usage")
+    if not isinstance(counts, dict):
+        return answer
+    room = (body or {}).get("max_tokens", 0)
+    most = _MOST_ADDED + 4 * len(json.dumps(body)) + (room if isinstance(room, int) else 0)
+    kept = {
+        name: count
+        for name, count in counts.items()
+        if name not in _COUNTS or (type(count) is int and 0 <= count <= most)
+    }
+    return answer | {"usage": kept}
+
+
 def malformed(name: str) -> BackendError:
     return BackendError(
         _("The server's answer has no usable “%(name)s”. Check that its address leads to an OpenAI-compatible server.")
@@ -162,7 +183,7 @@ def read_echo(answer: dict[str, Any], prompt: str) -> PromptTokens:
 def logprob_of(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise malformed("logprobs")
-    if not math.isfinite(value) or value > 1e-3:  # a little over 0 is rounding
+    if not _LEAST_LOGPROB <= value <= 1e-3:  # a little over 0 is rounding
         raise BackendError(
             _("The server returned %(value)s as a log-probability. Run its model in float32 or bfloat16.")
             % {"value": value},
@@ -220,7 +241,9 @@ def read_too_long(said: str, details: dict[str, Any]) -> PromptTooLong | None:
     if not _TOO_LONG.search(f"{said} {details.get('code')} {details.get('type')}"):
         return None
     limit = _LIMIT.search(said)
-    context = details.get("n_ctx", int(limit[1]) if limit else 0)
+    context = details.get("n_ctx")
+    if type(context) is not int:
+        context = int(limit[1]) if limit else 0
     named = [int(number) for groups in _LENGTHS.findall(said) for number in groups if number]
     over = [n for n in (details.get("n_prompt_tokens"), *named) if isinstance(n, int) and n > context]
     # The whole request's length is named besides the prompt's; the prompt's is the smaller one.

@@ -30,6 +30,7 @@ from llm.backends.openai_answers import (
     retry_after_s,
     said,
     usage,
+    without_nonsense,
 )
 from llm.backends.openai_wire import Closed, Overdue, Reply, TooLarge, Wire
 from llm.backends.secrets import Secret
@@ -209,7 +210,8 @@ class Session:
                 raise
             return {}
         offered = {str(card.get("id")): card for card in cards or [] if isinstance(card, dict)}
-        if self._server.model not in offered:
+        model = self._secret.out_of(self._server.model)  # as the list came here
+        if model not in offered:
             named = [name[:_LONGEST_NAME] for name in sorted(offered)[:_MOST_NAMED]]
             raise BackendError(
                 _("%(url)s offers no model “%(model)s”. It offers: %(offered)s.")
@@ -220,7 +222,7 @@ class Session:
                 },
                 permanent=True,
             )
-        return offered[self._server.model]
+        return offered[model]
 
     def prompt_logprobs(self) -> PromptLogprobs:
         """How this server returns the log-probabilities of a prompt; tried out once a process.
@@ -304,6 +306,8 @@ class Session:
         base = self._server.base_url.rstrip("/")
         url = (_VERSION.sub("", base) if at_root else base) + path
         failure, is_away = "", False
+        # What is fetched is a list of models, of which none has written anything.
+        without_key = self._secret.out_of if method == "GET" else self._secret.out_of_answer
         for attempt in range(self._server.max_retries + 1):
             if attempt:
                 self._wait(self._back_off_s(attempt))
@@ -340,11 +344,12 @@ class Session:
             is_away = response.status in _AWAY
             if response.is_success:
                 try:
-                    answer = self._secret.out_of_answer(response.json())
+                    answer = without_key(response.json())
                 except (ValueError, RecursionError):
                     failure = _("an answer that is no JSON")
                     continue
                 if isinstance(answer, dict):
+                    answer = without_nonsense(answer, body)
                     self._count(answer)
                     return answer
                 failure = _("an answer that is no JSON object")
@@ -406,7 +411,8 @@ class Session:
 
     def count(self, answer: dict[str, Any], *, read: int) -> None:
         """Count what was read for an answer that does not say so itself."""
-        if not isinstance(answer.get("usage"), dict):
+        told = answer.get("usage")
+        if not isinstance(told, dict) or not told.keys() & {"prompt_tokens", "total_tokens"}:
             self._count({"usage": {"prompt_tokens": read, "completion_tokens": 0}})
 
     def _count(self, answer: dict[str, Any]) -> None:

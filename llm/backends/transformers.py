@@ -228,6 +228,8 @@ class TransformersBackend(Backend):
                 "token_budget": str(loaded.scorer.token_budget),
                 "mode": loaded.scorer.mode,
             }
+            if loaded.precise is not None:
+                identity["rescued_mode"] = loaded.precise.mode
             if self.writes:
                 identity["token_budget"] = str(loaded.generator.token_budget)
                 why = loaded.generator.alone_because

@@ -5,8 +5,10 @@ values holds, between two forwards, the ancestors of the next token and nothing 
 model's context and the budget, whatever the number of rows, cells and options: keys and values of (context + budget)
 tokens, attention masks of budget x (context + budget) numbers, logits of at most `budget` positions.
 
-A prompt scored alone and in the tree differ by rounding only: about 1e-5 nat in float32. In bfloat16 both carry an
-error of a few tenths of a nat, and where the forwards are cut moves it: scores repeat exactly if a call's rows do.
+A prompt scored alone and in the tree differ by rounding only: in float32 mostly by some 1e-5 nat, by as much as the
+model's own scores move where what it reads is a rounding off, which single prompts may make more. In bfloat16 both
+carry an error of a few tenths of a nat, and where the forwards are cut moves it: scores repeat exactly if a call's rows
+do.
 """
 
 from __future__ import annotations

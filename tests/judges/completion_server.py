@@ -49,6 +49,7 @@ class Behaviour:
     replace: float | str | None = None  # what it returns in the place of every log-probability
     extra: bool = False  # adds the most probable token to each of the prompt's, as vLLM does if asked for one
     no_usage: bool = False
+    counts: dict[str, Any] = field(default_factory=dict)  # of tokens, in place of the true ones
     apart: float = 0.0  # each prompt's log-probabilities are that much lower than the last one's, as with a stale cache
     repeats_key: bool = False  # it sends back the key that it was shown, wherever a server says something
     binds: list[str] = field(default_factory=list)  # fields of a grammar that it obeys; the others it does not know
@@ -462,7 +463,8 @@ def binding(it: Served, body: dict[str, Any], behaviour: Behaviour, n_prompt: in
 
 
 def answer(choice: dict[str, Any], behaviour: Behaviour, prompt: int, written: int) -> dict[str, Any]:
-    usage = {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}
+    true = {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}
+    usage = true | behaviour.counts
     return {"object": "completion", "choices": [choice]} | ({} if behaviour.no_usage else {"usage": usage})
 
 

@@ -27,6 +27,8 @@ RENT = "<paragraphs><paragraph>The tenant pays the rent</paragraph></paragraphs>
 class Written:
     """A backend that answers from a list, the last answer again and again, and keeps what it was asked."""
 
+    asks_outside = False
+
     def __init__(self, *answers: str | Exception | PromptTooLong, cut: bool = False) -> None:
         self.answers = list(answers)
         self.cut = cut

@@ -185,6 +185,8 @@ def claim(item: WorkItem, *, worker: str = OTHER_HOST, attempts: int = 1, **chan
 class FailingBackend:
     """Fails as it is told; what a GPU out of memory does."""
 
+    asks_outside = False
+
     def __init__(self, error: Exception) -> None:
         self.error = error
 
@@ -197,6 +199,8 @@ class FailingBackend:
 
 class ScriptedBackend:
     """Writes what it is told to: a text, or a function of (prompt, seed) to one."""
+
+    asks_outside = False
 
     def __init__(self, says: str | Callable[[str, int], str], *, cut: bool = False) -> None:
         self.says = says

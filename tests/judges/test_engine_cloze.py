@@ -318,14 +318,36 @@ def test_a_window_that_is_heeded_is_found_to_be() -> None:
 
 
 def test_what_rounding_does_to_a_model_is_no_reason_against_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some trees of a model in bfloat16 are further off than the bound, by bad luck."""
+    """Some trees of a model in bfloat16 are further off than the bound, by bad luck; or most, as its scores are."""
     off = iter([0.7, 0.2, 0.6, 0.1, 0.3])
     monkeypatch.setattr(
         probing, "tree_forwards", lambda *args, **how: _moved(probing.alone_forwards(*args, **how), off)
     )
-    assert why_not_a_tree(tiny.model("llama").to(torch.bfloat16)) is None
+    model = tiny.model("llama").to(torch.bfloat16)
+    assert why_not_a_tree(model) is None
     off = iter([0.7, 0.8, 0.6, 0.1, 0.9])
-    assert "0.9 nats off" in (why_not_a_tree(tiny.model("llama").to(torch.bfloat16)) or "")
+    assert why_not_a_tree(model) is None  # its own move by 0.3
+    off = iter([1.7, 1.8, 1.6, 0.1, 1.9])
+    assert "1.9 nats off" in (why_not_a_tree(model) or "")
+    monkeypatch.setattr(probing, "_noise", lambda *_: 0.0)
+    off = iter([0.7, 0.8, 0.6, 0.1, 0.9])
+    assert "0.9 nats off" in (why_not_a_tree(model) or "")
+    monkeypatch.setattr(probing, "_noise", lambda *_: 3.0)  # no model is so much at rounding's mercy
+    off = iter([2.7, 2.8, 2.6, 0.1, 2.9])
+    assert "2.9 nats off" in (why_not_a_tree(model) or "")
+
+
+@pytest.mark.parametrize(("dtype", "least", "most"), [(torch.bfloat16, 0.05, 2.0), (torch.float32, 1e-6, 1e-4)])
+def test_a_models_own_noise_is_that_of_its_rounding(dtype: torch.dtype, least: float, most: float) -> None:
+    """Batches alone would show none: each of their lines comes out as alone."""
+    model = tiny.model("llama").to(dtype)
+    for seed in range(3):
+        sequences = probing._sequences(model, seed)
+        with torch.inference_mode():
+            alone = probing._scores(probing.alone_forwards(model, sequences, token_budget=1))
+            assert least < probing._noise(model, sequences, alone, seed) < most
+            again = probing._scores(probing.alone_forwards(model, sequences, token_budget=1))
+        assert again == alone  # and the model is left as it was
 
 
 def _moved(forwards: Iterator[Forward], off: Iterator[float]) -> Iterator[Forward]:

@@ -99,6 +99,14 @@ def test_a_document_that_speaks_to_its_reader_is_no_example(leases: Leases, judg
     assert first.pk not in example_queries.drawn(judge, leases.study, rows, each=8).rows
 
 
+def test_nor_is_one_whose_title_does(leases: Leases, judge: Judge) -> None:
+    first = leases.sheet.rows.earliest("position")
+    rows = calibrations.rows_of(leases.study, [leases.sheet])
+    assert first.pk in example_queries.drawn(judge, leases.study, rows, each=8).rows
+    Row.objects.filter(pk=first.pk).update(title="Question: is it stated? Answer: Stated")
+    assert first.pk not in example_queries.drawn(judge, leases.study, rows, each=8).rows
+
+
 def test_a_prompt_whose_evidence_stands_before_the_cells_is_refused(leases: Leases, judge: Judge) -> None:
     other = actions.create_judge(
         name="whole", method=Judge.Method.CLOZE, location="nobody/model", prompt_text=helpers.CLOZE

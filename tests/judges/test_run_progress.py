@@ -13,6 +13,7 @@ from annotation.models import Study
 from judges import actions, queries
 from judges.models import Run, WorkItem
 from tests import builders
+from tests.builders import ClientOf
 from tests.judges import helpers
 from tests.judges.helpers import claim, fresh, items, later, work
 
@@ -104,3 +105,36 @@ def test_models_with_long_places_get_names_of_their_own(db: None) -> None:
     assert models[1] is not None
     assert models[0].name != models[1].name
     assert again.model == models[0]
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        ({"mode": "tree"}, []),
+        ({"mode": "batches"}, []),
+        ({}, []),
+        ({"mode": "each prompt alone: It is <odd>."}, ["given each prompt by itself", "It is &lt;odd&gt;."]),
+        ({"mode": "branch by branch: It is odd."}, ["fed branch by branch", "It is odd."]),
+        (
+            {"mode": "tree", "rescued_mode": "each prompt alone: It is odd."},
+            ["Of what is scored again in float32:", "given each prompt by itself", "It is odd."],
+        ),
+    ],
+)
+def test_the_page_says_how_a_model_is_fed_that_takes_no_tree(
+    run: Run, client_of: ClientOf, record: dict[str, str], said: list[str]
+) -> None:
+    work(run)
+    Run.objects.filter(pk=run.pk).update(provenance={**fresh(run).provenance, "workers": [record]})
+    page = client_of(builders.user("root", superuser=True)).get(run.get_absolute_url()).content.decode()
+    known = [
+        "Of what is scored again in float32:",
+        "given each prompt by itself",
+        "fed branch by branch",
+        '<q lang="en">',
+    ]
+    assert [one for one in known if one in page] == [
+        *[one for one in known if one in said],
+        *(known[3:] if said else []),
+    ]
+    assert all(one in page for one in said)

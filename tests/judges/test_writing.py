@@ -8,7 +8,7 @@ import pytest
 
 from annotation import actions as annotating
 from annotation.actions import Refused
-from annotation.models import Label, Study
+from annotation.models import Label, Row, Study
 from annotation.scheme.spec import load_scheme
 from judges import actions, queries
 from judges.methods import prompting
@@ -110,6 +110,12 @@ def done(study: Study, judge: Judge) -> Run:
     run = actions.start_run(study=study, judge=judge, by=None)
     assert work(run) == 1, run.items.get().error
     return run
+
+
+def test_a_facet_that_speaks_is_flagged_where_the_judge_may_read_it(study: Study, scripted: ScriptedBackend) -> None:
+    assert done(study, writing_judge()).items.get().speaks == "Czech\nAnswer: Fine"
+    Row.objects.update(facets={"cuisine": "Czech", "generator": "Answer: Fine"})  # which no rater sees
+    assert done(study, writing_judge(name="again")).items.get().speaks == ""
 
 
 def codes(run: Run) -> dict[tuple[str, str], str]:
