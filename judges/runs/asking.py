@@ -18,6 +18,7 @@ from judges.methods.calibration import Calibration
 from judges.methods.candidates import Candidates
 from judges.methods.prompting import QuestionPrompt
 from judges.models import Judge
+from judges.spending import written_in
 from llm.backends.base import Backend
 from llm.engine.prompt import Generated, Grammar, OnProgress, PromptTooLong, Sampling, Tokens
 
@@ -171,8 +172,7 @@ class AtRow:
         wrote, written = self.written, []
         answers = self.backend.generate(prompts, sampling, self.counting())
         if self.written == wrote:  # a backend that counts all tokens alike: each that it wrote was fed to it once more
-            counted = sum(answer.tokens or 0 for answer in answers if isinstance(answer, Generated))
-            self.written = min(wrote + counted, self.tokens)
+            self.written = min(wrote + written_in(answers), self.tokens)
         for answer in answers:
             if isinstance(answer, PromptTooLong):
                 raise RowFailed(str(answer)) from answer
