@@ -114,7 +114,10 @@ def asked_of(extractor: Extractor, row: Row) -> Asked:
 
 
 def sampling_of(extractor: Extractor) -> Sampling:
-    return Sampling(max_new_tokens=extractor.max_new_tokens)
+    """How its prompts are answered. Asked in plain form, a model that has finished a list goes on with something else;
+    there the end of a list is the answer's. One sampling for all lists, so that they are written together."""
+    ends = () if extractor.chat_template else tuple(f"</{kind}s>" for kind in extractor.parsed_prompt.lists)
+    return Sampling(max_new_tokens=extractor.max_new_tokens, stop=ends)
 
 
 def by_parser(extractor: Extractor, row: Row) -> list[Taken]:
@@ -146,7 +149,7 @@ def by_model(extractor: Extractor, row: Row, asked: Asked, written: Sequence[Gen
             taken.append(Taken(kind, refused=str(answer)))
             continue
         shape = prompts.shape(kind, prompt.lists[kind])
-        raw = storable(answer.text)
+        raw = storable(answer.text + answer.stop)
         try:
             read = answers.read(_answer(raw, request, shape, in_turns=extractor.chat_template), shape)
         except ExtractionRefused as refused:

@@ -22,7 +22,7 @@ from judges.models import Extraction, ExtractionItem, ExtractionRun, Extractor, 
 from judges.queries import Source
 from judges.runs import evidence
 from llm.backends.base import BackendError, Unavailable
-from llm.engine.prompt import PromptTooLong
+from llm.engine.prompt import PromptTooLong, Sampling
 from tests import builders
 from tests.builders import ApiOf, ClientOf, Leases
 from tests.judges import helpers
@@ -208,6 +208,21 @@ def test_cancelled_in_the_midst_of_a_document_and_resumed(study: Study, monkeypa
     assert len(backend.asked) == 5  # the second and the third document twice
     with pytest.raises(Refused, match="Nothing is left"):
         actions.resume_extraction(run=run)
+
+
+def test_a_plain_answer_ends_with_its_list(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What follows it in a text that is only continued is not written, and the list is whole."""
+    backend = writes(monkeypatch, f"{RENT}\n\n<page>\nAnother page <paragraphs><paragraph>x</paragraph>")
+    asked: list[Sampling] = []
+    whole = backend.generate
+    monkeypatch.setattr(backend, "generate", lambda *of: asked.append(of[1]) or whole(*of))
+    plain = Extractor.objects.create(
+        name="plain", kind="model", model=extractor().model, prompt=PROMPT, prompt_digest=prompting.digest(PROMPT)
+    )
+    work(started(study, plain))
+    first = taken(plain)["Clause 1"]
+    assert (first.raw, first.repairs, len(first.items)) == (RENT, {}, 1)
+    assert {sampling.stop for sampling in asked} == {("</paragraphs>",)}
 
 
 def test_several_documents_are_asked_about_in_one_call_and_stored_each_by_itself(
