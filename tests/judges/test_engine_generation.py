@@ -138,7 +138,7 @@ def test_a_string_is_found_at_the_token_that_completes_it() -> None:
     letters = "Café\n\nBar"
     watch = stopping.Watch(("é\n", "zz"), lambda ids: bytes(ids).decode(errors="replace"))
     written = list(letters.encode())
-    assert [n for n in range(1, len(written) + 1) if watch.ends(written[:n])][0] == len("Café\n".encode())
+    assert next(n for n in range(1, len(written) + 1) if watch.ends(written[:n])) == len("Café\n".encode())
     assert stopping.Watch((), lambda ids: "").ends(written) is None
 
 
