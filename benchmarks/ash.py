@@ -4,9 +4,10 @@
 
 `--judge`: 24 recipes × 3 criteria × 3 repeats with the model that a package carries, or `--model FILE.gguf`: what
 `llm.engine.generation` takes for the ratings, asked for as a run does, and `transformers.generate` for the same prompts
-in batches of `--batch`, sorted by length and padded at the left. At temperature 0 their answers are compared text by
-text. There the engine asks each prompt once, since its repeats are equal; with `--temperature` over 0 they are drawn,
-and the answers cannot be compared. `--report`: 4,800 recipes × 9 judges × 3 repeats, simulated by
+in batches of `--batch`, sorted by length and padded at the left. At temperature 0 their answers are compared, text by
+text and by the number of their tokens. There the engine asks each prompt once, since its repeats are equal, and a run
+refuses them: `--repeats 1` measures what a run at temperature 0 does. With `--temperature` over 0 they are drawn, and
+the answers cannot be compared. `--report`: 4,800 recipes × 9 judges × 3 repeats, simulated by
 known effects; seconds of CPU of all numbers, tables and figures' data with intervals, and how many effects lie within
 their intervals.
 """
@@ -95,8 +96,8 @@ def judge(options: argparse.Namespace) -> int:
     engine, model = loaded.generator, loaded.generator._model
     encoder = engine._encoder
     once = prompts_of(options.chat, options.recipes)
-    prompts = [prompt for prompt in once for _repeat in range(REPEATS)]
-    seeds = [repeat + 1 for _prompt in once for repeat in range(REPEATS)]
+    prompts = [prompt for prompt in once for _repeat in range(options.repeats)]
+    seeds = [repeat + 1 for _prompt in once for repeat in range(options.repeats)]
     sampling = Sampling(max_new_tokens=options.longest, temperature=options.temperature)
     fed = 0
 
@@ -118,7 +119,7 @@ def judge(options: argparse.Namespace) -> int:
 
     stops = sorted(engine._stops)
     order = sorted(range(len(prompts)), key=lambda place: -len(encoder.encode_prompt(prompts[place])))
-    theirs: dict[int, str] = {}
+    theirs: dict[int, tuple[str, int]] = {}
     theirs_fed = 0
     begun, cpu = time.perf_counter(), time.process_time()
     with torch.inference_mode():
@@ -140,12 +141,13 @@ def judge(options: argparse.Namespace) -> int:
             theirs_fed += fed_ids.numel() + len(places) * (out.shape[1] - longest)
             for place, line in zip(places, out[:, longest:].tolist(), strict=True):
                 end = next((at for at, token in enumerate(line) if token in stops), len(line))
-                theirs[place] = encoder.decode(line[:end])
+                theirs[place] = encoder.decode(line[:end]), end
     theirs_seconds, theirs_cpu = time.perf_counter() - begun, time.process_time() - cpu
-    same = sum(isinstance(one, Generated) and one.text == theirs[place] for place, one in enumerate(ours))
+    same = sum(isinstance(one, Generated) and (one.text, one.tokens) == theirs[place] for place, one in enumerate(ours))
     n = len(prompts)
     print(
-        f"{options.model}, temperature {options.temperature}, {n} ratings, {options.threads} threads, "
+        f"{options.model}, temperature {options.temperature}, {n} ratings of at most {options.longest} tokens, "
+        f"{options.repeats} of each prompt, {options.threads} threads, "
         f"transformers {transformers.__version__}, {at_once} ratings a call of the engine, cache "
         f"{engine._cache_budget} tokens"
     )
@@ -229,6 +231,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--chat", action="store_true")
     parser.add_argument("--temperature", type=float, default=0.0)
     parser.add_argument("--recipes", type=int, default=RECIPES)
+    parser.add_argument("--repeats", type=int, default=REPEATS, help="ratings of each prompt")
     parser.add_argument("--longest", type=int, default=LONGEST, help="tokens of an answer")
     parser.add_argument("--batch", type=int, default=24)
     parser.add_argument("--threads", type=int, default=1)

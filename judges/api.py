@@ -16,8 +16,9 @@ from annotation.api.core import study_of, user_of
 from annotation.api.runs import RunDoor
 from annotation.api.serializers import MAX_ID, RefusalSerializer
 from annotation.models import Role
-from judges import actions, queries
+from judges import actions, queries, spending
 from judges.models import Judge, UnreadableAnswer
+from judges.spending_api import SpentSerializer
 from llm import registry
 from work.api import ProgressFields, RunFields
 
@@ -102,6 +103,7 @@ class StartSerializer(serializers.Serializer[Any]):
 
 class RunDetailSerializer(RunSerializer):
     progress = ProgressSerializer()
+    spent = SpentSerializer()
     unreadable_answers = UnreadableSerializer(many=True, help_text=_("The first 50."))
     errors = RowErrorSerializer(many=True, help_text=_("Of rows, the last one first."))  # type: ignore[assignment]
     provenance = serializers.JSONField(
@@ -111,7 +113,7 @@ class RunDetailSerializer(RunSerializer):
 
 
 def _whole(run: Any) -> Any:
-    run.progress = queries.progress(run)
+    run.progress, run.spent = queries.progress(run), spending.spent(run)
     run.errors = queries.problems(run)
     run.unreadable_answers = queries.unreadable(run, at_most=50)
     return run

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Avg, Count
+from django.db.models import Avg, Count, QuerySet
 
 from annotation.models import Row, Study
 from judges.models import Judge, WorkItem
@@ -30,7 +30,8 @@ class Estimate:
     """What is to come.
 
     Attributes:
-        rows: that would be labelled, each repeat counted; `cells`: in all of them, about.
+        rows: that would be labelled, each repeat counted; `cells`: in all of them, about. Of an extractor: documents,
+            and their lists.
         spent: what is read, about; what is written, at most.
         seconds: of one worker; None where nothing is known of its pace.
         measured: the pace of tokens is that of earlier rows or of a trial, not of letters.
@@ -68,7 +69,7 @@ def estimate(study: Study, judge: Judge, *, repeats: int = 1, trial: Mapping[str
         trial: what `trying.try_cell` found: its pace in letters and in seconds is then taken for the whole.
     """
     left = rows_left(study, judge, repeats=repeats)
-    looked = _some_rows(study)
+    looked = spread(_rows_of(study))
     n_cells = sum(len(cells_of(judge, row)) for row in looked)
     cells = round(left * n_cells / len(looked)) if looked else 0
     if judge.model is None:
@@ -103,15 +104,19 @@ def prompts_of_some(study: Study, judge: Judge) -> list[RowPrompt]:
     """What a judge that scores is asked at some rows of a study, evenly spread; rows that it cannot be asked are left
     out."""
     heard = Overheard()
-    for row in _some_rows(study):
+    for row in spread(_rows_of(study)):
         with suppress(RowFailed, BackendError):
             labelling.label_row(judge, at(row), heard, only_sized=True)  # type: ignore[arg-type]
     return heard.rows
 
 
-def _some_rows(study: Study) -> list[Row]:
-    """Rows of a study, evenly spread."""
-    rows = Row.objects.filter(sheet__study=study, withdrawn_at=None).order_by("sheet__position", "position")
+def _rows_of(study: Study) -> QuerySet[Row]:
+    return Row.objects.filter(sheet__study=study, withdrawn_at=None)
+
+
+def spread(rows: QuerySet[Row]) -> list[Row]:
+    """Some of these rows, evenly spread. Two queries."""
+    rows = rows.order_by("sheet__position", "position")
     keys = list(rows.values_list("pk", flat=True))
     step = max(1, len(keys) // _LOOKED_AT)
     return list(rows.filter(pk__in=keys[::step][:_LOOKED_AT]).select_related("sheet__study__scheme"))

@@ -16,9 +16,10 @@ from annotation.api.core import study_of, user_of
 from annotation.api.runs import RunDoor
 from annotation.api.serializers import RefusalSerializer
 from annotation.models import Role
-from judges import actions, extraction_queries
+from judges import actions, extraction_queries, spending
 from judges.models import Extraction, Extractor
 from judges.runs import evidence
+from judges.spending_api import SpentSerializer
 from work.api import RunFields
 
 
@@ -85,6 +86,7 @@ class ExtractedDocumentSerializer(serializers.Serializer[Any]):
 
 
 class ExtractionDetailSerializer(ExtractionRunSerializer):
+    spent = SpentSerializer()
     contents = ExtractedDocumentSerializer(
         many=True, help_text=_("The documents, and the lists that were taken out of them.")
     )
@@ -92,6 +94,7 @@ class ExtractionDetailSerializer(ExtractionRunSerializer):
 
 
 def _whole(run: Any) -> Any:
+    run.spent = spending.spent(run)
     run.contents = extraction_queries.documents_of(run, with_raw=True)
     lists = [one for document in run.contents for one in document.lists]
     corrections = evidence.corrections_of(lists)

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Row, Study
 from judges.extraction.prompts import ExtractionPrompt, load_extraction_prompt
+from judges.spending_models import SpendingItem, SpendingRun, spending_constraints
 from llm.models import LanguageModel
 from work import models as work
 
@@ -107,7 +108,7 @@ class Correction(models.Model):
         return f"{self.extraction}: +{self.added} −{self.dropped} ±{self.changed}"
 
 
-class ExtractionRun(work.Run):
+class ExtractionRun(SpendingRun):
     """One extractor over the documents of one study."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="extraction_runs")
@@ -119,11 +120,14 @@ class ExtractionRun(work.Run):
             models.UniqueConstraint(
                 fields=["study", "extractor"], condition=Q(state="running"), name="extraction_run_one_at_a_time"
             ),
-            *work.run_constraints("extraction_run"),
+            *spending_constraints("extraction_run"),
         ]
 
     def __str__(self) -> str:
         return f"{self.extractor} · {self.study}"
+
+    def get_state_display(self) -> str:  # type: ignore[no-redef]  # Django makes one where there is none
+        return self.state_told
 
     def get_absolute_url(self) -> str:
         return reverse("judges:extraction", args=[self.study.slug, self.pk])
@@ -137,7 +141,7 @@ class ExtractionRun(work.Run):
         return self.extractor.queue
 
 
-class ExtractionItem(work.Item):
+class ExtractionItem(SpendingItem):
     """One document of an extraction run on its way through a worker."""
 
     run = models.ForeignKey(ExtractionRun, models.CASCADE, related_name="items")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Count, Prefetch, QuerySet
 
 from annotation.models import Row, Study
 from judges import doors
@@ -46,6 +46,14 @@ def extractors(study: Study) -> list[ExtractorLine]:
         ExtractorLine(each, [str(kind) for kind in evidence.kinds_of(each)], each.of_study)
         for each in Extractor.objects.select_related("model").prefetch_related(of_study)
     ]
+
+
+def rows_left(study: Study, extractor: Extractor) -> QuerySet[Row]:
+    """The documents of a study out of which an extractor has not taken all its lists."""
+    kinds = evidence.kinds_of(extractor)
+    taken = Extraction.objects.filter(extractor=extractor, row__sheet__study=study, kind__in=kinds)
+    whole = taken.values("row").annotate(n=Count("pk")).filter(n=len(kinds)).values("row")
+    return Row.objects.filter(sheet__study=study, withdrawn_at=None).exclude(pk__in=whole)
 
 
 def runs_with_counts(study: Study) -> QuerySet[ExtractionRun]:

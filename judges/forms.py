@@ -3,8 +3,11 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotation.actions import Refused
 from annotation.models import Row, Study
 from annotation.queries.schemes import block_kinds
 from judges import doors, queries
@@ -14,6 +17,7 @@ from judges.methods.needs import fields_of
 from judges.model_forms import NamesAModel
 from judges.models import Extractor, Judge
 from judges.runs.evidence import check_evidence
+from judges.spending_models import SpendingRun
 from llm.models import Prompt
 
 # As in the database.
@@ -228,6 +232,22 @@ class LimitForm(forms.Form):
     most_cost = forms.DecimalField(
         label=_("Pause at a cost of"), required=False, min_value=0, max_digits=12, decimal_places=4
     )
+
+
+def limit_refused() -> str:
+    return gettext("A limit is a number over 0, of tokens a whole one. Nothing was started.")
+
+
+def limits_of(_run: SpendingRun, data: QueryDict) -> dict[str, Any]:
+    """The limits with which a run is resumed.
+
+    Raises:
+        Refused: one is none.
+    """
+    form = LimitForm(data)
+    if not form.is_valid():
+        raise Refused(limit_refused())
+    return dict(form.cleaned_data)
 
 
 class ExtractorForm(NamesAModel):

@@ -17,9 +17,9 @@ from judges.lineage_models import Origin
 from judges.methods import WRITES
 from judges.methods.answers import Why
 from judges.methods.prompting import PromptSpec, load_prompt
+from judges.spending_models import SpendingItem, SpendingRun, spending_constraints
 from judges.trial_models import Trial, TrialItem
 from llm.models import LanguageModel, Prompt
-from llm.prices import Prices
 from work import models as work
 
 __all__ = [
@@ -143,7 +143,7 @@ class Judge(models.Model):
         return load_prompt(self.prompt.text)
 
 
-class Run(work.Run):
+class Run(SpendingRun):
     """One judge over rows of one study."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="runs")
@@ -154,36 +154,18 @@ class Run(work.Run):
         default=False, help_text=_("Extracted lists are read as people have corrected them, where they have.")
     )
 
-    most_tokens = models.PositiveBigIntegerField(
-        null=True, blank=True, help_text=_("The run pauses when it has used so many; empty for no limit.")
-    )
-    most_cost = models.DecimalField(
-        null=True, blank=True, max_digits=12, decimal_places=4,
-        help_text=_("The run pauses when it has cost so much; empty for no limit."),
-    )  # fmt: skip
-    paused = models.BooleanField(default=False, help_text=_("It was stopped by its limit."))
-
     class Meta:
         ordering = ["-started_at"]
         constraints = [
-            models.CheckConstraint(
-                condition=(Q(most_tokens=None) | Q(most_tokens__gte=1)) & (Q(most_cost=None) | Q(most_cost__gt=0)),
-                name="run_may_spend_something",
-            ),
             models.UniqueConstraint(fields=["rater"], condition=Q(state="running"), name="run_one_at_a_time_a_rater"),
-            *work.run_constraints("run"),
+            *spending_constraints("run"),
         ]
 
     def __str__(self) -> str:
         return f"{self.judge} · {self.study}"
 
     def get_state_display(self) -> str:  # type: ignore[no-redef]  # Django makes one where there is none
-        return str(_("paused") if self.paused else self.State(self.state).label)
-
-    @property
-    def prices(self) -> Prices | None:
-        """By which it is counted: those of its model when it was started."""
-        return Prices.stored_as(self.provenance.get("prices"))
+        return self.state_told
 
     def get_absolute_url(self) -> str:
         return reverse("judges:run", args=[self.study.slug, self.pk])
@@ -197,19 +179,16 @@ class Run(work.Run):
         return self.judge.queue
 
 
-class WorkItem(work.Item):
+class WorkItem(SpendingItem):
     """One assignment of a run, on its way through a worker."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="items")
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="work_items")
     cells = models.PositiveIntegerField(default=0)
     unreadable = models.PositiveIntegerField(default=0, help_text=_("Cells whose answer held no verdict."))
-    # Of all attempts, those that failed included. `written`: those of them that the model wrote.
-    tokens = models.PositiveIntegerField(default=0)
     speaks = models.TextField(
         blank=True, help_text=_("The first line of its evidence that seems to speak to whoever labels it.")
     )
-    written = models.PositiveIntegerField(default=0)
 
     class Meta:
         ordering = ["run", "assignment__row__sheet__position", "assignment__row__position", "assignment__repeat"]

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.db.models import Sum
 from django.utils.translation import gettext as _
 
-from judges.models import Run
+from judges.spending_models import SpendingRun
+from llm.engine.prompt import Generated, PromptTooLong, Tokens
 from llm.prices import Spent
 
 
-def spent(run: Run) -> Spent:
+def spent(run: SpendingRun) -> Spent:
     """One query."""
     sums = run.items.aggregate(tokens=Sum("tokens", default=0), written=Sum("written", default=0))
     return Spent(sums["tokens"] - sums["written"], sums["written"], run.prices)
 
 
-def reached(run: Run) -> str | None:
+def reached(run: SpendingRun) -> str | None:
     """The limit that a run has reached, as a sentence; None while there is none. At most one query."""
-    if run.most_tokens is None and run.most_cost is None:
+    if not run.is_limited:
         return None
     used = spent(run)
     if run.most_tokens is not None and used.tokens >= run.most_tokens:
@@ -33,3 +36,26 @@ def reached(run: Run) -> str | None:
             "used": f"{used.cost:.4f}",
         }
     return None
+
+
+def written_in(answers: Sequence[Generated | PromptTooLong]) -> int:
+    """The tokens of these answers, where they were counted."""
+    return sum(answer.tokens or 0 for answer in answers if isinstance(answer, Generated))
+
+
+def even_shares(n: int, of: Sequence[object]) -> list[int]:
+    """A number in even parts for those that are something; the others have none of it."""
+    asking = [place for place, one in enumerate(of) if one]
+    parts = [0] * len(of)
+    for turn, place in enumerate(asking):
+        parts[place] = n // len(asking) + (turn < n % len(asking))
+    return parts
+
+
+def divided(fed: int, told: int, answers: Sequence[Sequence[Generated | PromptTooLong]]) -> list[Tokens]:
+    """The tokens of a call in which several items were answered, by item. `fed`: all of them; `told`: those of them
+    that a backend says it has written; each item has what its answers have, or where nobody counted an even share."""
+    counted = [written_in(of_item) for of_item in answers]
+    written = counted if any(counted) else even_shares(told, answers)
+    read = even_shares(max(fed - sum(written), 0), answers)
+    return [Tokens(read=n_read, written=n_written) for n_read, n_written in zip(read, written, strict=True)]

@@ -22,6 +22,7 @@ from annotation.actions import Refused
 from annotation.models import Label, Role, Study
 from annotation.people.access import AppRequest, for_roles
 from judges import actions, calibration_views, doors, estimating, extraction_queries, trying
+from judges.extraction.estimating import estimate as estimate_extraction
 from judges.forms import CellForm, ExtractorForm, JudgeForm, NameForm, TrialForm
 from judges.lineage_views import piece as lineage_piece
 from judges.methods import Method, placeholders
@@ -235,6 +236,8 @@ def extractor(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     context = {
         **_page_of(study, found, "extractor"),
         "line": lines[0] if lines else None,
+        "estimate": estimate_extraction(study, found),
+        "currency": found.model.prices.currency if found.model and found.model.prices else "",
         "lists": found.extractions.count(),
         "judges": list(found.judges.values_list("name", flat=True)),
     }

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -19,7 +19,7 @@ from annotation.people.access import AppRequest, for_roles
 from annotation.views.runs import RunPages
 from judges import actions, correcting, extraction_queries, queries, spending
 from judges.extraction import extracting
-from judges.forms import LimitForm, StartForm
+from judges.forms import LimitForm, StartForm, limit_refused, limits_of
 from judges.methods import SCORES
 from judges.models import Extraction, ExtractionRun, Extractor, Judge, Run
 from judges.runs import evidence
@@ -75,14 +75,18 @@ def start(request: AppRequest, study: Study, pk: int) -> HttpResponse:
 def _refused(form: LimitForm) -> str:
     if "repeats" in form.errors:
         return _("How often a judge labels each row is a whole number. Nothing was started.")
-    return _("A limit is a number over 0, of tokens a whole one. Nothing was started.")
+    return limit_refused()
 
 
 @require_POST
 @for_roles(Role.MANAGER)
 def start_extraction(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     extractor = get_object_or_404(Extractor.objects.select_related("model"), pk=pk)
-    return _started(request, study, partial(actions.start_extraction, extractor=extractor))
+    form = LimitForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _refused(form))
+        return redirect("judges:runs", study.slug)
+    return _started(request, study, partial(actions.start_extraction, extractor=extractor, **form.cleaned_data))
 
 
 def _started(request: AppRequest, study: Study, begin: Callable[..., Run | ExtractionRun]) -> HttpResponse:
@@ -122,18 +126,11 @@ def _help_of(run: Run) -> str:
     return registry.class_of(run.judge.model.backend).help
 
 
-def _limits(run: Run, data: QueryDict) -> dict[str, Any]:
-    """The limits with which a run is resumed."""
-    form = LimitForm(data)
-    if not form.is_valid():
-        raise Refused(_("A limit is a number over 0, of tokens a whole one. Nothing was started."))
-    return dict(form.cleaned_data)
-
-
 def _of_extractor(run: ExtractionRun) -> dict[str, Any]:
     return {
         "tool": run.extractor,
         "progress": work.progress(run),
+        "spent": spending.spent(run),
         "given": extraction_queries.given(run),
         "errors": [one for one in extraction_queries.errors(run.study) if one.extractor == run.extractor],
         "documents": extraction_queries.documents_of(run),
@@ -147,7 +144,7 @@ JUDGING = RunPages(
     context=_of_judge,
     cancel=actions.cancel_run,
     resume=actions.resume_run,
-    resumed_with=_limits,
+    resumed_with=limits_of,
 )
 EXTRACTING = RunPages(
     template="judges/extraction.html",
@@ -156,6 +153,7 @@ EXTRACTING = RunPages(
     context=_of_extractor,
     cancel=actions.cancel_extraction,
     resume=actions.resume_extraction,
+    resumed_with=limits_of,
 )
 
 

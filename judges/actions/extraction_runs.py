@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from django.db import transaction
-from django.db.models import Count
 from django.utils.translation import gettext as _
 
 from annotation.actions import Refused, note_key, refuse_while_shown
 from annotation.models import Row, Study, User
 from annotation.queries.schemes import block_kinds
+from judges import extraction_queries
+from judges.actions.spending import raise_limits, refuse_limits, stored_prices
 from judges.extraction import extracting, prompts
 from judges.methods import prompting
-from judges.models import Extraction, ExtractionItem, ExtractionRun, Extractor, Judge
+from judges.models import ExtractionItem, ExtractionRun, Extractor, Judge
 from judges.runs import evidence, labelling
 from llm.actions import store_model as model_of
 from llm.backends.base import BackendError
@@ -57,35 +60,49 @@ def create_extractor(
 
 
 @transaction.atomic
-def start_extraction(*, study: Study, extractor: Extractor, by: User | None, enqueue: bool = True) -> ExtractionRun:
+def start_extraction(
+    *,
+    study: Study,
+    extractor: Extractor,
+    by: User | None,
+    most_tokens: int | None = None,
+    most_cost: Decimal | None = None,
+    enqueue: bool = True,
+) -> ExtractionRun:
     """Let an extractor take its lists out of all documents of the study where it has not done so yet.
 
-    `enqueue` False leaves the work to the caller (`work.actions.take_up`); workers take it over if that goes silent.
+    `most_tokens`, `most_cost`: where the run pauses. `enqueue` False leaves the work to the caller
+    (`work.actions.take_up`); workers take it over if that goes silent.
 
     Raises:
-        Refused: it is at work already, nothing is left for it, or its model or parser is missing.
+        Refused: it is at work already, nothing is left for it, its model or parser is missing, or a limit is none.
     """
     Study.objects.select_for_update().get(pk=study.pk)  # of two starts at once, the second sees the first
     _refuse_if_at_work(study, extractor)
+    prices = extractor.model.prices if extractor.model is not None else None
+    refuse_limits(prices, most_tokens=most_tokens, most_cost=most_cost)
     refuse_while_shown(study.pk)
     try:
         extracting.check_extractor(extractor)
     except BackendError as error:
         raise Refused(str(error)) from error
-    rows = Row.objects.filter(sheet__study=study, withdrawn_at=None)
-    if not rows.exists():
+    if not Row.objects.filter(sheet__study=study, withdrawn_at=None).exists():
         raise Refused(_("There are no documents here yet. Import them first."))
-    kinds = evidence.kinds_of(extractor)
-    taken = Extraction.objects.filter(extractor=extractor, row__sheet__study=study, kind__in=kinds)
-    whole = taken.values("row").annotate(n=Count("pk")).filter(n=len(kinds)).values("row")
-    left = list(rows.exclude(pk__in=whole).values_list("pk", flat=True))
+    left = list(extraction_queries.rows_left(study, extractor).values_list("pk", flat=True))
     if not left:
         raise Refused(_("“%(extractor)s” has been at all documents already.") % {"extractor": extractor.name})
     run = ExtractionRun.objects.create(
         study=study,
         extractor=extractor,
         started_by=by,
-        provenance={**(evidence.record_of(extractor) or {}), "prompt": extractor.prompt, "workers": []},
+        most_tokens=most_tokens,
+        most_cost=most_cost,
+        provenance={
+            **(evidence.record_of(extractor) or {}),
+            "prompt": extractor.prompt,
+            **stored_prices(prices),
+            "workers": [],
+        },
     )
     note_key(model=extractor.model, study=study, by=by)
     work.start(run, [ExtractionItem(run=run, row_id=pk) for pk in left], enqueue=enqueue)
@@ -104,13 +121,17 @@ def cancel_extraction(*, run: ExtractionRun) -> None:
 
 
 @transaction.atomic
-def resume_extraction(*, run: ExtractionRun, enqueue: bool = True) -> None:
-    """Go on with the documents that are left, failed ones included. `enqueue`: as for `start_extraction`.
+def resume_extraction(
+    *, run: ExtractionRun, most_tokens: int | None = None, most_cost: Decimal | None = None, enqueue: bool = True
+) -> None:
+    """Go on with the documents that are left, failed ones included. `enqueue`: as for `start_extraction`;
+    `most_tokens`, `most_cost`: limits in the place of those that it has, which stay where None is given.
 
     Raises:
-        Refused: nothing is left, or another run of the extractor is at work.
+        Refused: nothing is left, another run of the extractor is at work, or the run has spent what it may.
     """
     Study.objects.select_for_update().get(pk=run.study_id)
     _refuse_if_at_work(run.study, run.extractor)
+    raise_limits(run, most_tokens=most_tokens, most_cost=most_cost)
     if not work.resume(run, enqueue=enqueue):
         raise Refused(_("Nothing is left to do in this run."))

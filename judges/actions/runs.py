@@ -12,9 +12,8 @@ from django.utils.translation import gettext as _
 from annotation import actions as annotating
 from annotation.actions import Refused, refuse_while_shown
 from annotation.models import Assignment, Rater, Row, Sheet, Study, User
-from judges import spending
 from judges.actions.creating import refuse_elsewhere
-from judges.actions.spending import refuse_limits
+from judges.actions.spending import raise_limits, refuse_limits, stored_prices
 from judges.actions.work import JUDGING
 from judges.methods import prompting
 from judges.models import Judge, Run, WorkItem
@@ -108,7 +107,7 @@ def start_run(
             **labelling.offer_of(judge, study.scheme.parsed),
             **labelling.nearest_of(judge),
             **_writing(judge),
-            **({"prices": prices.stored()} if prices else {}),
+            **stored_prices(prices),
             "workers": [],
         },
     )
@@ -201,13 +200,7 @@ def resume_run(
     """
     refuse_elsewhere(run.judge, run.study)
     _only_run_of(_rater_of(run.study, run.judge))
-    refuse_limits(run.prices, most_tokens=most_tokens, most_cost=most_cost)
-    run.most_tokens = run.most_tokens if most_tokens is None else most_tokens
-    run.most_cost = run.most_cost if most_cost is None else most_cost
-    if (reached := spending.reached(run)) is not None:
-        raise Refused(_("%(reached)s Resume it with a higher limit.") % {"reached": reached})
-    run.paused = False
-    run.save(update_fields=["most_tokens", "most_cost", "paused"])
+    raise_limits(run, most_tokens=most_tokens, most_cost=most_cost)
     if not work.resume(run, enqueue=enqueue):
         raise Refused(_("Nothing is left to do in this run."))
     left = Assignment.objects.filter(work_items__run=run, work_items__state=WorkItem.State.QUEUED)

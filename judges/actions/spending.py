@@ -1,20 +1,23 @@
-"""What a run spends: tokens are counted whatever becomes of a row, and a run that reached its limit pauses."""
+"""What a run spends: tokens are counted whatever becomes of an item, and a run that reached its limit pauses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F
+from django.db.models.expressions import CombinedExpression
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.actions import Refused
 from judges import spending
-from judges.models import Run, WorkItem
-from llm.engine.prompt import OnProgress, Tokens
+from judges.spending_models import SpendingItem, SpendingRun
+from llm.engine.prompt import Tokens
+from llm.prices import Prices
 from work.actions import Held
 from work.outcomes import GiveUp
 from work.states import RunState
@@ -22,7 +25,7 @@ from work.states import RunState
 LONGEST = Decimal(99_999_999)
 
 
-def refuse_limits(run_prices: object, *, most_tokens: int | None, most_cost: Decimal | None) -> None:
+def refuse_limits(run_prices: Prices | None, *, most_tokens: int | None, most_cost: Decimal | None) -> None:
     """Raises Refused for a limit that is none, or of money where nothing has a price."""
     if most_tokens is not None and not 1 <= most_tokens <= LONGEST * 1000:
         raise Refused(_("A limit of tokens is a whole number from 1 on."))
@@ -34,8 +37,28 @@ def refuse_limits(run_prices: object, *, most_tokens: int | None, most_cost: Dec
         raise Refused(_("A limit of money is a number over 0."))
 
 
-def pause_if_spent(run: Run) -> None:
-    """Stop a run that has reached its limit; the rows that others have begun are finished.
+def stored_prices(prices: Prices | None) -> dict[str, Any]:
+    """For the record of a run: what `SpendingRun.prices` reads."""
+    return {"prices": prices.stored()} if prices else {}
+
+
+def raise_limits(run: SpendingRun, *, most_tokens: int | None, most_cost: Decimal | None) -> None:
+    """Before a run is resumed: limits in the place of those that it has, which stay where None is given.
+
+    Raises:
+        Refused: such a limit is none, or the run has spent what it may.
+    """
+    refuse_limits(run.prices, most_tokens=most_tokens, most_cost=most_cost)
+    run.most_tokens = run.most_tokens if most_tokens is None else most_tokens
+    run.most_cost = run.most_cost if most_cost is None else most_cost
+    if (reached := spending.reached(run)) is not None:
+        raise Refused(_("%(reached)s Resume it with a higher limit.") % {"reached": reached})
+    run.paused = False
+    run.save(update_fields=["most_tokens", "most_cost", "paused"])
+
+
+def pause_if_spent(run: SpendingRun) -> None:
+    """Stop a run that has reached its limit; what others have begun is finished.
 
     Raises:
         GiveUp: it had.
@@ -44,25 +67,43 @@ def pause_if_spent(run: Run) -> None:
     if (reached := spending.reached(run)) is None:
         return
     with transaction.atomic():
-        Run.objects.filter(pk=run.pk, state=RunState.RUNNING).update(
+        type(run)._default_manager.filter(pk=run.pk, state=RunState.RUNNING).update(
             state=RunState.CANCELLED, paused=True, ended_at=timezone.now(), error=reached
         )
     raise GiveUp
 
 
+class Counter:
+    """What is told of the calls of a backend for one item, and goes on to the item's holder."""
+
+    def __init__(self, held: Held[Any]) -> None:
+        self._held = held
+        self.tokens = self.written = 0
+
+    def __call__(self, fed: int, done: int) -> None:
+        self.tokens, self.written = int(fed), fed.written if isinstance(fed, Tokens) else 0
+        self._held.beat(fed, done)
+
+    def counted(self, written: int) -> None:
+        """The tokens of the answers: of a backend that counts all alike, what it wrote. Each was fed to it once
+        more."""
+        if not self.written:
+            self.written = min(written, self.tokens)
+
+    @property
+    def added(self) -> dict[str, CombinedExpression]:
+        """For the end of the item: the numbers of all its attempts."""
+        return {"tokens": F("tokens") + self.tokens, "written": F("written") + self.written}
+
+
 @contextmanager
-def counted(held: Held[WorkItem]) -> Iterator[OnProgress]:
-    """`held.beat`, with an ear for the tokens: where the row fails, those that it took are written to its item."""
-    tokens, written = 0, 0
-
-    def beat(fed: int, done: int) -> None:
-        nonlocal tokens, written
-        tokens, written = int(fed), fed.written if isinstance(fed, Tokens) else 0
-        held.beat(fed, done)
-
+def counted(held: Held[Any]) -> Iterator[Counter]:
+    """`held.beat`, with an ear for the tokens: where the item fails, those that it took are written to it."""
+    counter = Counter(held)
     try:
-        yield beat
+        yield counter
     except BaseException:
-        if tokens:
-            WorkItem.objects.filter(pk=held.item.pk).update(tokens=F("tokens") + tokens, written=F("written") + written)
+        if counter.tokens:
+            item: SpendingItem = held.item
+            type(item)._default_manager.filter(pk=item.pk).update(**counter.added)
         raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +21,7 @@ from judges.extraction.answers import ExtractionRefused, Item, Repair, Shape
 from judges.models import Extractor
 from llm import registry
 from llm.backends.base import Backend, BackendError, Use
-from llm.engine.prompt import OnProgress, PromptTooLong, Sampling
+from llm.engine.prompt import Generated, PromptTooLong, Sampling
 
 # How each repair is told to people.
 REPAIRS: dict[str, str | Promise] = {
@@ -84,22 +84,44 @@ def check_extractor(extractor: Extractor) -> None:
         )
 
 
-def extract(
-    extractor: Extractor, row: Row, backend: Backend | None, on_progress: OnProgress | None = None
-) -> list[Taken]:
-    """The lists of one document, each with its items or why there are none.
+@dataclass(frozen=True)
+class Asked:
+    """What a model is asked about one document: a prompt for each list; or, where it need not be asked, `taken`."""
 
-    Raises:
-        BackendError: the model is missing or broken.
-        Whatever `on_progress` raises.
-    """
-    if extractor.kind == Extractor.Kind.PARSER:
-        return _by_parser(extractor, row)
-    assert backend is not None
-    return _by_model(extractor, row, backend, on_progress)
+    prompts: Mapping[str, str]
+    lines: Sequence[str] = ()
+    taken: Sequence[Taken] = ()
 
 
-def _by_parser(extractor: Extractor, row: Row) -> list[Taken]:
+def asked_of(extractor: Extractor, row: Row) -> Asked:
+    """What an extractor with a model asks about one document."""
+    prompt = extractor.parsed_prompt
+    if not any(block.kind != HEADING for block in row.blocks):
+        return Asked({}, taken=[Taken(kind, refused=_("The document has no text.")) for kind in prompt.lists])
+    page, html = doors.page_of(row), []
+    if any("html" in prompts.sources(prompt, kind) for kind in prompt.lists):
+        html = doors.html_of(row)
+        if not html:
+            refused = _("There is no saved page behind this row, and the prompt reads its HTML.")
+            return Asked({}, taken=[Taken(kind, refused=refused) for kind in prompt.lists])
+    return Asked(
+        {
+            kind: prompts.request(prompt, kind, title=row.title, blocks=row.blocks, page=page, html=html)
+            for kind in prompt.lists
+        },
+        [row.title, *(block.text for block in row.blocks), *page],
+    )
+
+
+def sampling_of(extractor: Extractor) -> Sampling:
+    """How its prompts are answered. Asked in plain form, a model that has finished a list goes on with something else;
+    there the end of a list is the answer's. One sampling for all lists, so that they are written together."""
+    ends = () if extractor.chat_template else tuple(f"</{kind}s>" for kind in extractor.parsed_prompt.lists)
+    return Sampling(max_new_tokens=extractor.max_new_tokens, stop=ends)
+
+
+def by_parser(extractor: Extractor, row: Row) -> list[Taken]:
+    """The lists of one document that its own data state, each with its items or why there are none."""
     parser = doors.parser(extractor.parser)
     assert parser is not None
     try:
@@ -118,38 +140,22 @@ def _by_parser(extractor: Extractor, row: Row) -> list[Taken]:
     return taken
 
 
-def _by_model(
-    extractor: Extractor, row: Row, backend: Backend, on_progress: Callable[[int, int], None] | None
-) -> list[Taken]:
+def by_model(extractor: Extractor, row: Row, asked: Asked, written: Sequence[Generated | PromptTooLong]) -> list[Taken]:
+    """The lists of one document, read of what a model wrote to each prompt."""
     prompt = extractor.parsed_prompt
-    if not any(block.kind != HEADING for block in row.blocks):
-        return [Taken(kind, refused=_("The document has no text.")) for kind in prompt.lists]
-    page, html = doors.page_of(row), []
-    if any("html" in prompts.sources(prompt, kind) for kind in prompt.lists):
-        html = doors.html_of(row)
-        if not html:
-            refused = _("There is no saved page behind this row, and the prompt reads its HTML.")
-            return [Taken(kind, refused=refused) for kind in prompt.lists]
-    requests = {
-        kind: prompts.request(prompt, kind, title=row.title, blocks=row.blocks, page=page, html=html)
-        for kind in prompt.lists
-    }
-    sampling = Sampling(max_new_tokens=extractor.max_new_tokens)
-    written = backend.generate(list(requests.values()), sampling, on_progress)
-    lines = [row.title, *(block.text for block in row.blocks), *page]
-    taken = []
-    for (kind, request), answer in zip(requests.items(), written, strict=True):
+    taken = list(asked.taken)
+    for (kind, request), answer in zip(asked.prompts.items(), written, strict=True):
         if isinstance(answer, PromptTooLong):
             taken.append(Taken(kind, refused=str(answer)))
             continue
         shape = prompts.shape(kind, prompt.lists[kind])
-        raw = storable(answer.text)
+        raw = storable(answer.text + answer.stop)
         try:
             read = answers.read(_answer(raw, request, shape, in_turns=extractor.chat_template), shape)
         except ExtractionRefused as refused:
             taken.append(Taken(kind, raw=raw, refused=str(refused)))
             continue
-        nowhere = prompts.unsupported(read.items, lines, language=row.language or "en")
+        nowhere = prompts.unsupported(read.items, asked.lines, language=row.language or "en")
         echoed = prompts.echoes(read.items, nowhere, prompt.lists[kind].ask, language=row.language or "en")
         items = [
             {"fields": item, "unsupported": missing}

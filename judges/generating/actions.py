@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import NamedTuple
 
 from django.db import transaction
@@ -12,14 +13,17 @@ from django.utils.translation import gettext_lazy
 
 from annotation.actions import Refused, note_key, refuse_while_shown
 from annotation.models import Study, User
+from judges.actions import spending
+from judges.actions.spending import raise_limits, refuse_limits, stored_prices
 from judges.actions.work import loaded, telling_of_backends
 from judges.generating import planning, queries
 from judges.generating.planning import PlanRefused, Wanted
 from judges.models import GenerationItem, GenerationRun
+from judges.spending import divided, written_in
 from llm import actions as llm
 from llm import registry
 from llm.backends.base import BackendError, Use
-from llm.engine.prompt import Generated, PromptTooLong
+from llm.engine.prompt import Generated, PromptTooLong, Tokens
 from llm.models import Generation, LanguageModel
 from work import actions as work
 from work.actions import Held
@@ -36,21 +40,25 @@ def start(
     answer: str = "",
     only_missing: bool = False,
     by: User | None,
+    most_tokens: int | None = None,
+    most_cost: Decimal | None = None,
     enqueue: bool = True,
 ) -> list[GenerationRun]:
     """Let models write texts for rows of a study, a run each; `answer` as for `queries.names_of`. `only_missing`: each
-    for those rows alone for which it was not asked for a text yet.
+    for those rows alone for which it was not asked for a text yet. `most_tokens`, `most_cost`: where each run pauses.
 
     `enqueue` False leaves the work to the caller (`work.actions.take_up`); workers take it over if that goes silent.
 
     Raises:
-        Refused: no model or name, texts that would be the same again or too many, a model that could never write.
+        Refused: no model or name, texts that would be the same again or too many, a model that could never write, or a
+            limit that is none.
     """
     if not models:
         raise Refused(_("Choose a model."))
     refuse_while_shown(study.pk)
     runs = []
     for model in models:
+        refuse_limits(model.prices, most_tokens=most_tokens, most_cost=most_cost)
         names = queries.names_of(study, answer=answer, without=model if only_missing else None)
         try:
             texts = planning.texts(names, wanted)
@@ -63,7 +71,9 @@ def start(
             model=model,
             started_by=by,
             request=_request(wanted, answer, model, chat_form),
-            provenance={"workers": []},
+            most_tokens=most_tokens,
+            most_cost=most_cost,
+            provenance={**stored_prices(model.prices), "workers": []},
         )
         generations = Generation.objects.bulk_create(
             Generation(
@@ -132,7 +142,7 @@ def write_again(*, item: GenerationItem, by: User | None, enqueue: bool = True) 
         model=first.model,
         started_by=by,
         request={**item.run.request, "again": first.pk, "together": False},
-        provenance={"workers": []},
+        provenance={**stored_prices(first.model.prices), "workers": []},
     )
     fields = ("model", "prompt", "input", "asked", "chat_template", "temperature", "seed", "max_new_tokens")
     again = Generation.objects.create(same_as=first, **{name: getattr(first, name) for name in fields})
@@ -150,14 +160,18 @@ def cancel(*, run: GenerationRun) -> None:
 
 
 @transaction.atomic
-def resume(*, run: GenerationRun, enqueue: bool = True) -> None:
-    """Go on with the texts that are left, failed ones included. `enqueue`: as for `start`.
+def resume(
+    *, run: GenerationRun, most_tokens: int | None = None, most_cost: Decimal | None = None, enqueue: bool = True
+) -> None:
+    """Go on with the texts that are left, failed ones included. `enqueue`: as for `start`; `most_tokens`, `most_cost`:
+    limits in the place of those that it has, which stay where None is given.
 
     Raises:
-        Refused: nothing is left, or it is at work.
+        Refused: nothing is left, it is at work, or it has spent what it may.
     """
     if GenerationRun.objects.select_for_update().get(pk=run.pk).is_running:
         raise Refused(_("It is at work already."))
+    raise_limits(run, most_tokens=most_tokens, most_cost=most_cost)
     if not work.resume(run, enqueue=enqueue):
         raise Refused(_("Nothing is left to do in this run."))
 
@@ -170,24 +184,28 @@ def write(held: Held[GenerationItem]) -> None:
     item, generation = held.item, held.item.generation
     if item.row.withdrawn_at:
         raise NotWanted
-    with telling_of_backends():
+    spending.pause_if_spent(item.run)
+    with telling_of_backends(), spending.counted(held) as counter:
         backend = llm.backend_of(generation)
         identity = loaded(held, backend)
         held.note_worker(identity)
         try:
             if isinstance(held.found, _Answer):
+                counter(held.found.tokens, 1)
                 llm.filled(generation, held.found.answer, seconds=held.found.seconds)
             else:
-                llm.write(generation, backend, held.beat)
+                llm.write(generation, backend, counter)
+                counter.counted(generation.tokens or 0)
         except PromptTooLong as too_long:
             raise ItemFailed(str(too_long)) from too_long
-    with held.finishing():
-        llm.store_text(generation, identity=identity)
+        with held.finishing(**counter.added):
+            llm.store_text(generation, identity=identity)
 
 
 class _Answer(NamedTuple):
     answer: Generated | PromptTooLong
     seconds: float
+    tokens: Tokens
 
 
 def write_together(helds: Sequence[Held[GenerationItem]]) -> None:
@@ -195,14 +213,20 @@ def write_together(helds: Sequence[Held[GenerationItem]]) -> None:
     due = [held for held in helds if not held.item.row.withdrawn_at]
     backend = llm.backend_of(due[0].item.generation)
     loaded(helds[0], backend)
-    answers, seconds = llm.write_together([held.item.generation for held in due], backend, helds[0].beat)
-    for held, answer in zip(due, answers, strict=True):
-        held.found = _Answer(answer, seconds)
+    with spending.counted(helds[0]) as counter:
+        answers, seconds = llm.write_together([held.item.generation for held in due], backend, counter)
+        counter.counted(written_in(answers))
+    tokens = divided(counter.tokens, counter.written, [[answer] for answer in answers])
+    for held, answer, of_it in zip(due, answers, tokens, strict=True):
+        held.found = _Answer(answer, seconds, of_it)
 
 
 def _together(run: GenerationRun) -> int:
+    """A run with a limit has one text after the other written, so that it stops at it."""
+    if run.is_limited or not run.request.get("together"):
+        return 1
     try:
-        return registry.class_of(run.model.backend).together if run.request.get("together") else 1
+        return registry.class_of(run.model.backend).together
     except BackendError:
         return 1
 

@@ -17,10 +17,12 @@ from annotation.api.core import study_of, user_of
 from annotation.api.runs import RunDoor
 from annotation.api.serializers import MAX_ID, RefusalSerializer
 from annotation.models import Role, Study
+from judges import spending
 from judges.generating import actions, queries
 from judges.generating.forms import shipped_types
 from judges.generating.planning import MOST_A_TYPE, Wanted
 from judges.models import GenerationItem, GenerationRun
+from judges.spending_api import SpentSerializer
 from llm.generating import wordings
 from llm.generating.wordings import PromptType, WordingsRefused
 from llm.models import LanguageModel
@@ -41,6 +43,7 @@ class GenerationRunSerializer(RunFields):
 
 class GenerationDetailSerializer(GenerationRunSerializer):
     progress = ProgressFields()
+    spent = SpentSerializer()
     signs = serializers.DictField(
         child=serializers.IntegerField(), help_text=_("Texts by what may be wrong with them.")
     )
@@ -110,7 +113,7 @@ _ASKED = ("per_type", "temperature", "max_new_tokens", "seed", "chat_template", 
 
 
 def _whole(run: Any) -> Any:
-    written = queries.written(run)
+    written, run.spent = queries.written(run), spending.spent(run)
     run.progress, run.cut = work.progress(run), written.cut
     run.signs = {str(sign): n for sign, n in written.signs.items()}
     return run

@@ -4,11 +4,13 @@ from pathlib import Path
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from annotation.forms.many import ManyField
 from annotation.models import Study
 from judges import doors
+from judges.forms import LimitForm
 from judges.generating import queries
 from judges.generating.planning import MOST_A_TYPE, PlanRefused, Wanted
 from judges.methods import Method
@@ -35,7 +37,7 @@ def shipped_types(study: Study) -> list[PromptType]:
     return [each for file in files for each in _read(file)]
 
 
-class GenerationForm(forms.Form):
+class GenerationForm(LimitForm):
     """Texts that models shall write for the rows of a study."""
 
     answer = forms.ChoiceField(label=_("For"), required=False)
@@ -103,6 +105,15 @@ class GenerationForm(forms.Form):
             ("", _("all %(rows)s") % {"rows": words.rows}),
             *queries.answers_of(study.scheme.parsed),
         ]
+        self.fields["most_tokens"].help_text = _(
+            "Of each run; empty for no limit. A text that was begun is finished, one is written after the other, and a "
+            "paused run can be resumed with a higher limit."
+        )
+        self.fields["most_cost"].label = _("Pause at a cost of, in %(currency)s") % {
+            "currency": settings.PALATE_CURRENCY
+        }
+        if not any(model.prices for model in queries.generators()):
+            del self.fields["most_cost"]
         self.fields["types"].choices = [(key, each.title) for key, each in self.shipped.items()]  # type: ignore[attr-defined]
         if not self.shipped:
             del self.fields["types"]

@@ -7,11 +7,12 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Row, Study
+from judges.spending_models import SpendingItem, SpendingRun, spending_constraints
 from llm.models import Generation, LanguageModel
 from work import models as work
 
 
-class GenerationRun(work.Run):
+class GenerationRun(SpendingRun):
     """Texts by one model for rows of one study, as they were asked for together."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="generation_runs")
@@ -20,10 +21,13 @@ class GenerationRun(work.Run):
 
     class Meta:
         ordering = ["-started_at", "-pk"]
-        constraints = [*work.run_constraints("generation_run")]
+        constraints = [*spending_constraints("generation_run")]
 
     def __str__(self) -> str:
         return f"{self.maker} · {self.study}"
+
+    def get_state_display(self) -> str:  # type: ignore[no-redef]  # Django makes one where there is none
+        return self.state_told
 
     def get_absolute_url(self) -> str:
         return reverse("judges:generation", args=[self.study.slug, self.pk])
@@ -37,7 +41,7 @@ class GenerationRun(work.Run):
         return self.model.queue
 
 
-class GenerationItem(work.Item):
+class GenerationItem(SpendingItem):
     """One text of a run, on its way through a worker."""
 
     run = models.ForeignKey(GenerationRun, models.CASCADE, related_name="items")

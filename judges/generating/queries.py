@@ -14,10 +14,13 @@ from annotation.deriving.making import SourceText
 from annotation.deriving.queries import chosen
 from annotation.models import Row, Study
 from annotation.scheme.spec import SchemeSpec
+from judges.estimating import LETTERS_A_TOKEN
 from judges.generating.planning import Named, Wanted
 from judges.models import GenerationItem, GenerationRun
-from llm.generating import signs
+from llm.generating import signs, wordings
+from llm.generating.wordings import NAME
 from llm.models import Generation, LanguageModel
+from llm.prices import Spent
 from work import queries as work
 from work.queries import whole_seconds
 from work.states import ItemState
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 
 # Texts of a model that say how fast it writes: the last ones.
 _PACE_OF = 50
+# Names whose prompts say how much is read.
+_LOOKED_AT = 40
 
 
 # --- before a run -----------------------------------------------------------------------------------------------------
@@ -85,29 +90,53 @@ def generators(models: QuerySet[LanguageModel] | None = None) -> QuerySet[Langua
 
 
 @dataclass(frozen=True)
+class ModelEstimate:
+    """What the run of one model will take. `time`: at the pace of its last texts, None before its first; `spent`: what
+    is read, about, and what is written, at most."""
+
+    model: LanguageModel
+    time: timedelta | None
+    spent: Spent
+
+
+@dataclass(frozen=True)
 class Estimate:
-    """What a run will take. Tokens at most; `by_model`: seconds at the pace of a model's last texts, None before its
-    first."""
+    """What the runs will take."""
 
     names: int
     texts: int
-    tokens: int
-    by_model: tuple[tuple[LanguageModel, timedelta | None], ...]
+    by_model: tuple[ModelEstimate, ...]
     several_wordings: bool
 
     @property
-    def texts_a_model(self) -> int:
-        return self.texts // max(1, len(self.by_model))
+    def tokens(self) -> int:
+        """That are written, at most."""
+        return sum(each.spent.written for each in self.by_model)
+
+    @property
+    def read(self) -> int:
+        return sum(each.spent.read for each in self.by_model)
 
 
-def estimate(*, names: int, models: Sequence[LanguageModel], wanted: Wanted) -> Estimate:
-    """One query a model."""
-    a_model = names * len(wanted.types) * wanted.per_type
+def estimate(*, names: Sequence[Named], models: Sequence[LanguageModel], wanted: Wanted) -> Estimate:
+    """One query a model. What is read goes by the letters of the prompts of some names."""
+    a_model = len(names) * len(wanted.types) * wanted.per_type
+    some = names[:: max(1, len(names) // _LOOKED_AT)][:_LOOKED_AT]
+    letters = sum(
+        len(wordings.fill(of_type.wording(number), {**each.facets, NAME: each.name}))
+        for each in some
+        for of_type in wanted.types
+        for number in range(wanted.per_type)
+    )
+    read = round(letters / LETTERS_A_TOKEN * len(names) / len(some)) if some else 0
+    written = a_model * wanted.max_new_tokens
     return Estimate(
-        names=names,
+        names=len(names),
         texts=a_model * len(models),
-        tokens=a_model * len(models) * wanted.max_new_tokens,
-        by_model=tuple((model, _takes(model, a_model, wanted.max_new_tokens)) for model in models),
+        by_model=tuple(
+            ModelEstimate(model, _takes(model, a_model, wanted.max_new_tokens), Spent(read, written, model.prices))
+            for model in models
+        ),
         several_wordings=all(len(each.wordings) >= wanted.per_type for each in wanted.types),
     )
 

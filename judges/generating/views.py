@@ -20,6 +20,8 @@ from annotation.exchange.tables import safe_cell
 from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.views.runs import RunPages
+from judges import spending
+from judges.forms import limits_of
 from judges.generating import actions, queries, signs_told
 from judges.generating.forms import GenerationForm, ModelForm
 from judges.models import GenerationItem, GenerationRun
@@ -50,7 +52,13 @@ def new(request: AppRequest, study: Study) -> HttpResponse:
         data = form.cleaned_data
         try:
             started = actions.start(
-                study=study, models=data["models"], wanted=data["wanted"], answer=data["answer"], by=request.user
+                study=study,
+                models=data["models"],
+                wanted=data["wanted"],
+                answer=data["answer"],
+                most_tokens=data["most_tokens"],
+                most_cost=data.get("most_cost"),
+                by=request.user,
             )
         except Refused as refused:
             form.add_error(None, str(refused))
@@ -69,7 +77,7 @@ def estimate(request: AppRequest, study: Study) -> HttpResponse:
     if form.is_valid():
         data = form.cleaned_data
         names = queries.names_of(study, answer=data["answer"])
-        context["estimate"] = queries.estimate(names=len(names), models=data["models"], wanted=data["wanted"])
+        context["estimate"] = queries.estimate(names=names, models=data["models"], wanted=data["wanted"])
         context["wanted"] = data["wanted"]
     return render(request, "judges/_estimate.html", context)
 
@@ -94,6 +102,7 @@ def _of_run(run: GenerationRun) -> dict[str, Any]:
     return {
         "progress": work.progress(run),
         "written": written,
+        "spent": spending.spent(run),
         "signs": [(sign, signs_told.told(sign), n) for sign, n in written.signs.items()],
         "last": queries.last_written(run, _LAST),
         "types": run.request.get("types", []),
@@ -107,6 +116,7 @@ GENERATING = RunPages(
     context=_of_run,
     cancel=actions.cancel,
     resume=actions.resume,
+    resumed_with=limits_of,
 )
 
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from judges.methods.answers import Scores, Why, without_thoughts
 
-__all__ = ["Criterion", "Scores", "Unreadable", "Verdict", "Why", "opening", "read", "request", "request_all"]
+__all__ = ["Criterion", "Scores", "Unreadable", "Verdict", "Why", "ends", "opening", "read", "request", "request_all"]
 
 
 @dataclass(frozen=True)
@@ -91,13 +91,22 @@ def _meanings(criterion: Criterion) -> list[str]:
     return [f"{number} = {meaning}" for number, meaning in sorted(criterion.ratings.items()) if meaning]
 
 
+PLACE = "<rating>"  # in the form that a model is shown
+
+
 def _form(criterion: Criterion) -> list[str]:
-    return [f"{criterion.name}: <rating>", "Reason: <brief reason>"]
+    return [f"{criterion.name}: {PLACE}", "Reason: <brief reason>"]
 
 
 def opening(criterion: Criterion) -> str:
     """What a plain prompt ends in, so that a model which only continues texts continues with the rating."""
     return f"{criterion.name}:"
+
+
+def ends(criteria: Sequence[Criterion]) -> tuple[str, ...]:
+    """Where the answer to a plain prompt ends, whose model goes on when it has answered: a single verdict at the first
+    empty line, as its reason does; several where the first of them begins again."""
+    return ("\n\n",) if len(criteria) == 1 else (f"\n{opening(criteria[0])}",)
 
 
 def read(answer: str, criterion: Criterion, *, others: Sequence[str] = (), cut: bool = False) -> Verdict | Unreadable:

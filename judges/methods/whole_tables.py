@@ -67,6 +67,11 @@ def request(lines: Sequence[str], asked: Sequence[Asking]) -> str:
     return "\n".join([*told, "…"] if len(lines) > _FORM_LINES else told)
 
 
+def ends(n: int) -> tuple[str, ...]:
+    """Where the answer to a plain prompt ends: at a line more than there are, or where the table begins again."""
+    return (f"\n{n + 1}.\n", "\n1.\n")
+
+
 def grammar(
     lines: Sequence[Sequence[Asking]], *, room: int, opened: bool = False, digitless: Collection[str] = ()
 ) -> Grammar:

@@ -30,6 +30,7 @@ __all__ = [
     "Written",
     "above",
     "answer_lines",
+    "ends",
     "form_of",
     "opening",
     "pattern_of",
@@ -157,6 +158,12 @@ def answer_lines(asked: Sequence[Asking], said: Sequence[Written]) -> list[str]:
 def opening(asking: Asking) -> str:
     """What a plain prompt ends in, so that a model which only continues texts continues with the answer."""
     return f"{asking.name}:"
+
+
+def ends(asked: Sequence[Asking]) -> tuple[str, ...]:
+    """Where the answer to a plain prompt ends, as `read` has it: that to one question at the first empty line, that to
+    several where the first of them begins again."""
+    return ("\n\n",) if len(asked) == 1 else (f"\n{opening(asked[0])}",)
 
 
 def above(lines: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> str:

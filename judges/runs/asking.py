@@ -18,6 +18,7 @@ from judges.methods.calibration import Calibration
 from judges.methods.candidates import Candidates
 from judges.methods.prompting import QuestionPrompt
 from judges.models import Judge
+from judges.spending import written_in
 from llm.backends.base import Backend
 from llm.engine.prompt import Generated, Grammar, OnProgress, PromptTooLong, Sampling, Tokens
 
@@ -156,9 +157,11 @@ class AtRow:
 
         return count
 
-    def generate(self, prompts: Sequence[str], *, grammar: Grammar | None = None) -> list[Generated]:
-        """The answers to these prompts, bound to a grammar if one is given. The draws of a repeat are seeded by its
-        number.
+    def generate(
+        self, prompts: Sequence[str], *, grammar: Grammar | None = None, stop: tuple[str, ...] = ()
+    ) -> list[Generated]:
+        """The answers to these prompts, bound to a grammar if one is given, else ended by `stop`. The draws of a repeat
+        are seeded by its number.
 
         Raises:
             RowFailed: the evidence and an answer are more than the model's context takes.
@@ -174,27 +177,36 @@ class AtRow:
             seed=self.assignment.repeat,
             grammar=grammar,
             picture=self.picture,
+            stop=() if grammar is not None else stop,
         )
         wrote, written = self.written, []
         answers = self.backend.generate(prompts, sampling, self.counting())
         if self.written == wrote:  # a backend that counts all tokens alike: each that it wrote was fed to it once more
-            counted = sum(answer.tokens or 0 for answer in answers if isinstance(answer, Generated))
-            self.written = min(wrote + counted, self.tokens)
+            self.written = min(wrote + written_in(answers), self.tokens)
         for answer in answers:
             if isinstance(answer, PromptTooLong):
                 raise RowFailed(str(answer)) from answer
             written.append(answer)
         return written
 
-    def generate_bound(self, prompts: Sequence[str], grammars: Sequence[Grammar | None]) -> list[Generated]:
-        """The answers to these prompts, each bound to the grammar at its place, where there is one; raises as
-        `generate`."""
-        answers: dict[int, Generated] = {}
-        for grammar in dict.fromkeys(grammars):
-            places = [place for place, own in enumerate(grammars) if own == grammar]
-            written = self.generate([prompts[place] for place in places], grammar=grammar)
-            answers |= dict(zip(places, written, strict=True))
-        return [answers[place] for place in range(len(prompts))]
+    def generate_each(
+        self, prompts: Sequence[str], grammars: Sequence[Grammar | None], stops: Sequence[tuple[str, ...]], form: str
+    ) -> list[Generated]:
+        """The answers to these prompts, each bound to the grammar at its place, or ended by the strings there; raises
+        as `generate`.
+
+        `form`: what stands in the form that a model is shown. An answer that begins with it and was ended is asked for
+        again without an end, since it may say more behind the form.
+        """
+        found: dict[int, Generated] = {}
+        for ask in dict.fromkeys(zip(grammars, stops, strict=True)):
+            places = [place for place, own in enumerate(zip(grammars, stops, strict=True)) if own == ask]
+            written = self.generate([prompts[place] for place in places], grammar=ask[0], stop=ask[1])
+            found |= dict(zip(places, written, strict=True))
+        again = [place for place, one in found.items() if one.stop and one.text.lstrip().startswith(form)]
+        if again:
+            found |= dict(zip(again, self.generate([prompts[place] for place in again]), strict=True))
+        return [found[place] for place in range(len(prompts))]
 
     def groups(self) -> list[list[Asked]]:
         """The cells that one answer is to hold: each alone, or those of a column that the prompt asks together."""

@@ -33,10 +33,11 @@ def label(row: AtRow) -> Labelled:
         else None
         for of_group, opening in zip(criteria, openings, strict=True)
     ]
+    stops = [rating.ends(of_group) if opening else () for of_group, opening in zip(criteria, openings, strict=True)]
     labelled = Labelled([], tokens=0)
     names = {criterion.name for of_group in criteria for criterion in of_group}
     for group, of_group, opening, written in zip(
-        groups, criteria, openings, row.generate_bound(prompts, bound), strict=True
+        groups, criteria, openings, row.generate_each(prompts, bound, stops, rating.PLACE), strict=True
     ):
         raw = storable(written.text)
         together = tuple(criterion.name for criterion in of_group) if len(of_group) > 1 else ()

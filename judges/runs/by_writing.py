@@ -79,7 +79,8 @@ def _fill_whole(row: AtRow, groups: Sequence[Sequence[Asked]], made: Labelled) -
     opening = "" if row.judge.chat_template else "1.\n"
     shared = row.shared_with(row.examples_for([cell for line in lines for cell in line]))
     prompt = shared + whole_tables.request(names, asked) + (f"\n\n{opening}" if opening else "")
-    [written] = row.generate([prompt], grammar=_grammar_of_table(row, lines, askings))
+    stop = whole_tables.ends(len(names)) if opening else ()
+    [written] = row.generate([prompt], grammar=_grammar_of_table(row, lines, askings), stop=stop)
     raw = storable(written.text)
     table = whole_tables.parts(opening + raw, names, [asking.name for asking in asked], opened=bool(opening))
     last = max((place for place, part in enumerate(table) if part is not None), default=-1)
@@ -136,7 +137,8 @@ def _ask(row: AtRow, groups: Sequence[tuple[Sequence[Asked], str]], made: Labell
         for (group, above), of_group, opening in zip(groups, askings, openings, strict=True)
     ]
     bound = [_grammar(row, group, of_group) for (group, _above), of_group in zip(groups, askings, strict=True)]
-    answers = row.generate_bound(prompts, bound)
+    stops = [writing.ends(of_group) if opened else () for of_group in askings]
+    answers = row.generate_each(prompts, bound, stops, writing.PLACE)
     for place, ((group, _above), of_group, opening) in enumerate(zip(groups, askings, openings, strict=True)):
         written = answers[place]
         raw = storable(written.text)

@@ -17,6 +17,7 @@ from judges.methods import Method
 from judges.models import Judge, Run
 from judges.runs import labelling
 from judges.runs.asking import RowFailed
+from judges.spending import divided, even_shares
 from llm import registry
 from llm.backends.base import Backend, BackendError
 from llm.engine.prompt import Generated, OnProgress, PromptTooLong, RowPrompt, RowScores, Sampling, Tokens
@@ -30,7 +31,7 @@ def rows_of(run: Run) -> int:
     judge = run.judge
     if judge.model is None:
         return 1
-    if run.most_tokens is not None or run.most_cost is not None:
+    if run.is_limited:
         return 1
     try:
         backend = registry.class_of(judge.model.backend)
@@ -84,13 +85,8 @@ def answers(
         fed, told = counts.fed, counts.written
         for (place, prompt, sampling), answer in zip(of_kind, found, strict=True):
             said[place][prompt, sampling] = answer
-    counted = [sum(one.tokens or 0 for one in of_row.values() if isinstance(one, Generated)) for of_row in said]
-    written = counted if any(counted) else _shares(told, said)
-    read = _shares(max(fed - sum(written), 0), said)
-    return [
-        Found(of_row, n_read, n_written) if of_row else None
-        for of_row, n_read, n_written in zip(said, read, written, strict=True)
-    ]
+    tokens = divided(fed, told, [list(of_row.values()) for of_row in said])
+    return [Found(of_row, of.read, of.written) if of_row else None for of_row, of in zip(said, tokens, strict=True)]
 
 
 def _scores(heard: Sequence[Sequence[RowPrompt]], backend: Backend, on_progress: OnProgress) -> list[Found | None]:
@@ -100,7 +96,7 @@ def _scores(heard: Sequence[Sequence[RowPrompt]], backend: Backend, on_progress:
         found = dict(zip(rows, backend.score(rows, counts.take), strict=True))
     except ValueError:  # the texts of one of them break the engine's rules: asked alone, it says so itself
         return [None] * len(heard)
-    read = _shares(counts.fed, heard)
+    read = even_shares(counts.fed, heard)
     return [
         Found({}, of, 0, {row: found[row] for row in of_row}) if of_row else None
         for of_row, of in zip(heard, read, strict=True)
@@ -119,15 +115,6 @@ class _Counts:
         if isinstance(tokens, Tokens):
             self.written = self._written + tokens.written
         self._on_progress(Tokens(read=self.fed - self.written, written=self.written), done)
-
-
-def _shares(n: int, said: Sequence[object]) -> list[int]:
-    """A number in even parts for the rows that asked something."""
-    asking = [place for place, of_row in enumerate(said) if of_row]
-    parts = [0] * len(said)
-    for turn, place in enumerate(asking):
-        parts[place] = n // len(asking) + (turn < n % len(asking))
-    return parts
 
 
 class _Enough(Exception):

@@ -11,6 +11,7 @@ from llm.backends.openai_answers import cut_silently, read_chat, usage
 from llm.backends.openai_http import Session
 from llm.engine.prompt import Generated, PromptTooLong, Sampling
 
+_MOST_STOPS = 4  # that OpenAI's interface takes
 _MORE = " Flour, salt and water make a plain dough."
 
 
@@ -104,5 +105,6 @@ def _body(session: Session, prompt: str, sampling: Sampling) -> dict[str, Any]:
         "temperature": sampling.temperature,
         "top_p": 1,
         "seed": sampling.seed,
+        **({"stop": list(sampling.stops_at[:_MOST_STOPS])} if sampling.stops_at else {}),
         **bound,
     }

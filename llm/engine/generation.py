@@ -41,6 +41,7 @@ from llm.engine.encoding import PromptEncoder
 from llm.engine.forwards import layer_kinds
 from llm.engine.one_by_one import write
 from llm.engine.prompt import Generated, Grammar, OnProgress, PromptTooLong, Sampling
+from llm.engine.stopping import Stop, Watch
 from llm.grammars import BoundAnswer, GrammarRefused
 
 # Tokens that a shared beginning has at least; less is not worth a forward of its own.
@@ -59,11 +60,12 @@ class _Answer:
     bound: BoundAnswer | None = None
     written: list[int] = field(default_factory=list)
     stopped: bool = False
+    stop: Stop | None = None  # the string that ended it
 
 
 class AnswerGenerator:
     """Writes answers with one causal language model of transformers. An answer ends with the model's end of text, or,
-    in the chat form, of its turn.
+    in the chat form, of its turn, or before a string of the sampling's.
 
     `bind` begins an answer that is bound to a grammar, given the tokens that end answers.
     """
@@ -173,8 +175,13 @@ class AnswerGenerator:
             for batch in self._batches(answers, sampling):
                 self._write(batch, sampling, progress)
         for answer in answers:
-            text = self._encoder.decode(answer.written)
-            found[answer.place] = Generated(text, cut=not answer.stopped, tokens=len(answer.written))
+            text, at = self._encoder.decode(answer.written), answer.stop
+            found[answer.place] = Generated(
+                text if at is None else text[: at.place],
+                cut=not answer.stopped,
+                tokens=len(answer.written),
+                stop="" if at is None else at.string,
+            )
         for place, known in of.items():
             found[place] = found[known]
         return [one for one in found if one is not None]
@@ -231,16 +238,18 @@ class AnswerGenerator:
 
     def _write_alone(self, answer: _Answer, sampling: Sampling, progress: _Progress) -> None:
         answer.written.clear()  # of a try that did not fit the memory
+        answer.stopped, answer.stop = False, None
 
         def choose(logits: torch.Tensor) -> int:
             progress.count(tokens=1 if answer.written else len(answer.prompt))
             return self._take(logits, [answer], sampling)[0]
 
-        write(self._model, answer.prompt, sorted(self._stops), sampling.max_new_tokens, choose)
+        write(self._model, answer.prompt, sorted(self._stops), sampling.max_new_tokens, choose, lambda: answer.stopped)
         progress.count(answers=1)
 
     def _take(self, logits: torch.Tensor, batch: Sequence[_Answer], sampling: Sampling) -> list[int]:
         tokens = self._chosen(logits, batch, sampling)
+        watch = Watch(sampling.stops_at, self._encoder.decode)
         for answer, token in zip(batch, tokens, strict=True):
             if answer.bound is not None:
                 answer.bound.take(token)
@@ -248,6 +257,8 @@ class AnswerGenerator:
                 answer.stopped = True
             else:
                 answer.written.append(token)
+                answer.stop = watch.ends(answer.written)
+                answer.stopped = answer.stop is not None
         return tokens
 
     def _read(self, forwards: _Padded, batch: Sequence[_Answer], progress: _Progress) -> torch.Tensor:

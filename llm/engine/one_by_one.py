@@ -8,7 +8,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList
+from transformers import (
+    GenerationConfig,
+    LogitsProcessor,
+    LogitsProcessorList,
+    StoppingCriteria,
+    StoppingCriteriaList,
+)
 
 from base.sentences import gettext as _
 
@@ -33,10 +39,24 @@ class _Chosen(LogitsProcessor):
         return torch.full_like(scores, float("-inf")).index_fill_(-1, torch.tensor([token], device=scores.device), 0.0)
 
 
+class _Ended(StoppingCriteria):
+    def __init__(self, ended: Callable[[], bool]) -> None:
+        self._ended = ended
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor, **kwargs: Any) -> torch.Tensor:
+        return torch.full((len(input_ids),), self._ended(), device=input_ids.device)
+
+
 def write(
-    model: Any, prompt: Sequence[int], stops: Sequence[int], max_new_tokens: int, choose: Callable[[torch.Tensor], int]
+    model: Any,
+    prompt: Sequence[int],
+    stops: Sequence[int],
+    max_new_tokens: int,
+    choose: Callable[[torch.Tensor], int],
+    ended: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Let `model.generate` answer a prompt; `choose` takes each token and keeps what was written.
+    """Let `model.generate` answer a prompt; `choose` takes each token and keeps what was written; `ended`: whether that
+    was the last one, though it is none of `stops`.
 
     The model's own habits of generation (beams, penalties, forced tokens) are set aside: a judge's sampling says how
     an answer is written.
@@ -60,7 +80,12 @@ def write(
     )
     try:
         with torch.inference_mode():
-            model.generate(ids, attention_mask=torch.ones_like(ids), logits_processor=LogitsProcessorList([chosen]))
+            model.generate(
+                ids,
+                attention_mask=torch.ones_like(ids),
+                logits_processor=LogitsProcessorList([chosen]),
+                stopping_criteria=StoppingCriteriaList([_Ended(ended)]),
+            )
     except torch.OutOfMemoryError:
         raise
     except Exception as error:  # each family fails in its own way

@@ -125,6 +125,10 @@ class Sampling:
     the same ones for the same prompt and `seed`, whatever other prompts come with it. `grammar`: what an answer must
     be; None lets the model write what it will. `picture`: a data: address of one that goes with each prompt; "" for
     none.
+
+    `stop`: an answer ends before the first of these strings, for models that go on with something else when they have
+    answered. A model that is loaded here passes over them in a thought (`<think>`), and before it has said anything;
+    with a grammar, which says itself where an answer ends, there are none.
     """
 
     max_new_tokens: int
@@ -132,18 +136,25 @@ class Sampling:
     seed: int = 1
     grammar: Grammar | None = None
     picture: str = ""
+    stop: tuple[str, ...] = ()
+
+    @property
+    def stops_at(self) -> tuple[str, ...]:
+        return self.stop if self.grammar is None else ()
 
 
 @dataclass(frozen=True)
 class Generated:
     """What a model wrote, without special tokens. `cut`: it had not finished, at `max_new_tokens` or for another
     reason of the server's. `tokens`: how many it wrote, None where nobody counted; `reason`: a server's own word for
-    why it stopped. Neither makes two answers different."""
+    why it stopped; `stop`: the string of `Sampling.stop` that ended it, "" where none did or nobody said so. None of
+    these makes two answers different."""
 
     text: str
     cut: bool
     tokens: int | None = field(default=None, compare=False)
     reason: str = field(default="", compare=False)
+    stop: str = field(default="", compare=False)
 
     @property
     def finish(self) -> str:

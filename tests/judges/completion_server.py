@@ -387,6 +387,9 @@ def chat(server: Server, body: dict[str, Any]) -> dict[str, Any]:
         )[0, len(ids) :].tolist()
     ended = written[-1:] == [it.tokenizer.eos_token_id]
     content = None if behaviour.no_content else it.tokenizer.decode(written, skip_special_tokens=True)
+    for string in body.get("stop", ()):
+        if content and string in content:
+            content, ended = content[: content.index(string)], True
     choice = {
         "index": 0,
         "message": {"role": "assistant", "content": content},

@@ -10,6 +10,7 @@ from judges import actions
 from judges.extraction import extracting
 from judges.models import Extraction, Extractor
 from llm.engine.prompt import Generated, OnProgress, PromptTooLong, RowPrompt, RowScores, Sampling
+from tests.judges.helpers import ended
 
 PROMPT = """\
 lists:
@@ -50,7 +51,7 @@ class Written:
             elif isinstance(answer, Exception):
                 raise answer
             else:
-                written.append(Generated(answer, cut=self.cut))
+                written.append(ended(Generated(answer, cut=self.cut), sampling))
         return written
 
     def score(

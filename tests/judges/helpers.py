@@ -17,6 +17,7 @@ from django.utils import timezone
 from annotation.models import Label, LabelEvent, Rater, Study
 from judges import actions
 from judges.models import ExtractionRun, Judge, Run, WorkItem
+from llm.engine import stopping
 from llm.engine.prompt import Generated, OnProgress, PromptTooLong, Sampling
 from llm.models import LanguageModel
 from tests import builders
@@ -197,6 +198,12 @@ class FailingBackend:
         return {"model": "failing"}
 
 
+def ended(answer: Generated, sampling: Sampling) -> Generated:
+    """The answer as a model leaves it that is to end at a string."""
+    at = stopping.first(answer.text, sampling.stops_at)
+    return answer if at is None else Generated(answer.text[: at.place], cut=False, stop=at.string)
+
+
 class ScriptedBackend:
     """Writes what it is told to: a text, or a function of (prompt, seed) to one."""
 
@@ -220,7 +227,7 @@ class ScriptedBackend:
         if on_progress is not None:
             on_progress(100 * len(prompts), len(prompts))
         say = self.says if callable(self.says) else lambda _prompt, _seed: str(self.says)
-        return [Generated(say(prompt, its.seed), self.cut) for prompt, its in zip(prompts, of, strict=True)]
+        return [ended(Generated(say(prompt, its.seed), self.cut), its) for prompt, its in zip(prompts, of, strict=True)]
 
     def binding(self) -> str:
         return "scripted"

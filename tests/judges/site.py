@@ -93,7 +93,8 @@ def setup() -> None:
 
 def worker() -> None:
     labelling.label_row = slowly(labelling.label_row)
-    extracting.extract = slowly(extracting.extract)
+    extracting.by_parser = slowly(extracting.by_parser)
+    extracting.by_model = slowly(extracting.by_model)
     llm.write = slowly(llm.write)
     app.worker_main(["worker", *sys.argv[2:]])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -66,6 +67,20 @@ def test_seed_temperature_and_length_are_asked_for(server: Running) -> None:
     assert backend.generate(PROMPTS[:1], sampling) == first
     seeds = [Sampling(max_new_tokens=7, temperature=1.0, seed=seed) for seed in range(5)]
     assert len({str(backend.generate(PROMPTS[:1], each)) for each in seeds}) > 1
+
+
+def test_an_answer_ends_before_a_string(server: Running) -> None:
+    """At most four strings are sent, which is all that servers take."""
+    backend = server.backend("chat", concurrency=1)
+    (whole,) = backend.generate(PROMPTS[:1], GREEDY)
+    assert isinstance(whole, Generated)
+    assert "stop" not in asked(server)[0]
+    string = whole.text[2:4]
+    ends = replace(GREEDY, stop=(string, "one", "two", "three", "four"))
+    (answer,) = backend.generate(PROMPTS[:1], ends)
+    assert isinstance(answer, Generated)
+    assert (answer.text, answer.cut) == (whole.text.partition(string)[0], False)
+    assert [body["stop"] for body in asked(server) if "stop" in body] == [[string, "one", "two", "three"]]
 
 
 def test_a_cut_answer_says_so(server: Running) -> None:

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 
+from llm.engine import stopping
 from llm.engine.encoding import PromptEncoder
 from llm.engine.generation import AnswerGenerator
 from llm.engine.prompt import Generated, PromptTooLong, Sampling
@@ -91,6 +93,53 @@ def _answer(n: int) -> Any:
     from llm.engine.generation import _Answer
 
     return _Answer(0, (5,) * n, torch.zeros(1))
+
+
+@pytest.mark.parametrize("family", sorted(tiny.FAMILIES))
+def test_an_answer_ends_before_a_string_and_is_the_same_up_to_it(family: str) -> None:
+    """Models that take no batch included; the strings lie across tokens."""
+    whole = written(generator(family).generate(PROMPTS, GREEDY))
+    stop = (whole[0].text[4:7], whole[3].text[9:11])
+    fed: list[int] = []
+    ends = replace(GREEDY, stop=stop)
+    found = written(generator(family).generate(PROMPTS, ends, lambda tokens, _answers: fed.append(tokens)))
+    at = [stopping.first(one.text, stop) for one in whole]
+    assert at[0] is not None
+    assert at[3] is not None
+    for one, end, long in zip(found, at, whole, strict=True):
+        if end is None:
+            assert (one, one.stop, one.tokens) == (long, "", long.tokens)
+        else:
+            assert (one.text, one.cut, one.stop) == (long.text[: end.place], False, end.string)
+            assert one.tokens is not None
+            assert one.tokens <= (long.tokens or 0)
+    all_fed: list[int] = []
+    generator(family).generate(PROMPTS, GREEDY, lambda tokens, _answers: all_fed.append(tokens))
+    assert fed[-1] < all_fed[-1]
+    assert [written(generator(family).generate([prompt], ends))[0] for prompt in PROMPTS] == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("\n\n4\nReason: so\n\nAnd on", 14),  # nothing is said before the first
+        ("<think>4?\n\n5?</think>\n\n4\n\nmore", 24),  # nor in a thought, nor right behind it
+        ("<think>4?\n\n5", None),
+        ("4\n", None),
+        ("", None),
+    ],
+)
+def test_where_an_answer_ends(text: str, found: int | None) -> None:
+    at = stopping.first(text, ("\n\n", "Never"))
+    assert (at and at.place) == found
+
+
+def test_a_string_is_found_at_the_token_that_completes_it() -> None:
+    letters = "Café\n\nBar"
+    watch = stopping.Watch(("é\n", "zz"), lambda ids: bytes(ids).decode(errors="replace"))
+    written = list(letters.encode())
+    assert next(n for n in range(1, len(written) + 1) if watch.ends(written[:n])) == len("Café\n".encode())
+    assert stopping.Watch((), lambda ids: "").ends(written) is None
 
 
 def test_a_cut_answer_says_so() -> None:

@@ -13,16 +13,16 @@ from django.utils import timezone
 from annotation import actions as annotating
 from annotation.actions import Refused
 from annotation.evidence import kinds
-from annotation.models import Study
+from annotation.models import Row, Study
 from judges import actions, extraction_queries, queries
-from judges.extraction import prompts
+from judges.extraction import extracting, prompts
 from judges.methods import prompting
 from judges.methods.prompting import PromptError
 from judges.models import Extraction, ExtractionItem, ExtractionRun, Extractor, Judge
 from judges.queries import Source
 from judges.runs import evidence
 from llm.backends.base import BackendError, Unavailable
-from llm.engine.prompt import PromptTooLong
+from llm.engine.prompt import PromptTooLong, Sampling
 from tests import builders
 from tests.builders import ApiOf, ClientOf, Leases
 from tests.judges import helpers
@@ -42,6 +42,12 @@ def work(run: ExtractionRun) -> None:
     while machine.take_up(run):
         pass
     run.refresh_from_db()
+
+
+def claimed(run: ExtractionRun) -> machine.Held[ExtractionItem]:
+    held = machine.claim(actions.EXTRACTING, run.items.order_by("pk")[0].pk)
+    assert held is not None
+    return held
 
 
 def states(run: ExtractionRun) -> list[str]:
@@ -189,18 +195,62 @@ def test_cancelled_in_the_midst_of_a_document_and_resumed(study: Study, monkeypa
     backend = writes(monkeypatch, RENT)
     by = extractor()
     run = started(study, by)
-    machine.take_up(run)
+    actions.EXTRACTING.do(claimed(run))
     backend.before_each = lambda: actions.cancel_extraction(run=run)
     work(run)
     assert (run.state, states(run)) == (RunState.CANCELLED, ["done", "queued", "queued"])
+    assert {item.attempts for item in run.items.filter(state="queued")} == {0}
     assert len(taken(by)) == 1
     backend.before_each = lambda: None
     actions.resume_extraction(run=run, enqueue=False)
     work(run)
     assert (run.state, states(run)) == (RunState.FINISHED, ["done"] * 3)
-    assert len(backend.asked) == 4  # the second document twice
+    assert len(backend.asked) == 5  # the second and the third document twice
     with pytest.raises(Refused, match="Nothing is left"):
         actions.resume_extraction(run=run)
+
+
+def test_a_plain_answer_ends_with_its_list(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What follows it in a text that is only continued is not written, and the list is whole."""
+    backend = writes(monkeypatch, f"{RENT}\n\n<page>\nAnother page <paragraphs><paragraph>x</paragraph>")
+    asked: list[Sampling] = []
+    whole = backend.generate
+    monkeypatch.setattr(backend, "generate", lambda *of: asked.append(of[1]) or whole(*of))
+    plain = Extractor.objects.create(
+        name="plain", kind="model", model=extractor().model, prompt=PROMPT, prompt_digest=prompting.digest(PROMPT)
+    )
+    work(started(study, plain))
+    first = taken(plain)["Clause 1"]
+    assert (first.raw, first.repairs, len(first.items)) == (RENT, {}, 1)
+    assert {sampling.stop for sampling in asked} == {("</paragraphs>",)}
+
+
+def test_several_documents_are_asked_about_in_one_call_and_stored_each_by_itself(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What fails at one of them, too long a text or a mistake of ours, leaves the others."""
+    backend = writes(monkeypatch, RENT, PromptTooLong(tokens=5000, context=2048, answer=100), RENT)
+    calls: list[int] = []
+    whole = backend.generate
+    monkeypatch.setattr(backend, "generate", lambda asked, *rest: calls.append(len(asked)) or whole(asked, *rest))
+    read = extracting.by_model
+
+    def failing_at_the_last(by: Extractor, row: Row, *rest: Any) -> Any:
+        if row.name == "Clause 3":
+            raise ZeroDivisionError("oh")
+        return read(by, row, *rest)
+
+    monkeypatch.setattr(extracting, "by_model", failing_at_the_last)
+    by = extractor()
+    run = started(study, by)
+    work(run)
+    assert calls == [3]
+    assert (run.state, states(run)) == (RunState.FINISHED, ["done", "done", "failed"])
+    assert "A mistake in Palate: ZeroDivisionError: oh" in run.items.order_by("pk")[2].error
+    found = taken(by)
+    assert [len(found[name].items) for name in ("Clause 1", "Clause 2")] == [1, 0]
+    assert "over the model's context" in found["Clause 2"].refused
+    assert sum(item.tokens for item in run.items.all()) > 0
 
 
 def test_what_was_taken_out_first_stands(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -278,14 +328,6 @@ def test_a_withdrawn_document_is_left_alone_as_a_judge_leaves_it(study: Study, m
     annotating.withdraw_row(row=first, reason="gone", by=manager)
     with pytest.raises(Refused, match="Nothing is left"):
         actions.resume_extraction(run=again)
-
-
-def test_a_mistake_of_ours_fails_one_document(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    writes(monkeypatch, ZeroDivisionError("oh"), RENT)
-    run = started(study, extractor())
-    work(run)
-    assert states(run) == ["failed", "done", "done"]
-    assert "A mistake in Palate: ZeroDivisionError: oh" in run.items.order_by("pk")[0].error
 
 
 def test_the_work_of_a_dead_worker_is_taken_over(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

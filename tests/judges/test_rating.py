@@ -16,6 +16,8 @@ from annotation.actions import Refused
 from annotation.evidence.blocks import Block
 from annotation.models import Assignment, Label, Study
 from judges import actions, queries
+from judges.methods import rating
+from judges.methods.rating import Criterion
 from judges.models import Judge, Run, UnreadableAnswer
 from judges.runs import labelling
 from judges.runs.labelling import RowFailed
@@ -89,6 +91,41 @@ def test_a_plain_prompt_ends_where_the_rating_begins(study: Study, scripted: Scr
     work(run)
     assert scripted.asked[0][0].endswith("Reason: <brief reason>\n\nSTRICTNESS:")
     assert set(Label.objects.filter(question__key="strictness").values_list("option__key", "note")) == {("3", "x")}
+
+
+def test_a_plain_answer_ends_with_the_paragraph_of_its_reason(study: Study, scripted: ScriptedBackend) -> None:
+    scripted.says = " 3\nReason: x\n\nSTRICTNESS: 1\nReason: of another recipe"
+    run = started(study, helpers.rating_judge("nobody/model"))
+    work(run)
+    assert {sampling.stop for _prompt, sampling in scripted.asked} == {("\n\n",)}
+    labels = Label.objects.filter(question__key="strictness")
+    assert set(labels.values_list("option__key", "note")) == {("3", "x")}
+    assert {label.scores["answer"] for label in labels} == {" 3\nReason: x"}
+
+
+def test_a_plain_answer_that_begins_with_the_form_is_asked_for_whole(study: Study, scripted: ScriptedBackend) -> None:
+    scripted.says = " <rating>\nReason: <brief reason>\n\nSTRICTNESS: 3\nReason: x"
+    run = started(study, helpers.rating_judge("nobody/model"))
+    work(run)
+    assert {sampling.stop for _prompt, sampling in scripted.asked} == {("\n\n",), ()}
+    assert set(Label.objects.filter(question__key="strictness").values_list("option__key", "note")) == {("3", "x")}
+
+
+@pytest.mark.once
+def test_several_plain_ratings_end_where_the_first_begins_again() -> None:
+    two = [Criterion(name, "How?", {1: "", 2: ""}) for name in ("FIT", "TASTE")]
+    assert rating.ends(two) == ("\nFIT:",)
+    assert rating.ends(two[:1]) == ("\n\n",)
+
+
+@pytest.mark.parametrize("chat", [True, False])
+def test_an_answer_in_a_chat_or_by_a_grammar_ends_by_itself(
+    study: Study, scripted: ScriptedBackend, chat: bool
+) -> None:
+    prompt = helpers.RATING if chat else f"grammar: true\n{helpers.RATING}"
+    scripted.says = "STRICTNESS: 3\n\nReason: x"
+    work(started(study, helpers.rating_judge("nobody/model", prompt_text=prompt, chat_template=chat)))
+    assert {sampling.stops_at for _prompt, sampling in scripted.asked} == {()}
 
 
 def test_evidence_cannot_give_the_rating_itself(study: Study, judge: Judge, scripted: ScriptedBackend) -> None:

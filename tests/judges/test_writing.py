@@ -223,6 +223,20 @@ def test_in_plain_form_the_prompt_ends_where_the_answer_begins(study: Study, scr
     assert set(codes(run).values()) == {':"bread"'}
 
 
+def test_a_plain_answer_ends_at_its_empty_line_unless_it_repeats_the_form(
+    study: Study, scripted: ScriptedBackend
+) -> None:
+    def says(prompt: str, _seed: int) -> str:
+        return " <answer>\n\nOUTPUT: bread" if "bake" in prompt.casefold() else " dough\n\nOUTPUT: and so on"
+
+    scripted.says = says
+    run = done(study, writing_judge(PROMPT[: PROMPT.index("  steps.change")], chat=False))
+    assert {sampling.stop for _prompt, sampling in scripted.asked} == {("\n\n",), ()}
+    raws = {label.scores["answer"] for label in Label.objects.filter(assignment__rater=run.rater)}
+    assert {raw for raw in raws if "<answer>" not in raw} == {" dough"}
+    assert ':"bread"' in set(codes(run).values())
+
+
 def check(prompt: str, method: str) -> None:
     prompting.check_against(prompting.load_prompt(prompt), load_scheme(SCHEME), method)
 

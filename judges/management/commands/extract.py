@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.models import Study
-from judges import actions, extraction_queries
+from judges import actions, extraction_queries, spending
 from judges.management.telling import one_called, refusals_told, study_called
 from judges.models import ExtractionRun, Extractor
 from work import queries as work
@@ -69,5 +69,7 @@ class Command(RunCommand):
             "failed": progress.failed,
         }
         yield from (f"{n} {what}" for what, n in counts.items() if n)
+        if used := spending.spent(run).tokens:
+            yield f"{used:,} tokens"
         if progress.left is not None:
             yield f"{progress.left} left"
