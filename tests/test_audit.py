@@ -65,6 +65,39 @@ def test_what_is_accepted_now_can_be_read(audit: Any) -> None:
     audit.accepted((ROOT / "requirements" / "audit-exceptions.txt").read_text(encoding="utf-8").splitlines())
 
 
+def test_all_that_an_installation_may_run_is_asked_about_once(audit: Any) -> None:
+    folder = ROOT / "requirements"
+    locks = {path.name for path in folder.glob("*.txt")} - {"audit-exceptions.txt"}
+    assert locks - set(audit.INSTALLED) == {
+        "build.txt",
+        "dev.txt",
+        "torch-cpu.txt",
+    }  # of whom builds and tests; torch again
+
+    def named(text: str) -> list[str]:
+        return re.findall(r"^([\w.-]+)(?:\[[^]]*\])?==", text.lower(), re.MULTILINE)
+
+    names = named(audit.pins())
+    assert {"torch", "python3-saml", "xmlsec", "django"} <= set(names)
+    assert set(names) == {name for file in audit.INSTALLED for name in named((folder / file).read_text())}
+    assert len(names) == len(set(names))
+    assert audit.pins().count("--hash=sha256:") > len(names)
+    assert "audit.py --pins > var/pins.txt" in (ROOT / "Makefile").read_text()
+
+
+def test_two_versions_of_a_package_are_noticed(audit: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(
+        "one==1 \\\n    --hash=sha256:0\ntwo==2 ; python_version < '4' \\\n    --hash=sha256:1\n"
+    )
+    (tmp_path / "b.txt").write_text("two==2 \\\n    --hash=sha256:1\n")
+    (tmp_path / "c.txt").write_text("one==3 \\\n    --hash=sha256:2\n")
+    monkeypatch.setattr(audit, "HERE", tmp_path)
+
+    assert audit.pins(["a.txt", "b.txt"]) == (tmp_path / "a.txt").read_text()
+    with pytest.raises(ValueError, match="c.txt pins one==3"):
+        audit.pins(["a.txt", "c.txt"])
+
+
 def compose() -> dict[str, Any]:
     read: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
     return read
@@ -111,7 +144,7 @@ def test_files_of_single_sign_on_have_a_place() -> None:
 
 def test_the_image_has_no_tests_and_needs_none() -> None:
     left_out = set((ROOT / ".dockerignore").read_text().splitlines())
-    assert {"tests", "benchmarks"} <= left_out
+    assert {".git", ".env", "tests", "benchmarks"} <= left_out
     ours = [path for path in ROOT.iterdir() if (path / "__init__.py").exists() and path.name not in left_out]
     assert {"config", "annotation", "recipes"} <= {path.name for path in ours}
     imported = re.compile(r"^\s*(?:from|import) (tests|benchmarks)\b", re.MULTILINE)
