@@ -47,7 +47,8 @@ lock: $(STAMP)
 audit: $(STAMP)
 	$(BIN)/python -m pip install --quiet --group audit
 	mkdir -p var
-	$(BIN)/cyclonedx-py requirements requirements/app.txt --output-reproducible --of JSON -o var/bom.json
+	$(BIN)/python requirements/audit.py --pins > var/pins.txt
+	$(BIN)/cyclonedx-py requirements var/pins.txt --output-reproducible --of JSON -o var/bom.json
 	$(BIN)/python requirements/audit.py $(AUDIT)
 	if [ -d .github/workflows ]; then $(BIN)/zizmor .github/workflows; fi
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 import subprocess
 from datetime import date
@@ -64,20 +65,91 @@ def test_what_is_accepted_now_can_be_read(audit: Any) -> None:
     audit.accepted((ROOT / "requirements" / "audit-exceptions.txt").read_text(encoding="utf-8").splitlines())
 
 
+def test_all_that_an_installation_may_run_is_asked_about_once(audit: Any) -> None:
+    folder = ROOT / "requirements"
+    locks = {path.name for path in folder.glob("*.txt")} - {"audit-exceptions.txt"}
+    assert locks - set(audit.INSTALLED) == {
+        "build.txt",
+        "dev.txt",
+        "torch-cpu.txt",
+    }  # of whom builds and tests; torch again
+
+    def named(text: str) -> list[str]:
+        return re.findall(r"^([\w.-]+)(?:\[[^]]*\])?==", text.lower(), re.MULTILINE)
+
+    names = named(audit.pins())
+    assert {"torch", "python3-saml", "xmlsec", "django"} <= set(names)
+    assert set(names) == {name for file in audit.INSTALLED for name in named((folder / file).read_text())}
+    assert len(names) == len(set(names))
+    assert audit.pins().count("--hash=sha256:") > len(names)
+    assert "audit.py --pins > var/pins.txt" in (ROOT / "Makefile").read_text()
+
+
+def test_two_versions_of_a_package_are_noticed(audit: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(
+        "one==1 \\\n    --hash=sha256:0\ntwo==2 ; python_version < '4' \\\n    --hash=sha256:1\n"
+    )
+    (tmp_path / "b.txt").write_text("two==2 \\\n    --hash=sha256:1\n")
+    (tmp_path / "c.txt").write_text("one==3 \\\n    --hash=sha256:2\n")
+    monkeypatch.setattr(audit, "HERE", tmp_path)
+
+    assert audit.pins(["a.txt", "b.txt"]) == (tmp_path / "a.txt").read_text()
+    with pytest.raises(ValueError, match="c.txt pins one==3"):
+        audit.pins(["a.txt", "c.txt"])
+
+
+def compose() -> dict[str, Any]:
+    read: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
+    return read
+
+
 def test_containers_have_no_root_and_write_nowhere() -> None:
-    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
-    ours = {name: service for name, service in services.items() if "build" in service or "palate" in str(service)}
-    assert {"web", "worker"} <= set(ours)
-    for name, service in ours.items():
-        if "image" in service and "build" not in service:
-            continue
+    services = compose()["services"]
+    assert {"web", "worker", "postgres", "redis"} <= set(services)
+    for name, service in services.items():
         assert service["read_only"] is True, name
         assert service["cap_drop"] == ["ALL"], name
+        assert "cap_add" not in service, name
         assert "no-new-privileges:true" in service["security_opt"], name
         assert service.get("user", "") not in ("root", "0"), name
+        assert "build" in service or service["user"], name  # the images of others begin as root
     users = [line.split()[1] for line in (ROOT / "Dockerfile").read_text().splitlines() if line.startswith("USER")]
     assert users
     assert users[-1].split(":")[0] not in ("root", "0")
+
+
+def test_what_an_operator_sets_reaches_the_containers() -> None:
+    """All of .env goes in; what compose sets itself is either its own affair or has the operator's value in it."""
+    settings = set(re.findall(r"`([A-Z][A-Z_]+)`", _first_cells((ROOT / "docs" / "settings.md").read_text())))
+    assert {"PALATE_LOGIN_TRIES_ADDRESS", "PALATE_KEY_VARIABLES", "PALATE_EXPORT_DAYS", "WEB_CONCURRENCY"} <= settings
+    for name, service in compose()["services"].items():
+        if "build" not in service:
+            continue
+        assert service["env_file"] == [{"path": ".env", "required": False}], name
+        fixed = {key for key, value in service["environment"].items() if f"${{{key}" not in value}
+        assert fixed & settings == {"PALATE_ENV", "PALATE_VAR"}, name
+
+
+def _first_cells(table: str) -> str:
+    return "\n".join(line.split("|")[1] for line in table.splitlines() if line.startswith("|"))
+
+
+def test_files_of_single_sign_on_have_a_place() -> None:
+    for name in ("web", "worker"):
+        mounts = [mount for mount in compose()["services"][name]["volumes"] if mount.endswith(":/secrets:ro")]
+        assert mounts, name
+    for ignored in (".gitignore", ".dockerignore"):
+        assert "secrets" in (ROOT / ignored).read_text().replace("/", "").splitlines()
+
+
+def test_the_image_has_no_tests_and_needs_none() -> None:
+    left_out = set((ROOT / ".dockerignore").read_text().splitlines())
+    assert {".git", ".env", "tests", "benchmarks"} <= left_out
+    ours = [path for path in ROOT.iterdir() if (path / "__init__.py").exists() and path.name not in left_out]
+    assert {"config", "annotation", "recipes"} <= {path.name for path in ours}
+    imported = re.compile(r"^\s*(?:from|import) (tests|benchmarks)\b", re.MULTILINE)
+    sources = [ROOT / "manage.py", *(path for folder in ours for path in folder.rglob("*.py"))]
+    assert [str(path) for path in sources if imported.search(path.read_text(encoding="utf-8"))] == []
 
 
 def test_docker_reads_the_compose_file(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ class HitSerializer(serializers.Serializer[Any]):
     near_row = serializers.IntegerField(source="near.row_id", default=None, allow_null=True)
     resemblance = serializers.FloatField()
     opt_outs = OptOutSerializer(many=True)
-    sha256 = serializers.CharField(source="fetched.sha256", default="")
+    sha256 = serializers.CharField(source="fetched.sha256", default=None, allow_null=True)
 
 
 class _Id(serializers.IntegerField):

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.utils.translation import gettext_lazy as _
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
 from rest_framework.request import Request
@@ -48,7 +48,11 @@ class BroughtSerializer(serializers.Serializer[Any]):
         OpenApiParameter("rater", str, description="Only this rater's graphs, by the code."),
         OpenApiParameter("as", str, enum=[*exports.ENDINGS], description="By default JSON."),
     ],
-    responses={200: GraphsSerializer, 409: RefusalSerializer},
+    responses={
+        (200, "application/json"): GraphsSerializer,
+        **{(200, kind): OpenApiResponse(str) for ending, kind in exports.ENDINGS.items() if ending != "json"},
+        409: RefusalSerializer,
+    },
 )
 @extend_schema(
     methods=["POST"],

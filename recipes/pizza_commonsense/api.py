@@ -50,6 +50,15 @@ class SplitSerializer(serializers.Serializer[Any]):
     seed = serializers.IntegerField(min_value=0, max_value=2**53, default=1)
 
 
+class PartsSerializer(serializers.Serializer[Any]):
+    seed = serializers.IntegerField()
+    way = serializers.CharField()
+    clusters = serializers.IntegerField()
+    train = serializers.ListField(child=serializers.CharField())
+    dev = serializers.ListField(child=serializers.CharField())
+    test = serializers.ListField(child=serializers.CharField())
+
+
 class ExamplesSerializer(serializers.Serializer[Any]):
     truth = serializers.CharField(default="gold")
     systems = serializers.CharField(help_text="codes of raters, with commas")
@@ -103,7 +112,7 @@ def export(request: Request, slug: str) -> HttpResponse:
     return HttpResponse(content, content_type=exporting.TYPES[said["form"]][0])
 
 
-@extend_schema(parameters=[SplitSerializer], responses={200: OpenApiResponse(bytes)})
+@extend_schema(parameters=[SplitSerializer], responses=PartsSerializer)
 @api_view(["GET"])
 def split(request: Request, slug: str) -> HttpResponse:
     """The recipes of a study in parts for training and testing, as lists of ids."""
@@ -118,7 +127,7 @@ def split(request: Request, slug: str) -> HttpResponse:
     return HttpResponse(made.as_json(tables), content_type="application/json")
 
 
-@extend_schema(parameters=[ExamplesSerializer], responses={200: OpenApiResponse(bytes)})
+@extend_schema(parameters=[ExamplesSerializer], responses={(200, "text/csv"): OpenApiResponse(bytes)})
 @api_view(["GET"])
 def lines_apart(request: Request, slug: str) -> HttpResponse:
     """Lines on which systems are wrong beside what is right, as CSV."""

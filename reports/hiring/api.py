@@ -151,7 +151,7 @@ _RELATED = ("study__scheme", "rater", "question__section__scheme")
 
 
 @extend_schema(methods=["GET"], responses=CertificateSerializer(many=True))
-@extend_schema(methods=["POST"], request=ClaimSerializer, responses={201: TestedSerializer})
+@extend_schema(methods=["POST"], request=ClaimSerializer, responses={201: TestedSerializer, 409: RefusalSerializer})
 @api_view(["GET", "POST"])
 def certificates(request: Request, slug: str) -> Response:
     """The certificates of a study's judges, the last one first. POST tests a judge on the test part, which is counted
@@ -207,7 +207,7 @@ class TakeoverSerializer(serializers.Serializer[Any]):
     )
 
 
-@extend_schema(request=WorkSerializer, responses={201: TakeoverSerializer})
+@extend_schema(request=WorkSerializer, responses={201: TakeoverSerializer, 409: RefusalSerializer})
 @api_view(["POST"])
 def takeovers(request: Request, slug: str, name: str) -> Response:
     """Let a certified judge take over what it has labelled and nobody has; the rest goes to people."""

@@ -48,3 +48,12 @@ def test_each_requirement_of_levels_1_and_2_stands_once_in_the_table() -> None:
 
     assert sum(SECTIONS.values()) + 7 == 253  # with those of WebRTC, as the standard counts them
     assert sorted(found) == sorted(f"{key}.{n}" for key, most in SECTIONS.items() for n in range(1, most + 1))
+
+
+def test_each_row_names_a_test_or_says_why_there_is_none() -> None:
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if re.match(r"\| (?:\d+\.\d+\.\d+|\*\*V17)", line)]
+    said = re.compile(r"`(?:test_|tests/)|\*(?:no|none|operator|checked|untested)\*")
+
+    assert len(rows) > 160
+    assert [row for row in rows if not said.search(row.rsplit(" | ", 1)[1])] == []

@@ -1,11 +1,14 @@
-"""The database of an older version, brought up to date by `migrate`, in the place of the tests' own."""
+"""The database of an older version, brought up to date by `migrate`, in the place of the tests' own.
+
+A module's `PUT` says what is put into it on the way: {(app, migration): a function of the models as they are then}.
+"""
 
 from __future__ import annotations
 
 import json
 import lzma
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 from pytest_django import DjangoDbBlocker
 
 DATA = Path(__file__).resolve().parent / "data"
@@ -29,9 +33,18 @@ def then() -> dict[str, Any]:
     return facts
 
 
+@pytest.fixture(scope="module")
+def watched() -> None:
+    """A module that looks at the migrations while they run puts its own in this place."""
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _upgraded(
-    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    watched: None,
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[None]:
     """The tests of a module share it; each one's changes are rolled back, as everywhere."""
     sql = _read(f"{connection.vendor}.sql.xz")
@@ -56,7 +69,7 @@ def _upgraded(
                 with connection.cursor() as cursor:
                     cursor.connection.execute(sql)  # past Django's cursor, for which a % would be a place of a value
                 connection.close()
-            call_command("migrate", verbosity=0)
+            _migrate(getattr(request.module, "PUT", {}))
         except BaseException:
             _put_back(*kept)
             raise
@@ -66,6 +79,13 @@ def _upgraded(
         if connection.vendor == "postgresql":
             with connection._nodb_cursor() as cursor:
                 cursor.execute(f'DROP DATABASE "{name}"')
+
+
+def _migrate(put: Mapping[tuple[str, str], Callable[[Any], None]]) -> None:
+    for step, fill in put.items():
+        call_command("migrate", *step, verbosity=0)
+        fill(MigrationExecutor(connection).loader.project_state(step).apps)
+    call_command("migrate", verbosity=0)
 
 
 def _put_back(raw: Any, name: str) -> None:

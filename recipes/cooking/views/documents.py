@@ -36,6 +36,9 @@ def documents(request: AppRequest, study: Study) -> HttpResponse:
 @for_roles(Role.MANAGER)
 def add_recipe(request: AppRequest, study: Study) -> HttpResponse:
     """Add a recipe that says all. What any other text comes to is proposed first, and added when it comes back."""
+    if not actions.takes_recipes(study):  # and its page has no such form
+        messages.error(request, _("The scheme of this study has no section “ingredients” with the facet “ingredient”."))
+        return redirect("recipes:documents", study.slug)
     asks_tasks = actions.asks_tasks(study)
     form: RecipeForm | ProposedRecipeForm
     if is_proposed := "proposed" in request.POST:

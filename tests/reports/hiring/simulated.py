@@ -9,9 +9,10 @@ import datetime
 import hashlib
 import random
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 from annotation import actions
 from annotation.actions import Answer
@@ -113,11 +114,23 @@ def _scores(said: str, margin: float) -> dict[str, object]:
     return {"options": options, "normalisation": "none", "margin_nats": margin, "tie": False, "unsure": margin < 0.5}
 
 
-def world(*, n_sheets: int = 2, n_rows: int = 30, n_labelled: int = 20, unsure: float = 0.15) -> World:
-    """The judge has labelled everything, the first person the first `n_labelled` rows of each sheet."""
-    manager = builders.user("mara")
+def world(
+    *,
+    n_sheets: int = 2,
+    n_rows: int = 30,
+    n_labelled: int = 20,
+    unsure: float = 0.15,
+    users: Mapping[str, User] = MappingProxyType({}),
+) -> World:
+    """The judge has labelled everything, the first person the first `n_labelled` rows of each sheet. Those of mara,
+    anna, boris and rene who are not among the `users` are made."""
+
+    def user(name: str) -> User:
+        return users.get(name) or builders.user(name)
+
+    manager = user("mara")
     study = builders.study("claims", of=builders.scheme(SCHEME), by=manager)
-    people = tuple(builders.rater(study, builders.user(name)) for name in ("anna", "boris"))
+    people = tuple(builders.rater(study, user(name)) for name in ("anna", "boris"))
     model = LanguageModel.objects.create(name="small", location="/nowhere/small")
     judge = create_judge(name="scorer", method="cloze", model=model, prompt_text=PROMPT)
     rater = Rater.objects.create(study=study, kind=Rater.Kind.JUDGE, code=judge.name)
@@ -141,7 +154,7 @@ def world(*, n_sheets: int = 2, n_rows: int = 30, n_labelled: int = 20, unsure: 
     first = [row for row in made.rows if row.position < n_labelled]
     for assignment in made.assign(people[0], first):
         made.say(assignment)
-    actions.add_member(study=study, user=builders.user("rene"), role=Role.RESEARCHER)
+    actions.add_member(study=study, user=user("rene"), role=Role.RESEARCHER)
     return made
 
 

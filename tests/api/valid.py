@@ -1,0 +1,292 @@
+"""For each operation of the API a request that is done, on a world that has one of everything that the API names."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import resolve
+from pytest_django import Settings
+
+from annotation import actions as annotating
+from annotation import doors
+from annotation.exchange.background import cancel_import, start_import
+from annotation.models import Column, Study
+from annotation.scheme.spec import load_scheme
+from judges import actions as judging
+from judges.generating import actions as generating
+from recipes.cooking import actions as retrieving
+from recipes.cooking import mending_queries
+from recipes.cooking.models import Hit, Retrieval
+from recipes.cooking.retrieval_queries import Asked
+from recipes.cooking.web.engines import Result
+from recipes.cooking.web.recorded import Recorded
+from recipes.ingredient_states import demo_study as soups
+from recipes.ingredient_states.recipe_files import to_json
+from recipes.pizza_commonsense import actions as baking
+from recipes.pizza_commonsense.records import read_json_lines
+from reports import actions as reporting
+from reports.data.arrays import Filters
+from reports.hiring import actions as hiring
+from tests import test_access
+from tests.judges import generations
+from tests.recipes.test_fetching import http, server
+from tests.recipes.test_pizza_tables import FLAT, PIZZA
+from tests.reports.hiring import simulated
+from tests.test_access import TABLE, World
+from work import actions as work
+
+# What stands in an address where nothing is meant by it yet: it is of the right kind.
+OF_A_KIND = {"slug": "leases", "name": "0" * 12, "kind": "paragraph"}
+
+UNTIL = datetime.date(2099, 1, 1)
+
+Args = Callable[[World], Sequence[object]]
+Data = Callable[[World], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Valid:
+    """Sent by `who` after `before`, to the address of the table of `tests.test_access`, or to `args`."""
+
+    who: str = "manager"
+    body: Data | None = None
+    query: Mapping[str, str] = field(default_factory=dict)
+    args: Args | None = None
+    before: Callable[[World], object] = lambda _world: None
+
+
+def furnish(world: World, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside what the pages' world has: a study whose judge can be certified, one of tables of recipes, one of graphs,
+    a text that is written, a page that was fetched and others that wait for it, an engine, an import."""
+    settings.PALATE_UPLOADS = settings.PALATE_EXPORTS
+    users = {"mara": world.leases.manager, "rene": world.leases.researcher, "anna": world.leases.anna}
+    study = simulated.world(n_sheets=1, users={**users, "boris": world.leases.boris}).study
+    hiring.draw_split(study=study, unit="row", share=60, seed=3, by=None)
+    source = doors.shipped_schemes()["pizza-commonsense"].read_text(encoding="utf-8")
+    kitchen = test_access.beside_leases(
+        world, "pizzas", annotating.store_scheme(spec=load_scheme(source), source=source)
+    )
+    baking.import_tables(study=kitchen, tables=read_json_lines("\n".join([PIZZA, *map(bread, ("flat", "round"))])))
+    test_access.with_graphs(world)
+    generations.writes(monkeypatch, "Bake it.")
+    generations.work(world.generation)
+    monkeypatch.setenv("SEARXNG_URL", "http://127.0.0.1:9/")
+    settings.PALATE_FETCH_LOOPBACK, settings.PALATE_FETCH_PAUSE = True, 0.0
+    with server(http(status="404 Not Found"), http()) as (at, _asked):  # the first is asked for robots.txt
+        run = retrieval(world, "fetched", f"{at}/page")
+        while work.take_up(run):
+            pass
+    assert Hit.objects.get().state == Hit.State.NO_RECIPE
+    retrieval(world, "waiting", "https://law.example/1")
+    for made in (test_access.a_stored_page, test_access.a_mending, test_access.an_import, test_access.extracted):
+        made(world)
+
+
+def bread(kind: str) -> str:
+    return FLAT.replace("a1", kind).replace("flat_bread", f"{kind}_bread")
+
+
+def retrieval(world: World, query: str, url: str) -> Retrieval:
+    """Of results that somebody brought."""
+    study, sheet = world.leases.study, world.leases.sheet
+    recorded = [Recorded(sheet.title, "paper", query, [Result(1, url, "")])]
+    retrieving.record_results(study=study, recorded=recorded, by=None)
+    asked = [Asked(sheet, "paper", query)]
+    return retrieving.start_retrieval(study=study, asked=asked, documents=1, by=None, enqueue=False)
+
+
+def short(label: str) -> str:
+    return label.replace("/api/v1", "", 1)
+
+
+def of(label: str) -> Valid:
+    """Of an operation; where nothing is said of it, it is asked as it is."""
+    return VALID.get(short(label), Valid())
+
+
+def arguments(template: str, world: World, valid: Valid) -> dict[str, object]:
+    """What exists, by the names of an address's parameters."""
+    names = re.findall(r"{(\w+)}", template)
+    said = re.sub(r"{(\w+)}", lambda name: OF_A_KIND.get(name[1], "1"), template)
+    args = (valid.args or TABLE[resolve(said).view_name].args)(world)
+    return dict(zip(names, args, strict=True))
+
+
+def claims(_world: World) -> Sequence[object]:
+    return ("claims",)
+
+
+def pizzas(_world: World) -> Sequence[object]:
+    return ("pizzas",)
+
+
+def certified(_world: World) -> Sequence[object]:
+    study = Study.objects.get(slug="claims")
+    judge, question = study.raters.get(code="scorer"), study.scheme.sections.get().questions.get()
+    found = hiring.certify(
+        study=study, rater=judge, question=question, epsilon=0.3, confidence=0.6, until=UNTIL, by=None
+    )
+    assert found.certificate is not None
+    return ("claims", found.certificate.name)
+
+
+def pay_rent(world: World) -> Column:
+    return world.leases.sheet.columns.get(name="Pay rent")
+
+
+def an_answer(world: World) -> dict[str, Any]:
+    return {
+        "key": str(uuid.uuid4()),
+        "answers": [{"column": pay_rent(world).pk, "question": "stated", "option": "absent"}],
+    }
+
+
+def a_decision(world: World) -> dict[str, Any]:
+    cell = {"row": world.mine.row_id, "column": pay_rent(world).pk, "question": "stated"}
+    return {**cell, "option": "absent", "reason": "As it stands there."}
+
+
+def lines_of_a_row(world: World) -> dict[str, Any]:
+    row = world.mine.row
+    lines = [{"kind": block.kind, "text": block.text, "origin": n} for n, block in enumerate(row.blocks)]
+    return {"digest": mending_queries.digest_of(row), "lines": lines}
+
+
+def a_table(_world: World) -> dict[str, Any]:
+    return {"text": bread("sweet")}
+
+
+def open_for_boris(world: World) -> None:
+    """Work of Boris's in which a judge's answers can be shown, or can be what he starts from."""
+    study = Study.objects.get(slug="claims")
+    boris = study.raters.get(user=world.leases.boris)
+    annotating.assign(rater=boris, rows=study.sheets.get().rows.all()[:6])
+
+
+def fetched_hit(world: World) -> Sequence[object]:
+    return (world.leases.study.slug, Hit.objects.exclude(fetched=None).get().pk)
+
+
+def cancelled_import(world: World) -> Sequence[object]:
+    study, file = world.leases.study, SimpleUploadedFile("rows.csv", b"sheet,row,evidence\nLoan,Clause 1,Pay.\n")
+    made = start_import(study=study, files={"rows": file}, by=world.leases.manager)
+    cancel_import(run=made)
+    return (study.slug, made.pk)
+
+
+def cancelled_retrieval(world: World) -> None:
+    retrieving.cancel_retrieval(run=test_access.a_retrieval(world))
+
+
+def run_is_cancelled(world: World) -> None:
+    judging.cancel_run(run=world.run)
+
+
+def extraction_is_cancelled(world: World) -> None:
+    judging.cancel_extraction(run=world.extraction)
+
+
+def cancelled_export(world: World) -> Sequence[object]:
+    study = world.leases.study
+    made = reporting.ask_for_export(study=study, form="jsonl", filters=Filters(), by=world.leases.manager)
+    reporting.cancel_export(run=made)
+    return (study.slug, made.pk)
+
+
+def fewer_texts(world: World) -> Sequence[object]:
+    """A run of texts that was cancelled."""
+    wanted = generations.wanted(generations.BARE, per_type=1)
+    [run] = generating.start(
+        study=world.leases.study, models=[generations.model()], wanted=wanted, by=None, enqueue=False
+    )
+    generating.cancel(run=run)
+    return (world.leases.study.slug, run.pk)
+
+
+VALID: dict[str, Valid] = {
+    "POST /assignments/{id}/labels/": Valid("anna", an_answer),
+    "GET /assignments/{id}/labels/": Valid("anna"),
+    "POST /assignments/{id}/reopen/": Valid("anna", before=lambda world: annotating.submit(assignment=world.mine)),
+    "POST /assignments/{id}/submit/": Valid("anna", lambda _world: {"confirm": True}),
+    "POST /sheets/{id}/decisions/": Valid(body=a_decision),
+    "GET /sheets/{id}/history/": Valid(query={"question": "stated", "limit": "2"}),
+    "GET /sheets/{id}/lens/": Valid(query={"kind": "people"}),
+    "GET /studies/{slug}/candidates/": Valid(query={"epsilon": "0.2"}, args=claims),
+    "POST /studies/{slug}/certificates/": Valid(
+        body=lambda _world: {
+            "judge": "scorer",
+            "question": "claims.made",
+            "epsilon": 0.3,
+            "confidence": 0.6,
+            "until": UNTIL.isoformat(),
+        },
+        args=claims,
+    ),
+    "GET /studies/{slug}/certificates/": Valid(args=claims, before=certified),
+    "GET /studies/{slug}/certificates/{name}/": Valid(args=certified),
+    "POST /studies/{slug}/certificates/{name}/revoked/": Valid(body=lambda _w: {"reason": "!"}, args=certified),
+    "POST /studies/{slug}/certificates/{name}/takeovers/": Valid(
+        body=lambda _world: {"share": 50, "seed": 1, "raters": ["A2"]}, args=certified
+    ),
+    "POST /studies/{slug}/derive/": Valid(
+        "root",
+        lambda _world: {
+            "deriver": "selected-rows",
+            "scheme": "contracts",
+            "slug": "again",
+            "title": "Again",
+            "settings": {"answers": ["duties.stated=stated"]},
+        },
+    ),
+    "POST /studies/{slug}/documents/{id}/mend/": Valid(body=lines_of_a_row),
+    "POST /studies/{slug}/drafts/": Valid(
+        body=lambda _world: {"rater": "A2", "drafted_from": "scorer"}, args=claims, before=open_for_boris
+    ),
+    "POST /studies/{slug}/exports/": Valid(body=lambda _world: {"form": "jsonl"}, query={"question": "duties.stated"}),
+    "POST /studies/{slug}/reports/": Valid(body=lambda _world: {"title": "Now"}, query={"voice": "majority"}),
+    "GET /studies/{slug}/report/": Valid(query={"question": "duties.stated"}),
+    "POST /studies/{slug}/exports/{id}/resume/": Valid(args=cancelled_export),
+    "POST /studies/{slug}/extractions/{id}/resume/": Valid(before=extraction_is_cancelled),
+    "POST /studies/{slug}/extractions/{id}/rows/{row}/{kind}/": Valid(
+        body=lambda _world: {"items": [{"fields": {"paragraph": "Notice"}}]}
+    ),
+    "POST /studies/{slug}/extractors/{id}/start/": Valid(before=extraction_is_cancelled),
+    "POST /studies/{slug}/generations/start/": Valid(
+        body=lambda _world: {
+            "models": [generations.model().name],
+            "own": [{"type": "plain", "wordings": ["Say $name."]}],
+        }
+    ),
+    "POST /studies/{slug}/generations/{id}/resume/": Valid(args=fewer_texts),
+    "GET /studies/{slug}/generations/{id}/texts/": Valid(query={"begin": "1"}),
+    "GET /studies/{slug}/graphs/": Valid(query={"as": "json"}),
+    "POST /studies/{slug}/graphs/": Valid(body=lambda _world: to_json(soups.demo_recipes()[1:2])),
+    "POST /studies/{slug}/hits/{id}/decide/": Valid(body=lambda _world: {"is_document": False}, args=fetched_hit),
+    "POST /studies/{slug}/imports/{id}/resume/": Valid(args=cancelled_import),
+    "POST /studies/{slug}/judges/{id}/start/": Valid(body=lambda _world: {"repeats": 1}, before=run_is_cancelled),
+    "GET /studies/{slug}/labels/": Valid(query={"rater": "A1", "question": "duties.stated"}),
+    "POST /studies/{slug}/retrievals/start/": Valid(
+        before=cancelled_retrieval,
+        body=lambda world: {"documents": 2, "engines": ["searxng"], "sheets": [world.leases.sheet.pk]},
+    ),
+    "POST /studies/{slug}/retrievals/{id}/resume/": Valid(before=cancelled_retrieval),
+    "POST /studies/{slug}/runs/{id}/resume/": Valid(before=run_is_cancelled),
+    "POST /studies/{slug}/split/": Valid(
+        body=lambda _world: {"unit": "row", "share": 50, "seed": 2}, args=test_access.slug
+    ),
+    "POST /studies/{slug}/suggestions/": Valid(
+        body=lambda _world: {"judge": "scorer", "raters": ["A2"], "seed": 2}, args=claims, before=open_for_boris
+    ),
+    "POST /studies/{slug}/tables/add/": Valid(body=a_table, args=pizzas),
+    "GET /studies/{slug}/tables/examples/": Valid(query={"systems": "gold"}, args=pizzas),
+    "GET /studies/{slug}/tables/export/": Valid(query={"rater": "gold"}, args=pizzas),
+    "GET /studies/{slug}/tables/split/": Valid(query={"way": "chance"}, args=pizzas),
+    "POST /token/": Valid(body=lambda _world: {"username": "anna", "password": "anna"}),
+}

@@ -1,0 +1,97 @@
+"""Each migration that changes data meets data that it changes.
+
+A new one is named here by the test that fails, unless the old database has what it is for: put that in by `PUT`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db import connection, migrations
+from django.db.migrations.loader import MigrationLoader
+
+from judges.models import ExtractionRun, Judge, Run
+
+pytestmark = pytest.mark.django_db
+
+# What these do is no row's: they tell PostgreSQL's planner how many raters to remember.
+ON_POSTGRESQL = {("annotation", "0010_background"), ("annotation", "0014_statistics_of_raters")}
+EXAMPLES = "# Examples: of documents a to b of the study %s, seed 1, labels of gold\nquestions: {}\n"
+OURS = {path.name for path in settings.BASE_DIR.iterdir() if path.is_dir()}
+changed: set[tuple[str, str]] = set()
+
+
+def with_examples(apps: Any) -> None:
+    """Judges that say in their prompts of which study their examples are; of one nobody knows the study any more."""
+    for name, study in (("of-memorization", "memorization"), ("of-nothing", "gone")):
+        _judge(apps, name, EXAMPLES % study)
+
+
+def _judge(apps: Any, name: str, text: str) -> None:
+    prompts, judges = apps.get_model("llm", "Prompt").objects, apps.get_model("judges", "Judge").objects
+    like = judges.filter(name="words").select_related("prompt").get()
+    prompt = prompts.create(**{**_fields(like.prompt), "text": text, "digest": name.ljust(64, "0")})
+    judges.create(**{**_fields(like), "name": name, "prompt_id": prompt.pk})
+
+
+def _fields(of: Any) -> dict[str, Any]:
+    return {field.attname: getattr(of, field.attname) for field in of._meta.concrete_fields if not field.primary_key}
+
+
+PUT: dict[tuple[str, str], Callable[[Any], None]] = {
+    ("judges", "0013_examples_stay_in_their_study"): with_examples,
+}
+
+
+@pytest.fixture(scope="module")
+def watched() -> Iterator[None]:
+    """Which functions of migrations changed something."""
+    before = migrations.RunPython.database_forwards
+    changed.clear()
+
+    def noted(self: migrations.RunPython, app_label: str, *args: Any) -> None:
+        def look(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+            done = execute(sql, params, many, context)
+            if sql.startswith(("INSERT", "UPDATE", "DELETE", "ALTER")) and context["cursor"].cursor.rowcount != 0:
+                changed.add((app_label, self.code.__module__.rsplit(".", 1)[1]))
+            return done
+
+        with connection.execute_wrapper(look):
+            before(self, app_label, *args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(migrations.RunPython, "database_forwards", noted)
+        yield
+
+
+def test_each_migration_of_data_changed_some() -> None:
+    ours = {
+        (app, name)
+        for (app, name), migration in MigrationLoader(None).disk_migrations.items()
+        if Path(str(migration.__module__).replace(".", "/")).parts[0] in OURS
+        and any(isinstance(operation, migrations.RunPython) for operation in migration.operations)
+    }
+    if connection.vendor != "postgresql":
+        ours -= ON_POSTGRESQL
+
+    assert len(ours) >= 5
+    assert ours - changed == set()
+
+
+def test_runs_know_the_queue_of_their_models_device() -> None:
+    """The old database has some of both."""
+    devices = {"cuda": "gpu", "cpu": "cpu", None: "cpu"}
+    runs = [*Run.objects.values_list("judge__model__device", "queue")]
+    runs += ExtractionRun.objects.values_list("extractor__model__device", "queue")
+
+    assert {queue for _device, queue in runs} == {"cpu", "gpu"}
+    assert [queue for _device, queue in runs] == [devices[device] for device, _queue in runs]
+
+
+def test_judges_with_examples_are_confined_to_the_study_that_they_name() -> None:
+    confined = dict(Judge.objects.filter(name__startswith="of-").values_list("name", "study__slug"))
+    assert confined == {"of-memorization": "memorization", "of-nothing": None}
