@@ -487,11 +487,11 @@ SPECTACULAR_SETTINGS = {
 
 _of_files = "django.core.cache.backends.locmem.LocMemCache" if PALATE_ENV == "test" else "config.caches.FileCache"
 CACHES = {
-    # What allauth counts, and which codes were used: shared by all processes. Nothing is lost with it but counts.
+    # What allauth counts, such as mails asked for: shared by all processes. Nothing is lost with it but counts.
     "default": (
         {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
         if PALATE_ENV == "test"
-        else {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CELERY_BROKER_URL}
+        else {"BACKEND": "config.redis_cache.RedisCache", "LOCATION": CELERY_BROKER_URL}
         if CELERY_BROKER_URL.startswith("redis")
         else {
             "BACKEND": "config.caches.FileCache",
@@ -501,7 +501,7 @@ CACHES = {
     # A page names a figure, and another process draws it, perhaps of another machine.
     "figures": {
         **(
-            {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CELERY_BROKER_URL}
+            {"BACKEND": "config.redis_cache.RedisCache", "LOCATION": CELERY_BROKER_URL}
             if CELERY_BROKER_URL.startswith("redis")
             else {
                 "BACKEND": "config.caches.FileCache",
