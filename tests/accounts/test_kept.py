@@ -6,20 +6,26 @@ import json
 from datetime import timedelta
 
 import pytest
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
+from django.apps import apps
 from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Group, Permission
 from django.contrib.contenttypes.models import ContentType
 from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from accounts import actions as accounts
 from accounts.models import ApiToken
 from annotation import actions
 from annotation.actions import Refused
-from annotation.models import AuditEvent, Consent, Rater, Role, User
+from annotation.models import AuditEvent, Background, Consent, Rater, Role, User
 from llm.models import LanguageModel
 from reports import actions as reporting
 from reports.data.arrays import Filters
@@ -246,6 +252,95 @@ def test_who_is_forgotten_leaves_the_labels(leases: Leases, client_of: ClientOf)
     assert LogEntry.objects.get().object_repr == ""
     assert anna.get("/").status_code == 302
     assert "deletion account erased" in events(of=gone.pk)
+
+
+# What still names an account that is erased, with the reason; it is an empty one then, known by its number.
+_STAYS = {
+    "annotation.Consent.user": "that they agreed must be shown as long as there is the study",
+    # What somebody did as a manager or an owner, to others' work: a study says who decided and who computed what.
+    **dict.fromkeys(
+        [
+            "annotation.Sheet.closed_by",
+            "annotation.Row.withdrawn_by",
+            "annotation.Rater.paused_by",
+            "annotation.Invite.created_by",
+            "annotation.Invite.revoked_by",
+            "annotation.Plan.applied_by",
+            "annotation.Note.answered_by",
+            "annotation.Experiment.drawn_by",
+            "annotation.Import.started_by",
+            "annotation.LabelEvent.by",  # only where it was somebody else than the rater
+            "annotation.Decision.by",
+            "judges.FittedCalibration.fitted_by",
+            "judges.Correction.by",
+            "judges.ExtractionRun.started_by",
+            "judges.GenerationRun.started_by",
+            "judges.Trial.started_by",
+            "judges.Run.started_by",
+            "reports.Split.drawn_by",
+            "reports.TestLook.by",
+            "reports.Certificate.created_by",
+            "reports.Revocation.by",
+            "reports.Takeover.by",
+            "reports.Report.created_by",
+            "reports.Export.started_by",
+            "recipes.Mending.by",
+            "recipes.Search.asked_by",
+            "recipes.Hit.decided_by",
+            "recipes.Retrieval.started_by",
+            "memorization.FrozenVerdict.created_by",
+        ],
+        "what they did for the study stands there",
+    ),
+}
+
+
+def naming(user: User) -> dict[str, int]:
+    """How many rows of each table name an account."""
+    found = {}
+    for model in apps.get_models(include_auto_created=True):
+        for field in model._meta.local_fields:
+            if field.related_model is User and not model._meta.proxy and not model.__module__.startswith("tests."):
+                found[f"{model._meta.app_label}.{model.__name__}.{field.name}"] = model._base_manager.filter(
+                    **{field.name: user}
+                ).count()
+    return found
+
+
+def test_nothing_that_an_annotator_left_names_the_erased_account(leases: Leases) -> None:
+    study = builders.study("other", of=leases.study.scheme, by=leases.stranger)
+    invite, _link = actions.invite(study=study, role=Role.ANNOTATOR, by=leases.stranger)
+    anna, assignment = leases.anna, leases.annas[0]
+    actions.join(invite=invite, user=anna)
+    browser = Client()
+    browser.post(reverse("login"), {"username": "anna", "password": "anna"})
+    browser.get("/")
+    builders.label(assignment)
+    cell = builders.answer(leases.sheet, "Pay rent", "stated", None)
+    note = actions.ask(assignment=assignment, column=cell.column, question=cell.question, text="Is it?", by=anna)
+    actions.note_look(sheet=leases.sheet, user=anna)
+    actions.agree(study=leases.study, user=anna)
+    accounts.make_token(user=anna, name="laptop", days=1)
+    Background.objects.create(study=leases.study, user=anna)
+    Token.objects.create(user=anna)
+    EmailAddress.objects.create(user=anna, email="anna@example.org")
+    SocialAccount.objects.create(user=anna, provider="sso", uid="4711")
+    Authenticator.objects.create(user=anna, type="recovery_codes", data={})
+    anna.groups.add(Group.objects.create(name="people"))
+    anna.user_permissions.add(Permission.objects.earliest("pk"))
+    LogEntry.objects.create(user=anna, action_flag=2, object_repr="x")
+    before = naming(anna)
+    assert [name for name, n in before.items() if not n and name not in _STAYS] == [], "make one of these too"
+    assert set(_STAYS) <= set(before)
+
+    accounts.erase(user=anna, by=anna)
+
+    assert [name for name, n in naming(anna).items() if n] == ["annotation.Consent.user"]
+    note.refresh_from_db()
+    assert (note.text, note.author, note.assignment.rater.code) == ("Is it?", None, "A1")
+    page = Client()
+    page.force_login(leases.stranger)
+    assert "that account is erased" in page.get(reverse("annotation:people", args=["other"])).content.decode()
 
 
 def test_somebody_erases_the_own_account_after_typing_the_name(leases: Leases, client: Client) -> None:
