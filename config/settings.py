@@ -219,6 +219,16 @@ if PALATE_METRICS_TOKEN and len(PALATE_METRICS_TOKEN) < 16:
     raise ImproperlyConfigured("PALATE_METRICS_TOKEN is too short: 16 characters or more")
 if OIDC_SERVER_URL and not (OIDC_CLIENT_ID and OIDC_CLIENT_SECRET):
     raise ImproperlyConfigured("OIDC_SERVER_URL is set, so OIDC_CLIENT_ID and OIDC_CLIENT_SECRET must be set too")
+_oidc = urlsplit(OIDC_SERVER_URL)
+if (
+    OIDC_SERVER_URL
+    and _is_production
+    and _oidc.scheme != "https"
+    and _oidc.hostname not in ("localhost", "127.0.0.1", "::1")
+):
+    raise ImproperlyConfigured(
+        "OIDC_SERVER_URL must begin with https://: whoever changes what it says on its way logs in as all"
+    )
 if SAML_IDP and OIDC_SERVER_URL:
     raise ImproperlyConfigured("OIDC_SERVER_URL and SAML_IDP are set: an installation has one single sign-on")
 if SAML_IDP and not (SAML_METADATA_URL or (SAML_SSO_URL and _saml_certificate)):
