@@ -127,6 +127,13 @@ def test_roles_and_exports_are_noted(leases: Leases, client_of: ClientOf) -> Non
     assert events(study=leases.study, of=leases.anna.pk, kind="role") == ["role +annotator", "role -annotator"]
 
 
+def test_the_own_workbook_is_noted_without_the_code(leases: Leases, client_of: ClientOf) -> None:
+    file = client_of(leases.anna).get(reverse("annotation:spreadsheet-file", args=[leases.sheet.pk]))
+
+    assert 'filename="lease-a1.xlsx"' in file["Content-Disposition"]
+    assert events(by=leases.anna.pk, kind="export") == ["export lease.xlsx, their own work"]
+
+
 def test_the_name_of_a_key_is_noted_where_a_run_uses_it(leases: Leases) -> None:
     model = LanguageModel(name="lab", api_key_env="LAB_API_KEY")
     actions.note_key(model=model, study=leases.study, by=leases.manager)
