@@ -16,6 +16,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 from rest_framework.authtoken.models import Token
@@ -30,6 +31,7 @@ from llm.models import LanguageModel
 from reports import actions as reporting
 from reports.data.arrays import Filters
 from tests import builders
+from tests.annotation.test_saving import change, together
 from tests.builders import ApiOf, ClientOf, Leases
 
 pytestmark = pytest.mark.django_db
@@ -212,6 +214,44 @@ def test_consent_is_asked_for_before_the_first_label(leases: Leases, client_of: 
     assert anna.get(sheet)["Location"] == page
     anna.post(page, {"agree": "yes"})
     assert [given.withdrawn_at is None for given in Consent.objects.order_by("pk")] == [False, True]
+
+
+@pytest.mark.parametrize("asks", ["consent", "background"])
+def test_a_page_that_was_open_before_saves_nothing_until_it_is_filled_in(
+    leases: Leases, client_of: ClientOf, asks: str
+) -> None:
+    form = "questions:\n  - {key: years, title: Years, kind: number, number: {min: 0, max: 90}}\n"
+    anna, mine = client_of(leases.anna), leases.annas[0]
+    actions.agree(study=leases.study, user=leases.anna)  # to the text that stood there when the page was opened
+    edit = change((mine, ("Pay rent", "stated"), "stated", ""))
+    setattr(leases.study, asks, {"consent": "Your labels are published.", "background": form}[asks])
+    leases.study.save()
+
+    [answer] = together(anna, leases.sheet, edit).json()["answers"]
+    submitted = anna.post(reverse("annotation:submit", args=[mine.pk]))
+
+    assert (answer["key"], answer["held"]) == (edit["key"], [mine.pk])  # so that the browser keeps it
+    assert "waits in this browser" in answer["message"]
+    assert (submitted.status_code, submitted.json()["message"]) == (409, answer["message"])
+    several = together(anna, leases.sheet, edit, change((mine, ("Insure", "stated"), "implied", ""))).json()
+    assert [answer["held"] for answer in several["answers"]] == [[mine.pk]] * 2
+    assert not mine.labels.exists()
+
+    if asks == "consent":
+        anna.post(reverse("annotation:consent", args=["leases"]), {"agree": "yes"})
+    else:
+        actions.tell_background(study=leases.study, user=leases.anna, answers={})
+    [answer] = together(anna, leases.sheet, edit).json()["answers"]
+
+    assert "message" not in answer
+    assert mine.labels.get().option.key == "stated"
+    with CaptureQueriesContext(connection) as asking:
+        together(anna, leases.sheet, change((mine, ("Insure", "stated"), "implied", "")))
+    type(leases.study).objects.filter(pk=leases.study.pk).update(consent="", background="")
+    with CaptureQueriesContext(connection) as not_asking:
+        together(anna, leases.sheet, change((mine, ("Insure", "stated"), "absent", "implied")))
+    assert len(asking) == len(not_asking)
+    assert mine.labels.count() == 2
 
 
 # --- leaving --------------------------------------------------------------------------------------------------------
