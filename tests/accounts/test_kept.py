@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import uuid
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -388,6 +390,31 @@ def test_nothing_that_an_annotator_left_names_the_erased_account(leases: Leases)
     page = Client()
     page.force_login(leases.stranger)
     assert "that account is erased" in page.get(reverse("annotation:people", args=["other"])).content.decode()
+
+
+def test_who_asks_gets_all_that_they_answered_and_nothing_of_others(leases: Leases, client_of: ClientOf) -> None:
+    anna, boris = leases.annas[0], leases.boriss[0]
+    builders.label(anna)
+    builders.label(boris)
+    cell = builders.answer(leases.sheet, "Insure", "stated", None)
+    actions.record(assignment=leases.annas[1], answers=[replace(cell, skip="torn")], key=uuid.uuid4())
+    for assignment, by in ((anna, leases.anna), (boris, leases.boris)):
+        actions.ask(assignment=assignment, column=cell.column, question=cell.question, text=f"By {by}?", by=by)
+        actions.note_look(sheet=leases.sheet, user=by)
+    study = builders.study("other", of=leases.study.scheme, by=leases.stranger)
+    invite, _link = actions.invite(study=study, role=Role.RESEARCHER, by=leases.stranger, email="anna@example.org")
+    actions.join(invite=invite, user=leases.anna)
+
+    kept = json.loads(client_of(leases.anna).get(reverse("accounts:my-data")).content)
+
+    where = ["Leases", "Lease", "Clause 1", "Pay rent", "Stated"]
+    assert [*kept["labels"][0].values()][:6] == [*where, "stated"]
+    assert len(kept["labels"]) == anna.labels.count()
+    assert len(kept["history"]) == anna.events.count() + 1
+    assert [(skip["assignment__row__name"], skip["reason"]) for skip in kept["skips"]] == [("Clause 2", "torn")]
+    assert [note["text"] for note in kept["notes"]] == ["By anna?"]
+    assert [look["sheet__title"] for look in kept["looks"]] == ["Lease"]
+    assert [(used["study__title"], used["email"]) for used in kept["invitations"]] == [("Other", "anna@example.org")]
 
 
 def test_somebody_erases_the_own_account_after_typing_the_name(leases: Leases, client: Client) -> None:
