@@ -60,15 +60,16 @@ def readable(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[H
             raise Http404
         if request.encoding and codecs.lookup(request.encoding).name not in _CHARSETS:
             return _refused(request, _("It is not understood: send it in UTF-8."))
-        for name, values in request.GET.lists():
-            if any(map(_NO_TEXT.search, (name, *values))):
-                return _refused(request, _("What stands after “?” in the address is no text."))
+        wrong = [name for name, values in request.GET.lists() if any(map(_NO_TEXT.search, (name, *values)))]
+        if wrong:
+            return _refused(request, _("What stands after “?” in the address is no text."), *wrong)
         return get_response(request)
 
     return middleware
 
 
-def _refused(request: HttpRequest, sentence: str) -> HttpResponse:
+def _refused(request: HttpRequest, sentence: str, *names: str) -> HttpResponse:
     if request.path.startswith("/api/"):
-        return JsonResponse({"detail": sentence}, status=400)
+        said = {name: [sentence] for name in names} or {"detail": sentence}
+        return JsonResponse(said, status=400)
     return HttpResponse(sentence, status=400, content_type="text/plain; charset=utf-8")

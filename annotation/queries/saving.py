@@ -203,7 +203,7 @@ _OWES = """
     OR ({study.background} <> '' AND NOT EXISTS (SELECT 1 FROM {background.table}
         WHERE {background.study} = {study.id} AND {background.user} = {rater.user}))
 """
-_owing = {"study": Shape(Study), "consent": Shape(Consent), "background": Shape(Background)}
+_study, _consent, _background = Shape(Study), Shape(Consent), Shape(Background)
 _mine = Statement(
     f"""
     SELECT {{one}}, {_OWES} FROM {{one.table}} JOIN {{row.table}} ON {{row.id}} = {{one.row}}
@@ -213,7 +213,9 @@ _mine = Statement(
     one=_id_alone,
     row=_row,
     rater=_rater,
-    **_owing,
+    study=_study,
+    consent=_consent,
+    background=_background,
 )
 _columns = Statement(
     """
@@ -284,7 +286,9 @@ _own = Statement(
     """,  # noqa: S608 - a part of ours
     one=_id_alone,
     rater=_rater,
-    **_owing,
+    study=_study,
+    consent=_consent,
+    background=_background,
 )
 _counted = Statement(
     """
