@@ -8,6 +8,7 @@ import re
 import time
 import uuid
 from collections.abc import Callable
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils.translation import gettext as _
@@ -70,6 +71,6 @@ def readable(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[H
 
 def _refused(request: HttpRequest, sentence: str, *names: str) -> HttpResponse:
     if request.path.startswith("/api/"):
-        said = {name: [sentence] for name in names} or {"detail": sentence}
+        said: dict[str, Any] = {name: [sentence] for name in names} or {"detail": sentence}
         return JsonResponse(said, status=400)
     return HttpResponse(sentence, status=400, content_type="text/plain; charset=utf-8")
