@@ -18,7 +18,7 @@ from accounts.models import ApiToken
 from accounts.queries import lacks_confirmation
 from annotation import actions as annotating
 from annotation.actions import Refused
-from annotation.models import AuditEvent, Background, Consent, Invite, Membership, Rater, User
+from annotation.models import AuditEvent, Background, Consent, Invite, Look, Membership, Note, Rater, User
 
 MOST_TOKENS = 20  # of one person
 BY_PASSWORD_DAYS = 90  # how long a token lasts that a program gets for a password
@@ -105,7 +105,8 @@ def erase(*, user: User, by: User | None) -> None:
     """Forget who somebody is. Their labels stay, under the codes that exports name them by anyway.
 
     The account is emptied and closed: name, address, password, second factors, connections to single sign-on, tokens,
-    sessions and roles go; raters lose their link to it. What it did in the audit log stays under its number for a year.
+    sessions, roles and looks go; raters, questions about cells and used invitations lose their link to it. What it did
+    in the audit log stays under its number for a year, and what it did as a manager with the study.
 
     Raises:
         Refused: it is the last manager of a study, or the last owner.
@@ -115,12 +116,16 @@ def erase(*, user: User, by: User | None) -> None:
     for membership in Membership.objects.filter(user=user).select_related("study", "user"):
         annotating.remove_member(membership=membership, by=by)
     Rater.objects.filter(user=user).update(user=None, active=False)
+    Note.objects.filter(author=user).update(author=None)
+    Look.objects.filter(user=user).delete()
     end_sessions(user=user)
     _forget_invites(user=user, by=by)
     for related in ("api_tokens", "emailaddress_set", "socialaccount_set", "authenticator_set"):
         getattr(user, related).all().delete()
     from django.contrib.admin.models import LogEntry
+    from rest_framework.authtoken.models import Token
 
+    Token.objects.filter(user=user).delete()
     LogEntry.objects.filter(user=user).delete()
     here = ContentType.objects.get_for_model(User)
     LogEntry.objects.filter(content_type=here, object_id=str(user.pk)).update(object_repr="", change_message="")
@@ -147,6 +152,7 @@ def _forget_invites(*, user: User, by: User | None) -> None:
     invites = Invite.objects.filter(theirs).exclude(email="")
     invites.filter(used_at=None, revoked_at=None).update(revoked_at=timezone.now(), revoked_by=by)
     invites.update(email="", bound=False)
+    Invite.objects.filter(used_by=user).update(used_by=None)
 
 
 def end_sessions(*, user: User) -> None:

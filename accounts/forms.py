@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
+from allauth.mfa.models import Authenticator
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.utils.translation import gettext_lazy as _
@@ -46,14 +48,23 @@ class NewPasswordForm(PasswordChangeForm):
 
 class _CountedCode:
     user: User
+    authenticator: Authenticator
 
     def clean_code(self) -> str:
-        """Of a hundred thousand codes some would be right; all processes count the tries."""
+        """Of a hundred thousand codes some would be right; all processes count the tries. A right one counts once.
+
+        allauth keeps in the cache which codes were used: for half a minute of the minute and a half in which one is
+        right, and where Redis is away, not at all.
+        """
         name = f"code:{self.user.pk}"
         if wait := actions.try_allowed([(name, CODES)]):
             actions.note_limited(name, of=self.user, what="second factor")
             raise forms.ValidationError(too_many(wait))
         code: str = super().clean_code()  # type: ignore[misc]
+        used = f"used:{self.user.pk}:{''.join(filter(str.isalnum, code))}"
+        if actions.try_allowed([(used, 1)]):
+            self._emit_authentication_failed(self.authenticator)  # type: ignore[attr-defined]
+            raise get_adapter().validation_error("incorrect_code")
         actions.forget_tries(name)
         return code
 

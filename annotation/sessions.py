@@ -30,6 +30,10 @@ _HARD = 10
 
 
 class SessionStore(db.SessionStore):
+    def _validate_session_key(self, key: str | None) -> bool:
+        """A cookie may hold anything, NUL included; what cannot be a key is not looked for."""
+        return bool(key and len(key) >= 8 and key.isascii() and key.isalnum())
+
     def _get_session_from_db(self) -> Session | None:
         now = stored(Session, "expire_date", timezone.now())
         found = [_session(row) for row in _sessions(self.session_key, now)]

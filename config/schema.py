@@ -32,16 +32,13 @@ def tell_refusals(result: dict[str, Any], **_generator: Any) -> dict[str, Any]:
     for path, methods in result["paths"].items():
         for operation in methods.values():
             parameters = operation.get("parameters", [])
-            codes = {"401", "403"} if operation.get("security", [{}])[0] else set()
+            codes = {"400"}  # of a query that is no text, if of nothing else
+            codes |= {"401", "403"} if operation.get("security", [{}])[0] else set()
             if "{" in path:
                 codes.add("404")
             if "requestBody" in operation:
-                codes |= {"400", "415"}
-            if any(one["in"] == "query" for one in parameters):
-                codes.add("400")
-            if "400" in operation["responses"]:  # it is as everywhere
-                del operation["responses"]["400"]
-                codes.add("400")
+                codes.add("415")
+            operation["responses"].pop("400", None)  # it is as everywhere
             for code in codes - operation["responses"].keys():
                 name, said = _SAID[code]
                 content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}

@@ -219,6 +219,16 @@ if PALATE_METRICS_TOKEN and len(PALATE_METRICS_TOKEN) < 16:
     raise ImproperlyConfigured("PALATE_METRICS_TOKEN is too short: 16 characters or more")
 if OIDC_SERVER_URL and not (OIDC_CLIENT_ID and OIDC_CLIENT_SECRET):
     raise ImproperlyConfigured("OIDC_SERVER_URL is set, so OIDC_CLIENT_ID and OIDC_CLIENT_SECRET must be set too")
+_oidc = urlsplit(OIDC_SERVER_URL)
+if (
+    OIDC_SERVER_URL
+    and _is_production
+    and _oidc.scheme != "https"
+    and _oidc.hostname not in ("localhost", "127.0.0.1", "::1")
+):
+    raise ImproperlyConfigured(
+        "OIDC_SERVER_URL must begin with https://: whoever changes what it says on its way logs in as all"
+    )
 if SAML_IDP and OIDC_SERVER_URL:
     raise ImproperlyConfigured("OIDC_SERVER_URL and SAML_IDP are set: an installation has one single sign-on")
 if SAML_IDP and not (SAML_METADATA_URL or (SAML_SSO_URL and _saml_certificate)):
@@ -255,6 +265,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
+    "operating.middleware.readable",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -487,11 +498,11 @@ SPECTACULAR_SETTINGS = {
 
 _of_files = "django.core.cache.backends.locmem.LocMemCache" if PALATE_ENV == "test" else "config.caches.FileCache"
 CACHES = {
-    # What allauth counts, and which codes were used: shared by all processes. Nothing is lost with it but counts.
+    # What allauth counts, such as mails asked for: shared by all processes. Nothing is lost with it but counts.
     "default": (
         {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
         if PALATE_ENV == "test"
-        else {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CELERY_BROKER_URL}
+        else {"BACKEND": "config.redis_cache.RedisCache", "LOCATION": CELERY_BROKER_URL}
         if CELERY_BROKER_URL.startswith("redis")
         else {
             "BACKEND": "config.caches.FileCache",
@@ -501,7 +512,7 @@ CACHES = {
     # A page names a figure, and another process draws it, perhaps of another machine.
     "figures": {
         **(
-            {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CELERY_BROKER_URL}
+            {"BACKEND": "config.redis_cache.RedisCache", "LOCATION": CELERY_BROKER_URL}
             if CELERY_BROKER_URL.startswith("redis")
             else {
                 "BACKEND": "config.caches.FileCache",

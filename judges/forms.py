@@ -200,7 +200,8 @@ class CellForm(forms.Form):
         rows = rows.order_by("sheet__position", "position").defer("evidence")
         self.fields["row"].queryset = rows  # type: ignore[attr-defined]
         self.fields["row"].label_from_instance = lambda row: f"{row.sheet.title} · {row.name}"  # type: ignore[attr-defined]
-        chosen = rows.filter(pk=pk).first() if (pk := self["row"].value()) and str(pk).isdecimal() else rows.first()
+        pk = str(self["row"].value() or "")
+        chosen = rows.filter(pk=pk).first() if pk.isdecimal() and len(pk) < 19 else rows.first()
         self.fields["cell"].choices = [("", _("— the first that it answers —")), *_cells(chosen)]  # type: ignore[attr-defined]
 
     def clean_cell(self) -> tuple[int, str] | None:

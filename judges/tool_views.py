@@ -78,7 +78,7 @@ def _usual() -> dict[str, Any]:
 
 def _copied_from(request: AppRequest, study: Study) -> Judge | None:
     pk = request.GET.get("copy", "")
-    return Judge.objects.known_in(study).filter(pk=pk).first() if pk.isdecimal() else None
+    return Judge.objects.known_in(study).filter(pk=pk).first() if pk.isdecimal() and len(pk) < 19 else None
 
 
 def _copied(judge: Judge | None) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def cells(request: AppRequest, study: Study) -> HttpResponse:
 def new_extractor(request: AppRequest, study: Study) -> HttpResponse:
     initial: dict[str, Any] = {"prompt_text": doors.suggested_prompt()}
     pk = request.GET.get("copy", "")
-    copied = Extractor.objects.filter(pk=pk).first() if pk.isdecimal() else None
+    copied = Extractor.objects.filter(pk=pk).first() if pk.isdecimal() and len(pk) < 19 else None
     if copied is not None:
         initial = {
             "name": f"{copied.name[:52]}-copy", "parser": copied.parser, "model": copied.model_id,

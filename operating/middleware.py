@@ -1,14 +1,17 @@
-"""What is seen of every request: its number, a line in the log, and the counts of `metrics`."""
+"""What is seen of every request: its number, a line in the log, the counts of `metrics`; and that it is text at all."""
 
 from __future__ import annotations
 
+import codecs
 import logging
 import re
 import time
 import uuid
 from collections.abc import Callable
+from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils.translation import gettext as _
 
 from base import logs
 from operating import metrics
@@ -16,6 +19,10 @@ from operating import metrics
 log = logging.getLogger("palate.requests")
 
 _NUMBER = re.compile(r"[A-Za-z0-9_.-]{8,64}")
+# What no text has: NUL, which PostgreSQL does not store, and halves of a character, which nobody can write down.
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+# Of those that Python knows, some read no text, and some find halves of characters in it.
+_CHARSETS = {"utf-8", "ascii", "iso8859-1"}
 
 
 def seen(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
@@ -40,3 +47,30 @@ def seen(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpR
         return response
 
     return middleware
+
+
+def readable(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """What is asked is text, or is refused before any page reads it: of an address 404, of what stands behind its
+    question mark 400. Fields of forms and bodies of the API are checked where they are read.
+
+    Stands behind the middleware that knows the language.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if _NO_TEXT.search(request.path_info):
+            raise Http404
+        if request.encoding and codecs.lookup(request.encoding).name not in _CHARSETS:
+            return _refused(request, _("It is not understood: send it in UTF-8."))
+        wrong = [name for name, values in request.GET.lists() if any(map(_NO_TEXT.search, (name, *values)))]
+        if wrong:
+            return _refused(request, _("What stands after “?” in the address is no text."), *wrong)
+        return get_response(request)
+
+    return middleware
+
+
+def _refused(request: HttpRequest, sentence: str, *names: str) -> HttpResponse:
+    if request.path.startswith("/api/"):
+        said: dict[str, Any] = {name: [sentence] for name in names} or {"detail": sentence}
+        return JsonResponse(said, status=400)
+    return HttpResponse(sentence, status=400, content_type="text/plain; charset=utf-8")

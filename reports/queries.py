@@ -448,7 +448,7 @@ def _stored_scores(scored: QuerySet[Label]) -> Iterator[tuple[tuple[int, int, in
 def _fitted(table: LabelTable, code: str, name: str) -> FittedCalibration:
     number = name.removeprefix(_CALIBRATION)
     found = FittedCalibration.objects.filter(study__slug=table.slug, rater__code=code)
-    one = found.filter(pk=int(number)).first() if number.isdecimal() else None
+    one = found.filter(pk=int(number)).first() if number.isdecimal() and len(number) < 19 else None
     if one is None:
         raise Refused(_("“%(judge)s” has no calibration “%(name)s” in this study.") % {"judge": code, "name": name})
     return one

@@ -96,6 +96,25 @@ def test_a_browser_may_follow_the_button_of_single_sign_on(var: Path) -> None:
     assert "OIDC_CLIENT_SECRET must be set too" in half.stderr
 
 
+@pytest.mark.parametrize(
+    ("url", "starts"),
+    [
+        ("http://id.example.org/realms/a", False),
+        ("id.example.org", False),
+        ("http://127.0.0.1.example.org/", False),
+        ("https://id.example.org/realms/a", True),
+        ("http://127.0.0.1:8080/realms/a", True),
+    ],
+)
+def test_a_provider_is_asked_over_tls_unless_it_is_on_this_machine(var: Path, url: str, starts: bool) -> None:
+    oidc = {"OIDC_CLIENT_ID": "palate", "OIDC_CLIENT_SECRET": "s", "OIDC_SERVER_URL": url}
+
+    told = manage("check", cwd_var=var, **PRODUCTION, **oidc)
+
+    assert (told.returncode == 0) == starts
+    assert starts or "OIDC_SERVER_URL must begin with https://" in told.stderr
+
+
 def test_over_https_cookies_are_of_this_host_alone(var: Path) -> None:
     says = (
         "from django.conf import settings as s;"

@@ -21,7 +21,7 @@ from accounts.forms import EraseForm, TokenForm
 from accounts.models import ApiToken
 from accounts.views.entrance import single_sign_on
 from annotation.actions import Refused, note
-from annotation.models import AuditEvent, LabelEvent, User
+from annotation.models import AuditEvent, Invite, Label, LabelEvent, Note, Skip, User
 from annotation.people.access import AppRequest
 
 
@@ -98,14 +98,29 @@ def leave(request: AppRequest) -> HttpResponse:
     return render(request, "accounts/leave.html", {"form": form})
 
 
+# Where it stands what somebody answered.
+_CELL = (
+    "assignment__rater__study__title",
+    "assignment__row__sheet__title",
+    "assignment__row__name",
+    "column__name",
+    "question__title",
+)
+
+
 def personal_data(user: User) -> dict[str, object]:
-    """What is kept about a person. A dozen queries."""
+    """What is kept about a person, with all that they have answered. Two dozen queries at most."""
     from allauth.account.models import EmailAddress
     from allauth.mfa.models import Authenticator
     from allauth.socialaccount.models import SocialAccount
     from allauth.usersessions.models import UserSession
 
     raters = user.raters.select_related("study")
+    theirs = Q(assignment__rater__in=raters)
+    history = LabelEvent.objects.filter(theirs).order_by("pk")
+    labels = Label.objects.filter(theirs).order_by("pk")
+    skips = Skip.objects.filter(theirs).order_by("pk")
+    notes = Note.objects.filter(theirs | Q(author=user)).order_by("pk")
     events = LabelEvent.objects.filter(assignment__rater__in=raters)
     counted: dict[int, dict[str, Any]] = {
         found["assignment__rater"]: dict(found)
@@ -147,6 +162,14 @@ def personal_data(user: User) -> dict[str, object]:
             }
             for rater in raters
         ],
+        "labels": list(labels.values(*_CELL, "option__key", "value", "note", "updated_at")),
+        "skips": list(skips.values(*_CELL, "reason", "at")),
+        "history": list(history.values(*_CELL, "at", "after__key", "value_after", "skip_after", "note")),
+        "notes": list(notes.values(*_CELL, "text", "at", "answer", "answered_at")),
+        "looks": list(user.looks.order_by("pk").values("sheet__study__title", "sheet__title", "at")),
+        "invitations": list(
+            Invite.objects.filter(used_by=user).values("study__title", "role", "email", "created_at", "used_at")
+        ),
         "consents": list(user.consents.values("study__title", "text", "agreed_at", "withdrawn_at")),
         "backgrounds": list(user.backgrounds.values("study__title", "answers", "told_at")),
         # From where somebody else did it is that person's.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotation.actions.adjudication import accept_agreed, adjudicate
-from annotation.actions.background import first_page, owes_background, tell_background
+from annotation.actions.background import first_page, owed_of_sheet, owes_background, tell_background
 from annotation.actions.base import NotNow, Refused, SheetClosed, lock_study, refuse_while_shown
 from annotation.actions.changes import Changed, Edit, change, change_each
 from annotation.actions.drafting import Started, confirm, draft, start_from
@@ -110,6 +110,7 @@ __all__ = [
     "note_look",
     "note_looks",
     "open_sheet",
+    "owed_of_sheet",
     "owes_background",
     "pause",
     "read_answers",

@@ -25,6 +25,27 @@ def first_page(*, study: Study, user: User) -> str:
     return "annotation:background" if owes_background(study=study, user=user) else ""
 
 
+def owed_of_sheet(*, sheet_id: int, user_id: int) -> str:
+    """Why nothing of somebody's is saved in a sheet: a page that is to be filled in first; "" where there is none.
+
+    A page of the grid may have been opened before the study asked for it, or asked for it anew. Four queries at most.
+    """
+    study = Study.objects.filter(sheets=sheet_id).first()
+    user = User.objects.filter(pk=user_id).first()
+    match first_page(study=study, user=user) if study and user else "":
+        case "annotation:consent":
+            return _(
+                "The study asks for your consent first, or anew. Reload the page and agree to it; "
+                "what you have answered waits in this browser until then."
+            )
+        case "annotation:background":
+            return _(
+                "The study asks something about you first. Reload the page and fill its form in; "
+                "what you have answered waits in this browser until then."
+            )
+    return ""
+
+
 def tell_background(*, study: Study, user: User, answers: Mapping[str, Value | None]) -> Background:
     """Keep what somebody tells: {question: option's key or value, None where they say nothing}.
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation.models import Attempt, AuditEvent, Consent, Study, User
@@ -70,19 +70,31 @@ def _digest(what: str) -> str:
     return hmac.digest(settings.SECRET_KEY.encode(), f"attempt:{what}".encode(), "sha256").hex()
 
 
+def _wait_for_turn(keys: Iterable[str]) -> None:
+    """Until this transaction is over, nobody else counts under these keys. In one order, so that nobody waits for who
+    waits for them. On SQLite the transaction itself is the lock."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            for key in sorted(keys):
+                number = int.from_bytes(bytes.fromhex(key[:16]), signed=True)
+                cursor.execute("SELECT pg_advisory_xact_lock(%s)", [number])
+
+
+@transaction.atomic
 def try_allowed(limits: Iterable[tuple[str, int]]) -> int:
     """Count a try under each name, with how many are allowed in `WINDOW`; those over a limit are not counted.
 
-    The try is written before it is counted, so that of many processes that come at once no more than the limit pass.
+    Of many processes that come at once no more than the limit pass: those that count the same wait for each other.
 
     Returns:
         0, or in how many seconds the next one is allowed.
     """
+    of_keys = {_digest(name): limit for name, limit in limits}
+    _wait_for_turn(of_keys)
     now = timezone.now()
     made = []
     wait = 0
-    for name, limit in limits:
-        key = _digest(name)
+    for key, limit in of_keys.items():
         mine = Attempt.objects.create(key=key, at=now)
         made.append(mine.pk)
         recent = Attempt.objects.filter(key=key, at__gt=now - WINDOW)

@@ -9,7 +9,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
 from annotation import queries
-from annotation.actions import Answer, Edit, Refused
+from annotation.actions import Answer, Edit, Refused, owed_of_sheet
 from annotation.forms.schemes import SchemeField, SchemeText
 from annotation.labels.answer import seen_code
 from annotation.models import Assignment, Column, Study
@@ -72,6 +72,7 @@ class Reach:
     def __init__(self, *, sheet_id: int, user_id: int) -> None:
         self.sheet_id = sheet_id
         self.user_id = user_id
+        self.owes = False  # whether their study seems to owe them a page to fill in
         self._assignments: dict[int, Assignment | None] = {}
         self._columns: dict[int, Column | None] = {}
 
@@ -84,7 +85,8 @@ class Reach:
     def assignments(self, ids: Set[int]) -> dict[int, Assignment]:
         if new := ids - self._assignments.keys():
             found = queries.mine_to_change(user_id=self.user_id, sheet_id=self.sheet_id, ids=new)
-            self._assignments |= {pk: found.get(pk) for pk in new}
+            self._assignments |= {pk: found.assignments.get(pk) for pk in new}
+            self.owes |= found.owes
         return {pk: one for pk in ids if (one := self._assignments[pk]) is not None}
 
     def columns(self, ids: Set[int]) -> dict[int, Column]:
@@ -119,7 +121,7 @@ class ChangeForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.reach = reach
         self.left_out = ""  # why some of the changes are not among the answers
-        self.not_mine: list[int] = []  # the assignments of these
+        self.not_mine: list[int] = []  # the assignments of these; of all, where a page is to be filled in first
 
     def clean_changes(self) -> list[tuple[int, int, int, str, str]]:
         """Checks the form alone; what the numbers stand for is looked up by `answers`."""
@@ -138,6 +140,9 @@ class ChangeForm(forms.Form):
         """The answers of each assignment, a question before those that depend on it. Two queries at most."""
         ids = {change[0] for change in changes}
         assignments = self.reach.assignments(ids)
+        if self.reach.owes and (refusal := owed_of_sheet(sheet_id=self.reach.sheet_id, user_id=self.reach.user_id)):
+            self.not_mine = sorted(ids)  # the browser keeps them
+            raise forms.ValidationError(refusal)
         columns = self.reach.columns({change[1] for change in changes})
         sections = queries.whole_sections(columns.values()).values()
         questions = {

@@ -145,7 +145,8 @@ class Note(models.Model):
     column = models.ForeignKey(Column, models.CASCADE, related_name="+")
     question = models.ForeignKey(Question, models.PROTECT, related_name="+")
     text = models.TextField()
-    author = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    # Whose account is erased is forgotten here too: the assignment has their code.
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     at = models.DateTimeField(auto_now=True)
     answer = models.TextField(blank=True)
     answered_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+")

@@ -12,7 +12,9 @@ from annotation.answers import skip_code
 from annotation.answers.codes import DRAFT, PRESET, SKIP
 from annotation.models import (
     Assignment,
+    Background,
     Column,
+    Consent,
     ExperimentSeat,
     Label,
     LabelEvent,
@@ -24,18 +26,28 @@ from annotation.models import (
     Section,
     Sheet,
     Skip,
+    Study,
 )
 from annotation.plain_sql import Shape, Statement, stored
 from annotation.queries.schemes import whole_scheme
 from annotation.scheme import rules
 
 
-def mine_to_change(*, user_id: int, sheet_id: int, ids: Iterable[int]) -> dict[int, Assignment]:
-    """{id: assignment} of those that are, or were, this user's work on this sheet; nothing but the id is read.
+class Mine(NamedTuple):
+    """Assignments {id: assignment} of which nothing but the id is read, and whether their study seems to owe a page:
+    it has a text of consent or a background form, and nothing of this user."""
+
+    assignments: dict[int, Assignment]
+    owes: bool
+
+
+def mine_to_change(*, user_id: int, sheet_id: int, ids: Iterable[int]) -> Mine:
+    """Those that are, or were, this user's work on this sheet. One query.
 
     Were: what somebody has answered before they heard that a row is not theirs any more is not thrown away.
     """
-    return {row[0]: _id_alone(row) for row in _mine(user_id, True, sheet_id, sorted(ids))}
+    rows = _mine(user_id, True, sheet_id, sorted(ids))
+    return Mine({row[0]: _id_alone(row) for row in rows}, any(row[-1] for row in rows))
 
 
 def columns_to_change(*, sheet_id: int, ids: Iterable[int]) -> dict[int, Column]:
@@ -143,9 +155,10 @@ def is_unfinished(assignment: Assignment, standing: Standing) -> bool:
     return False
 
 
-def is_mine(*, user_id: int, pk: int) -> bool:
-    """Whether an assignment is this user's work. One query."""
-    return 0 < pk < 2**63 and bool(_own(pk, user_id, True, Assignment.State.WITHDRAWN.value))
+def mine_to_submit(*, user_id: int, pk: int) -> Mine:
+    """An assignment, if it is this user's work. One query."""
+    rows = _own(pk, user_id, True, Assignment.State.WITHDRAWN.value) if 0 < pk < 2**63 else []
+    return Mine({row[0]: _id_alone(row) for row in rows}, any(row[-1] for row in rows))
 
 
 def rows_of_sheet(*, user_id: int, sheet_id: int) -> tuple[int, int]:
@@ -183,15 +196,26 @@ _section = Shape(Section, "id", "scheme")
 _scheme = Shape(Scheme, "id", "created_at")
 _label = Shape(Label)
 
+# Whether the study of an assignment asks for what its rater has not given yet.
+_OWES = """
+    ({study.consent} <> '' AND NOT EXISTS (SELECT 1 FROM {consent.table} WHERE {consent.study} = {study.id}
+        AND {consent.user} = {rater.user} AND {consent.text} = {study.consent} AND {consent.withdrawn_at} IS NULL))
+    OR ({study.background} <> '' AND NOT EXISTS (SELECT 1 FROM {background.table}
+        WHERE {background.study} = {study.id} AND {background.user} = {rater.user}))
+"""
+_study, _consent, _background = Shape(Study), Shape(Consent), Shape(Background)
 _mine = Statement(
-    """
-    SELECT {one} FROM {one.table} JOIN {row.table} ON {row.id} = {one.row}
-        JOIN {rater.table} ON {rater.id} = {one.rater}
-    WHERE {rater.user} = %s AND {rater.active} = %s AND {row.sheet} = %s AND {one.id} IN (%s)
-    """,
+    f"""
+    SELECT {{one}}, {_OWES} FROM {{one.table}} JOIN {{row.table}} ON {{row.id}} = {{one.row}}
+        JOIN {{rater.table}} ON {{rater.id}} = {{one.rater}} JOIN {{study.table}} ON {{study.id}} = {{rater.study}}
+    WHERE {{rater.user}} = %s AND {{rater.active}} = %s AND {{row.sheet}} = %s AND {{one.id}} IN (%s)
+    """,  # noqa: S608 - a part of ours
     one=_id_alone,
     row=_row,
     rater=_rater,
+    study=_study,
+    consent=_consent,
+    background=_background,
 )
 _columns = Statement(
     """
@@ -255,12 +279,16 @@ _columns_of = Statement(
     scheme=_scheme,
 )
 _own = Statement(
-    """
-    SELECT {one} FROM {one.table} JOIN {rater.table} ON {rater.id} = {one.rater}
-    WHERE {one.id} = %s AND {rater.user} = %s AND {rater.active} = %s AND {one.state} <> %s
-    """,
+    f"""
+    SELECT {{one}}, {_OWES} FROM {{one.table}} JOIN {{rater.table}} ON {{rater.id}} = {{one.rater}}
+        JOIN {{study.table}} ON {{study.id}} = {{rater.study}}
+    WHERE {{one.id}} = %s AND {{rater.user}} = %s AND {{rater.active}} = %s AND {{one.state}} <> %s
+    """,  # noqa: S608 - a part of ours
     one=_id_alone,
     rater=_rater,
+    study=_study,
+    consent=_consent,
+    background=_background,
 )
 _counted = Statement(
     """

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation import actions, queries
 from annotation.exchange.spreadsheet.reading import MAX_BYTES, Reading, read
 from annotation.exchange.spreadsheet.writing import workbook
-from annotation.models import Assignment, LabelEvent, Sheet
+from annotation.models import Assignment, AuditEvent, LabelEvent, Sheet
 from annotation.people.access import AppRequest
 from annotation.queries import Grid
 
@@ -43,7 +43,10 @@ class WorkbookForm(forms.Form):
 @require_GET
 def download(request: AppRequest, pk: int) -> HttpResponse:
     grid = _grid(request, pk)
-    name = f"{slugify(grid.sheet.title) or 'sheet'}-{slugify(grid.assignments[0].rater.code)}.xlsx"
+    title = slugify(grid.sheet.title) or "sheet"
+    name = f"{title}-{slugify(grid.assignments[0].rater.code)}.xlsx"
+    # Without the code: nothing in the audit log ties an account to it.
+    actions.note(AuditEvent.Kind.EXPORT, by=request.user, study=grid.sheet.study, what=f"{title}.xlsx, their own work")
     return HttpResponse(
         workbook(grid), content_type=_XLSX, headers={"Content-Disposition": f'attachment; filename="{name}"'}
     )

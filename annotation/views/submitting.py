@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 
 from annotation import actions, doors, queries
 from annotation.forms.labelling import SubmitForm
-from annotation.models import Assignment, Role
+from annotation.models import Assignment, Role, Row
 from annotation.people.access import AppRequest
 from annotation.queries import parts
 
@@ -40,11 +40,16 @@ def my_assignment(request: AppRequest, pk: int) -> Assignment:
 
 def submission(request: AppRequest, pk: int, asked: Mapping[str, Any]) -> Submission:
     """Submit a row of who asks. `asked`: the fields of `SubmitForm`."""
-    if not queries.is_mine(user_id=request.user.pk, pk=pk):
+    mine = queries.mine_to_submit(user_id=request.user.pk, pk=pk)
+    if not mine.assignments:
         raise Http404
     form = SubmitForm(asked)
     if not form.is_valid():
         return Submission({"message": form.refusal})
+    if mine.owes:
+        sheet = Row.objects.values_list("sheet", flat=True).get(assignments=pk)
+        if refusal := actions.owed_of_sheet(sheet_id=sheet, user_id=request.user.pk):
+            return Submission({"message": refusal})
     try:
         assignment = actions.submit(
             assignment=Assignment(pk=pk), seen=form.cleaned_data["seen"], confirm=form.cleaned_data["confirm"]

@@ -40,7 +40,7 @@ def keep(study: Study, figures: Iterable[Figure], known: Mapping[str, str] | Non
 
 
 def kept(study: Study, digest: str) -> Figure | None:
-    found = caches["figures"].get(f"{study.pk}-{digest}") if digest.isalnum() else None
+    found = caches["figures"].get(f"{study.pk}-{digest}") if digest.isalnum() and len(digest) <= 64 else None
     return Figure(**found) if found else None
 
 

@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import json
+import uuid
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
+from django.apps import apps
 from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Group, Permission
 from django.contrib.contenttypes.models import ContentType
 from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from accounts import actions as accounts
 from accounts.models import ApiToken
 from annotation import actions
 from annotation.actions import Refused
-from annotation.models import AuditEvent, Consent, Rater, Role, User
+from annotation.models import AuditEvent, Background, Consent, Rater, Role, User
 from llm.models import LanguageModel
 from reports import actions as reporting
 from reports.data.arrays import Filters
 from tests import builders
+from tests.annotation.test_saving import change, together
 from tests.builders import ApiOf, ClientOf, Leases
 
 pytestmark = pytest.mark.django_db
@@ -121,6 +131,13 @@ def test_roles_and_exports_are_noted(leases: Leases, client_of: ClientOf) -> Non
     assert events(study=leases.study, of=leases.anna.pk, kind="role") == ["role +annotator", "role -annotator"]
 
 
+def test_the_own_workbook_is_noted_without_the_code(leases: Leases, client_of: ClientOf) -> None:
+    file = client_of(leases.anna).get(reverse("annotation:spreadsheet-file", args=[leases.sheet.pk]))
+
+    assert 'filename="lease-a1.xlsx"' in file["Content-Disposition"]
+    assert events(by=leases.anna.pk, kind="export") == ["export lease.xlsx, their own work"]
+
+
 def test_the_name_of_a_key_is_noted_where_a_run_uses_it(leases: Leases) -> None:
     model = LanguageModel(name="lab", api_key_env="LAB_API_KEY")
     actions.note_key(model=model, study=leases.study, by=leases.manager)
@@ -201,6 +218,44 @@ def test_consent_is_asked_for_before_the_first_label(leases: Leases, client_of: 
     assert [given.withdrawn_at is None for given in Consent.objects.order_by("pk")] == [False, True]
 
 
+@pytest.mark.parametrize("asks", ["consent", "background"])
+def test_a_page_that_was_open_before_saves_nothing_until_it_is_filled_in(
+    leases: Leases, client_of: ClientOf, asks: str
+) -> None:
+    form = "questions:\n  - {key: years, title: Years, kind: number, number: {min: 0, max: 90}}\n"
+    anna, mine = client_of(leases.anna), leases.annas[0]
+    actions.agree(study=leases.study, user=leases.anna)  # to the text that stood there when the page was opened
+    edit = change((mine, ("Pay rent", "stated"), "stated", ""))
+    setattr(leases.study, asks, {"consent": "Your labels are published.", "background": form}[asks])
+    leases.study.save()
+
+    [answer] = together(anna, leases.sheet, edit).json()["answers"]
+    submitted = anna.post(reverse("annotation:submit", args=[mine.pk]))
+
+    assert (answer["key"], answer["held"]) == (edit["key"], [mine.pk])  # so that the browser keeps it
+    assert "waits in this browser" in answer["message"]
+    assert (submitted.status_code, submitted.json()["message"]) == (409, answer["message"])
+    several = together(anna, leases.sheet, edit, change((mine, ("Insure", "stated"), "implied", ""))).json()
+    assert [answer["held"] for answer in several["answers"]] == [[mine.pk]] * 2
+    assert not mine.labels.exists()
+
+    if asks == "consent":
+        anna.post(reverse("annotation:consent", args=["leases"]), {"agree": "yes"})
+    else:
+        actions.tell_background(study=leases.study, user=leases.anna, answers={})
+    [answer] = together(anna, leases.sheet, edit).json()["answers"]
+
+    assert "message" not in answer
+    assert mine.labels.get().option.key == "stated"
+    with CaptureQueriesContext(connection) as asking:
+        together(anna, leases.sheet, change((mine, ("Insure", "stated"), "implied", "")))
+    type(leases.study).objects.filter(pk=leases.study.pk).update(consent="", background="")
+    with CaptureQueriesContext(connection) as not_asking:
+        together(anna, leases.sheet, change((mine, ("Insure", "stated"), "absent", "implied")))
+    assert len(asking) == len(not_asking)
+    assert mine.labels.count() == 2
+
+
 # --- leaving --------------------------------------------------------------------------------------------------------
 
 
@@ -246,6 +301,120 @@ def test_who_is_forgotten_leaves_the_labels(leases: Leases, client_of: ClientOf)
     assert LogEntry.objects.get().object_repr == ""
     assert anna.get("/").status_code == 302
     assert "deletion account erased" in events(of=gone.pk)
+
+
+# What still names an account that is erased, with the reason; it is an empty one then, known by its number.
+_STAYS = {
+    "annotation.Consent.user": "that they agreed must be shown as long as there is the study",
+    # What somebody did as a manager or an owner, to others' work: a study says who decided and who computed what.
+    **dict.fromkeys(
+        [
+            "annotation.Sheet.closed_by",
+            "annotation.Row.withdrawn_by",
+            "annotation.Rater.paused_by",
+            "annotation.Invite.created_by",
+            "annotation.Invite.revoked_by",
+            "annotation.Plan.applied_by",
+            "annotation.Note.answered_by",
+            "annotation.Experiment.drawn_by",
+            "annotation.Import.started_by",
+            "annotation.LabelEvent.by",  # only where it was somebody else than the rater
+            "annotation.Decision.by",
+            "judges.FittedCalibration.fitted_by",
+            "judges.Correction.by",
+            "judges.ExtractionRun.started_by",
+            "judges.GenerationRun.started_by",
+            "judges.Trial.started_by",
+            "judges.Run.started_by",
+            "reports.Split.drawn_by",
+            "reports.TestLook.by",
+            "reports.Certificate.created_by",
+            "reports.Revocation.by",
+            "reports.Takeover.by",
+            "reports.Report.created_by",
+            "reports.Export.started_by",
+            "recipes.Mending.by",
+            "recipes.Search.asked_by",
+            "recipes.Hit.decided_by",
+            "recipes.Retrieval.started_by",
+            "memorization.FrozenVerdict.created_by",
+        ],
+        "what they did for the study stands there",
+    ),
+}
+
+
+def naming(user: User) -> dict[str, int]:
+    """How many rows of each table name an account."""
+    found = {}
+    for model in apps.get_models(include_auto_created=True):
+        for field in model._meta.local_fields:
+            if field.related_model is User and not model._meta.proxy and not model.__module__.startswith("tests."):
+                found[f"{model._meta.app_label}.{model.__name__}.{field.name}"] = model._base_manager.filter(
+                    **{field.name: user}
+                ).count()
+    return found
+
+
+def test_nothing_that_an_annotator_left_names_the_erased_account(leases: Leases) -> None:
+    study = builders.study("other", of=leases.study.scheme, by=leases.stranger)
+    invite, _link = actions.invite(study=study, role=Role.ANNOTATOR, by=leases.stranger)
+    anna, assignment = leases.anna, leases.annas[0]
+    actions.join(invite=invite, user=anna)
+    browser = Client()
+    browser.post(reverse("login"), {"username": "anna", "password": "anna"})
+    browser.get("/")
+    builders.label(assignment)
+    cell = builders.answer(leases.sheet, "Pay rent", "stated", None)
+    note = actions.ask(assignment=assignment, column=cell.column, question=cell.question, text="Is it?", by=anna)
+    actions.note_look(sheet=leases.sheet, user=anna)
+    actions.agree(study=leases.study, user=anna)
+    accounts.make_token(user=anna, name="laptop", days=1)
+    Background.objects.create(study=leases.study, user=anna)
+    Token.objects.create(user=anna)
+    EmailAddress.objects.create(user=anna, email="anna@example.org")
+    SocialAccount.objects.create(user=anna, provider="sso", uid="4711")
+    Authenticator.objects.create(user=anna, type="recovery_codes", data={})
+    anna.groups.add(Group.objects.create(name="people"))
+    anna.user_permissions.add(Permission.objects.earliest("pk"))
+    LogEntry.objects.create(user=anna, action_flag=2, object_repr="x")
+    before = naming(anna)
+    assert [name for name, n in before.items() if not n and name not in _STAYS] == [], "make one of these too"
+    assert set(_STAYS) <= set(before)
+
+    accounts.erase(user=anna, by=anna)
+
+    assert [name for name, n in naming(anna).items() if n] == ["annotation.Consent.user"]
+    note.refresh_from_db()
+    assert (note.text, note.author, note.assignment.rater.code) == ("Is it?", None, "A1")
+    page = Client()
+    page.force_login(leases.stranger)
+    assert "that account is erased" in page.get(reverse("annotation:people", args=["other"])).content.decode()
+
+
+def test_who_asks_gets_all_that_they_answered_and_nothing_of_others(leases: Leases, client_of: ClientOf) -> None:
+    anna, boris = leases.annas[0], leases.boriss[0]
+    builders.label(anna)
+    builders.label(boris)
+    cell = builders.answer(leases.sheet, "Insure", "stated", None)
+    actions.record(assignment=leases.annas[1], answers=[replace(cell, skip="torn")], key=uuid.uuid4())
+    for assignment, by in ((anna, leases.anna), (boris, leases.boris)):
+        actions.ask(assignment=assignment, column=cell.column, question=cell.question, text=f"By {by}?", by=by)
+        actions.note_look(sheet=leases.sheet, user=by)
+    study = builders.study("other", of=leases.study.scheme, by=leases.stranger)
+    invite, _link = actions.invite(study=study, role=Role.RESEARCHER, by=leases.stranger, email="anna@example.org")
+    actions.join(invite=invite, user=leases.anna)
+
+    kept = json.loads(client_of(leases.anna).get(reverse("accounts:my-data")).content)
+
+    where = ["Leases", "Lease", "Clause 1", "Pay rent", "Stated"]
+    assert [*kept["labels"][0].values()][:6] == [*where, "stated"]
+    assert len(kept["labels"]) == anna.labels.count()
+    assert len(kept["history"]) == anna.events.count() + 1
+    assert [(skip["assignment__row__name"], skip["reason"]) for skip in kept["skips"]] == [("Clause 2", "torn")]
+    assert [note["text"] for note in kept["notes"]] == ["By anna?"]
+    assert [look["sheet__title"] for look in kept["looks"]] == ["Lease"]
+    assert [(used["study__title"], used["email"]) for used in kept["invitations"]] == [("Other", "anna@example.org")]
 
 
 def test_somebody_erases_the_own_account_after_typing_the_name(leases: Leases, client: Client) -> None:

@@ -155,7 +155,7 @@ def test_the_work_of_others_is_not_mine_to_change(leases: Leases) -> None:
     ids = [one.pk for one in (*leases.annas, *leases.boriss)]
 
     def mine() -> list[int]:
-        return sorted(queries.mine_to_change(user_id=leases.anna.pk, sheet_id=leases.sheet.pk, ids=ids))
+        return sorted(queries.mine_to_change(user_id=leases.anna.pk, sheet_id=leases.sheet.pk, ids=ids).assignments)
 
     assert mine() == [one.pk for one in leases.annas]
     leases.study.raters.filter(user=leases.anna).update(active=False)

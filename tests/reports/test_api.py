@@ -131,7 +131,7 @@ def test_nothing_is_submitted(study: Study, api: APIClient) -> None:
 
 
 def test_a_filter_that_is_not_understood_is_refused(study: Study, api: APIClient) -> None:
-    query = {"person": "nobody", "judge": "J1\0", "sheet": 99999999999999999999, "merge.items.presence": "x"}
+    query = {"person": "nobody", "judge": "J1 ", "sheet": 99999999999999999999, "merge.items.presence": "x"}
     response = api.get(f"/api/v1/studies/{study.slug}/report/", query)
 
     assert response.status_code == 400

@@ -71,7 +71,9 @@ def search_items(request: AppRequest, study: Study) -> HttpResponse:
     """Search again for items that were found nowhere: `column` names them, once each. A POST of these alone starts it
     with what the form has at first; a GET shows the form."""
     data = request.POST if request.method == "POST" else request.GET
-    columns = list(queries.columns(study, [int(pk) for pk in data.getlist("column") if pk.isdecimal()]))
+    columns = list(
+        queries.columns(study, [int(pk) for pk in data.getlist("column") if pk.isdecimal() and len(pk) < 19])
+    )
     if not columns:
         return _choose_items(request, study)
     form = (

@@ -152,7 +152,7 @@ def _key(sheet: SourceSheet, row: SourceRow) -> str:
 
 def _seed(settings: Settings) -> int:
     said = next(iter(settings.get("seed", ())), "0")
-    if not said.isdigit():
+    if not said.isdecimal() or len(said) > 18:
         raise DerivingRefused(_("“%(seed)s” is no seed, which is a whole number.") % {"seed": said[:40]})
     return int(said)
 
