@@ -34,8 +34,8 @@ from annotation.exchange.records import label_records
 from annotation.exchange.row_imports import Imported, ImportRefused, in_parts, one_import
 from annotation.exchange.tables import FileTable, Problems
 from annotation.labels.batch import Batch, NewLabel, write_new
-from annotation.models import Arrival, Assignment, Column, Label, Rater, Row, Scheme, Study, User
-from annotation.plain_sql import Insert, reserved
+from annotation.models import Arrival, Assignment, Column, Label, LabelEvent, Rater, Row, Scheme, Study, User
+from annotation.plain_sql import Insert, counted_anew, reserved
 from annotation.scheme import rules
 from annotation.scheme.checks import Finding, findings
 from annotation.scheme.inference import infer_scheme
@@ -61,6 +61,8 @@ _CHUNK = 400  # assignments checked and written together; SQLite takes 999 value
 LARGE = 2**18
 # Answers in one part.
 _PART = 4000
+# From so many labels on, what PostgreSQL knows of its tables is no longer true of them.
+_MANY = 20_000
 # Those that are not plain take longer, as each has to be an object.
 _CHECKED = 1000
 
@@ -153,6 +155,8 @@ def _import_in_parts(
             importer.write_standing()
             if doing is not None:
                 doing.at_end(importer.all.imported)
+    if importer.all.imported.labels >= _MANY:
+        counted_anew(Row, Assignment, Label, LabelEvent)
     return importer.all.imported
 
 

@@ -89,6 +89,16 @@ def test_one_that_is_taken_back_meanwhile_leaves_nothing(monkeypatch: pytest.Mon
 
 
 @postgresql
+@pytest.mark.usefixtures("small_parts")
+def test_what_is_known_of_the_tables_is_true_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(label_imports, "_MANY", 90)
+    labels_in(made(), PLAIN)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT reltuples FROM pg_class WHERE oid = 'annotation_label'::regclass")
+        assert cursor.fetchone() == (Label.objects.count(),)
+
+
+@postgresql
 def test_two_write_at_once_over_connections_of_their_own() -> None:
     both, processes = threading.Barrier(2, timeout=20), set[int]()
 
