@@ -173,12 +173,7 @@ def coverage(
     if section:
         seats = [seat for seat in seats if asks(seat.sections, section)]
         before = before and [seat for seat in before if asks(seat.sections, section)]
-    names: dict[int, list[tuple[int, str]]] = defaultdict(list)
-    sheet_of: dict[int, int] = {}
-    every = Row.objects.filter(sheet__study=study).order_by("position")
-    for pk, sheet_id, name in every.values_list("pk", "sheet_id", "name"):
-        names[sheet_id].append((pk, name))
-        sheet_of[pk] = sheet_id
+    sheet_of: dict[int, int] = dict(Row.objects.filter(sheet__study=study).order_by().values_list("pk", "sheet_id"))
     # All of the study, and chosen here: thousands of keys in a query take longer than what it answers.
     with_work = {sheet_of[seat.row_id] for seat in seats}
     sheets = [sheet for sheet in study.sheets.order_by("position") if sheet.pk in with_work]
@@ -191,6 +186,10 @@ def coverage(
     here: dict[int, dict[tuple[int, int], Given]] = defaultdict(dict)  # of the sheets that are drawn
     drawn = sheets[:MOST_SHEETS]
     drawn_ids = {sheet.pk for sheet in drawn}
+    names: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    of_drawn = Row.objects.filter(sheet__in=drawn_ids).order_by("position")
+    for pk, sheet_id, name in of_drawn.values_list("pk", "sheet_id", "name"):
+        names[sheet_id].append((pk, name))
     for seat in seats:
         if (sheet_id := sheet_of[seat.row_id]) in drawn_ids:
             here[sheet_id][seat.row_id, seat.rater_id] = seat

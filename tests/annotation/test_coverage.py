@@ -121,7 +121,7 @@ def test_it_costs_the_same_for_few_rows_and_many(leases: Leases, django_assert_n
     builders.assignments(Rater.objects.get(code="A1"), loan)
     seats = queries.seats(leases.study)
 
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         coverage(leases.study, seats)
 
 

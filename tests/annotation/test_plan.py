@@ -161,7 +161,7 @@ def test_a_page_opened_with_numbers_has_them_drawn_beside_it(
 ) -> None:
     manager, asked = client_of(leases.manager), numbers(leases, loan, share_twice=30, seed=7)
 
-    with django_assert_max_num_queries(35):
+    with django_assert_max_num_queries(36):
         page = manager.get(plan_url(leases), asked)
 
     assert "preview" not in page.context  # the form asks for it as soon as it is there
