@@ -14,12 +14,14 @@ from django.conf import settings
 from django.db import connection, migrations
 from django.db.migrations.loader import MigrationLoader
 
+from annotation.models import Look, Note
 from judges.models import ExtractionRun, Judge, Run
 
 pytestmark = pytest.mark.django_db
 
 # What these do is no row's: they tell PostgreSQL's planner how many raters to remember.
 ON_POSTGRESQL = {("annotation", "0010_background"), ("annotation", "0014_statistics_of_raters")}
+ASKED = "Does a pinch count?"
 EXAMPLES = "# Examples: of documents a to b of the study %s, seed 1, labels of gold\nquestions: {}\n"
 OURS = {path.name for path in settings.BASE_DIR.iterdir() if path.is_dir()}
 changed: set[tuple[str, str]] = set()
@@ -29,6 +31,19 @@ def with_examples(apps: Any) -> None:
     """Judges that say in their prompts of which study their examples are; of one nobody knows the study any more."""
     for name, study in (("of-memorization", "memorization"), ("of-nothing", "gone")):
         _judge(apps, name, EXAMPLES % study)
+
+
+def with_an_erased_account(apps: Any) -> None:
+    """Somebody whose account was erased while their questions and looks still said who they had been."""
+    users, notes = apps.get_model("annotation", "User").objects, apps.get_model("annotation", "Note").objects
+    user = users.create(username="leaving", is_active=False)
+    users.filter(pk=user.pk).update(username=f"erased-{user.pk}")
+    label = apps.get_model("annotation", "Label").objects.earliest("pk")
+    cell = {"assignment_id": label.assignment_id, "column_id": label.column_id, "question_id": label.question_id}
+    notes.filter(**cell).delete()
+    notes.create(**cell, text=ASKED, author_id=user.pk)
+    sheet = apps.get_model("annotation", "Sheet").objects.earliest("pk")
+    apps.get_model("annotation", "Look").objects.create(sheet_id=sheet.pk, user_id=user.pk)
 
 
 def _judge(apps: Any, name: str, text: str) -> None:
@@ -44,6 +59,7 @@ def _fields(of: Any) -> dict[str, Any]:
 
 PUT: dict[tuple[str, str], Callable[[Any], None]] = {
     ("judges", "0013_examples_stay_in_their_study"): with_examples,
+    ("annotation", "0015_fewer_indexes"): with_an_erased_account,
 }
 
 
@@ -95,3 +111,8 @@ def test_runs_know_the_queue_of_their_models_device() -> None:
 def test_judges_with_examples_are_confined_to_the_study_that_they_name() -> None:
     confined = dict(Judge.objects.filter(name__startswith="of-").values_list("name", "study__slug"))
     assert confined == {"of-memorization": "memorization", "of-nothing": None}
+
+
+def test_what_an_erased_account_left_names_it_no_more() -> None:
+    assert Note.objects.get(text=ASKED).author is None
+    assert not Look.objects.filter(user__username__startswith="erased-").exists()
