@@ -124,7 +124,7 @@ class RestoreForm(forms.Form):
         required=False,
         help_text=gettext_lazy("They are taken back, so that their raters see them and submit them again."),
     )
-    shown = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
+    shown = forms.CharField(required=False, widget=forms.HiddenInput)  # what is no digest is not what was shown
 
     def clean_moment(self) -> datetime:
         moment: datetime = self.cleaned_data["moment"]

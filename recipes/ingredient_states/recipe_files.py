@@ -14,7 +14,6 @@ the transitions count.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -154,7 +153,7 @@ def _picture(told: Any, title: str) -> Picture | None:
     head, _comma, body = str(told).partition(",")
     try:
         data = base64.b64decode(body, validate=True) if head.startswith("data:image/") else b""
-    except binascii.Error:
+    except ValueError:  # binascii's own error, and another where a letter is not of ASCII
         data = b""
     if (found := picture_of(data)) is None:
         raise FileRefused(

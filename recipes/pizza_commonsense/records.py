@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -160,12 +160,27 @@ def _list(text: str) -> list[Any]:
         raise TablesRefused(_("The file is no JSON: %(error)s") % {"error": error}) from error
 
 
+def _strings(record: Any) -> Iterator[str]:
+    """All texts in what was JSON, keys included."""
+    waiting = [record]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            waiting += [*one.keys(), *one.values()]
+        elif isinstance(one, list):
+            waiting += one
+
+
 def _table(line: str, number: int) -> Table:
     line = line.rstrip("\r")
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise TablesRefused(_("Line %(line)s is no JSON: %(error)s") % {"line": number, "error": error}) from error
+    if any(UNSTORABLE.search(text) for text in _strings(record)):  # written as \u0000, which the text itself has not
+        raise TablesRefused(_("The file holds a character that is no text."))
     if not isinstance(record, dict) or not isinstance(record.get("table"), list) or not record["table"]:
         raise TablesRefused(_("Line %(line)s has no “table” with lines in it.") % {"line": number})
     if len(record["table"]) > MOST_LINES:

@@ -193,6 +193,16 @@ def test_restore_does_only_what_was_shown(leases: Leases) -> None:
     assert standing(leases.annas[0]) == {RENT: "stated", INSURE: "stated"}
 
 
+def test_what_is_no_digest_is_not_what_was_shown(leases: Leases, client_of: ClientOf) -> None:
+    label(leases.annas[0], {RENT: "stated"})
+    address = reverse("annotation:restore", args=[leases.sheet.pk])
+
+    page = client_of(leases.manager).post(address, {"moment": "2020-01-01T00:00:00", "shown": "x" * 300})
+
+    assert "have changed since you looked" in page.content.decode()
+    assert standing(leases.annas[0]) == {RENT: "stated"}
+
+
 def test_a_closed_sheet_is_not_restored(leases: Leases) -> None:
     moment = a_moment()
     label(leases.annas[0], {RENT: "stated"})

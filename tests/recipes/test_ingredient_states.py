@@ -100,6 +100,7 @@ def test_what_is_no_graph_is_refused(states: Any, edges: Any, why: str) -> None:
         ('[{"title": "A", "ingredients": ["b"]}]', "“A” has no steps"),
         ('[{"title": "A", "ingredients": ["b"], "steps": ["c"], "graphs": [{}]}]', "does not say its rater"),
         ('[{"title": "A", "ingredients": ["b"], "steps": ["c"], "picture": "x"}]', "picture"),
+        ('[{"title": "A", "ingredients": ["b"], "steps": ["c"], "picture": "data:image/png;base64,é"}]', "picture"),
         (
             '[{"title": "A", "ingredients": ["b"], "steps": ["c"], "graphs": [{"rater": "R", "transitions": []}]}]',
             "1 step",

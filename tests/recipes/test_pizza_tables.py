@@ -134,6 +134,8 @@ def test_cells_as_they_were_published(cell: str, said: str) -> None:
         ('{"title": "x", "table": [{"input": "a"}]}', "no “instructions”"),
         ('{"title": "x", "table": [{"instructions": "mix", "input": 3}]}', "no text"),
         ('{"table": [{"instructions": "mix"}]}', "no “title”"),
+        ('{"title": "x", "table": [{"instructions": "mix\\ud800"}]}', "a character that is no text"),
+        ('[{"title": "x\\u0000", "table": [{"instructions": "mix"}]}]', "a character that is no text"),
         ("recipe,output\nx,y", "no column “instruction”"),
         ("recipe,instruction\nx,", "no recipe or no instruction"),
         ("recipe,title,instruction\nx,y,z", "mean the same"),
