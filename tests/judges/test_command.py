@@ -225,7 +225,7 @@ def test_real_pages_are_labelled_with_the_real_weights(tmp_path: Path) -> None:
     worker = model.provenance["workers"][0]
     assert worker["mode"] == "tree"
     assert len(worker["weights_sha256"]) == 64
-    # Every ingredient of every page has a label of both, with the scores of the three options that the prompt offers from the model.
+    # Every ingredient of every page has a label of both, with the scores of the three options that are offered.
     ingredients = sum(sheet.columns.filter(section__key="ingredients").count() for sheet in model.study.sheets.all())
     for run in (model, words):
         labels = Label.objects.filter(assignment__rater=run.rater, question__key="presence")
