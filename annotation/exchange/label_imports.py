@@ -34,7 +34,19 @@ from annotation.exchange.records import label_records
 from annotation.exchange.row_imports import Imported, ImportRefused, in_parts, one_import
 from annotation.exchange.tables import FileTable, Problems
 from annotation.labels.batch import Batch, NewLabel, write_new
-from annotation.models import Arrival, Assignment, Column, Label, LabelEvent, Rater, Row, Scheme, Study, User
+from annotation.models import (
+    Arrival,
+    Assignment,
+    Column,
+    Label,
+    LabelEvent,
+    Rater,
+    Row,
+    Scheme,
+    Sheet,
+    Study,
+    User,
+)
 from annotation.plain_sql import Insert, counted_anew, reserved
 from annotation.scheme import rules
 from annotation.scheme.checks import Finding, findings
@@ -156,7 +168,7 @@ def _import_in_parts(
             if doing is not None:
                 doing.at_end(importer.all.imported)
     if importer.all.imported.labels >= _MANY:
-        counted_anew(Row, Assignment, Label, LabelEvent)
+        counted_anew(Rater, Sheet, Column, Row, Assignment, Label, LabelEvent)
     return importer.all.imported
 
 
