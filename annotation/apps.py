@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_migrate, pre_migrate
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -14,6 +14,7 @@ class AnnotationConfig(AppConfig):
         from annotation.deriving import selecting
         from annotation.deriving.making import Deriver
         from annotation.exchange import background
+        from annotation.marks import mark_studies, unmark_studies
         from annotation.models import Role
         from annotation.people.guards import guard_audit
         from annotation.queries import setup
@@ -23,6 +24,8 @@ class AnnotationConfig(AppConfig):
         sentences.translate_with(gettext)
         kinds.register(background.IMPORTING)
         post_migrate.connect(guard_audit, sender=self)
+        pre_migrate.connect(unmark_studies, sender=self)
+        post_migrate.connect(mark_studies, sender=self)
         doors.register_tab(position=10, label=_("Overview"), url_name="annotation:study", roles=set(Role))
         doors.register_tab(
             position=20,

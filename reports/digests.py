@@ -3,6 +3,7 @@
 Everything that is small is read and hashed as it is. Labels and assignments are many, so that the database adds them
 up: each change of a label moves its revision and the time of its last change, one of an assignment its state or the
 time at which it was submitted; a new one has a key that no other had, and one that is gone is missing from the count.
+Of many, the digest is kept under the study's mark (`annotation.marks`), which changes with any of them.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ import hashlib
 import itertools
 import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
+from django.core.cache import caches
 from django.db.models import BigIntegerField, Count, F, Max, Q, QuerySet, Sum, TextField, Value
 from django.db.models.functions import MD5, Cast
 
+from annotation.marks import mark_of
 from annotation.models import Assignment, Column, Label, Rater, Row, Skip, Study
 from judges import lineage
 from judges.models import UnreadableAnswer
@@ -24,28 +28,21 @@ from reports.hiring.models import Accepted
 
 
 def study_digest(study: Study) -> str:
-    """SHA-256 of what reports read of a study, whatever their filters. Nine queries, one more where there is a judge
+    """SHA-256 of what reports read of a study, whatever their filters. Ten queries, one more where there is a judge
     and one where rows were given in part."""
-    of_study: dict[str, Any] = {"assignment__rater__study": study}
     raters = list(study.raters.order_by("pk").values_list("pk", "kind", "code", "simulated"))
-    given = list(_assignments(study))
-    of_parts = Assignment.objects.filter(rater__study=study).exclude(sections=[]).order_by("pk")
     parts: list[Iterable[Any]] = [
         [(study.pk, study.slug, study.title, study.scheme_id)],
         raters,
         study.sheets.order_by("pk").values_list("pk", "position", "title"),
-        _rows(study),
         Column.objects.filter(sheet__study=study)
         .order_by("pk")
         .annotate(said=Cast("facets", TextField()))
         .values_list("pk", "sheet_id", "section_id", "position", "name", "said"),
-        given,
-        of_parts.values_list("pk", "sections") if any(line[-1] for line in given) else (),
-        Skip.objects.filter(**of_study)
+        UnreadableAnswer.objects.filter(assignment__rater__study=study)
         .order_by("pk")
-        .values_list("pk", "assignment_id", "question_id", "reason", "at"),
-        UnreadableAnswer.objects.filter(**of_study).order_by("pk").values_list("pk", "assignment_id", "why"),
-        [sorted(_labels(study).items())],
+        .values_list("pk", "assignment_id", "why"),
+        [_many(study)],
         Accepted.objects.filter(takeover__certificate__study=study)
         .order_by("pk")
         .values_list("pk", "assignment_id", "column_id", "question_id"),
@@ -54,6 +51,35 @@ def study_digest(study: Study) -> str:
         parts.append(sorted((code, *source) for code, source in sources(study).items()))
         codes = [code for _pk, kind, code, *_rest in raters if kind == Rater.Kind.JUDGE]
         parts.append([(arm.code, arm.of, arm.turn, arm.reworded, arm.shift) for arm in lineage.arms_in(study, codes)])
+    return _hashed(parts)
+
+
+def _many(study: Study) -> str:
+    """SHA-256 of rows, assignments, labels and skips, kept as long as the study has the mark that it had before and
+    after they were read."""
+    mark = mark_of(study)
+    key = f"many-{study.pk}-{study.slug}-{mark}-{_OF_CODE}"
+    found: str | None = caches["reports"].get(key) if mark else None
+    if found is None:
+        labels = _labels(study)
+        given = list(_assignments(study))
+        of_parts = Assignment.objects.filter(rater__study=study).exclude(sections=[]).order_by("pk")
+        skips = Skip.objects.filter(assignment__rater__study=study).order_by("pk")
+        found = _hashed(
+            [
+                _rows(study),
+                given,
+                of_parts.values_list("pk", "sections") if any(line[-1] for line in given) else (),
+                skips.values_list("pk", "assignment_id", "question_id", "reason", "at"),
+                [sorted(labels.items())],
+            ]
+        )
+        if mark and labels["n"] >= _KEPT_FROM and mark == mark_of(study):
+            caches["reports"].set(key, found)
+    return found
+
+
+def _hashed(parts: Iterable[Iterable[Any]]) -> str:
     digest = hashlib.sha256()
     for part in parts:
         lines = iter(part)
@@ -62,6 +88,10 @@ def study_digest(study: Study) -> str:
         digest.update(b"\0")
     return digest.hexdigest()
 
+
+# Of fewer labels all are added up before a kept digest is read and one more thing has been put into the cache.
+_KEPT_FROM = 5_000
+_OF_CODE = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
 
 # Keys are added up, and their squares too, so that others in their place do not come to the same; of the squares what
 # is left behind this number, so that the sum fits a database's integers.

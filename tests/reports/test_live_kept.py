@@ -6,12 +6,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.cache import caches
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
 from annotation import actions
-from annotation.models import Assignment
-from reports import queries
+from annotation.models import Assignment, Study
+from reports import digests, queries
 from reports.data.arrays import Filters
 from reports.digests import study_digest
 from reports.live import Live
@@ -36,6 +39,42 @@ def test_a_report_is_kept_until_work_is_submitted_again(leases: Leases) -> None:
     Assignment.objects.filter(pk=leases.annas[0].pk).update(submitted_at=timezone.now() + timedelta(hours=1))
     assert study_digest(leases.study) != before
     assert Live(leases.study).kept(FILTERS) is None
+
+
+def test_of_many_labels_the_digest_is_not_made_again(leases: Leases, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reports.digests._KEPT_FROM", 0)
+
+    def asked() -> tuple[str, bool]:
+        """The digest, and whether labels were added up for it."""
+        with CaptureQueriesContext(connection) as queries:
+            digest = study_digest(leases.study)
+        return digest, any('SUM("annotation_label"' in query["sql"] for query in queries)
+
+    first = asked()
+    assert asked() == (first[0], False)
+    assert first[1]
+    actions.reopen(assignment=leases.annas[0])
+    then = asked()
+    assert then[0] != first[0]
+    assert asked() == (then[0], False)
+
+
+def test_what_is_written_while_many_are_added_up_is_not_kept(leases: Leases, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reports.digests._KEPT_FROM", 0)
+    many = digests._assignments
+    kept: list[str] = []
+
+    def meanwhile(study: Study) -> Any:
+        actions.reopen(assignment=leases.annas[0])
+        return many(study)
+
+    monkeypatch.setattr(digests, "_assignments", meanwhile)
+    monkeypatch.setattr(caches["reports"], "set", lambda key, _value: kept.append(key))
+    study_digest(leases.study)
+    assert kept == []
+    monkeypatch.setattr(digests, "_assignments", many)
+    study_digest(leases.study)
+    assert len(kept) == 1
 
 
 def test_what_changed_while_it_was_read_is_not_kept(leases: Leases, monkeypatch: pytest.MonkeyPatch) -> None:
