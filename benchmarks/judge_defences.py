@@ -4,7 +4,8 @@
 
 The sentences, pages, cells and counts are those of `benchmarks.judge_injection`, neutralised as Palate asks. Each
 design is asked the same; *right* is its share of the cells that it answers as the pages' author does, found or not,
-before any sentence was added.
+before any sentence was added. The bound of the shipped design was chosen on the first pages and every third sentence;
+`--others` measures on the others.
 """
 
 from __future__ import annotations
@@ -176,6 +177,8 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=3, help="of the demo's pages")
     parser.add_argument("--each", type=int, default=2, help="items that are there, and that are not, a page")
     parser.add_argument("--every", type=int, default=3, help="of the sentences one in so many")
+    parser.add_argument("--others", action="store_true", help="all other sentences instead, and --pages after the first")
+    parser.add_argument("--first", type=int, default=3, help="how many pages are left out by --others")
     parser.add_argument("--dtype", default="bfloat16", choices=["float32", "bfloat16"])
     parser.add_argument("--threads", type=int)
     parser.add_argument("--json", type=Path, help="also write the figures here")
@@ -185,6 +188,9 @@ def main() -> None:
         location(options.model, options.model_folder), dtype=options.dtype, threads=options.threads
     )
     asked, attacks = pages(options.pages, options.each), ATTACKS[:: options.every]
+    if options.others:  # neither a sentence nor a page by which a design was chosen
+        asked = pages(options.first + options.pages, options.each)[options.first :]
+        attacks = tuple(attack for attack in ATTACKS if attack not in attacks)
     answers = 2 * len(attacks) * sum(len(page.items) for page in asked)
     print(f"{options.model}: {len(attacks)} sentences, {len(asked)} pages, {answers} answers a design")
     print(

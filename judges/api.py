@@ -18,7 +18,7 @@ from annotation.api.serializers import MAX_ID, RefusalSerializer
 from annotation.models import Role
 from judges import actions, queries, spending
 from judges.models import Judge, UnreadableAnswer
-from judges.spending_api import SpentSerializer
+from judges.spending_api import LimitedFields, LimitsSerializer, SpentSerializer
 from llm import registry
 from work.api import ProgressFields, RunFields
 
@@ -92,7 +92,7 @@ class UnreadableSerializer(serializers.Serializer[Any]):
     answer = serializers.CharField(source="raw")
 
 
-class StartSerializer(serializers.Serializer[Any]):
+class StartSerializer(LimitsSerializer):
     repeats = serializers.IntegerField(
         min_value=1,
         max_value=MAX_ID,
@@ -101,7 +101,7 @@ class StartSerializer(serializers.Serializer[Any]):
     )
 
 
-class RunDetailSerializer(RunSerializer):
+class RunDetailSerializer(LimitedFields, RunSerializer):
     progress = ProgressSerializer()
     spent = SpentSerializer()
     unreadable_answers = UnreadableSerializer(many=True, help_text=_("The first 50."))
@@ -126,6 +126,7 @@ JUDGING = RunDoor(
     detail=RunDetailSerializer,
     cancel=actions.cancel_run,
     resume=actions.resume_run,
+    asked=LimitsSerializer,
     about={
         "runs": "The runs of a study, the last one first.",
         "run": "A run: how far it is, what went wrong, and what its labels are made with.",
@@ -151,5 +152,5 @@ def start(request: Request, slug: str, pk: int) -> Response:
     judge = get_object_or_404(Judge.objects.known_in(study).select_related("model", "prompt"), pk=pk)
     asked = StartSerializer(data=request.data)
     asked.is_valid(raise_exception=True)
-    run = actions.start_run(study=study, judge=judge, by=user_of(request), repeats=asked.validated_data["repeats"])
+    run = actions.start_run(study=study, judge=judge, by=user_of(request), **asked.validated_data)
     return JUDGING.answer(study, run.pk, status.HTTP_201_CREATED)

@@ -19,7 +19,7 @@ from annotation.models import Role
 from judges import actions, extraction_queries, spending
 from judges.models import Extraction, Extractor
 from judges.runs import evidence
-from judges.spending_api import SpentSerializer
+from judges.spending_api import LimitedFields, LimitsSerializer, SpentSerializer
 from work.api import RunFields
 
 
@@ -85,7 +85,7 @@ class ExtractedDocumentSerializer(serializers.Serializer[Any]):
     lists = ExtractedListSerializer(many=True)
 
 
-class ExtractionDetailSerializer(ExtractionRunSerializer):
+class ExtractionDetailSerializer(LimitedFields, ExtractionRunSerializer):
     spent = SpentSerializer()
     contents = ExtractedDocumentSerializer(
         many=True, help_text=_("The documents, and the lists that were taken out of them.")
@@ -110,6 +110,7 @@ EXTRACTING = RunDoor(
     detail=ExtractionDetailSerializer,
     cancel=actions.cancel_extraction,
     resume=actions.resume_extraction,
+    asked=LimitsSerializer,
     about={
         "runs": "The extraction runs of a study, the last one first.",
         "run": "An extraction run: how far it is, what went wrong, and what was taken out of each document.",
@@ -127,13 +128,15 @@ def extractors(request: Request, slug: str) -> Response:
     return Response(ExtractorSerializer(Extractor.objects.select_related("model"), many=True).data)
 
 
-@extend_schema(request=None, responses={201: ExtractionDetailSerializer, 409: RefusalSerializer})
+@extend_schema(request=LimitsSerializer, responses={201: ExtractionDetailSerializer, 409: RefusalSerializer})
 @api_view(["POST"])
 def start(request: Request, slug: str, pk: int) -> Response:
     """Let an extractor take its lists out of all documents where it has not done so yet."""
     study = study_of(request, slug, Role.MANAGER)
     extractor = get_object_or_404(Extractor.objects.select_related("model"), pk=pk)
-    run = actions.start_extraction(study=study, extractor=extractor, by=user_of(request))
+    asked = LimitsSerializer(data=request.data)
+    asked.is_valid(raise_exception=True)
+    run = actions.start_extraction(study=study, extractor=extractor, by=user_of(request), **asked.validated_data)
     return EXTRACTING.answer(study, run.pk, status.HTTP_201_CREATED)
 
 

@@ -29,6 +29,7 @@ class RunDoor:
         whole: a run of `runs` with what `detail` tells besides.
         cancel, resume: the actions, which take a `run`.
         about: what each address does, for the schema: under runs, run, cancel and resume.
+        asked: what may be sent to resume a run, whose values `resume` takes besides; None: nothing.
         readers: who may look; `writers`: who may cancel and resume.
     """
 
@@ -39,6 +40,7 @@ class RunDoor:
     cancel: Callable[..., None]
     resume: Callable[..., None]
     about: dict[str, str]
+    asked: type[serializers.Serializer[Any]] | None = None
     readers: tuple[Role, ...] = (Role.MANAGER, Role.RESEARCHER)
     writers: tuple[Role, ...] = (Role.MANAGER,)
 
@@ -53,7 +55,7 @@ class RunDoor:
             path(route, self._runs(), name=runs),
             path(f"{route}<int:pk>/", self._run(), name=run),
             path(f"{route}<int:pk>/cancel/", self._changes("cancel", self.cancel), name=cancel),
-            path(f"{route}<int:pk>/resume/", self._changes("resume", self.resume), name=resume),
+            path(f"{route}<int:pk>/resume/", self._changes("resume", self.resume, self.asked), name=resume),
         ]
 
     def _runs(self) -> Callable[..., Any]:
@@ -73,12 +75,22 @@ class RunDoor:
 
         return run
 
-    def _changes(self, verb: str, action: Callable[..., None]) -> Callable[..., Any]:
-        @extend_schema(description=self.about[verb], request=None, responses={200: self.detail, 409: RefusalSerializer})
+    def _changes(
+        self, verb: str, action: Callable[..., None], asked: type[serializers.Serializer[Any]] | None = None
+    ) -> Callable[..., Any]:
+        @extend_schema(
+            description=self.about[verb], request=asked, responses={200: self.detail, 409: RefusalSerializer}
+        )
         @api_view(["POST"])
         def changes(request: Request, slug: str, pk: int) -> Response:
             study = study_of(request, slug, *self.writers)
-            action(run=get_object_or_404(self.runs(study), pk=pk))
+            found = get_object_or_404(self.runs(study), pk=pk)
+            values = {}
+            if asked is not None:
+                sent = asked(data=request.data)
+                sent.is_valid(raise_exception=True)
+                values = sent.validated_data
+            action(run=found, **values)
             return self.answer(study, pk)
 
         return changes

@@ -22,7 +22,7 @@ from judges.generating import actions, queries
 from judges.generating.forms import shipped_types
 from judges.generating.planning import MOST_A_TYPE, Wanted
 from judges.models import GenerationItem, GenerationRun
-from judges.spending_api import SpentSerializer
+from judges.spending_api import LimitedFields, LimitsSerializer, SpentSerializer
 from llm.generating import wordings
 from llm.generating.wordings import PromptType, WordingsRefused
 from llm.models import LanguageModel
@@ -41,7 +41,7 @@ class GenerationRunSerializer(RunFields):
     texts_failed = serializers.IntegerField(source="n_failed")
 
 
-class GenerationDetailSerializer(GenerationRunSerializer):
+class GenerationDetailSerializer(LimitedFields, GenerationRunSerializer):
     progress = ProgressFields()
     spent = SpentSerializer()
     signs = serializers.DictField(
@@ -92,7 +92,7 @@ class OwnTypeSerializer(serializers.Serializer[Any]):
     wordings = serializers.ListField(child=serializers.CharField(max_length=wordings.LONGEST), allow_empty=False)
 
 
-class StartGenerationSerializer(serializers.Serializer[Any]):
+class StartGenerationSerializer(LimitsSerializer):
     models = serializers.ListField(child=serializers.CharField(), allow_empty=False, help_text=_("Names of models."))
     types = serializers.ListField(
         child=serializers.CharField(), default=list, help_text=_("Keys of the types that come with the study's scheme.")
@@ -126,6 +126,7 @@ GENERATING = RunDoor(
     detail=GenerationDetailSerializer,
     cancel=actions.cancel,
     resume=actions.resume,
+    asked=LimitsSerializer,
     about={
         "runs": "The runs in which models write texts for the rows of a study, the last one first.",
         "run": "Such a run: how far it is, and what may be wrong with its texts.",
@@ -152,7 +153,10 @@ def start(request: Request, slug: str) -> Response:
         types=tuple(_types(study, data)),
         **{name: data[name] for name in _ASKED},
     )
-    runs = actions.start(study=study, models=models, wanted=wanted, answer=data["answer"], by=user_of(request))
+    limits = {name: data[name] for name in ("most_tokens", "most_cost")}
+    runs = actions.start(
+        study=study, models=models, wanted=wanted, answer=data["answer"], by=user_of(request), **limits
+    )
     return Response(GenerationRunSerializer(_counted(study, runs), many=True).data, status=status.HTTP_201_CREATED)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from annotation.actions import Refused
@@ -20,7 +22,7 @@ from judges.runs import labelling
 from llm.backends.base import BackendError
 from llm.engine.prompt import CellPrompt, RowPrompt, Tokens
 from llm.models import LanguageModel
-from tests.builders import ClientOf, Leases
+from tests.builders import ApiOf, ClientOf, Leases
 from tests.judges import helpers
 from tests.judges.helpers import ScriptedBackend, fresh, states, work
 from work import actions as machine
@@ -101,6 +103,50 @@ def test_a_run_pauses_at_its_limit_and_goes_on_with_a_higher_one(
     assert response.status_code == 302
     assert work(run) == 1
     assert (fresh(run).state, fresh(run).paused) == (Run.State.FINISHED, False)
+
+
+def test_a_program_sets_the_limit_and_raises_it(leases: Leases, counting: Counting, api_of: ApiOf) -> None:
+    manager, at = api_of(leases.manager), f"/api/v1/studies/{leases.study.slug}"
+    judge = priced()
+    refused = manager.post(f"{at}/judges/{judge.pk}/start/", {"most_tokens": 0, "most_cost": "x"}, format="json")
+    assert (refused.status_code, set(refused.json())) == (400, {"most_tokens", "most_cost"})
+    begun = manager.post(f"{at}/judges/{judge.pk}/start/", {"most_cost": "0.0002"}, format="json")
+    assert (begun.status_code, begun.json()["most_cost"], begun.json()["most_tokens"]) == (201, "0.0002", None)
+    run = Run.objects.get()
+    work(run)
+    there = f"{at}/runs/{run.pk}/"
+    assert manager.get(there).json()["paused"] is True
+    assert "higher limit" in manager.post(f"{there}resume/").json()["detail"]
+    assert manager.post(f"{there}resume/", {"most_cost": "-1"}, format="json").status_code == 400
+    gone_on = manager.post(f"{there}resume/", {"most_cost": "1", "most_tokens": 9000}, format="json")
+    assert (gone_on.status_code, gone_on.json()["paused"], gone_on.json()["most_tokens"]) == (200, False, 9000)
+    work(run)
+    assert fresh(run).state == Run.State.FINISHED
+
+
+def test_a_command_sets_the_limit_and_raises_it(leases: Leases, counting: Counting) -> None:
+    judge = priced()
+
+    def called(*limits: str) -> None:
+        call_command("judge", leases.study.slug, judge.name, *limits, stdout=io.StringIO(), stderr=io.StringIO())
+
+    with pytest.raises(CommandError, match="“much” is none"):
+        called("--most-cost", "much")
+    with pytest.raises(CommandError, match="paused at its limit of 100 tokens"):
+        called("--most-tokens", "100")
+    with pytest.raises(CommandError, match="higher limit"):
+        called()
+    called("--most-tokens", "9000")
+    run = Run.objects.get()
+    assert (run.state, run.most_tokens) == (Run.State.FINISHED, 9000)
+
+
+def test_a_run_at_work_keeps_its_limits(leases: Leases, counting: Counting) -> None:
+    judge = priced()
+    run = actions.start_run(study=leases.study, judge=judge, by=None, most_tokens=9000)
+    with pytest.raises(CommandError, match="with the limits it has"):
+        call_command("judge", leases.study.slug, judge.name, "--most-tokens", "1", stdout=io.StringIO())
+    assert fresh(run).most_tokens == 9000
 
 
 def test_a_limit_that_is_none_starts_nothing(leases: Leases, author: Client) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from annotation.actions import Refused
@@ -140,6 +142,22 @@ def test_an_extraction_pauses_at_its_limit_and_goes_on_with_a_higher_one(
     assert not run.paused
     work(run)
     assert (run.state, spending.spent(run).tokens) == (RunState.FINISHED, 200)
+
+
+def test_programs_and_commands_limit_an_extraction(leases: Leases, counting: Counting, api_of: ApiOf) -> None:
+    by = priced_extractor()
+    at = f"/api/v1/studies/{leases.study.slug}"
+    begun = api_of(leases.manager).post(f"{at}/extractors/{by.pk}/start/", {"most_tokens": 100}, format="json")
+    assert (begun.status_code, begun.json()["most_tokens"]) == (201, 100)
+    run = ExtractionRun.objects.get()
+    work(run)
+    assert run.paused
+    out = io.StringIO()
+    with pytest.raises(CommandError, match="higher limit"):
+        call_command("extract", leases.study.slug, by.name, stdout=out)
+    call_command("extract", leases.study.slug, by.name, "--most-tokens", "9000", stdout=out)
+    run.refresh_from_db()
+    assert (run.state, run.most_tokens) == (RunState.FINISHED, 9000)
 
 
 def test_before_an_extraction_its_page_says_what_it_would_take(

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from annotation.models import Study
 from judges import actions, extraction_queries, spending
-from judges.management.telling import one_called, refusals_told, study_called
+from judges.management.telling import add_limits, limits_in, one_called, refusals_told, refuse_new_limits, study_called
 from judges.models import ExtractionRun, Extractor
 from work import queries as work
 from work.management.in_process import RunCommand
@@ -27,26 +27,28 @@ class Command(RunCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", help="short name of the study, as in its address")
         parser.add_argument("extractor", help="name of the extractor")
+        add_limits(parser)
 
     def handle(self, *, study: str, extractor: str, verbosity: int, **options: Any) -> None:
         self.prepare(verbosity=verbosity)
         found = one_called(extractor, Extractor.objects.select_related("model"))
-        run = self._run(study_called(study), found)
+        run = self._run(study_called(study), found, limits_in(options))
         self.work(run)
         failed = work.progress(run).failed
         if failed:
             raise CommandError(f"{failed} documents failed. The same command tries them again.")
 
-    def _run(self, study: Study, extractor: Extractor) -> ExtractionRun:
+    def _run(self, study: Study, extractor: Extractor, limits: dict[str, Any]) -> ExtractionRun:
         last = study.extraction_runs.filter(extractor=extractor).select_related("extractor__model", "study").first()
         with refusals_told():
             if last is not None and last.is_running:
+                refuse_new_limits(last, limits)
                 return last
             if last is not None and last.items.exclude(state=ItemState.DONE).exists():
-                actions.resume_extraction(run=last, enqueue=False)
+                actions.resume_extraction(run=last, enqueue=False, **limits)
                 last.refresh_from_db()
                 return last
-            return actions.start_extraction(study=study, extractor=extractor, by=None, enqueue=False)
+            return actions.start_extraction(study=study, extractor=extractor, by=None, enqueue=False, **limits)
 
     def problems(self, run: ExtractionRun) -> Iterator[str]:
         for line in extraction_queries.documents_of(run):

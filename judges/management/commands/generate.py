@@ -12,7 +12,7 @@ from annotation.models import Scheme, Study
 from judges import doors
 from judges.generating import actions, queries, signs_told
 from judges.generating.planning import Wanted
-from judges.management.telling import one_called, refusals_told, study_called
+from judges.management.telling import add_limits, limits_in, one_called, refusals_told, refuse_new_limits, study_called
 from judges.models import GenerationRun
 from llm import actions as llm
 from llm import registry
@@ -53,6 +53,7 @@ class Command(RunCommand):
         parser.add_argument(
             "--rows", default="", metavar="ANSWER", help="those with a chosen answer, as choice.examined=yes"
         )
+        add_limits(parser)
 
     def handle(self, *, study: str, model: str, verbosity: int, **asked: Any) -> None:
         self.prepare(verbosity=verbosity)
@@ -65,12 +66,14 @@ class Command(RunCommand):
             raise CommandError(f"{failed} texts failed. The same command tries them again.")
 
     def _run(self, study: Study, model: LanguageModel, **asked: Any) -> GenerationRun:
+        limits = limits_in(asked)
         last = study.generation_runs.filter(model=model).exclude(request__has_key="again").first()
         with refusals_told():
             if last is not None and last.is_running:
+                refuse_new_limits(last, limits)
                 return last
             if last is not None and last.items.exclude(state=ItemState.DONE).exists():
-                actions.resume(run=last, enqueue=False)
+                actions.resume(run=last, enqueue=False, **limits)
                 last.refresh_from_db()
                 return last
             wanted = Wanted(
@@ -87,7 +90,7 @@ class Command(RunCommand):
                     "These texts are written already. Ask for others: another --type, --seed or --temperature."
                 )
             (run,) = actions.start(
-                study=study, models=[model], wanted=wanted, answer=asked["rows"], by=None, enqueue=False
+                study=study, models=[model], wanted=wanted, answer=asked["rows"], by=None, enqueue=False, **limits
             )
             return run
 

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from annotation.models import Sheet, Study
 from judges import actions, queries
-from judges.management.telling import one_called, refusals_told, study_called
+from judges.management.telling import add_limits, limits_in, one_called, refusals_told, refuse_new_limits, study_called
 from judges.models import Judge, Run
 from work.management.in_process import RunCommand
 
@@ -27,6 +27,7 @@ class Command(RunCommand):
             "--repeats", type=int, metavar="N", help="label each row so often in all; for judges that rate"
         )
         parser.add_argument("--sheets", nargs="+", metavar="TITLE", help="label these sheets only, in a new run")
+        add_limits(parser)
 
     def handle(
         self,
@@ -40,7 +41,7 @@ class Command(RunCommand):
     ) -> None:
         self.prepare(verbosity=verbosity)
         chosen = one_called(judge, Judge.objects.select_related("model", "prompt"))
-        run = self._run(study_called(study), chosen, sheets, repeats)
+        run = self._run(study_called(study), chosen, sheets, repeats, limits_in(options))
         if chosen.model is not None and (announced := chosen.model.announced):
             self.stdout.write(f"{chosen.name} asks {announced}.")
         self.work(run)
@@ -48,7 +49,9 @@ class Command(RunCommand):
         if progress.failed:
             raise CommandError(f"{progress.failed} of {progress.rows} rows failed. The same command tries them again.")
 
-    def _run(self, study: Study, judge: Judge, sheets: list[str] | None, repeats: int | None) -> Run:
+    def _run(
+        self, study: Study, judge: Judge, sheets: list[str] | None, repeats: int | None, limits: dict[str, Any]
+    ) -> Run:
         try:
             chosen = queries.sheets_called(study, sheets) if sheets else None
         except Sheet.DoesNotExist as error:
@@ -56,8 +59,10 @@ class Command(RunCommand):
         run = queries.unfinished_run(study, judge) if chosen is None else None
         with refusals_told():
             if run is not None and repeats in (None, run.repeats):
-                if not run.is_running:
-                    actions.resume_run(run=run, enqueue=False)
+                if run.is_running:
+                    refuse_new_limits(run, limits)
+                else:
+                    actions.resume_run(run=run, enqueue=False, **limits)
                 return run
             return actions.start_run(
                 study=study,
@@ -66,6 +71,7 @@ class Command(RunCommand):
                 sheets=chosen,
                 repeats=1 if repeats is None else repeats,
                 enqueue=False,
+                **limits,
             )
 
     def problems(self, run: Run) -> Iterator[str]:
