@@ -20,7 +20,7 @@ django.setup()
 from django.core.files.uploadedfile import SimpleUploadedFile  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 
-from annotation.exchange import background, label_imports  # noqa: E402
+from annotation.exchange import background, label_importer  # noqa: E402
 from annotation.exchange.label_reading import LabelImport  # noqa: E402
 from annotation.models import Arrival, Import, Label, LabelEvent  # noqa: E402
 from config.celery import app  # noqa: E402
@@ -36,14 +36,14 @@ def setup() -> None:
 
 
 def worker() -> None:
-    write = label_imports._Importer.write_in_parts
+    write = label_importer.Importer.write_in_parts
 
     def slowly(importer: Any, arrival: Arrival) -> None:
         time.sleep(float(os.environ["SITE_SLOW"]) / 2)
         write(importer, arrival)
         time.sleep(float(os.environ["SITE_SLOW"]) / 2)
 
-    label_imports._Importer.write_in_parts = slowly  # type: ignore[method-assign]
+    label_importer.Importer.write_in_parts = slowly  # type: ignore[method-assign]
     app.worker_main(["worker", *sys.argv[2:]])
 
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import translation
 from pytest_django import Settings
 
-from annotation.exchange import arrivals, background, label_imports, uploads
+from annotation.exchange import arrivals, background, label_importer, uploads
 from annotation.exchange.label_reading import LabelImport
 from annotation.models import Import, Label, Study
 from tests.annotation.importing import ACTS, counts
@@ -175,7 +175,7 @@ def test_a_cancelled_import_leaves_nothing(leases: Leases, manager: Client, monk
     post(manager, leases.study, ACTS + LINES)
     run, before = Import.objects.get(), counts()
 
-    write = label_imports._Importer.write
+    write = label_importer.Importer.write
 
     def cancelled(importer: Any) -> None:
         write(importer)
@@ -183,7 +183,7 @@ def test_a_cancelled_import_leaves_nothing(leases: Leases, manager: Client, monk
         raise GiveUp
 
     with monkeypatch.context() as patch:
-        patch.setattr(label_imports._Importer, "write", cancelled)
+        patch.setattr(label_importer.Importer, "write", cancelled)
         work.take_up(run)
     assert (counts(), run.items.get().state) == (before, "queued")
     manager.post(run.get_absolute_url() + "cancel/")

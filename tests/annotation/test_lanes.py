@@ -9,7 +9,7 @@ import pytest
 from django.db import connection, transaction
 
 from annotation.actions import Refused
-from annotation.exchange import arrivals, label_imports, lanes
+from annotation.exchange import arrivals, label_importer, label_imports, lanes
 from annotation.exchange.label_reading import LabelImport
 from annotation.labels import batch
 from annotation.models import Arrival, Assignment, Label, Study
@@ -25,7 +25,7 @@ PLAIN = "rater,row,answer\n" + "".join(f"w{n},c{n % 9},{'yes' if n % 2 else 'no'
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(label_imports, "LARGE", 1)
-    monkeypatch.setattr(label_imports, "_PART", 10)
+    monkeypatch.setattr(label_importer, "_PART", 10)
 
 
 def made() -> Study:
@@ -61,7 +61,7 @@ def test_a_part_that_fails_leaves_nothing_of_the_others(monkeypatch: pytest.Monk
             raise Refused("no")
         write(labels, **how)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(label_imports, "write_new", fails_later)
+    monkeypatch.setattr(label_importer, "write_new", fails_later)
     with pytest.raises(Refused, match="no"):
         labels_in(study, PLAIN)
     assert len(calls) < 9
@@ -79,7 +79,7 @@ def test_one_that_is_taken_back_meanwhile_leaves_nothing(monkeypatch: pytest.Mon
         if len(calls) == 3:
             Arrival.objects.update(key="00000000-0000-0000-0000-000000000000")
 
-    monkeypatch.setattr(label_imports, "write_new", taken_back)
+    monkeypatch.setattr(label_importer, "write_new", taken_back)
     monkeypatch.setattr(arrivals, "take_back", lambda arrival: None)
     with pytest.raises(Refused, match="stood still"):
         labels_in(study, PLAIN)
