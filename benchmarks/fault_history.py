@@ -56,6 +56,7 @@ class Final:
         labelled: of each import of labels, by its sheet: (rater, row) → answer.
         planned: of each sheet, by its title: (rater, row) of the people, and `plans` the number of plans of it.
         judged: of each run: its state; (judge, row) → answers, one a label; `expected`: row → answer.
+        unfinished: how many runs of work, of all kinds, had not ended when nothing went wrong any more.
     """
 
     events: Sequence[Event] = ()
@@ -68,6 +69,7 @@ class Final:
     runs: Mapping[int, str] = field(default_factory=dict)
     judged: Mapping[tuple[str, str], Sequence[str]] = field(default_factory=dict)
     expected: Mapping[str, str] = field(default_factory=dict)
+    unfinished: int = 0
 
 
 def check(history: Sequence[Operation], final: Final) -> list[Anomaly]:
@@ -401,6 +403,8 @@ def plans(history: Sequence[Operation], final: Final) -> Iterator[Anomaly]:
 
 def judges(history: Sequence[Operation], final: Final) -> Iterator[Anomaly]:
     """A run that was started has come to its end; a judge says what it says undisturbed, once, of each row."""
+    if final.unfinished:
+        yield Anomaly(LOST, f"{final.unfinished} runs of work have not ended")
     for op in history:
         if op["op"] == "judge" and op["outcome"] == "ok" and op["run"] not in final.runs:
             yield Anomaly(LOST, f"run {op['run']} was started and is gone")
