@@ -81,8 +81,9 @@ class Browser:
         self.port, self.session, self.rng = port, session, rng
         self._connection: http.client.HTTPConnection | None = None
 
-    def get(self, path: str) -> Answer:
-        return self._once("GET", path, None, {})
+    def get(self, path: str, *, part: bool = False) -> Answer:
+        """A page; or the part of one that it asks for itself once it is there."""
+        return self._once("GET", path, None, {"HX-Request": "true"} if part else {})
 
     def post(
         self,
@@ -363,7 +364,7 @@ class Manager:
             "raters": list(self.planned), "sheets": [sheet["id"]], "raters_per_sheet": 2, "share_twice": 100,
             "share_thrice": 0, "seed": self.rng.randrange(1000), "own_order": "on",
         }  # fmt: skip
-        shown = self.browser.get(f"/studies/desk/plan/?{urllib.parse.urlencode(fields, doseq=True)}")
+        shown = self.browser.get(f"/studies/desk/plan/?{urllib.parse.urlencode(fields, doseq=True)}", part=True)
         drawn = re.search(rb'name="drawn" value="(\w+)"', shown.body)
         if drawn is None:
             return
