@@ -135,7 +135,7 @@ def load(path: Path) -> Record:
 
 def compressed(content: bytes) -> bytes:
     """With a memory as long as the file, for each key of an operation comes again in what became of it."""
-    how = {"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4, "pb": 0}
+    how = {"id": lzma.FILTER_LZMA2, "preset": 9, "lc": 4, "pb": 0}
     return lzma.compress(content, filters=[how])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -208,19 +209,19 @@ def test_each_kind_is_among_what_is_planted() -> None:
 
 def short_history(folder: Path, database: str, *how: str, faults: int, operations: int) -> dict[str, Any]:
     """A run of the benchmark with a database, a queue and processes of its own; its figures."""
-    told = folder / "figures.json"
+    told, seed = folder / "figures.json", os.environ["FAULT_SEED"]
     done = subprocess.run(
         [
             *(sys.executable, "-m", "benchmarks.faults", "--database", database, "--json", str(told)),
-            *("--operations", str(operations), "--faults", str(faults), "--seconds", "60", "--tabs", "6"),
+            *("--operations", str(operations), "--faults", str(faults), "--seconds", "180", "--tabs", "6"),
             *("--pause", "0.1", "--rest", "0.3", "--longest", "0.15", "--web", "2", "--workers", "1"),
-            *how,
+            *("--seed", seed, *how),
         ],
         cwd=ROOT,
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr[-4000:]}"
+    assert done.returncode == 0, f"FAULT_SEED={seed}\n{done.stdout}\n{done.stderr[-4000:]}"
     figures: dict[str, Any] = json.loads(told.read_text())
     return figures
 
@@ -232,6 +233,7 @@ def test_a_short_history_through_kills_and_pauses_has_no_anomaly(tmp_path: Path,
     assert figures["operations"] >= 300
     assert figures["ended as"]["ok"] > 150
     assert figures["faults"] == 4
+    assert figures["seed"] == int(os.environ["FAULT_SEED"])
 
 
 @pytest.mark.slow
