@@ -74,6 +74,7 @@ class Final:
 
 def check(history: Sequence[Operation], final: Final) -> list[Anomaly]:
     """All that is wrong, each in a sentence."""
+    history = bounded(history)
     cells = _Cells(history, final)
     return [
         *cells.chains(),
@@ -88,9 +89,26 @@ def check(history: Sequence[Operation], final: Final) -> list[Anomaly]:
     ]
 
 
+# Faults through which no request goes on: all who may have had one in hand are dead.
+ENDS_OF_ALL = ("all web processes killed", "web processes and workers killed at once", "the power cut")
+REQUESTS = ("change", "submit", "reopen", "restore")  # done by a web process before it answers
+
+
+def bounded(history: Sequence[Operation]) -> list[Operation]:
+    """With `over` where no answer came: who no longer waits does not know, but with all web processes its end came."""
+    deaths = sorted((op["invoked"], op["ended"]) for op in history if op["op"] == "fault" and op["what"] in ENDS_OF_ALL)
+    found: list[Operation] = []
+    for op in history:
+        if op["outcome"] == "unknown" and op["op"] in REQUESTS:
+            next_one = bisect.bisect_left(deaths, (op["ended"], -math.inf))
+            op = {**op, "over": deaths[next_one][1] if next_one < len(deaths) else math.inf}
+        found.append(op)
+    return found
+
+
 def ended(operation: Operation) -> float:
-    """When it was known to be over: never, where no answer came."""
-    return float(operation["ended"]) if operation["outcome"] == "ok" else math.inf
+    """When it was known to be over: never, where no answer came and nothing ended it."""
+    return float(operation["ended"] if operation["outcome"] == "ok" else operation.get("over", math.inf))
 
 
 def cell_of(values: Sequence[Any]) -> Cell:

@@ -7,6 +7,7 @@ says what the run was; a file without it was cut off, and nothing is said of it.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import lzma
@@ -120,6 +121,7 @@ def write_end(file: IO[str], final: Final, about: dict[str, Any]) -> None:
 def load(path: Path) -> Record:
     content = path.read_bytes()
     operations, facts = list[dict[str, Any]](), list[list[Any]]()
+    gc.disable()  # it would look through a million objects again and again, which are all kept: twice the time
     try:
         if path.suffix == ".xz":
             content = lzma.decompress(content)
@@ -128,6 +130,8 @@ def load(path: Path) -> Record:
             (operations if isinstance(read, dict) else facts).append(read)
     except (lzma.LZMAError, ValueError) as error:
         raise Incomplete(f"{path} cannot be read: {error}") from error
+    finally:
+        gc.enable()
     if not facts or facts[-1][0] != "end":
         raise Incomplete(f"{path} ends before what the database had in the end")
     return Record(operations, final_of(facts[:-1]), facts[-1][1], hashlib.sha256(content).hexdigest())

@@ -37,8 +37,8 @@ def read(value: str, *, at: tuple[float, float], cell: Any = A) -> dict[str, Any
     return {"op": "read", "read": [[*cell, value]], "outcome": "ok", "invoked": at[0], "tried": at[0], "ended": at[1]}
 
 
-def told(what: str, *, at: tuple[float, float], outcome: str = "ok", **more: Any) -> dict[str, Any]:
-    return {"op": what, "outcome": outcome, "invoked": at[0], "ended": at[1], "assignment": 1, **more}
+def told(op: str, /, *, at: tuple[float, float], outcome: str = "ok", **more: Any) -> dict[str, Any]:
+    return {"op": op, "outcome": outcome, "invoked": at[0], "ended": at[1], "assignment": 1, **more}
 
 
 # Three changes of A and one of B, as they were told and as they stand there.
@@ -136,6 +136,16 @@ PLANTED: dict[str, tuple[list[dict[str, Any]], Final, str]] = {
         Final(events=EVENTS[:1], labels={A: (":1", 1)}, submitted=frozenset({1})),
         "stale",
     ),
+    "a change of what is submitted, after a taking back that died with all web processes": (
+        [
+            told("reopen", at=(0, 1), outcome="unknown"),
+            told("fault", at=(2, 3), what="all web processes killed"),
+            told("submit", at=(4, 5)),
+            change("k1", (A, "", ":1"), at=(6, 7)),
+        ],
+        Final(events=EVENTS[:1], labels={A: (":1", 1)}, submitted=frozenset({1})),
+        "stale",
+    ),
     "a restore done by half": (
         [*HISTORY, told("restore", at=(14, 15), restored_to="t", cells=2, assignments=[])],
         replace(
@@ -200,6 +210,19 @@ PLANTED: dict[str, tuple[list[dict[str, Any]], Final, str]] = {
 def test_what_is_planted_is_found(name: str) -> None:
     history, final, kind = PLANTED[name]
     assert kind in kinds(history, final)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("what", ["a web process killed", "all web processes killed"])
+def test_what_was_not_answered_may_come_as_long_as_a_process_may_have_it(what: str) -> None:
+    history = [
+        told("fault", at=(0, 1), what="all web processes killed"),
+        told("reopen", at=(2, 3), outcome="unknown"),
+        told("fault", at=(4, 5), what=what),
+        told("submit", at=(4, 6)),
+        change("k1", (A, "", ":1"), at=(7, 8)),
+    ]
+    assert check(history, Final(events=EVENTS[:1], labels={A: (":1", 1)}, submitted=frozenset({1}))) == []
 
 
 @pytest.mark.once
