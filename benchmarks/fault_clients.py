@@ -24,20 +24,27 @@ PATIENCE = 12  # seconds that a client waits for an answer
 Cell = tuple[int, int, int]
 
 
+def now() -> float:
+    """Of one monotonic clock, to 10 µs, as the history has it: what falls together counts as at the same time."""
+    return round(time.monotonic(), 5)
+
+
 class History:
-    """A file of lines of JSON, one an operation, written as soon as it is over; times are of one monotonic clock."""
+    """A file of lines of JSON, one an operation, written as soon as it is over; times are of `now`."""
 
     def __init__(self, file: IO[str]) -> None:
-        self.file, self.operations = file, list[dict[str, Any]]()
-        self._lock = threading.Lock()
+        self.file, self.planned = file, set[str]()
+        self._lock, self._operations = threading.Lock(), 0
 
     def add(self, **operation: Any) -> None:
         with self._lock:
-            self.operations.append(operation)
+            self._operations += operation["op"] != "fault"
+            if operation["op"] == "plan":
+                self.planned.add(operation["sheet"])
             self.file.write(json.dumps(operation, ensure_ascii=False) + "\n")
 
     def __len__(self) -> int:
-        return sum(op["op"] != "fault" for op in self.operations)
+        return self._operations
 
 
 @dataclass(frozen=True)
@@ -74,8 +81,9 @@ class Browser:
         self.port, self.session, self.rng = port, session, rng
         self._connection: http.client.HTTPConnection | None = None
 
-    def get(self, path: str) -> Answer:
-        return self._once("GET", path, None, {})
+    def get(self, path: str, *, part: bool = False) -> Answer:
+        """A page; or the part of one that it asks for itself once it is there."""
+        return self._once("GET", path, None, {"HX-Request": "true"} if part else {})
 
     def post(
         self,
@@ -94,7 +102,7 @@ class Browser:
             body, kind = json.dumps(data).encode(), "application/json"
         else:
             body, kind = urllib.parse.urlencode(fields or {}, doseq=True).encode(), "application/x-www-form-urlencoded"
-        invoked, pause, doubtful = time.monotonic(), 0.2, False
+        invoked, pause, doubtful = now(), 0.2, False
         for n in range(1, tries + 1):
             one = self._once("POST", path, body, {"Content-Type": kind})
             answer = Answer(
@@ -109,7 +117,7 @@ class Browser:
         return answer
 
     def _once(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> Answer:
-        begin = time.monotonic()
+        begin = now()
         headers |= {"Cookie": f"sessionid={self.session}; csrftoken={CSRF}", "X-CSRFToken": CSRF}
         try:
             if self._connection is None:
@@ -119,11 +127,11 @@ class Browser:
             read = response.read()
         except (OSError, http.client.HTTPException):
             self.close()
-            return Answer(invoked=begin, tried=begin, ended=time.monotonic())
+            return Answer(invoked=begin, tried=begin, ended=now())
         location = response.getheader("Location") or ""
         if response.will_close:
             self.close()
-        return Answer(response.status, read, location, begin, begin, time.monotonic())
+        return Answer(response.status, read, location, begin, begin, now())
 
     def close(self) -> None:
         if self._connection is not None:
@@ -168,6 +176,7 @@ class Tab:
     shown: dict[Cell, str] = field(default_factory=dict)
     mine: list[list[tuple[Cell, str, str]]] = field(default_factory=list)  # (cell, before, after) that can be undone
     counted: int = 0
+    sent: int = 0
 
     def run(self, until: Callable[[], bool], pause: float) -> None:
         while not until():
@@ -206,7 +215,7 @@ class Tab:
             self.send([[(cell, after, before) for cell, before, after in last]], whole=True)
 
     def send(self, edits: list[list[tuple[Cell, str, str]]], *, whole: bool = False, reopen: bool = False) -> None:
-        keys = [str(uuid.uuid4()) for _edit in edits]
+        keys = [self.new_key() for _edit in edits]
         body = [
             {"key": key, "changes": [[*cell, value, seen] for cell, seen, value in edit]}
             | ({"restore": "1"} if whole else {})
@@ -234,6 +243,11 @@ class Tab:
         if said is None or not answer.is_answered:
             for assignment in {cell[0] for edit in edits for cell, _seen, _value in edit}:
                 self.read(assignment)
+
+    def new_key(self) -> str:
+        """Nobody else's, and without chance, so that a history stays small when it is compressed."""
+        self.sent += 1
+        return str(uuid.UUID(int=(self.number + 1) << 64 | self.sent, version=4))
 
     def _shown_now(self, of_one: Mapping[str, Any], edit: Sequence[tuple[Cell, str, str]]) -> Iterator[list[Any]]:
         """The cells of this change as the answer has them; the tab shows them from now on."""
@@ -297,7 +311,6 @@ class Manager:
     desks: Sequence[Desk]
     planned: Sequence[int]  # raters that are planned for
     judges: Sequence[int]
-    unplanned: list[tuple[int, str, int]] = field(default_factory=list)
     counted: int = 0
 
     def run(self, until: Callable[[], bool], pause: float) -> None:
@@ -339,11 +352,10 @@ class Manager:
         listed = self.browser.get("/api/v1/studies/desk/sheets/")
         if listed.status != 200:
             return
-        done = {op["sheet"] for op in self.history.operations if op["op"] == "plan"}
         mine = [
             one
             for one in json.loads(listed.body)
-            if one["title"].startswith(f"{self.name} ") and one["title"] not in done
+            if one["title"].startswith(f"{self.name} ") and one["title"] not in self.history.planned
         ]
         if not mine or not mine[-1]["rows"]:
             return
@@ -352,7 +364,7 @@ class Manager:
             "raters": list(self.planned), "sheets": [sheet["id"]], "raters_per_sheet": 2, "share_twice": 100,
             "share_thrice": 0, "seed": self.rng.randrange(1000), "own_order": "on",
         }  # fmt: skip
-        shown = self.browser.get(f"/studies/desk/plan/?{urllib.parse.urlencode(fields, doseq=True)}")
+        shown = self.browser.get(f"/studies/desk/plan/?{urllib.parse.urlencode(fields, doseq=True)}", part=True)
         drawn = re.search(rb'name="drawn" value="(\w+)"', shown.body)
         if drawn is None:
             return

@@ -56,6 +56,7 @@ class Final:
         labelled: of each import of labels, by its sheet: (rater, row) → answer.
         planned: of each sheet, by its title: (rater, row) of the people, and `plans` the number of plans of it.
         judged: of each run: its state; (judge, row) → answers, one a label; `expected`: row → answer.
+        unfinished: how many runs of work, of all kinds, had not ended when nothing went wrong any more.
     """
 
     events: Sequence[Event] = ()
@@ -68,10 +69,12 @@ class Final:
     runs: Mapping[int, str] = field(default_factory=dict)
     judged: Mapping[tuple[str, str], Sequence[str]] = field(default_factory=dict)
     expected: Mapping[str, str] = field(default_factory=dict)
+    unfinished: int = 0
 
 
 def check(history: Sequence[Operation], final: Final) -> list[Anomaly]:
     """All that is wrong, each in a sentence."""
+    history = bounded(history)
     cells = _Cells(history, final)
     return [
         *cells.chains(),
@@ -86,9 +89,26 @@ def check(history: Sequence[Operation], final: Final) -> list[Anomaly]:
     ]
 
 
+# Faults through which no request goes on: all who may have had one in hand are dead.
+ENDS_OF_ALL = ("all web processes killed", "web processes and workers killed at once", "the power cut")
+REQUESTS = ("change", "submit", "reopen", "restore")  # done by a web process before it answers
+
+
+def bounded(history: Sequence[Operation]) -> list[Operation]:
+    """With `over` where no answer came: who no longer waits does not know, but with all web processes its end came."""
+    deaths = sorted((op["invoked"], op["ended"]) for op in history if op["op"] == "fault" and op["what"] in ENDS_OF_ALL)
+    found: list[Operation] = []
+    for op in history:
+        if op["outcome"] == "unknown" and op["op"] in REQUESTS:
+            next_one = bisect.bisect_left(deaths, (op["ended"], -math.inf))
+            op = {**op, "over": deaths[next_one][1] if next_one < len(deaths) else math.inf}
+        found.append(op)
+    return found
+
+
 def ended(operation: Operation) -> float:
-    """When it was known to be over: never, where no answer came."""
-    return float(operation["ended"]) if operation["outcome"] == "ok" else math.inf
+    """When it was known to be over: never, where no answer came and nothing ended it."""
+    return float(operation["ended"] if operation["outcome"] == "ok" else operation.get("over", math.inf))
 
 
 def cell_of(values: Sequence[Any]) -> Cell:
@@ -401,6 +421,8 @@ def plans(history: Sequence[Operation], final: Final) -> Iterator[Anomaly]:
 
 def judges(history: Sequence[Operation], final: Final) -> Iterator[Anomaly]:
     """A run that was started has come to its end; a judge says what it says undisturbed, once, of each row."""
+    if final.unfinished:
+        yield Anomaly(LOST, f"{final.unfinished} runs of work have not ended")
     for op in history:
         if op["op"] == "judge" and op["outcome"] == "ok" and op["run"] not in final.runs:
             yield Anomaly(LOST, f"run {op['run']} was started and is gone")

@@ -149,6 +149,7 @@ class Installation:
             "WEB_CONCURRENCY": str(self.n_web),
             "LOG_LEVEL": "WARNING",
             "OMP_NUM_THREADS": "1",
+            "TMPDIR": str(self.folder),
         }
         if self.clock_library.exists():
             ours |= {"LD_PRELOAD": str(self.clock_library), "FAULT_CLOCK": str(self.clock)}

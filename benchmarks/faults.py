@@ -2,12 +2,16 @@
 
     python -m benchmarks.faults [--database sqlite|postgresql] [--operations 100000] [--faults 200] [--seconds 1800]
                                 [--tabs 16] [--pause 0.3] [--history FILE] [--json FILE] [--no-sync] [--into FOLDER]
+    python -m benchmarks.faults --check FILE...
 
 Annotators save, undo, read, submit and take back in two tabs each; managers import rows and labels, plan, restore and
 start judges. All go over HTTP to gunicorn, with Celery workers, a cluster of PostgreSQL's (or SQLite) and a Redis of
 their own, while one fault after the other befalls these. What each client was told is written to the history; when all
-is quiet, it is compared with the database: `benchmarks.fault_history` says what counts as an anomaly. Ends with 1 where
-there is one, or where a run of work has not ended.
+is quiet, what the database has is written behind it, and the two are compared: `benchmarks.fault_history` says what
+counts as an anomaly. Ends with 1 where there is one, or where a run of work has not ended.
+
+`--check` reads such files again and says the same of them without any server, and whether the figures that lie beside
+them (the same name with .json) are theirs.
 
 `--into FOLDER` adds a run of at most so many seconds to those that are kept there, each on an installation of its own
 and checked by itself: its history, compressed, and its figures. It is called until all of them together have the
@@ -21,9 +25,8 @@ power as well, and with a compiler of C it sets the clock.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
-import lzma
+import math
 import os
 import random
 import shutil
@@ -37,7 +40,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.fault_clients import Browser, Desk, History, Manager, Tab, expected_of
-from benchmarks.fault_history import Anomaly, Event, Final, check
+from benchmarks.fault_history import Event, Final, check
+from benchmarks.fault_record import Incomplete, compressed, figures, load, write_end
 from benchmarks.fault_site import Installation, Nemesis
 from benchmarks.grid import prepare
 
@@ -74,7 +78,7 @@ questions:
     lexical: {in: [paragraph], same: stated, part: implied, none: absent}
 """
 ROWS, COLUMNS = 12, 4
-QUIET_SECONDS = 240  # for which the work that is left may last when nothing goes wrong any more
+QUIET_SECONDS = 600  # for which no work that is left may come to its end when nothing goes wrong any more
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -97,18 +101,43 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--queue", choices=["redis", "folder"], default="redis", help="redis: where it is installed")
     parser.add_argument("--no-sync", action="store_true")
     parser.add_argument("--begin-with", type=Path, metavar="FILE", help="a migrated SQLite database to begin with")
+    parser.add_argument("--check", type=Path, nargs="+", metavar="FILE", help="check kept histories again")
     asked = parser.parse_args(arguments)
+    if asked.check:
+        return max([check_again(path) for path in asked.check])
     if asked.into:
         return add_to(asked.into, asked)
     with tempfile.TemporaryDirectory(prefix="palate-faults-") as folder:
-        figures, anomalies = run(Path(folder), asked)
-    for name, value in figures.items():
-        print(f"{name}: {value}")
-    for anomaly in anomalies[:50]:
-        print(anomaly)
+        told = run(Path(folder), asked)
+    say(told)
     if asked.json:
-        asked.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-    return int(bool(anomalies))
+        asked.json.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    return int(bool(told["anomalies"]))
+
+
+def say(told: dict[str, Any]) -> None:
+    for name, value in told.items():
+        if name != "sentences":
+            print(f"{name}: {value}")
+    for sentence in told["sentences"][:50]:
+        print(sentence)
+
+
+def check_again(path: Path) -> int:
+    """What a file says, read anew; 1 where there is an anomaly, or where the figures beside it say something else."""
+    try:
+        record = load(path)
+    except Incomplete as error:
+        print(f"{path}: {error}")
+        return 1
+    told = figures(record, check(record.operations, record.final))
+    print(path)
+    say(told)
+    beside = path.with_name(path.name.partition(".")[0] + ".json")
+    if beside.exists() and (other := json.loads(beside.read_text(encoding="utf-8"))) != told:
+        print(f"{beside} says otherwise:", *sorted(name for name in other | told if other.get(name) != told.get(name)))
+        return 1
+    return int(bool(told["anomalies"]))
 
 
 def add_to(kept: Path, asked: argparse.Namespace) -> int:
@@ -121,12 +150,10 @@ def add_to(kept: Path, asked: argparse.Namespace) -> int:
         asked.operations = max(asked.operations - whole["operations"], 0)
         with tempfile.TemporaryDirectory(prefix="palate-faults-") as folder:
             asked.history = Path(folder) / "history.jsonl"
-            figures, anomalies = run(Path(folder), asked)
+            told = run(Path(folder), asked)
             history = asked.history.read_bytes()
-        figures |= {"seed": asked.seed, "sha256": hashlib.sha256(history).hexdigest()}
-        figures["sentences"] = [str(anomaly) for anomaly in anomalies]
-        (kept / f"{number:03}.jsonl.xz").write_bytes(lzma.compress(history))
-        (kept / f"{number:03}.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+        (kept / f"{number:03}.jsonl.xz").write_bytes(compressed(history))
+        (kept / f"{number:03}.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
         whole = together(kept)
     print(json.dumps(whole, indent=1))
     return int(bool(whole["anomalies"]))
@@ -145,7 +172,8 @@ def together(kept: Path) -> dict[str, Any]:
     }
 
 
-def run(folder: Path, asked: argparse.Namespace) -> tuple[dict[str, Any], list[Anomaly]]:
+def run(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
+    """The figures, of what was read back from the file of the history."""
     site = Installation(folder, asked.database, workers=asked.workers, web=asked.web, redis=asked.queue == "redis")
     try:
         print(
@@ -166,17 +194,14 @@ def run(folder: Path, asked: argparse.Namespace) -> tuple[dict[str, Any], list[A
             site.sql("SELECT pg_reload_conf()")
         desks, managers, planned, judges = make(asked.tabs)
         site.start()
+        path = asked.history or folder / "history.jsonl"
         begin = time.monotonic()
-        with (asked.history or folder / "history.jsonl").open("w", encoding="utf-8") as file:
-            history = History(file)
-            work(site, history, asked, (desks, managers, planned, judges))
-        seconds = time.monotonic() - begin
-        unfinished = wait_until_quiet()
-        final = read(history)
-        anomalies = check(history.operations, final)
-        if unfinished:
-            anomalies.append(Anomaly("lost", f"{unfinished} runs have not ended"))
-        return told(asked, history, anomalies, seconds, len(final.events)), anomalies
+        with path.open("w", encoding="utf-8") as file:
+            work(site, History(file), asked, (desks, managers, planned, judges))
+            about = {"database": asked.database, "seed": asked.seed, "seconds": round(time.monotonic() - begin)}
+            write_end(file, read(unfinished=wait_until_quiet()), about)
+        record = load(path)
+        return figures(record, check(record.operations, record.final))
     finally:
         site.close()
 
@@ -214,7 +239,7 @@ def work(site: Installation, history: History, asked: argparse.Namespace, world:
         thread.start()
 
     def note(what: str, begin: float, end: float) -> None:
-        history.add(op="fault", what=what, invoked=begin, ended=end, outcome="ok")
+        history.add(op="fault", what=what, invoked=round(begin, 5), ended=round(end, 5), outcome="ok")
         print(f"{len(history):>8,} operations, {what}, {end - begin:.1f} s", file=sys.stderr, flush=True)
 
     nemesis = Nemesis(site, random.Random(asked.seed), note, longest=asked.longest, only=asked.only)
@@ -291,16 +316,17 @@ def wait_until_quiet() -> int:
     from work import kinds
     from work.states import RunState
 
-    left = -1
-    deadline = time.monotonic() + QUIET_SECONDS
+    left, deadline = -1, math.inf
     while left and time.monotonic() < deadline:
-        left = sum(kind.run._default_manager.filter(state=RunState.RUNNING).count() for kind in kinds.every())
+        still = sum(kind.run._default_manager.filter(state=RunState.RUNNING).count() for kind in kinds.every())
         connections.close_all()
+        if still != left:  # a slow machine is no anomaly
+            left, deadline = still, time.monotonic() + QUIET_SECONDS
         time.sleep(0.5)
     return left
 
 
-def read(history: History) -> Final:
+def read(*, unfinished: int) -> Final:
     """The database as it is at the end."""
     from annotation.models import Assignment, Label, LabelEvent, Plan, Rater, Row
     from judges.models import Run
@@ -359,27 +385,8 @@ def read(history: History) -> Final:
         runs=dict(Run.objects.values_list("pk", "state")),
         judged=judged,
         expected={row: expected_of(row) for _judge, row in judged},
+        unfinished=unfinished,
     )
-
-
-def told(
-    asked: argparse.Namespace, history: History, anomalies: Sequence[Anomaly], seconds: float, events: int
-) -> dict[str, Any]:
-    done = [op for op in history.operations if op["op"] != "fault"]
-    faults = Counter(op["what"] for op in history.operations if op["op"] == "fault")
-    return {
-        "database": asked.database,
-        "seconds": round(seconds),
-        "operations": len(done),
-        "of which": dict(Counter(op["op"] for op in done).most_common()),
-        "ended as": dict(Counter(op["outcome"] for op in done).most_common()),
-        "sent again": sum(op.get("tries", 1) > 1 for op in done),
-        "changes in the history": events,
-        "faults": faults.total(),
-        "kinds of fault": dict(faults.most_common()),
-        "anomalies": len(anomalies),
-        "kinds of anomaly": dict(Counter(anomaly.kind for anomaly in anomalies)),
-    }
 
 
 if __name__ == "__main__":

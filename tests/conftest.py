@@ -8,6 +8,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import hypothesis
@@ -35,6 +36,14 @@ hypothesis.settings.load_profile("palate")
 
 # One of the last four of the usual sixteen; tests that run side by side get different ones.
 REDIS_DATABASE = 12 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 4
+
+# Of the short runs through faults (`tests/test_faults.py`): other faults and operations each day, and the same again
+# where it is given. Kept for the workers of pytest, which are started from here.
+FAULT_SEED = int(os.environ.setdefault("FAULT_SEED", f"{datetime.now(UTC):%Y%m%d}"))
+
+
+def pytest_report_header() -> str:
+    return f"short runs through faults: FAULT_SEED={FAULT_SEED} repeats them"
 
 
 # What stays on one worker where there are several: two browsers would only slow each other, and what the others are
