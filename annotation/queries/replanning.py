@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from annotation.models import Assignment, Rater, Study
 from annotation.planning.replanning import Seat, replan
@@ -73,10 +73,9 @@ class Vacancies:
 def vacancies(study: Study) -> Vacancies:
     """Two queries; two more where rows were withdrawn that somebody had."""
     gone = _given(study).filter(state=State.WITHDRAWN, row__sheet__closed_at=None)
-    seats, of_withdrawn_rows = 0, 0
-    for at in gone.order_by().values_list("row__withdrawn_at", flat=True):
-        seats, of_withdrawn_rows = seats + (at is None), of_withdrawn_rows + (at is not None)
-    if not of_withdrawn_rows:
+    counts = gone.aggregate(seats=Count("pk", filter=Q(row__withdrawn_at=None)), all=Count("pk"))
+    seats = counts["seats"]
+    if counts["all"] == seats:  # no rows were withdrawn that somebody had
         return Vacancies(seats, 0)
     live, vacant, lost = _stored(study)
     return Vacancies(len(vacant), len(_lost_seats(live, lost)))
