@@ -115,6 +115,7 @@ class StudyRows:
     labelled, neither withdrawn nor of a sheet that is closed."""
 
     sheets: tuple[int, ...]
+    closed: Collection[int]  # sheets
     sheet_of: Mapping[int, int]
     withdrawn: Collection[int]
     to_label: Collection[int]
@@ -122,21 +123,24 @@ class StudyRows:
 
 def study_rows(study: Study) -> StudyRows:
     """Two queries."""
-    closed = dict(study.sheets.order_by("position").values_list("pk", "closed_at"))
-    # The first and the last sheet tell PostgreSQL how many rows there are: of the study alone it takes each sheet to
-    # have as many as sheets have on average, and reads the whole table for a small study beside a large one.
-    first, last = min(closed, default=0), max(closed, default=0)
-    of_study = Row.objects.filter(sheet__study=study, sheet__gte=first, sheet__lte=last).order_by(
-        "sheet_id", "position"
-    )
+    sheets = dict(study.sheets.order_by("position").values_list("pk", "closed_at"))
+    of_study = all_rows(study, sheets).order_by("sheet_id", "position")
     rows = list(of_study.values_list("pk", "sheet_id", "withdrawn_at"))
     sheet_of = {pk: sheet_id for pk, sheet_id, _at in rows}
     withdrawn = {pk for pk, _sheet_id, at in rows if at is not None}
-    shut = {sheet_id for sheet_id, at in closed.items() if at is not None}
+    closed = {pk for pk, at in sheets.items() if at is not None}
     to_label = sheet_of.keys() - withdrawn
-    if shut:
-        to_label = {pk for pk in to_label if sheet_of[pk] not in shut}
-    return StudyRows(tuple(closed), sheet_of, withdrawn, to_label)
+    if closed:
+        to_label = {pk for pk in to_label if sheet_of[pk] not in closed}
+    return StudyRows(tuple(sheets), closed, sheet_of, withdrawn, to_label)
+
+
+def all_rows(study: Study, sheets: Collection[int]) -> QuerySet[Row]:
+    """The rows of a study, of which these are all sheets."""
+    # The first and the last sheet tell PostgreSQL how many rows there are: of the study alone it takes each sheet to
+    # have as many as sheets have on average, and reads the whole table for a small study beside a large one.
+    first, last = min(sheets, default=0), max(sheets, default=0)
+    return Row.objects.filter(sheet__study=study, sheet__gte=first, sheet__lte=last)
 
 
 @dataclass(frozen=True)

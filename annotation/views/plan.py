@@ -179,7 +179,7 @@ def _standing(study: Study, work: WorkGiven, section: str) -> dict[str, Any]:
         "standing": coverage(study, seats, rows=work.rows, section=shown.key if shown else "") if seats else None,
         "sections": study.scheme.parsed.sections if _of_some_sections(seats) else [],
         "section": shown.key if shown else "",
-        "vacancies": queries.vacancies(study) if work.any_lost else None,
+        "vacancies": queries.vacancies(study, work.rows) if work.any_lost else None,
         "withdrawn_rows": withdrawn.select_related("sheet", "withdrawn_by").defer("evidence"),
         "withdraw_form": WithdrawRowForm(study=study, rows=work.rows),
         "applied": undoing.applied_plans(study),
@@ -255,10 +255,9 @@ def replan(request: AppRequest, study: Study) -> HttpResponse:
         if request.method == "POST" and drawn == replan.digest and replan.moves:
             return _apply_replan(request, study, form, drawn)
         context["changed"] = request.method == "POST"
-        rows = queries.study_rows(study)
         context["preview"] = {
-            "coverage": coverage(study, replan.after, rows=rows, before=replan.before),
-            "now": coverage(study, replan.before, rows=rows),
+            "coverage": coverage(study, replan.after, rows=replan.rows, before=replan.before),
+            "now": coverage(study, replan.before, rows=replan.rows),
             "moves": _moves(study, replan),
             "n_moves": len(replan.moves) - replan.stuck,
             "stuck": replan.stuck,
