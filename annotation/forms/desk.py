@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -22,7 +22,7 @@ from annotation.forms.many import ManyField
 from annotation.models import Rater, Role, Row, Sheet, Study, User
 from annotation.planning import BY_SHEET, Design, OverlapRequest, RowChoice
 from annotation.planning.sampling import Sample
-from annotation.queries import Given, ReplanRequest, SheetToPlan, Startable
+from annotation.queries import Given, ReplanRequest, SheetToPlan, Startable, StudyRows
 from annotation.queries.plan_picture import Spread, rating_spread
 from annotation.scheme.spec import Kind, SchemeSpec, Words
 
@@ -52,9 +52,10 @@ class SheetsField(ManyField):
         return sentence % {"title": sheet.title, "free": count.free, "n": count.rows, **self.words.model_dump()}
 
 
-def _those(sheets: QuerySet[Sheet], keys: Collection[int]) -> QuerySet[Sheet]:
-    """The sheets with these keys, by whichever list is shorter: that of thousands takes longer than its answer."""
-    others = {pk for pk in sheets.order_by().values_list("pk", flat=True) if pk not in keys}
+def _those(sheets: QuerySet[Sheet], keys: Collection[int], every: Iterable[int]) -> QuerySet[Sheet]:
+    """Of all sheets those with these keys, by whichever list is shorter: that of thousands takes longer than its
+    answer."""
+    others = {pk for pk in every if pk not in keys}
     return sheets.exclude(pk__in=others) if len(others) < len(keys) else sheets.filter(pk__in=keys)
 
 
@@ -111,11 +112,11 @@ class PlanForm(forms.Form):
         labelled_by: Counter[str] = Counter()
         for code, sections, n in self.given_to_judges:
             labelled_by[code] += n * all(queries.asks(sections, section) for section in every)
-        counts = queries.sheets_to_plan(study)
-        all_rows = sum(count.rows for count in counts)
+        self.work = queries.work_given(study)
+        all_rows = sum(count.rows for count in self.work.sheets.values())
         judges_lack = any(labelled_by[judge] < all_rows for judge in self.judges)
-        self.counts = {count.sheet.pk: count for count in counts if count.free or judges_lack}
-        sheets = _those(study.sheets.order_by("position"), self.counts)
+        self.counts = {pk: count for pk, count in self.work.sheets.items() if count.free or judges_lack}
+        sheets = _those(study.sheets.order_by("position"), self.counts, self.work.rows.sheets)
         self.fields["raters"].queryset = raters  # type: ignore[attr-defined]
         self.fields["sheets"].queryset = sheets  # type: ignore[attr-defined]
         self.fields["sheets"].label = words.sheets.capitalize()
@@ -141,15 +142,17 @@ class PlanForm(forms.Form):
         self._add_choice(scheme)
         self.order_fields([name for name in self.fields if name not in ("own_order", "kappa", "seed")])
         # A plan that can be drawn to begin with: one rater alone can label nothing twice.
-        alone = len(raters) < 2
+        everybody = list(raters.order_by().values_list("pk", flat=True))
+        self.has_raters = bool(everybody)
+        alone = len(everybody) < 2
         self.initial = {
-            "raters": list(raters),
-            "sheets": [sheet for sheet in sheets if self.counts[sheet.pk].free],
+            "raters": everybody,
+            "sheets": [pk for pk, count in self.counts.items() if count.free],
             "sections": self.section_keys,
             "raters_per_sheet": 1 if alone else 2,
             "share_twice": 0 if alone else 50,
             # Where there are no people to plan for, the judges are who is left.
-            **{f"judge_{n}": "" if raters else self.Judged.ALL for n in range(len(self.judges))},
+            **{f"judge_{n}": "" if everybody else self.Judged.ALL for n in range(len(self.judges))},
             **self.initial,
         }
 
@@ -280,10 +283,10 @@ class PlanForm(forms.Form):
             return self.free
         return [[row_id for row_id in of_sheet if row_id in self.sample.rows] for of_sheet in self.free]
 
-    @cached_property
+    @property
     def standing(self) -> list[Given]:
-        """The seats of people before the plan. One query."""
-        return queries.seats(self.study)
+        """The seats of people before the plan."""
+        return self.work.seats
 
     @property
     def digest(self) -> str:
@@ -451,15 +454,20 @@ class WithdrawRowForm(forms.Form):
     )
     reason = forms.CharField(label=_("Reason"), max_length=500)
 
-    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, study: Study, rows: StudyRows | None = None, **kwargs: Any) -> None:
+        """`rows`: the study's, where the form is to be shown. One query then, if they are too many to choose from."""
         super().__init__(*args, **kwargs)
-        rows = Row.objects.filter(sheet__study=study, withdrawn_at=None).select_related("sheet").defer("evidence")
-        self.fields["row"].queryset = rows.order_by("sheet__position", "position")  # type: ignore[attr-defined]
+        to_withdraw = Row.objects.filter(sheet__study=study, withdrawn_at=None).select_related("sheet")
+        to_withdraw = to_withdraw.defer("evidence").order_by("sheet__position", "position")
+        self.fields["row"].queryset = to_withdraw  # type: ignore[attr-defined]
         self.fields["row"].label = study.scheme.parsed.words.row.capitalize()
-        n = rows.count()
-        self.has_rows = n > 0
-        if n > queries.MOST_WORDS:
-            first = rows.order_by("sheet__position", "position").first()
+        left = rows.sheet_of.keys() - rows.withdrawn if rows else set()
+        self.has_rows = bool(left)
+        if rows and len(left) > queries.MOST_WORDS:
+            # Of the first sheet that has any: the first of all of them would be found by sorting all.
+            with_some = {rows.sheet_of[pk] for pk in left}
+            sheet = next(pk for pk in rows.sheets if pk in with_some)
+            first = to_withdraw.filter(sheet=sheet).order_by("position").first()
             self.fields["row"].widget = forms.TextInput(attrs={"placeholder": self.named(first)})
         self.fields["reason"].widget.attrs["placeholder"] = _("The page is gone")
 

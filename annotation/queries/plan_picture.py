@@ -9,7 +9,8 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from functools import cached_property
+from itertools import chain, combinations
 
 from django.db.models import Count
 
@@ -17,7 +18,7 @@ from annotation.models import Label, Question, Rater, Row, Sheet, Study
 from annotation.planning.precision import Assumptions, even_shares, half_width
 from annotation.queries.arriving import arriving
 from annotation.queries.people import rater_ids
-from annotation.queries.planning import Given, asks, columns_by_section
+from annotation.queries.planning import Given, StudyRows, asks, columns_by_section, study_rows
 from annotation.scheme.spec import Kind as QuestionKind
 
 # Observed shares of the options are taken for the expected ones from this many labels on.
@@ -39,8 +40,8 @@ class Times:
 
     @classmethod
     def of(cls, counts: Iterable[int]) -> Times:
-        found = Counter(min(n, 3) for n in counts)
-        return cls(found[1], found[2], found[3])
+        found = Counter(counts)
+        return cls(found[1], found[2], sum(n for people, n in found.items() if people > 2))
 
     @property
     def rows(self) -> int:
@@ -156,114 +157,148 @@ class Coverage:
         return max(self.intervals, key=lambda interval: interval.all_pairs, default=None)
 
 
+class _Seats:
+    """Seats by who has them and for which sections: what is counted takes a step for each group."""
+
+    def __init__(self, seats: Iterable[Given]) -> None:
+        self.groups: dict[tuple[int, tuple[str, ...]], list[int]] = defaultdict(list)
+        for row_id, rater_id, sections, _began in seats:
+            self.groups[rater_id, sections].append(row_id)
+
+    def asking(self, section: str) -> _Seats:
+        """Those that ask a section."""
+        if all(asks(sections, section) for _rater, sections in self.groups):
+            return self
+        some = _Seats(())
+        some.groups.update({key: rows for key, rows in self.groups.items() if asks(key[1], section)})
+        return some
+
+    @cached_property
+    def rows(self) -> dict[int, list[int]]:
+        """Rater -> their rows."""
+        rows: dict[int, list[int]] = defaultdict(list)
+        for (rater_id, _sections), of_group in self.groups.items():
+            rows[rater_id] += of_group
+        return rows
+
+    @cached_property
+    def people(self) -> Counter[int]:
+        """Row -> how many people have it."""
+        return Counter(chain.from_iterable(self.groups.values()))
+
+    @cached_property
+    def times(self) -> Times:
+        return Times.of(self.people.values())
+
+    @cached_property
+    def shared(self) -> Counter[tuple[int, int]]:
+        """Rows that each two raters both have, the smaller key first."""
+        there: dict[int, list[int]] = defaultdict(list)
+        for rater_id, rows in sorted(self.rows.items()):
+            for row_id in rows:
+                there[row_id].append(rater_id)
+        return Counter(chain.from_iterable(combinations(raters, 2) for raters in there.values() if len(raters) > 1))
+
+
 def coverage(
     study: Study,
     seats: Sequence[Given],
     *,
+    rows: StudyRows | None = None,
     kappa: float = 0.7,
     before: Sequence[Given] | None = None,
     section: str = "",
 ) -> Coverage:
     """The picture of some seats.
 
-    `before`: what they are compared with. `section`: all is counted for this one alone.
+    `rows`: the study's, where they have been read already. `before`: what they are compared with. `section`: all is
+    counted for this one alone.
 
-    Seven queries.
+    Nine queries, seven where the rows are given.
     """
     if section:
         seats = [seat for seat in seats if asks(seat.sections, section)]
         before = before and [seat for seat in before if asks(seat.sections, section)]
-    sheet_of: dict[int, int] = dict(Row.objects.filter(sheet__study=study).order_by().values_list("pk", "sheet_id"))
+    rows = rows or study_rows(study)
+    sheet_of, given = rows.sheet_of, _Seats(seats)
     # All of the study, and chosen here: thousands of keys in a query take longer than what it answers.
-    with_work = {sheet_of[seat.row_id] for seat in seats}
-    sheets = [sheet for sheet in study.sheets.order_by("position") if sheet.pk in with_work]
-    at_work = {seat.rater_id for seat in [*seats, *(before or [])]}
+    with_work = set(map(sheet_of.__getitem__, given.people))
+    sheets = [pk for pk in rows.sheets if pk in with_work]
+    at_work = given.rows.keys() | {seat.rater_id for seat in before or []}
     raters_here = [rater for rater in study.raters.select_related("user") if rater.pk in at_work]
     raters = sorted(raters_here, key=lambda rater: (len(rater.code), rater.code))
     columns = columns_by_section(study)
-    people = Counter(seat.row_id for seat in seats)
     old = {(seat.row_id, seat.rater_id) for seat in before} if before is not None else None
-    here: dict[int, dict[tuple[int, int], Given]] = defaultdict(dict)  # of the sheets that are drawn
-    drawn = sheets[:MOST_SHEETS]
-    drawn_ids = {sheet.pk for sheet in drawn}
-    names: dict[int, list[tuple[int, str]]] = defaultdict(list)
-    of_drawn = Row.objects.filter(sheet__in=drawn_ids).order_by("position")
-    for pk, sheet_id, name in of_drawn.values_list("pk", "sheet_id", "name"):
-        names[sheet_id].append((pk, name))
-    for seat in seats:
-        if (sheet_id := sheet_of[seat.row_id]) in drawn_ids:
-            here[sheet_id][seat.row_id, seat.rater_id] = seat
-    labels = _labels_of(study, seats, sheet_of, columns, section)
+    labels = _labels_of(study, given, sheet_of, columns, section)
     return Coverage(
-        times=Times.of(people.values()),
+        times=given.times,
         labels=labels.total(),
-        matrices=tuple(_matrix(sheet, names[sheet.pk], here[sheet.pk], raters, people, old) for sheet in drawn),
+        matrices=tuple(_matrices(sheets[:MOST_SHEETS], sheet_of, seats, raters, given.people, old)),
         left_out=max(0, len(sheets) - MOST_SHEETS),
-        loads=tuple(_loads(seats, before, raters, people, sheet_of, labels)),
-        shared=_shared(seats),
-        intervals=tuple(_intervals(study, seats, sheet_of, columns, kappa, section)),
+        loads=tuple(_loads(given, before, raters, sheet_of, labels)),
+        shared=given.shared,
+        intervals=tuple(_intervals(study, given, sheet_of, columns, kappa, section)),
         kappa=kappa,
         clustering=Assumptions(kappa, ()).clustering,
     )
 
 
-def _shared(seats: Iterable[Given]) -> Counter[tuple[int, int]]:
-    """Rows that each two raters both have, the smaller key first."""
-    there: dict[int, list[int]] = defaultdict(list)
-    for seat in seats:
-        there[seat.row_id].append(seat.rater_id)
-    return Counter(pair for raters in there.values() for pair in combinations(sorted(raters), 2))
-
-
-def _matrix(
-    sheet: Sheet,
-    rows: Sequence[tuple[int, str]],
-    here: Mapping[tuple[int, int], Given],
+def _matrices(
+    sheets: Sequence[int],
+    sheet_of: Mapping[int, int],
+    seats: Iterable[Given],
     raters: Sequence[Rater],
     people: Mapping[int, int],
     old: Collection[tuple[int, int]] | None,
-) -> SheetMatrix:
-    """`here`: (row, rater) -> the seat, of this sheet."""
-    of_sheet = {rater_id for _row_id, rater_id in here}
-    had = rows if len(rows) <= WHOLE else [(pk, name) for pk, name in rows if people.get(pk)]
-    drawn = had[:MOST_ROWS]
-    lines = []
-    for rater in raters:
-        if rater.pk in of_sheet:
-            key = rater.pk
-            mine = [here.get((pk, key)) for pk, _name in drawn]
+) -> Iterable[SheetMatrix]:
+    """Of some sheets, in their order. Two queries, for the names."""
+    rows: dict[int, list[int]] = {pk: [] for pk in sheets}
+    for row_id, sheet_id in sheet_of.items():
+        if sheet_id in rows:
+            rows[sheet_id].append(row_id)
+    had = {pk: of if len(of) <= WHOLE else [row for row in of if row in people] for pk, of in rows.items()}
+    drawn = {pk: of[:MOST_ROWS] for pk, of in had.items()}
+    of_drawn = Row.objects.filter(pk__in=chain.from_iterable(drawn.values())).order_by()
+    names = dict(of_drawn.values_list("pk", "name"))
+    seat_at: dict[int, dict[int, Given]] = {row_id: {} for row_id in names}  # row -> rater -> the seat
+    for seat in seats:
+        if (of_row := seat_at.get(seat.row_id)) is not None:
+            of_row[seat.rater_id] = seat
+    place_of = {rater.pk: n for n, rater in enumerate(raters)}
+    for sheet in Sheet.objects.filter(pk__in=sheets).order_by("position"):
+        cells = [(row_id, names[row_id], seat_at[row_id]) for row_id in drawn[sheet.pk]]
+        lines = []
+        for key in sorted({key for _row_id, _name, of_row in cells for key in of_row}, key=place_of.__getitem__):
             places = [
                 Place(
                     row=name,
-                    people=min(people[pk], 3) if seat else 0,
-                    began=bool(seat and seat.began),
-                    new=bool(seat and old is not None and (pk, key) not in old),
+                    people=min(people[row_id], 3) if (mine := of_row.get(key)) else 0,
+                    began=bool(mine and mine.began),
+                    new=bool(mine and old is not None and (row_id, key) not in old),
                 )
-                for (pk, name), seat in zip(drawn, mine, strict=True)
+                for row_id, name, of_row in cells
             ]
-            if any(mine):
-                lines.append((rater, tuple(places)))
-    return SheetMatrix(
-        sheet=sheet,
-        times=Times.of(people[pk] for pk, _name in rows if people.get(pk)),
-        rows=tuple(drawn),
-        lines=tuple(lines),
-        left_out=len(had) - len(drawn),
-        nobodys=len(rows) - len(had),
-    )
+            lines.append((raters[place_of[key]], tuple(places)))
+        yield SheetMatrix(
+            sheet=sheet,
+            times=Times.of(people[row_id] for row_id in rows[sheet.pk] if row_id in people),
+            rows=tuple((row_id, name) for row_id, name, _of_row in cells),
+            lines=tuple(lines),
+            left_out=len(had[sheet.pk]) - len(cells),
+            nobodys=len(rows[sheet.pk]) - len(had[sheet.pk]),
+        )
 
 
-def labels_asked(study: Study, seats: Sequence[Given]) -> int:
-    """How many labels some seats ask for, those included that a rule may switch off. Two queries."""
-    sheet_of = dict(Row.objects.filter(sheet__study=study).order_by().values_list("pk", "sheet_id"))
-    return _labels_of(study, seats, sheet_of, columns_by_section(study)).total()
+def labels_asked(study: Study, seats: Iterable[Given], rows: StudyRows) -> int:
+    """How many labels some seats ask for, those included that a rule may switch off. One query."""
+    return _labels_of(study, _Seats(seats), rows.sheet_of, columns_by_section(study)).total()
 
 
 def _labels_of(
     study: Study,
-    seats: Iterable[Given],
+    given: _Seats,
     sheet_of: Mapping[int, int],
-    columns: Mapping[int, Counter[str]],
+    columns: Mapping[tuple[int, str], int],
     only: str = "",
 ) -> Counter[int]:
     """Rater -> cells that their seats ask, those included that a rule may switch off; `only`: of one section."""
@@ -273,34 +308,31 @@ def _labels_of(
         if not only or section.key == only
     }
     labels: Counter[int] = Counter()
-    asked: dict[tuple[int, tuple[str, ...]], int] = {}  # (sheet, sections) -> cells of a row
-    for seat in seats:
-        place = sheet_of[seat.row_id], seat.sections
-        if place not in asked:
-            of_sheet = columns.get(place[0], Counter())
-            asked[place] = sum(n * questions.get(key, 0) for key, n in of_sheet.items() if asks(seat.sections, key))
-        labels[seat.rater_id] += asked[place]
+    cells: dict[tuple[str, ...], dict[int, int]] = defaultdict(dict)  # sections -> sheet -> cells of a row
+    for (rater_id, sections), rows in given.groups.items():
+        of_row = cells[sections]
+        for sheet_id, n in Counter(map(sheet_of.__getitem__, rows)).items():
+            if sheet_id not in of_row:
+                asked = (key for key in questions if asks(sections, key))
+                of_row[sheet_id] = sum(columns[sheet_id, key] * questions[key] for key in asked)
+            labels[rater_id] += n * of_row[sheet_id]
     return labels
 
 
 def _loads(
-    seats: Sequence[Given],
+    given: _Seats,
     before: Sequence[Given] | None,
     raters: Sequence[Rater],
-    people: Mapping[int, int],
     sheet_of: Mapping[int, int],
     labels: Mapping[int, int],
 ) -> Iterable[Load]:
     rows_before = None if before is None else Counter(seat.rater_id for seat in before)
-    rows_of: dict[int, list[int]] = defaultdict(list)
-    for seat in seats:
-        rows_of[seat.rater_id].append(seat.row_id)
     for rater in raters:
-        mine = rows_of[rater.pk]
+        mine = given.rows.get(rater.pk, [])
         yield Load(
             rater=rater,
-            times=Times.of(people[row_id] for row_id in mine),
-            sheets=len({sheet_of[row_id] for row_id in mine}),
+            times=Times.of(map(given.people.__getitem__, mine)),
+            sheets=len(set(map(sheet_of.__getitem__, mine))),
             labels=labels[rater.pk],
             before=None if rows_before is None else rows_before[rater.pk],
         )
@@ -308,24 +340,26 @@ def _loads(
 
 def _intervals(
     study: Study,
-    seats: Sequence[Given],
+    given: _Seats,
     sheet_of: Mapping[int, int],
-    columns: Mapping[int, Counter[str]],
+    columns: Mapping[tuple[int, str], int],
     kappa: float,
     only: str,
 ) -> Iterable[Interval]:
-    shares = _option_shares(study)
+    shares: dict[tuple[str, str], tuple[float, ...]] | None = None
     for section in study.scheme.parsed.sections:
-        asking = [seat for seat in seats if asks(seat.sections, section.key)]
-        people = Counter(seat.row_id for seat in asking)
-        times = Times.of(people.values())
-        several = [row_id for row_id, n in people.items() if n > 1]
-        cells = sum(columns[sheet_of[row_id]][section.key] for row_id in several)
-        if not cells or (only and only != section.key):
+        if only and only != section.key:
             continue
+        asking = given.asking(section.key)
+        several = [row_id for row_id, n in asking.people.items() if n > 1]
+        cells = sum(columns[sheet_of[row_id], section.key] for row_id in several)
+        if not cells:
+            continue
+        if shares is None:
+            shares = _option_shares(study)
+        times = asking.times
         # Pairs of raters that share rows, and how many they share on average.
-        shared = _shared(asking)
-        rows_a_pair = shared.total() / len(shared)
+        rows_a_pair = asking.shared.total() / len(asking.shared)
         for question in section.questions:
             if len(question.options) < 2:
                 continue
@@ -386,14 +420,20 @@ def _option_shares(study: Study, of: Rater.Kind = Rater.Kind.PERSON) -> dict[tup
     there are enough. Three queries."""
     counts: dict[int, Counter[str]] = defaultdict(Counter)
     people = rater_ids(study, of)
-    by_people = Label.objects.filter(assignment__rater__in=people).exclude(arriving("assignment"))
+    questions = list(
+        Question.objects.filter(section__scheme=study.scheme_id).order_by().values_list("pk", "section__key", "key")
+    )
+    # Of its questions, which PostgreSQL finds sooner than the labels of each assignment where the scheme is its own.
+    of_questions = Label.objects.filter(question__in=[pk for pk, _section, _key in questions])
+    by_people = of_questions.filter(assignment__rater__in=people).exclude(arriving("assignment"))
     for question_id, option, n in (
         by_people.order_by().values_list("question_id", "option__key").annotate(n=Count("pk"))
     ):
         counts[question_id][option] = n
     shares = {}
-    questions = Question.objects.filter(pk__in=counts, section__scheme=study.scheme_id)
-    for pk, section, key in questions.values_list("pk", "section__key", "key"):
+    for pk, section, key in questions:
+        if pk not in counts:
+            continue
         options = [option.key for option in study.scheme.parsed.section(section).question(key).options]
         total = sum(counts[pk][option] for option in options)
         # With one option alone in use there is nothing to expect of kappa.

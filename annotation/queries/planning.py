@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from django.db.models import Count, QuerySet, TextField
 from django.db.models.functions import Cast
@@ -39,11 +41,6 @@ def _at_work() -> QuerySet[Assignment]:
     """Work of active people with a login."""
     work = Assignment.objects.filter(rater__kind=Rater.Kind.PERSON, rater__active=True, rater__user__isnull=False)
     return work.exclude(state=State.WITHDRAWN)
-
-
-def _to_label(study: Study) -> QuerySet[Row]:
-    """Rows that can still be labelled: not withdrawn, and not of a sheet that is closed."""
-    return Row.objects.filter(sheet__study=study, withdrawn_at=None, sheet__closed_at=None)
 
 
 def free_rows(
@@ -103,32 +100,117 @@ def sample(sheets: Iterable[Sheet], choice: RowChoice) -> Sample:
     return drawn_rows([Described(pk, title, _words(facets)) for pk, title, facets in described], choice)
 
 
+class Given(NamedTuple):
+    """A seat as it is stored, or as a plan would make it. `began`: started or submitted."""
+
+    row_id: int
+    rater_id: int
+    sections: tuple[str, ...] = ()
+    began: bool = False
+
+
+@dataclass(frozen=True)
+class StudyRows:
+    """`sheets`: in their order. `sheet_of`: of every row, in their order in each. `to_label`: rows that can still be
+    labelled, neither withdrawn nor of a sheet that is closed."""
+
+    sheets: tuple[int, ...]
+    closed: Collection[int]  # sheets
+    sheet_of: Mapping[int, int]
+    withdrawn: Collection[int]
+    to_label: Collection[int]
+
+
+def study_rows(study: Study) -> StudyRows:
+    """Two queries."""
+    sheets = dict(study.sheets.order_by("position").values_list("pk", "closed_at"))
+    of_study = all_rows(study, sheets).order_by("sheet_id", "position")
+    rows = list(of_study.values_list("pk", "sheet_id", "withdrawn_at"))
+    sheet_of = {pk: sheet_id for pk, sheet_id, _at in rows}
+    withdrawn = {pk for pk, _sheet_id, at in rows if at is not None}
+    closed = {pk for pk, at in sheets.items() if at is not None}
+    to_label = sheet_of.keys() - withdrawn
+    if closed:
+        to_label = {pk for pk in to_label if sheet_of[pk] not in closed}
+    return StudyRows(tuple(sheets), closed, sheet_of, withdrawn, to_label)
+
+
+def all_rows(study: Study, sheets: Collection[int]) -> QuerySet[Row]:
+    """The rows of a study, of which these are all sheets."""
+    # The first and the last sheet tell PostgreSQL how many rows there are: of the study alone it takes each sheet to
+    # have as many as sheets have on average, and reads the whole table for a small study beside a large one.
+    first, last = min(sheets, default=0), max(sheets, default=0)
+    return Row.objects.filter(sheet__study=study, sheet__gte=first, sheet__lte=last)
+
+
 @dataclass(frozen=True)
 class SheetToPlan:
-    """`free`: rows of which at least one section has nobody at work."""
+    """`rows`: that can still be labelled; `free`: of which at least one section has nobody at work."""
 
-    sheet: Sheet
     rows: int
     free: int
 
 
-def sheets_to_plan(study: Study) -> list[SheetToPlan]:
-    """All sheets with rows that can still be labelled. Four queries."""
-    every = {section.key for section in study.scheme.parsed.sections}
-    covered: dict[int, set[str]] = defaultdict(set)
-    # Without an order of their own, which would join and sort all that they hang on.
-    for row_id, text in _at_work().filter(rater__in=rater_ids(study)).order_by().values_list("row_id", _SECTIONS):
-        covered[row_id].update(_sections(text) or every)
-    rows: Counter[int] = Counter()
-    free: Counter[int] = Counter()
-    for sheet_id, pk in _to_label(study).order_by().values_list("sheet_id", "pk"):
-        rows[sheet_id] += 1
-        free[sheet_id] += bool(every - covered[pk])
+@dataclass(frozen=True)
+class WorkGiven:
+    """What people have of a study: all that its plan's page counts, read once.
+
+    `seats`: live ones, those of simulated people and of those who left included. `any_lost`: whether any were withdrawn
+    and handed on to nobody. `sheets`: those with rows that can still be labelled, in their order.
+    """
+
+    rows: StudyRows
+    seats: list[Given]
+    any_lost: bool
+    sheets: Mapping[int, SheetToPlan]
+
+
+def seats(study: Study) -> list[Given]:
+    """The live seats of all people, simulated ones and those who left included. Two queries."""
+    given = Assignment.objects.filter(rater__in=rater_ids(study, Rater.Kind.PERSON), repeat=1).order_by()
     return [
-        SheetToPlan(sheet, rows[sheet.pk], free[sheet.pk])
-        for sheet in study.sheets.order_by("position")
-        if rows[sheet.pk]
+        Given(row_id, rater_id, _sections(text), state != State.OPEN)
+        for row_id, rater_id, text, state in given.exclude(state=State.WITHDRAWN).values_list(
+            "row_id", "rater_id", _SECTIONS, "state"
+        )
     ]
+
+
+def work_given(study: Study) -> WorkGiven:
+    """Four queries."""
+    people: dict[int, bool] = {  # whether they are at work
+        pk: active and user_id is not None
+        for pk, active, user_id in study.raters.people().order_by().values_list("pk", "active", "user_id")
+    }
+    once: list[Given] = []
+    again: list[Given] = []
+    any_lost = False
+    is_open, is_withdrawn = State.OPEN.value, State.WITHDRAWN.value  # looked up once: there are as many as seats
+    given = Assignment.objects.filter(rater__in=list(people), handed_to=None).order_by()
+    for row_id, rater_id, text, state, repeat in given.values_list("row_id", "rater_id", _SECTIONS, "state", "repeat"):
+        if state == is_withdrawn:
+            any_lost |= repeat == 1
+        else:
+            (once if repeat == 1 else again).append(Given(row_id, rater_id, _sections(text), state != is_open))
+    rows = study_rows(study)
+    every = {section.key for section in study.scheme.parsed.sections}
+    covered = _covered((seat for seat in itertools.chain(once, again) if people[seat.rater_id]), every)
+    n_rows = Counter(map(rows.sheet_of.__getitem__, rows.to_label))
+    n_covered = Counter(map(rows.sheet_of.__getitem__, covered.intersection(rows.to_label)))
+    sheets = {pk: SheetToPlan(n, n - n_covered[pk]) for pk in rows.sheets if (n := n_rows[pk])}
+    return WorkGiven(rows, once, any_lost, sheets)
+
+
+def _covered(seats: Iterable[Given], every: Collection[str]) -> set[int]:
+    """Rows of which some seats have all the sections."""
+    covered: set[int] = set()
+    of_some: dict[int, set[str]] = defaultdict(set)
+    for row_id, _rater_id, sections, _began in seats:
+        if sections:
+            of_some[row_id].update(sections)
+        else:
+            covered.add(row_id)
+    return covered.union(row_id for row_id, has in of_some.items() if has.issuperset(every))
 
 
 def rows_of_judges(study: Study, sections: Collection[str] = ()) -> dict[str, set[int]]:
@@ -155,34 +237,10 @@ def _of_judges(study: Study) -> QuerySet[Assignment]:
     ).exclude(state=State.WITHDRAWN)
 
 
-def columns_by_section(study: Study) -> dict[int, Counter[str]]:
-    """Sheet -> section key -> how many columns. One query."""
-    found: dict[int, Counter[str]] = defaultdict(Counter)
+def columns_by_section(study: Study) -> Counter[tuple[int, str]]:
+    """(sheet, section key) -> how many columns. One query."""
     of_sheets = Column.objects.filter(sheet__study=study)
-    for sheet_id, section in of_sheets.order_by().values_list("sheet_id", "section__key"):
-        found[sheet_id][section] += 1
-    return found
-
-
-@dataclass(frozen=True)
-class Given:
-    """A seat as it is stored, or as a plan would make it. `began`: started or submitted."""
-
-    row_id: int
-    rater_id: int
-    sections: tuple[str, ...] = ()
-    began: bool = False
-
-
-def seats(study: Study) -> list[Given]:
-    """The live seats of all people, simulated ones and those who left included. Two queries."""
-    given = Assignment.objects.filter(rater__in=rater_ids(study, Rater.Kind.PERSON), repeat=1).order_by("pk")
-    return [
-        Given(row_id, rater_id, _sections(text), began=state != State.OPEN)
-        for row_id, rater_id, text, state in given.exclude(state=State.WITHDRAWN).values_list(
-            "row_id", "rater_id", _SECTIONS, "state"
-        )
-    ]
+    return Counter(of_sheets.order_by().values_list("sheet_id", "section__key"))
 
 
 def seats_after(standing: Iterable[Given], new: Iterable[Given]) -> list[Given]:
@@ -194,7 +252,7 @@ def seats_after(standing: Iterable[Given], new: Iterable[Given]) -> list[Given]:
             found[place] = seat
         else:
             asked = tuple(sorted({*had.sections, *seat.sections})) if had.sections and seat.sections else ()
-            found[place] = replace(had, sections=asked)
+            found[place] = had._replace(sections=asked)
     return list(found.values())
 
 

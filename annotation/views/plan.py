@@ -19,7 +19,7 @@ from annotation.forms.desk import PlanForm, ReplanForm, WithdrawRowForm
 from annotation.models import Assignment, Rater, Role, Row, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.planning import BY_SHEET, NOTHING_SHARED, Design, ImpossibleDesign, OverlapRequest, balanced_design
-from annotation.queries import DrawnReplan, Given, undoing
+from annotation.queries import DrawnReplan, Given, WorkGiven, undoing
 from annotation.queries.plan_picture import coverage, labels_asked
 from annotation.scheme.spec import SectionSpec
 from base.sentences import Sentence, gettext_noop
@@ -77,7 +77,9 @@ def plan(request: AppRequest, study: Study) -> HttpResponse:
     for code, _sections, n in form.given_to_judges:
         of_judges[code] += n
     context["standing_judges"] = dict(sorted(of_judges.items()))
-    return render(request, "annotation/plan.html", context | _standing(study, request.GET.get("section", "")))
+    return render(
+        request, "annotation/plan.html", context | _standing(study, form.work, request.GET.get("section", ""))
+    )
 
 
 def _deviation(request: AppRequest) -> float | None:
@@ -101,13 +103,20 @@ def _design(form: PlanForm, overlap: OverlapRequest) -> Design | None:
 def _after(study: Study, form: PlanForm, new: list[Given], after: list[Given]) -> dict[str, Any]:
     """What the preview shows of all the work that is given once the plan is applied."""
     section = _section(study, after, form.chosen_sections[0] if form.chosen_sections else "")
-    picture = coverage(study, after, kappa=_kappa(form), before=form.standing, section=section.key if section else "")
+    picture = coverage(
+        study,
+        after,
+        rows=form.work.rows,
+        kappa=_kappa(form),
+        before=form.standing,
+        section=section.key if section else "",
+    )
     raters = list(form.cleaned_data["raters"])
     return {
         "coverage": picture,
         "section": section,
         "compared": bool(form.standing),
-        "new_labels": labels_asked(study, new),
+        "new_labels": labels_asked(study, new, form.work.rows),
         "rows_a_rater": picture.rows_a_rater(raters),
         "rows_a_pair": picture.rows_a_pair(raters),
     }
@@ -140,7 +149,11 @@ def _section(study: Study, seats: Iterable[Given], chosen: str) -> SectionSpec |
     sections = study.scheme.parsed.sections
     if chosen in {one.key for one in sections}:
         return study.scheme.parsed.section(chosen)
-    return sections[0] if any(seat.sections for seat in seats) else None
+    return sections[0] if _of_some_sections(seats) else None
+
+
+def _of_some_sections(seats: Iterable[Given]) -> bool:
+    return any(sections for _row, _rater, sections, _began in seats)
 
 
 def _kappa(form: PlanForm) -> float:
@@ -154,24 +167,21 @@ def _left_out(form: PlanForm) -> int:
     return max(0, offered - sum(map(len, form.free)))
 
 
-def _standing(study: Study, section: str) -> dict[str, Any]:
+def _standing(study: Study, work: WorkGiven, section: str) -> dict[str, Any]:
     """What the plan page shows of the work that is given already."""
-    seats = queries.seats(study)
+    seats = work.seats
     shown = _section(study, seats, section)
-    withdrawn = (
-        Row.objects.filter(sheet__study=study)
-        .exclude(withdrawn_at=None)
-        .exclude(queries.coming_rows(study.pk))
-        .select_related("sheet", "withdrawn_by")
-        .defer("evidence")
-    )
+    withdrawn = Row.objects.none()
+    if work.rows.withdrawn:
+        withdrawn = Row.objects.filter(sheet__study=study).exclude(withdrawn_at=None)
+        withdrawn = withdrawn.exclude(queries.coming_rows(study.pk)).order_by("sheet__position", "position")
     return {
-        "standing": coverage(study, seats, section=shown.key if shown else "") if seats else None,
-        "sections": study.scheme.parsed.sections if any(seat.sections for seat in seats) else [],
+        "standing": coverage(study, seats, rows=work.rows, section=shown.key if shown else "") if seats else None,
+        "sections": study.scheme.parsed.sections if _of_some_sections(seats) else [],
         "section": shown.key if shown else "",
-        "vacancies": queries.vacancies(study),
-        "withdrawn_rows": withdrawn.order_by("sheet__position", "position"),
-        "withdraw_form": WithdrawRowForm(study=study),
+        "vacancies": queries.vacancies(study, work.rows) if work.any_lost else None,
+        "withdrawn_rows": withdrawn.select_related("sheet", "withdrawn_by").defer("evidence"),
+        "withdraw_form": WithdrawRowForm(study=study, rows=work.rows),
         "applied": undoing.applied_plans(study),
         "panels": [(panel.title, reverse(panel.url_name, args=[study.slug])) for panel in doors.plan_panels()],
     }
@@ -246,8 +256,8 @@ def replan(request: AppRequest, study: Study) -> HttpResponse:
             return _apply_replan(request, study, form, drawn)
         context["changed"] = request.method == "POST"
         context["preview"] = {
-            "coverage": coverage(study, replan.after, before=replan.before),
-            "now": coverage(study, replan.before),
+            "coverage": coverage(study, replan.after, rows=replan.rows, before=replan.before),
+            "now": coverage(study, replan.before, rows=replan.rows),
             "moves": _moves(study, replan),
             "n_moves": len(replan.moves) - replan.stuck,
             "stuck": replan.stuck,

@@ -119,10 +119,10 @@ def test_a_plan_is_compared_with_what_was(leases: Leases) -> None:
 def test_it_costs_the_same_for_few_rows_and_many(leases: Leases, django_assert_num_queries: Any) -> None:
     loan = builders.sheet(leases.study, "Loan", n_rows=20)
     builders.assignments(Rater.objects.get(code="A1"), loan)
-    seats = queries.seats(leases.study)
+    given = queries.work_given(leases.study)
 
     with django_assert_num_queries(7):
-        coverage(leases.study, seats)
+        coverage(leases.study, given.seats, rows=given.rows)
 
 
 def test_what_is_too_much_for_a_page_is_counted_and_not_drawn(leases: Leases, monkeypatch: pytest.MonkeyPatch) -> None:

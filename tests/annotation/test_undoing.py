@@ -48,7 +48,7 @@ def test_a_sheet_with_labels_is_archived_instead_and_keeps_them(leases: Leases, 
     manager.post(reverse("annotation:archive-sheet", args=["leases", leases.sheet.pk]))
     assert Label.objects.count() == n
     assert leases.sheet.title not in anna.get(reverse("annotation:my-work")).content.decode()
-    assert not queries.sheets_to_plan(leases.study)
+    assert not queries.work_given(leases.study).sheets
     assert "Archived: 1" in manager.get(reverse("annotation:study", args=["leases"])).content.decode()
     manager.post(reverse("annotation:archive-sheet", args=["leases", leases.sheet.pk]))
     assert leases.sheet.title in anna.get(reverse("annotation:my-work")).content.decode()
