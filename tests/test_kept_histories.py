@@ -17,7 +17,7 @@ from benchmarks.fault_history import Cell, Event, Final, bounded, cell_of, check
 from benchmarks.fault_record import Incomplete, Record, compressed, facts_of, final_of, load, write_end
 from benchmarks.faults import main
 
-KEPT = sorted((Path(__file__).resolve().parents[1] / "benchmarks" / "histories").glob("sqlite/*.jsonl.xz"))
+KEPT = sorted((Path(__file__).resolve().parents[1] / "benchmarks" / "histories").glob("*/*.jsonl.xz"))
 pytestmark = pytest.mark.once
 
 
