@@ -40,6 +40,8 @@ class RoomyLayer(DynamicLayer):  # type: ignore[no-untyped-call]
 
     def cut(self, n: int) -> None:
         """Drop the last n tokens, and keep their room."""
+        assert self.keys is not None
+        assert self.values is not None
         buffered = self._of is self.keys
         self.keys, self.values = self.keys[:, :, :-n], self.values[:, :, :-n]
         if buffered:
@@ -51,6 +53,8 @@ class RoomyLayer(DynamicLayer):  # type: ignore[no-untyped-call]
         def taken(states: torch.Tensor) -> torch.Tensor:
             return states.gather(2, places[:, None, :, None].expand(-1, states.shape[1], -1, states.shape[3]))
 
+        assert self.keys is not None
+        assert self.values is not None
         self.keys, self.values = taken(self.keys), taken(self.values)
 
 
