@@ -7,9 +7,11 @@
 in batches of `--batch`, sorted by length and padded at the left. At temperature 0 their answers are compared, text by
 text and by the number of their tokens. There the engine asks each prompt once, since its repeats are equal, and a run
 refuses them: `--repeats 1` measures what a run at temperature 0 does. With `--temperature` over 0 they are drawn, and
-the answers cannot be compared. `--report`: 4,800 recipes × 9 judges × 3 repeats, simulated by
-known effects; seconds of CPU of all numbers, tables and figures' data with intervals, and how many effects lie within
-their intervals.
+the answers cannot be compared. `transformers.generate` has the model with the engine's own products of matrices, or
+with `--as-loaded` one as transformers loads it. `--without-guesses`: the engine writes a token a forward.
+
+`--report`: 4,800 recipes × 9 judges × 3 repeats, simulated by known effects; seconds of CPU of all numbers, tables and
+figures' data with intervals, and how many effects lie within their intervals.
 """
 
 from __future__ import annotations
@@ -83,6 +85,50 @@ def prompts_of(chat: bool, recipes: int) -> list[str]:
     return found
 
 
+def as_loaded(backend: Any) -> Any:
+    """A backend's model as transformers loads it."""
+    import torch
+
+    from llm.backends.transformers import _weights
+
+    return _weights(backend.locate(), torch.float32)[0].eval()
+
+
+def by_transformers(
+    model: Any, engine: Any, prompts: Sequence[str], size: int, sampling: Any
+) -> tuple[dict[int, tuple[str, int]], int]:
+    """{place of a prompt: text and number of tokens} as `transformers.generate` answers them in batches of a size,
+    sorted by length and padded at the left; and how many tokens it is fed."""
+    import torch
+
+    encoder, stops = engine._encoder, sorted(engine._stops)
+    order = sorted(range(len(prompts)), key=lambda place: -len(encoder.encode_prompt(prompts[place])))
+    found: dict[int, tuple[str, int]] = {}
+    fed = 0
+    drawn = {"temperature": sampling.temperature, "top_k": 0, "top_p": 1.0} if sampling.temperature else {}
+    with torch.inference_mode():
+        for start in range(0, len(order), size):
+            places = order[start : start + size]
+            ids = [list(encoder.encode_prompt(prompts[place])) for place in places]
+            longest = max(map(len, ids))
+            fed_ids = torch.tensor([[stops[0]] * (longest - len(one)) + one for one in ids])
+            mask = torch.tensor([[0] * (longest - len(one)) + [1] * len(one) for one in ids])
+            out = model.generate(
+                input_ids=fed_ids,
+                attention_mask=mask,
+                max_new_tokens=sampling.max_new_tokens,
+                do_sample=sampling.temperature > 0,
+                **drawn,
+                eos_token_id=stops,
+                pad_token_id=stops[0],
+            )
+            fed += fed_ids.numel() + len(places) * (out.shape[1] - longest)
+            for place, line in zip(places, out[:, longest:].tolist(), strict=True):
+                end = next((at for at, token in enumerate(line) if token in stops), len(line))
+                found[place] = encoder.decode(line[:end]), end
+    return found, fed
+
+
 def judge(options: argparse.Namespace) -> int:
     import torch
     import transformers
@@ -93,8 +139,9 @@ def judge(options: argparse.Namespace) -> int:
     torch.set_num_threads(options.threads)
     backend = TransformersBackend(location=options.model, chat_template=options.chat, threads=options.threads)
     loaded: Any = _load(backend)
-    engine, model = loaded.generator, loaded.generator._model
-    encoder = engine._encoder
+    engine = loaded.generator
+    if options.without_guesses:
+        engine.looks_up = False
     once = prompts_of(options.chat, options.recipes)
     prompts = [prompt for prompt in once for _repeat in range(options.repeats)]
     seeds = [repeat + 1 for _prompt in once for repeat in range(options.repeats)]
@@ -117,37 +164,17 @@ def judge(options: argparse.Namespace) -> int:
     ours_seconds, ours_cpu = time.perf_counter() - begun, time.process_time() - cpu
     ours_peak = peak()
 
-    stops = sorted(engine._stops)
-    order = sorted(range(len(prompts)), key=lambda place: -len(encoder.encode_prompt(prompts[place])))
-    theirs: dict[int, tuple[str, int]] = {}
-    theirs_fed = 0
+    model = as_loaded(backend) if options.as_loaded else engine._model
     begun, cpu = time.perf_counter(), time.process_time()
-    with torch.inference_mode():
-        for start in range(0, len(order), options.batch):
-            places = order[start : start + options.batch]
-            ids = [list(encoder.encode_prompt(prompts[place])) for place in places]
-            longest = max(map(len, ids))
-            fed_ids = torch.tensor([[stops[0]] * (longest - len(one)) + one for one in ids])
-            mask = torch.tensor([[0] * (longest - len(one)) + [1] * len(one) for one in ids])
-            out = model.generate(
-                input_ids=fed_ids,
-                attention_mask=mask,
-                max_new_tokens=options.longest,
-                do_sample=options.temperature > 0,
-                **({"temperature": options.temperature, "top_k": 0, "top_p": 1.0} if options.temperature else {}),
-                eos_token_id=stops,
-                pad_token_id=stops[0],
-            )
-            theirs_fed += fed_ids.numel() + len(places) * (out.shape[1] - longest)
-            for place, line in zip(places, out[:, longest:].tolist(), strict=True):
-                end = next((at for at, token in enumerate(line) if token in stops), len(line))
-                theirs[place] = encoder.decode(line[:end]), end
+    theirs, theirs_fed = by_transformers(model, engine, prompts, options.batch, sampling)
     theirs_seconds, theirs_cpu = time.perf_counter() - begun, time.process_time() - cpu
     same = sum(isinstance(one, Generated) and (one.text, one.tokens) == theirs[place] for place, one in enumerate(ours))
     n = len(prompts)
     print(
         f"{options.model}, temperature {options.temperature}, {n} ratings of at most {options.longest} tokens, "
         f"{options.repeats} of each prompt, {options.threads} threads, "
+        f"{'one token a forward' if options.without_guesses else 'with guesses'}, transformers' model "
+        f"{'as loaded' if options.as_loaded else 'with our products'}, "
         f"transformers {transformers.__version__}, {at_once} ratings a call of the engine, cache "
         f"{engine._cache_budget} tokens"
     )
@@ -234,6 +261,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--repeats", type=int, default=REPEATS, help="ratings of each prompt")
     parser.add_argument("--longest", type=int, default=LONGEST, help="tokens of an answer")
     parser.add_argument("--batch", type=int, default=24)
+    parser.add_argument("--as-loaded", action="store_true", help="transformers has the model as it loads it")
+    parser.add_argument("--without-guesses", action="store_true", help="the engine writes a token a forward")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)

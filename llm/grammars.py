@@ -30,6 +30,13 @@ class BoundAnswer(Protocol):
         """The tokens that may come next, a tensor of booleans of shape (V,); the stops are among them where the answer
         may end."""
 
+    def forced(self) -> list[int]:
+        """Tokens of a text that must come next, whatever the model makes of it: a guess, since other tokens may spell
+        it too."""
+
+    def fitting(self, tokens: Sequence[int]) -> int:
+        """How many of these tokens, from the first, may come next one after another."""
+
     def take(self, token: int) -> None:
         """The next token, one of those that are allowed."""
 

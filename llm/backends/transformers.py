@@ -237,6 +237,8 @@ class TransformersBackend(Backend):
                 identity["attention"] = (
                     "answers beside their prompts' keys" if loaded.generator.keeps_prefixes else loaded.own_attention
                 )
+                if loaded.generator.looks_up:
+                    identity["guesses"] = "looked up, at temperature 0"
             return identity
 
     def locate(self) -> ModelFiles:

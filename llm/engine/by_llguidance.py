@@ -53,6 +53,14 @@ class _Bound:
             mask[self._stops] = True
         return mask
 
+    def forced(self) -> list[int]:
+        found: list[int] = self._matcher.compute_ff_tokens()
+        return found
+
+    def fitting(self, tokens: Sequence[int]) -> int:
+        found: int = self._matcher.validate_tokens(list(tokens))
+        return found
+
     def take(self, token: int) -> None:
         if not self._matcher.consume_token(token):
             raise GrammarRefused(_("The grammar cannot be used: %(error)s") % {"error": self._matcher.get_error()})

@@ -38,6 +38,25 @@ class RoomyLayer(DynamicLayer):  # type: ignore[no-untyped-call]
         self.keys, self.values, self._of = keys, values, keys
         return keys, values
 
+    def cut(self, n: int) -> None:
+        """Drop the last n tokens, and keep their room."""
+        assert self.keys is not None
+        assert self.values is not None
+        buffered = self._of is self.keys
+        self.keys, self.values = self.keys[:, :, :-n], self.values[:, :, :-n]
+        if buffered:
+            self._of = self.keys
+
+    def gather(self, places: torch.Tensor) -> None:
+        """Of each text (B,) only the tokens at its places (B, K) stay, in that order."""
+
+        def taken(states: torch.Tensor) -> torch.Tensor:
+            return states.gather(2, places[:, None, :, None].expand(-1, states.shape[1], -1, states.shape[3]))
+
+        assert self.keys is not None
+        assert self.values is not None
+        self.keys, self.values = taken(self.keys), taken(self.values)
+
 
 def _roomy() -> RoomyLayer:
     return RoomyLayer()  # type: ignore[no-untyped-call]

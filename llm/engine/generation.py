@@ -13,6 +13,9 @@ What a prompt is answered does not depend on its batch but for rounding: greedy 
 draws of a prompt come from a generator of its own, seeded by the prompt's tokens and the sampling's seed. With a
 grammar only tokens that it allows are taken, or drawn, whatever the model makes of the others.
 
+Greedy answers go on by guesses where there are some (`lookup`): the model is fed several tokens of an answer at once,
+and those that it would not have written are taken back.
+
 Whether a model takes padding, positions and pieces is tried out before its first answer; one that does not is answered
 prompt by prompt by transformers itself (`one_by_one`).
 """
@@ -24,7 +27,6 @@ import inspect
 import itertools
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -35,10 +37,11 @@ from transformers.cache_utils import CacheLayerMixin
 
 from base.sentences import gettext as _
 from llm.engine import attention, prefixes, probing
-from llm.engine.caches import roomy_cache
+from llm.engine.caches import RoomyLayer, roomy_cache
 from llm.engine.cloze import LEAST_TOKEN_BUDGET
 from llm.engine.encoding import PromptEncoder
 from llm.engine.forwards import layer_kinds
+from llm.engine.lookup import Guess, Lookup, Text
 from llm.engine.one_by_one import write
 from llm.engine.prompt import Generated, Grammar, OnProgress, PromptTooLong, Sampling
 from llm.engine.stopping import Stop, Watch
@@ -46,6 +49,13 @@ from llm.grammars import BoundAnswer, GrammarRefused
 
 # Tokens that a shared beginning has at least; less is not worth a forward of its own.
 LEAST_SHARED = 32
+# A forward by itself costs as much as so many more tokens that it is fed: it reads the model's weights, and starts its
+# products.
+PRICES = {"cpu": 24, "cuda": 200}
+# Logits of a forward, at most, as far as guesses make them more.
+_LOGITS = 2**26
+# Columns of a batch that some lines leave empty, at least, before they are closed up.
+_GAPS = 64
 # Tokens of a beginning that is kept for the next call are read so many at a time, and taken up again by such pieces.
 KEPT_PIECE = 256
 
@@ -61,6 +71,8 @@ class _Answer:
     written: list[int] = field(default_factory=list)
     stopped: bool = False
     stop: Stop | None = None  # the string that ended it
+    last: int = -1  # the token taken last, one that ends the answer too
+    text: Text | None = None  # in which guesses are looked up
 
 
 class AnswerGenerator:
@@ -112,6 +124,15 @@ class AnswerGenerator:
     def keeps_prefixes(self) -> bool:
         """Whether answers go on with their prompts' keys as they were read, in place of a copy of their own."""
         return self._shares and takes_prefixes(self._model)
+
+    @cached_property
+    def looks_up(self) -> bool:
+        """Whether greedy answers go on by several tokens a forward, guesses that are looked up."""
+        return self.keeps_prefixes or (self._shares and takes_guesses(self._model))
+
+    @property
+    def _price(self) -> int:
+        return PRICES.get(self._model.device.type, PRICES["cuda"])
 
     def generate(
         self,
@@ -171,9 +192,10 @@ class AnswerGenerator:
                 draws = _draws(ids, replace(sampling, seed=seed))
                 answers.append(_Answer(place, ids, draws, self._begin(sampling.grammar)))
         progress = _Progress(on_progress)
+        lookup = Lookup(self._price) if sampling.temperature == 0 and self.looks_up else None
         with torch.inference_mode():
             for batch in self._batches(answers, sampling):
-                self._write(batch, sampling, progress)
+                self._write(batch, sampling, progress, lookup)
         for answer in answers:
             text, at = self._encoder.decode(answer.written), answer.stop
             found[answer.place] = Generated(
@@ -213,28 +235,58 @@ class AnswerGenerator:
             left = left[size:]
         return batches
 
-    def _write(self, batch: list[_Answer], sampling: Sampling, progress: _Progress) -> None:
+    def _write(
+        self, batch: list[_Answer], sampling: Sampling, progress: _Progress, lookup: Lookup | None = None
+    ) -> None:
         if not self._takes_batches:
             for answer in batch:
                 self._write_alone(answer, sampling, progress)
             return
         forwards = _Padded(self._model)
         logits = self._read(forwards, batch, progress)
+        if lookup is not None:
+            for answer in batch:
+                answer.text = lookup.begin(answer.prompt)
+        guesses = [Guess() for _answer in batch]
         while True:
-            self._take(logits, batch, sampling)
+            taken = self._take(logits, batch, guesses, sampling, lookup)
             going = [
                 place
                 for place, answer in enumerate(batch)
                 if not answer.stopped and len(answer.written) < sampling.max_new_tokens
             ]
+            if any(guess.tokens for guess in guesses):
+                forwards.take_back(taken)
             if len(going) < len(batch):
                 progress.count(answers=len(batch) - len(going))
                 batch = [batch[place] for place in going]
                 if not batch:
                     return
                 forwards.keep(torch.tensor(going))
-            logits = forwards.feed(torch.tensor([[answer.written[-1]] for answer in batch]))
-            progress.count(tokens=len(batch))
+            guesses = self._guess(batch, sampling, lookup, padded=not forwards.beside)
+            fed = [[answer.written[-1], *guess.tokens] for answer, guess in zip(batch, guesses, strict=True)]
+            logits = forwards.go(fed)
+            progress.count(tokens=sum(map(len, fed)))
+
+    def _guess(
+        self, batch: Sequence[_Answer], sampling: Sampling, lookup: Lookup | None, *, padded: bool
+    ) -> list[Guess]:
+        """How each answer may go on beyond its next token."""
+        if lookup is None:
+            return [Guess() for _answer in batch]
+        texts, room = [], []
+        for answer in batch:
+            assert answer.text is not None
+            answer.text.forced = answer.bound.forced() if answer.bound is not None else ()
+            texts.append(answer.text)
+            room.append(sampling.max_new_tokens - len(answer.written) - 1)
+        n_vocab = self._model.config.get_text_config().vocab_size
+        most = min(self.token_budget, _LOGITS // n_vocab)
+        guesses = lookup.guess(texts, room, most=most, padded=padded)
+        for answer, guess in zip(batch, guesses, strict=True):
+            if answer.bound is not None:
+                del guess.tokens[answer.bound.fitting(guess.tokens) :]
+        return guesses
 
     def _write_alone(self, answer: _Answer, sampling: Sampling, progress: _Progress) -> None:
         answer.written.clear()  # of a try that did not fit the memory
@@ -242,24 +294,55 @@ class AnswerGenerator:
 
         def choose(logits: torch.Tensor) -> int:
             progress.count(tokens=1 if answer.written else len(answer.prompt))
-            return self._take(logits, [answer], sampling)[0]
+            self._take(logits, [answer], [Guess()], sampling)
+            return answer.last
 
         write(self._model, answer.prompt, sorted(self._stops), sampling.max_new_tokens, choose, lambda: answer.stopped)
         progress.count(answers=1)
 
-    def _take(self, logits: torch.Tensor, batch: Sequence[_Answer], sampling: Sampling) -> list[int]:
-        tokens = self._chosen(logits, batch, sampling)
+    def _take(
+        self,
+        logits: torch.Tensor,
+        batch: Sequence[_Answer],
+        guesses: Sequence[Guess],
+        sampling: Sampling,
+        lookup: Lookup | None = None,
+    ) -> list[int]:
+        """Go on with each answer as far as its guess is what the model writes, and a token further; how many tokens
+        that are. `logits` (N, V): of each answer those after its last token, and after each one of its guess."""
+        logits = logits.float()
+        likeliest = logits.argmax(-1)
+        if logits.gather(-1, likeliest[:, None]).isnan().any():  # where one is not a number, it is the greatest
+            raise FloatingPointError(_("The model returned something that is not a number."))
+        tokens = likeliest.tolist() if sampling.temperature == 0 else self._drawn(logits, batch, sampling)
         watch = Watch(sampling.stops_at, self._encoder.decode)
-        for answer, token in zip(batch, tokens, strict=True):
-            if answer.bound is not None:
-                answer.bound.take(token)
-            if token in self._stops:
-                answer.stopped = True
-            else:
-                answer.written.append(token)
-                answer.stop = watch.ends(answer.written)
-                answer.stopped = answer.stop is not None
-        return tokens
+        taken = []
+        row = 0
+        for answer, guess in zip(batch, guesses, strict=True):
+            before = len(answer.written)
+            n = 0
+            for guessed in (*guess.tokens, None):
+                token = tokens[row + n]
+                if answer.bound is not None and sampling.temperature == 0:
+                    token = int(_allowed(logits[row + n], answer.bound).argmax())
+                n += 1
+                answer.last = token
+                if answer.bound is not None:
+                    answer.bound.take(token)
+                if token in self._stops:
+                    answer.stopped = True
+                else:
+                    answer.written.append(token)
+                    answer.stop = watch.ends(answer.written)
+                    answer.stopped = answer.stop is not None
+                if answer.stopped or token != guessed:
+                    break
+            row += len(guess.tokens) + 1
+            taken.append(n)
+            if lookup is not None and answer.text is not None:
+                lookup.write(answer.text, answer.written[before:])
+                lookup.learn(guess, n if answer.last in guess.tokens[n - 1 : n] else n - 1)
+        return taken
 
     def _read(self, forwards: _Padded, batch: Sequence[_Answer], progress: _Progress) -> torch.Tensor:
         """Feed the prompts of a batch, each once, their shared beginnings before them; the logits after each
@@ -281,7 +364,8 @@ class AnswerGenerator:
         else:
             shared_of = [0] * len(prompts)
         logits = self._feed(forwards, [p[n:] for p, n in zip(prompts, shared_of, strict=True)], progress)
-        places = torch.tensor([prompts.index(answer.prompt) for answer in batch])
+        number = {prompt: place for place, prompt in enumerate(prompts)}
+        places = torch.tensor([number[answer.prompt] for answer in batch])
         if len(batch) > 1 and self.keeps_prefixes:
             forwards.go_on(places)
         elif places.tolist() != list(range(len(prompts))):
@@ -327,21 +411,20 @@ class AnswerGenerator:
             progress.count(tokens=part.numel())
         return logits
 
-    def _chosen(self, logits: torch.Tensor, batch: Sequence[_Answer], sampling: Sampling) -> list[int]:
-        """The next token of each answer; `logits` are of shape (B, V)."""
-        logits = logits.float()
-        if logits.isnan().any():
-            raise FloatingPointError(_("The model returned something that is not a number."))
+    def _drawn(self, logits: torch.Tensor, batch: Sequence[_Answer], sampling: Sampling) -> list[int]:
+        """The next token of each answer, drawn; `logits` are of shape (B, V)."""
         for place, answer in enumerate(batch):
             if answer.bound is not None:
-                logits[place] = logits[place].masked_fill(~answer.bound.allowed().to(logits.device), float("-inf"))
-        if sampling.temperature == 0:
-            return [int(token) for token in logits.argmax(-1)]
+                logits[place] = _allowed(logits[place], answer.bound)
         below = (logits / sampling.temperature).softmax(-1).double().cumsum(-1)
         drawn = torch.stack([answer.draws[len(answer.written)] for answer in batch]).to(below.device)
         # The first token up to which there is more probability than was drawn: never one of probability 0.
         tokens = torch.searchsorted(below, drawn[:, None] * below[:, -1:], right=True)
-        return [min(int(token), logits.shape[-1] - 1) for token in tokens[:, 0]]
+        return [min(token, logits.shape[-1] - 1) for token in tokens[:, 0].tolist()]
+
+
+def _allowed(logits: torch.Tensor, bound: BoundAnswer) -> torch.Tensor:
+    return logits.masked_fill(~bound.allowed().to(logits.device), float("-inf"))
 
 
 class _Progress:
@@ -357,54 +440,106 @@ class _Progress:
 
 
 class _Padded:
-    """Forwards of a batch whose texts end together; a token's position counts what was seen before it, not padding."""
+    """Forwards of a batch whose texts end together; a token's position counts what was seen before it, not padding.
+
+    Once lines have gone on (`go_on`), each stands beside its prompt, and there is no padding any more.
+    """
 
     def __init__(self, model: Any) -> None:
         self._model = model
         self._cache = roomy_cache(model.config)
         self._seen: torch.Tensor | None = None  # (B, tokens fed): 1 where it is no padding
         self._prefixes: prefixes.Prefixes | None = None
+        self._columns = 0  # that the last forward has added
+
+    @property
+    def beside(self) -> bool:
+        return self._prefixes is not None
 
     def feed(self, tokens: torch.Tensor, seen: torch.Tensor | None = None) -> torch.Tensor:
         """The logits (B, V) after the last of `tokens` (B, T); `seen`: which of them are no padding, else all."""
-        new = torch.ones_like(tokens) if seen is None else seen
+        return self._fed(tokens, torch.ones_like(tokens) if seen is None else seen, keep=1)[:, -1]
+
+    def _fed(self, tokens: torch.Tensor, new: torch.Tensor, *, keep: int) -> torch.Tensor:
         whole = new if self._seen is None else torch.cat([self._seen, new], dim=1)
         positions = (whole.cumsum(dim=1) - 1).clamp(min=0)[:, -tokens.shape[1] :]
         device = self._model.device
-        mask: Any = whole.to(device)
-        if self._prefixes is not None:
-            mask = prefixes.mask_of(self._prefixes, len(tokens), self._cache.get_seq_length() + 1, self._model.dtype)
-            if kinds := layer_kinds(self._model.config.get_text_config()):
-                mask = dict.fromkeys(kinds, mask)
-        with attention.told(self._model, prefixes.NAME) if self._prefixes is not None else nullcontext():
-            output = self._model(
-                input_ids=tokens.to(device),
-                attention_mask=mask,
-                position_ids=positions.to(device),
-                past_key_values=self._cache,
-                use_cache=True,
-                logits_to_keep=1,
-            )
-        self._seen = whole
-        logits: torch.Tensor = output.logits[:, -1]
+        output = self._model(
+            input_ids=tokens.to(device),
+            attention_mask=whole.to(device),
+            position_ids=positions.to(device),
+            past_key_values=self._cache,
+            use_cache=True,
+            logits_to_keep=keep,
+        )
+        self._seen, self._columns = whole, tokens.shape[1]
+        logits: torch.Tensor = output.logits[:, -keep:]
         return logits
+
+    def go(self, fed: Sequence[Sequence[int]]) -> torch.Tensor:
+        """Feed each line some tokens; the logits (N, V) after each of them, line by line."""
+        if self._prefixes is not None:
+            return self._go_beside(self._prefixes, fed)
+        longest = max(map(len, fed))
+        tokens = torch.tensor([[*line, *[0] * (longest - len(line))] for line in fed])
+        seen = torch.tensor([[1] * len(line) + [0] * (longest - len(line)) for line in fed])
+        logits = self._fed(tokens, seen, keep=longest)
+        return logits[seen.bool().to(logits.device)]
+
+    def _go_beside(self, beside: prefixes.Prefixes, fed: Sequence[Sequence[int]]) -> torch.Tensor:
+        tokens, positions = beside.feed(fed)
+        mask: Any = beside.mask(self._model.dtype)
+        if kinds := layer_kinds(self._model.config.get_text_config()):
+            mask = dict.fromkeys(kinds, mask)
+        with attention.told(self._model, prefixes.NAME):
+            output = self._model(
+                input_ids=tokens[None],
+                attention_mask=mask,
+                position_ids=positions[None],
+                past_key_values=beside.cache,
+                use_cache=True,
+                logits_to_keep=len(tokens),
+            )
+        logits: torch.Tensor = output.logits[0]
+        return logits
+
+    def take_back(self, kept: Sequence[int]) -> None:
+        """Of what each line was fed last only so many tokens stay."""
+        if self._prefixes is not None:
+            self._prefixes.take_back(kept)
+            return
+        assert self._seen is not None
+        stays = torch.arange(self._columns) < torch.tensor(kept)[:, None]
+        self._seen[:, -self._columns :] *= stays.long()
+        layers = [layer for layer in self._cache.layers if isinstance(layer, RoomyLayer)]
+        if (spare := self._columns - max(kept)) > 0:
+            for layer in layers:
+                layer.cut(spare)
+            self._seen = self._seen[:, :-spare]
+        # What others have kept is a gap in a line. Gaps are closed when there are many of them.
+        longest = int(self._seen.sum(dim=1).max())
+        if self._seen.shape[1] - longest > max(_GAPS, longest // 4):
+            places = torch.argsort(self._seen, dim=1, stable=True)[:, -longest:]
+            self._seen = self._seen.gather(1, places)
+            for layer in layers:
+                layer.gather(places.to(self._model.device))
 
     def keep(self, places: torch.Tensor) -> None:
         """The lines at these places are the batch from now on; one may be there several times."""
+        if self._prefixes is not None:
+            self._prefixes.keep(places)
+            return
         assert self._seen is not None
         self._cache.batch_select_indices(places.to(self._model.device))
         self._seen = self._seen[places]
-        if self._prefixes is not None:
-            self._prefixes.keep(places)
 
     def go_on(self, places: torch.Tensor) -> None:
-        """As `keep`, but what was fed so far stays where it is, for all lines that go on with it. From now on each is
-        fed one token at a time."""
+        """As `keep`, but what was fed so far stays where it is, for all lines that go on with it."""
         assert self._seen is not None
         layers = [(layer.keys, layer.values) for layer in self._cache.layers]  # type: ignore[union-attr]
         self._prefixes = prefixes.Prefixes(layers, self._seen, places)  # type: ignore[arg-type]
         self._cache = roomy_cache(self._model.config)
-        self._seen = self._seen[places]
+        self._seen = None
 
     def begin_with(self, cache: DynamicCache, n: int) -> None:
         """Begin with the first n tokens of a cache of one line without padding."""
@@ -488,18 +623,27 @@ def why_no_batches(model: Any) -> str | None:
 
 
 def takes_prefixes(model: Any) -> bool:
-    """Whether answers can be written by `prefixes`: tried out in the same way."""
-    return prefixes.fits(model) and _probe(model, _Padded.go_on) is None
+    """Whether prompts and answers can go on by `prefixes`: tried out in the same way, with guesses taken back."""
+    return prefixes.fits(model) and _probe(model, _Padded.go_on, guesses=True) is None
 
 
-def _probe(model: Any, keep: Callable[[_Padded, torch.Tensor], None] | None = None) -> str | None:
+def takes_guesses(model: Any) -> bool:
+    """Whether this model can be fed guesses in a batch, and have them taken back: tried out in the same way."""
+    cache = roomy_cache(model.config)
+    roomy = all(isinstance(layer, RoomyLayer) for layer in cache.layers)
+    return roomy and _probe(model, guesses=True) is None
+
+
+def _probe(
+    model: Any, keep: Callable[[_Padded, torch.Tensor], None] | None = None, *, guesses: bool = False
+) -> str | None:
     off, noise = [], []
     for seed in range(probing.SEEDS):
-        texts = [probing.draw(model, n + 2, seed=10 * seed + n) for n in (4, 11, 26)]
+        texts = [probing.draw(model, n + 3, seed=10 * seed + n) for n in (4, 11, 26)]
         with torch.inference_mode():
             alone = [_next_tokens(model, text, padding=0) for text in texts]
             try:
-                together = _together(model, texts, keep or _Padded.keep)
+                together = _together(model, texts, keep or _Padded.keep, guesses=guesses)
             except torch.OutOfMemoryError:
                 raise
             except Exception as error:  # whatever a model says to arguments that it does not know
@@ -513,32 +657,39 @@ def _probe(model: Any, keep: Callable[[_Padded, torch.Tensor], None] | None = No
 
 
 def _next_tokens(model: Any, text: Sequence[int], *, padding: int) -> torch.Tensor:
-    """Of a whole text the log-probabilities of its last two tokens."""
+    """Of a whole text the log-probabilities of its last three tokens."""
     fed = torch.tensor([[*text[:-1], *[0] * padding]], device=model.device)
-    logits = model(input_ids=fed, use_cache=False).logits[0, len(text) - 3 : len(text) - 1].float().cpu()
-    found: torch.Tensor = logits.log_softmax(-1)[torch.arange(2), torch.tensor(text[-2:])]
+    logits = model(input_ids=fed, use_cache=False).logits[0, len(text) - 4 : len(text) - 1].float().cpu()
+    found: torch.Tensor = logits.log_softmax(-1)[torch.arange(3), torch.tensor(text[-3:])]
     return found
 
 
 def _together(
-    model: Any, texts: Sequence[Sequence[int]], keep: Callable[[_Padded, torch.Tensor], None]
+    model: Any, texts: Sequence[Sequence[int]], keep: Callable[[_Padded, torch.Tensor], None], *, guesses: bool
 ) -> list[torch.Tensor]:
-    """The same of several texts, fed as the generator feeds prompts and answers, which begin with `keep`."""
+    """The same of several texts, fed as the generator feeds prompts and answers, which begin with `keep`; with
+    `guesses` up to three wrong ones are fed too, and taken back."""
     forwards = _Padded(model)
-    longest = max(map(len, texts)) - 2
-    fed = torch.tensor([[0] * (longest + 2 - len(text)) + list(text[:-2]) for text in texts])
-    seen = torch.tensor([[0] * (longest + 2 - len(text)) + [1] * (len(text) - 2) for text in texts], dtype=torch.long)
+    longest = max(map(len, texts)) - 3
+    fed = torch.tensor([[0] * (longest + 3 - len(text)) + list(text[:-3]) for text in texts])
+    seen = torch.tensor([[0] * (longest + 3 - len(text)) + [1] * (len(text) - 3) for text in texts], dtype=torch.long)
     for begin in range(0, longest, 9):
         first = forwards.feed(fed[:, begin : begin + 9], seen[:, begin : begin + 9])
     places = torch.tensor([2, 0, 1, 1])
     keep(forwards, places)
-    second = forwards.feed(torch.tensor([[texts[place][-2]] for place in places.tolist()]))
+    wrong = [[text[0]] * (line if guesses else 0) for line, text in enumerate(texts[place] for place in places)]
+    rows = torch.tensor([0, *(len(tokens) + 1 for tokens in wrong[:-1])]).cumsum(0)
+    second = forwards.go([[texts[place][-3], *tokens] for place, tokens in zip(places.tolist(), wrong, strict=True)])
+    if guesses:
+        forwards.take_back([1] * len(wrong))
+    third = forwards.go([[texts[place][-2]] for place in places.tolist()])
     lines = {place: line for line, place in enumerate(places.tolist())}
     return [
         torch.stack(
             [
-                first[place].float().cpu().log_softmax(-1)[text[-2]],
-                second[lines[place]].float().cpu().log_softmax(-1)[text[-1]],
+                first[place].float().cpu().log_softmax(-1)[text[-3]],
+                second[rows[lines[place]]].float().cpu().log_softmax(-1)[text[-2]],
+                third[lines[place]].float().cpu().log_softmax(-1)[text[-1]],
             ]
         )
         for place, text in enumerate(texts)

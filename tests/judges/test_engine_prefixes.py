@@ -32,7 +32,7 @@ def steps(model: Any, *, share: bool) -> list[torch.Tensor]:
         for left in LEFT:
             forwards.keep(torch.tensor(left))
             next_ids = next_ids[left] + 1
-            found.append(forwards.feed(next_ids[:, None]))
+            found.append(forwards.go(next_ids[:, None].tolist()))
     return found
 
 

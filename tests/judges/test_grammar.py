@@ -282,6 +282,15 @@ class _Digits:
         mask[self.digits if self.left else [self.stop]] = True
         return mask
 
+    def forced(self) -> list[int]:
+        return [] if self.left else [self.stop]
+
+    def fitting(self, tokens: list[int]) -> int:
+        whole = [token in self.digits for token in tokens[: self.left]] + [
+            token == self.stop for token in tokens[self.left :][:1]
+        ]
+        return next((place for place, fits in enumerate(whole) if not fits), len(whole))
+
     def take(self, token: int) -> None:
         self.left -= 1
 
