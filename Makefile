@@ -5,13 +5,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 LOCKS := $(wildcard requirements/*.txt)
-INSTALL := $(BIN)/python -m pip install --quiet --require-hashes --no-deps --no-build-isolation
+INSTALL := $(BIN)/python -m pip install --quiet --require-hashes --no-deps --no-build-isolation --no-compile
 PORT ?= 8000
+# How many processes run tests.
+WORKERS ?= 2
 # Of what runs in the tests' own processes, but for those that drive a browser or a model; COVERAGE= leaves it out.
 COVERAGE ?= --cov --cov-report=term
 NOT_OURS := --ignore $(VENV) --ignore var --ignore tests --ignore benchmarks --ignore "recipes/*/demo/*"
 
-.PHONY: help client demo demo-reset test test-again test-services test-slow fuzz check fix messages browser lock audit clean
+.PHONY: help client demo demo-reset test test-again test-services test-slow fuzz check check-code check-types check-django check-scripts fix messages browser lock audit clean
 
 help:
 	@echo "make demo        a study to try, on http://127.0.0.1:$(PORT)/ (PORT=… for another)"
@@ -30,12 +32,13 @@ help:
 
 # Exact versions with hashes, so that no package but the one that was tested is installed; `make lock` writes them. torch's CPU
 # build is taken where pip finds it, else the one of the public index. A failed installation leaves no stamp, so the next call
-# takes it up again.
+# takes it up again. pip would compile on one processor; some files are of other versions of Python, and are not compiled.
 $(STAMP): $(LOCKS)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(INSTALL) -r requirements/build.txt
 	$(INSTALL) -r requirements/torch-cpu.txt || $(INSTALL) -r requirements/torch.txt
 	$(INSTALL) -r requirements/app.txt -r requirements/dev.txt
+	$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
 	touch $(STAMP)
 
 lock: $(STAMP)
@@ -64,7 +67,7 @@ browser: $(STAMP)
 
 test: $(STAMP) browser
 	@$(BIN)/python tests/node.py test
-	$(BIN)/python -m pytest -m "not slow" -n 2 $(COVERAGE) $(ARGS)
+	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) $(COVERAGE) $(ARGS)
 
 test-slow: $(STAMP) browser
 	@$(BIN)/python tests/node.py test
@@ -74,19 +77,28 @@ fuzz: $(STAMP)
 	SCHEMA_REQUESTS=5000 FUZZ_EXAMPLES=50 $(BIN)/python -m pytest -n 0 tests/api tests/test_fuzzed_forms.py $(ARGS)
 
 test-services: $(STAMP) browser
-	DATABASE_URL=$(DATABASE_URL) CELERY_BROKER_URL=$(REDIS_URL) $(BIN)/python -m pytest -m "services and not slow" -n 2 $(ARGS)
+	DATABASE_URL=$(DATABASE_URL) CELERY_BROKER_URL=$(REDIS_URL) $(BIN)/python -m pytest -m "services and not slow" -n $(WORKERS) $(ARGS)
 
 test-again: $(STAMP)
 	$(if $(DATABASE_URL),DATABASE_URL=$(DATABASE_URL) CELERY_BROKER_URL=$(REDIS_URL)) $(BIN)/python tests/again.py
 
-check: $(STAMP)
+# In parts, so that `make -j check` does the others while mypy is at work.
+check: check-code check-types check-django check-scripts
+
+check-code: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	PALATE_ENV=test $(BIN)/mypy
 	$(BIN)/lint-imports
+
+check-types: $(STAMP)
+	PALATE_ENV=test $(BIN)/mypy
+
+check-django: $(STAMP)
 	PALATE_ENV=test $(BIN)/python manage.py makemigrations --check --dry-run
 	PALATE_ENV=test $(BIN)/python manage.py check
-	$(BIN)/python tests/node.py check
+
+check-scripts: $(STAMP)
+	@$(BIN)/python tests/node.py check
 
 fix: $(STAMP)
 	$(BIN)/ruff check --fix .

@@ -17,6 +17,8 @@ FLAGS = [
     "--no-first-run",
     "--disable-smooth-scrolling",  # else a key's scrolling is still under way when the next one is pressed
 ]
+# As root on Debian; whoever runs two installations at once waits for the other.
+APT = ["flock", "/var/lib/apt", "apt-get", "-y", "-qq"]
 
 
 def system_chromium() -> str | None:
@@ -36,8 +38,8 @@ def main() -> int:
         return 0
     if os.geteuid() == 0 and shutil.which("apt-get"):
         print("Installing Chromium for the browser tests …", flush=True)
-        subprocess.run(["apt-get", "update", "-qq"], check=True)
-        subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"], check=True)
+        subprocess.run([*APT, "update"], check=True)
+        subprocess.run([*APT, "install", "--no-install-recommends", "chromium"], check=True)
         return 0
     print("Downloading Playwright's Chromium for the browser tests …", flush=True)
     return subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=False).returncode

@@ -13,6 +13,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from django.test import Client
 from rest_framework.test import APIClient
@@ -92,8 +93,11 @@ def user(name: str, *, superuser: bool = False) -> User:
     )
 
 
+_loaded = lru_cache(maxsize=64)(load_scheme)  # most tests have one of a few, and nobody can change what was read
+
+
 def scheme(text: str = SCHEME) -> Scheme:
-    return actions.store_scheme(spec=load_scheme(text), source=text)
+    return actions.store_scheme(spec=_loaded(text), source=text)
 
 
 def study(slug: str = "leases", *, of: Scheme | None = None, by: User | None = None) -> Study:

@@ -19,6 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 LOCK = ROOT / "package-lock.json"
 STAMP = ROOT / "node_modules" / ".installed"  # which lock was installed; a failed installation leaves none
 OLDEST = 18
+# As root on Debian; whoever runs two installations at once waits for the other.
+APT = ["flock", "/var/lib/apt", "apt-get", "-y", "-qq"]
 BIOME, TSC = (str(ROOT / "node_modules" / ".bin" / name) for name in ("biome", "tsc"))
 
 
@@ -44,8 +46,8 @@ def install_node() -> bool:
     if os.environ.get("CI") != "true" or os.geteuid() != 0 or not shutil.which("apt-get"):
         return False
     print("Installing Node for the checks of the scripts …", flush=True)
-    subprocess.run(["apt-get", "update", "-qq"], check=True)
-    subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", "nodejs", "npm"], check=True)
+    subprocess.run([*APT, "update"], check=True)
+    subprocess.run([*APT, "install", "--no-install-recommends", "nodejs", "npm"], check=True)
     return has_node()
 
 

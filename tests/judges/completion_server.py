@@ -134,6 +134,7 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.path == "/tell":
             self.server.behaviour, self.server.seen, self.server.poured = Behaviour(**body), [], 0
+            self.server.completed = 0
             self.reply(200, {})
         elif self.path == "/v1/completions":
             self.guarded(body, lambda: complete(self.server, body))

@@ -57,14 +57,16 @@ def servers_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     openai_http._pace.cache_clear()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def tiny_server() -> Iterator[Running]:
+    """One for all tests, since it loads torch first; a test that kills its server starts its own."""
     with start() as running:
         yield running
 
 
 @pytest.fixture
-def server(tiny_server: Running) -> Running:
+def server(tiny_server: Running, servers_forgotten: None) -> Running:
+    """It behaves as usual, whatever it was told in the test before, and nobody has asked it yet."""
     tiny_server.tell()
     return tiny_server
 
