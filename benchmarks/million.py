@@ -241,6 +241,8 @@ def show_pages(_rows: int) -> int:
         "the lens on 5,000 rows": reverse("annotation:lens", args=[large.pk]),
         "history of 5,000 rows": reverse("annotation:history", args=[large.pk]),
         "the plan": reverse("annotation:plan", args=[study.slug]),
+        "reassigning work": reverse("annotation:replan", args=[study.slug]),
+        "starting from another's answers": reverse("annotation:drafts", args=[study.slug]),
         "the import page": reverse("annotation:import", args=[study.slug]),
     }
     return int(sum(page(what, partial(client.get, path)) for what, path in pages.items()) > 0)  # all are shown

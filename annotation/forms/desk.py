@@ -273,7 +273,8 @@ class PlanForm(forms.Form):
     def free(self) -> list[list[int]]:
         """The numbers of the free rows of each sheet that was chosen. Two queries."""
         sheets = self.cleaned_data["sheets"]
-        free = queries.free_rows(sheets, self.chosen_sections)
+        # Of those that were there when the rest was read: what is drawn is counted by their sheets.
+        free = queries.free_rows(sheets, self.chosen_sections, among=self.work.rows.to_label)
         return [free.get(sheet.pk, []) for sheet in sheets]
 
     @cached_property

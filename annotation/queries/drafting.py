@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.models import Assignment, Label, Rater, Sheet, Study
 
@@ -61,5 +61,6 @@ def draftable(rater: Rater, source: Rater, sheets: Iterable[Sheet]) -> list[Star
 
 def sources(study: Study) -> QuerySet[Rater]:
     """Who has submitted anything."""
-    submitted = Assignment.objects.filter(state=State.SUBMITTED).values("rater")
-    return study.raters.filter(pk__in=submitted).order_by("-kind", "code")
+    # Of each rater: a list of all who have, of all studies, is read through anew by SQLite each time it is asked.
+    submitted = Assignment.objects.filter(rater=OuterRef("pk"), state=State.SUBMITTED)
+    return study.raters.filter(Exists(submitted)).order_by("-kind", "code")
