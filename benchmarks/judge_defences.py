@@ -177,7 +177,7 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=3, help="of the demo's pages")
     parser.add_argument("--each", type=int, default=2, help="items that are there, and that are not, a page")
     parser.add_argument("--every", type=int, default=3, help="of the sentences one in so many")
-    parser.add_argument("--others", action="store_true", help="all other sentences instead, and --pages after the first")
+    parser.add_argument("--others", action="store_true", help="all other sentences, and --pages after the first")
     parser.add_argument("--first", type=int, default=3, help="how many pages are left out by --others")
     parser.add_argument("--dtype", default="bfloat16", choices=["float32", "bfloat16"])
     parser.add_argument("--threads", type=int)
