@@ -11,12 +11,12 @@ from django.utils import timezone
 
 from annotation import actions
 from annotation.actions import Refused
-from annotation.exchange import arrivals, label_imports
+from annotation.exchange import arrivals, label_importer, label_imports
 from annotation.exchange.label_reading import LabelImport
 from annotation.exchange.row_imports import ImportRefused
 from annotation.labels import history
 from annotation.models import Arrival, Assignment, Label, LabelEvent, Rater, Row, Scheme, Sheet, Study
-from annotation.queries import rater_progress
+from annotation.queries import rater_progress, study_rows
 from annotation.queries.replanning import _stored
 from reports import queries
 from reports.data.arrays import Filters
@@ -32,8 +32,8 @@ LINES = [f"w{n % 2},Clause {1 + n // 2},acts,Inspect,act,Found\n" for n in range
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(label_imports, "LARGE", 1)
-    monkeypatch.setattr(label_imports, "_PART", 2)
-    monkeypatch.setattr(label_imports, "_CHUNK", 2)
+    monkeypatch.setattr(label_importer, "_PART", 2)
+    monkeypatch.setattr(label_importer, "_CHUNK", 2)
     monkeypatch.setattr(arrivals, "_AT_ONCE", 3)
     monkeypatch.setattr(arrivals, "_SHOWN_AT_ONCE", 2)
 
@@ -64,13 +64,13 @@ def test_in_parts_comes_the_same_as_at_once(leases: Leases, monkeypatch: pytest.
 
 def in_the_middle(monkeypatch: pytest.MonkeyPatch, then: Callable[[], None]) -> None:
     """Let something happen after all parts are written, and before they are shown."""
-    write = label_imports._Importer.write_in_parts
+    write = label_importer.Importer.write_in_parts
 
     def stopped(importer: Any, arrival: Arrival) -> None:
         write(importer, arrival)
         then()
 
-    monkeypatch.setattr(label_imports._Importer, "write_in_parts", stopped)
+    monkeypatch.setattr(label_importer.Importer, "write_in_parts", stopped)
 
 
 class Killed(BaseException):
@@ -96,7 +96,7 @@ def test_before_the_end_nobody_sees_anything(leases: Leases, monkeypatch: pytest
         table_, _events, _rows, _columns = everything(leases.study)
         assert b'"labels":[]' in table_
         assert Row.objects.filter(withdrawn_at=None).count() == 2
-        assert _stored(leases.study)[1:] == ([], [])  # no seat of a plan is vacant for it
+        assert _stored(leases.study, study_rows(leases.study))[1:] == ([], [])  # no seat of a plan is vacant for it
         assert LabelEvent.objects.filter(assignment__row__sheet=leases.sheet).exists()
         assert not history.events(leases.sheet).exists()
         assert {one.labels for one in rater_progress(leases.study)} == {0}

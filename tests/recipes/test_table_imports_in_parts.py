@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from annotation import actions as annotating
 from annotation.actions import Refused
-from annotation.exchange import arrivals, background, label_imports, new_sheets
+from annotation.exchange import arrivals, background, label_importer, new_sheets
 from annotation.exchange.label_imports import Doing
 from annotation.exchange.row_imports import ImportRefused
 from annotation.models import Arrival, Column, Import, Label, Rater, Row, Sheet, Study
@@ -51,7 +51,7 @@ def tables() -> list[Table]:
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch, settings: Settings, tmp_path: Path) -> None:
     monkeypatch.setattr(new_sheets, "AT_ONCE", 1)
-    monkeypatch.setattr(label_imports, "_CHECKED", 3)
+    monkeypatch.setattr(label_importer, "_CHECKED", 3)
     monkeypatch.setattr(arrivals, "_SHEETS_AT_ONCE", 1)
     settings.PALATE_UPLOADS = tmp_path / "uploads"
 
@@ -150,7 +150,7 @@ def test_a_worker_that_is_killed_leaves_what_the_next_one_takes_back(
 
     file = SimpleUploadedFile("val.jsonl", f"{FLAT}\n{PIZZA}\n".encode())
     run = exchange.start(study=pizzas, file=file, how={"rater": "gold", "kind": "gold"}, by=None)
-    of, name = (new_sheets.NewSheets, "write") if last == "a sheet" else (label_imports._Importer, "_write")
+    of, name = (new_sheets.NewSheets, "write") if last == "a sheet" else (label_importer.Importer, "_write")
     with monkeypatch.context() as patch:
         after(patch, of, name, die)
         patch.setattr(arrivals, "take_back", lambda *_given: None)
@@ -175,7 +175,7 @@ def test_one_that_is_cancelled_is_taken_back(pizzas: Study, monkeypatch: pytest.
     file = SimpleUploadedFile("val.jsonl", f"{FLAT}\n{PIZZA}\n".encode())
     run = exchange.start(study=pizzas, file=file, how={"rater": "gold", "kind": "gold"}, by=None)
     with monkeypatch.context() as patch:
-        after(patch, label_imports._Importer, "write_in_parts", lambda: background.cancel_import(run=run))
+        after(patch, label_importer.Importer, "write_in_parts", lambda: background.cancel_import(run=run))
         work.take_up(run)
     run.refresh_from_db()
     assert (run.state, counts()) == ("cancelled", NOTHING)
@@ -187,7 +187,7 @@ def test_graphs_in_parts_with_their_pictures(states: Study, monkeypatch: pytest.
     graphing.import_recipes(study=other, recipes=recipes)
     before = counts()
     seen: list[int] = []
-    after(monkeypatch, label_imports._Importer, "write_in_parts", lambda: seen.append(Sheet.objects.count()))
+    after(monkeypatch, label_importer.Importer, "write_in_parts", lambda: seen.append(Sheet.objects.count()))
     file = SimpleUploadedFile("recipes.json", json.dumps(to_json(recipes)).encode())
     run = graphs.start(study=states, files=[file], replace=False, by=None)
     work.take_up(run)
@@ -201,7 +201,7 @@ def test_a_title_that_somebody_takes_meanwhile_refuses_the_file(pizzas: Study, m
     def take() -> None:
         annotating.add_sheet(study=pizzas, title="pizza", columns={})
 
-    after(monkeypatch, label_imports._Importer, "check", take)
+    after(monkeypatch, label_importer.Importer, "check", take)
     with pytest.raises(Refused, match="Somebody else changed the study"):
         actions.import_tables(study=pizzas, tables=tables(), doing=DOING)
     assert list(Sheet.objects.values_list("title", flat=True)) == ["pizza"]
