@@ -52,9 +52,12 @@ def _small(part: IntArray) -> npt.NDArray[np.int32] | IntArray:
 def _fetched(sql: str, values: tuple[Any, ...]) -> Iterator[IntArray]:
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
+        many = False
         while rows := cursor.fetchmany(_AT_ONCE):
+            many |= len(rows) == _AT_ONCE
             yield np.array(rows, dtype=np.int64)
-        cursor.execute("PRAGMA shrink_memory")  # of the pages that were read, 20 MB are kept, and will not be read again
+        if many:  # of the pages that were read, SQLite keeps 20 MB, and nobody will read them again
+            cursor.execute("PRAGMA shrink_memory")
 
 
 def _copied(sql: str, values: tuple[Any, ...], width: int) -> Iterator[IntArray]:
