@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Rater, Study
+from base.text import UNSTORABLE
 from recipes.pizza_commonsense import examples, sheets
 from recipes.pizza_commonsense.clusters import APART, CHANCE, WITHIN
 from recipes.pizza_commonsense.records import Table, TablesRefused, read_json_lines
@@ -33,6 +34,8 @@ def read_tables(data: bytes) -> list[Table]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise TablesRefused(str(_("The file is no UTF-8 text. Save it as UTF-8."))) from error
+    if UNSTORABLE.search(text):
+        raise TablesRefused(str(_("The file holds a character that is no text.")))
     if text.lstrip()[:1] in ("{", "["):
         return read_json_lines(text)
     headings = {cell.strip().strip('"').casefold() for cell in re.split(r"[,;\t]", text.split("\n", 1)[0])}

@@ -139,6 +139,8 @@ def test_cells_as_they_were_published(cell: str, said: str) -> None:
         ("recipe,output\nx,y", "no column “instruction”"),
         ("recipe,instruction\nx,", "no recipe or no instruction"),
         ("recipe,title,instruction\nx,y,z", "mean the same"),
+        ("row\trow\n\x00\t\x01\n", "a character that is no text"),
+        ("recipe,instruction\nx,mix\x00\n", "a character that is no text"),
         ("Only a title", "no instructions"),
         (" \n", "nothing to read"),
     ],
