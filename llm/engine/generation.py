@@ -23,7 +23,6 @@ prompt by prompt by transformers itself (`one_by_one`).
 from __future__ import annotations
 
 import hashlib
-import inspect
 import itertools
 import sys
 from collections.abc import Callable, Sequence
@@ -33,16 +32,14 @@ from typing import Any
 
 import torch
 from transformers import DynamicCache
-from transformers.cache_utils import CacheLayerMixin
 
 from base.sentences import gettext as _
-from llm.engine import attention, prefixes, probing
-from llm.engine.caches import RoomyLayer, roomy_cache
+from llm.engine import batch_probing
 from llm.engine.cloze import LEAST_TOKEN_BUDGET
 from llm.engine.encoding import PromptEncoder
-from llm.engine.forwards import layer_kinds
 from llm.engine.lookup import Guess, Lookup, Text
 from llm.engine.one_by_one import write
+from llm.engine.padded import Padded
 from llm.engine.prompt import Generated, Grammar, OnProgress, PromptTooLong, Sampling
 from llm.engine.stopping import Stop, Watch
 from llm.grammars import BoundAnswer, GrammarRefused
@@ -54,8 +51,6 @@ LEAST_SHARED = 32
 PRICES = {"cpu": 24, "cuda": 200}
 # Logits of a forward, at most, as far as guesses make them more.
 _LOGITS = 2**26
-# Columns of a batch that some lines leave empty, at least, before they are closed up.
-_GAPS = 64
 # Tokens of a beginning that is kept for the next call are read so many at a time, and taken up again by such pieces.
 KEPT_PIECE = 256
 
@@ -106,7 +101,7 @@ class AnswerGenerator:
 
         Raises CannotGenerate for a model that answers neither way.
         """
-        why = why_no_batches(self._model)
+        why = batch_probing.why_no_batches(self._model)
         if why is not None:
             # Two tokens more than a prompt: a model that keeps nothing between tokens fails at the second.
             write(self._model, (2, 3, 4, 5), [], 3, lambda logits: int(logits.argmax(-1)))
@@ -118,17 +113,17 @@ class AnswerGenerator:
 
     @property
     def _shares(self) -> bool:
-        return self._takes_batches and _only_full_attention(self._model)
+        return self._takes_batches and batch_probing.only_full_attention(self._model)
 
     @cached_property
     def keeps_prefixes(self) -> bool:
         """Whether answers go on with their prompts' keys as they were read, in place of a copy of their own."""
-        return self._shares and takes_prefixes(self._model)
+        return self._shares and batch_probing.takes_prefixes(self._model)
 
     @cached_property
     def looks_up(self) -> bool:
         """Whether greedy answers go on by several tokens a forward, guesses that are looked up."""
-        return self.keeps_prefixes or (self._shares and takes_guesses(self._model))
+        return self.keeps_prefixes or (self._shares and batch_probing.takes_guesses(self._model))
 
     @property
     def _price(self) -> int:
@@ -242,7 +237,7 @@ class AnswerGenerator:
             for answer in batch:
                 self._write_alone(answer, sampling, progress)
             return
-        forwards = _Padded(self._model)
+        forwards = Padded(self._model)
         logits = self._read(forwards, batch, progress)
         if lookup is not None:
             for answer in batch:
@@ -344,7 +339,7 @@ class AnswerGenerator:
                 lookup.learn(guess, n if answer.last in guess.tokens[n - 1 : n] else n - 1)
         return taken
 
-    def _read(self, forwards: _Padded, batch: Sequence[_Answer], progress: _Progress) -> torch.Tensor:
+    def _read(self, forwards: Padded, batch: Sequence[_Answer], progress: _Progress) -> torch.Tensor:
         """Feed the prompts of a batch, each once, their shared beginnings before them; the logits after each
         answer's.
         """
@@ -372,9 +367,7 @@ class AnswerGenerator:
             forwards.keep(places)
         return logits[places.to(logits.device)]
 
-    def _from_kept(
-        self, forwards: _Padded, prompts: Sequence[tuple[int, ...]], shared: int, progress: _Progress
-    ) -> int:
+    def _from_kept(self, forwards: Padded, prompts: Sequence[tuple[int, ...]], shared: int, progress: _Progress) -> int:
         """Begin with what the last call ended with, as far as these prompts begin so too, and keep their own beginning.
         How many tokens of it are there then."""
         shared = shared or (len(prompts[0]) - 1 if len(prompts) == 1 else 0)
@@ -398,7 +391,7 @@ class AnswerGenerator:
         return shared
 
     def _feed(
-        self, forwards: _Padded, texts: Sequence[Sequence[int]], progress: _Progress, *, piece: int | None = None
+        self, forwards: Padded, texts: Sequence[Sequence[int]], progress: _Progress, *, piece: int | None = None
     ) -> torch.Tensor:
         """Feed texts of different lengths, which end together, by pieces; the logits after them."""
         longest = max(map(len, texts))
@@ -437,128 +430,6 @@ class _Progress:
         self._answers += answers
         if self._on_progress is not None:
             self._on_progress(self._tokens, self._answers)
-
-
-class _Padded:
-    """Forwards of a batch whose texts end together; a token's position counts what was seen before it, not padding.
-
-    Once lines have gone on (`go_on`), each stands beside its prompt, and there is no padding any more.
-    """
-
-    def __init__(self, model: Any) -> None:
-        self._model = model
-        self._cache = roomy_cache(model.config)
-        self._seen: torch.Tensor | None = None  # (B, tokens fed): 1 where it is no padding
-        self._prefixes: prefixes.Prefixes | None = None
-        self._columns = 0  # that the last forward has added
-
-    @property
-    def beside(self) -> bool:
-        return self._prefixes is not None
-
-    def feed(self, tokens: torch.Tensor, seen: torch.Tensor | None = None) -> torch.Tensor:
-        """The logits (B, V) after the last of `tokens` (B, T); `seen`: which of them are no padding, else all."""
-        return self._fed(tokens, torch.ones_like(tokens) if seen is None else seen, keep=1)[:, -1]
-
-    def _fed(self, tokens: torch.Tensor, new: torch.Tensor, *, keep: int) -> torch.Tensor:
-        whole = new if self._seen is None else torch.cat([self._seen, new], dim=1)
-        positions = (whole.cumsum(dim=1) - 1).clamp(min=0)[:, -tokens.shape[1] :]
-        device = self._model.device
-        output = self._model(
-            input_ids=tokens.to(device),
-            attention_mask=whole.to(device),
-            position_ids=positions.to(device),
-            past_key_values=self._cache,
-            use_cache=True,
-            logits_to_keep=keep,
-        )
-        self._seen, self._columns = whole, tokens.shape[1]
-        logits: torch.Tensor = output.logits[:, -keep:]
-        return logits
-
-    def go(self, fed: Sequence[Sequence[int]]) -> torch.Tensor:
-        """Feed each line some tokens; the logits (N, V) after each of them, line by line."""
-        if self._prefixes is not None:
-            return self._go_beside(self._prefixes, fed)
-        longest = max(map(len, fed))
-        tokens = torch.tensor([[*line, *[0] * (longest - len(line))] for line in fed])
-        seen = torch.tensor([[1] * len(line) + [0] * (longest - len(line)) for line in fed])
-        logits = self._fed(tokens, seen, keep=longest)
-        return logits[seen.bool().to(logits.device)]
-
-    def _go_beside(self, beside: prefixes.Prefixes, fed: Sequence[Sequence[int]]) -> torch.Tensor:
-        tokens, positions = beside.feed(fed)
-        mask: Any = beside.mask(self._model.dtype)
-        if kinds := layer_kinds(self._model.config.get_text_config()):
-            mask = dict.fromkeys(kinds, mask)
-        with attention.told(self._model, prefixes.NAME):
-            output = self._model(
-                input_ids=tokens[None],
-                attention_mask=mask,
-                position_ids=positions[None],
-                past_key_values=beside.cache,
-                use_cache=True,
-                logits_to_keep=len(tokens),
-            )
-        logits: torch.Tensor = output.logits[0]
-        return logits
-
-    def take_back(self, kept: Sequence[int]) -> None:
-        """Of what each line was fed last only so many tokens stay."""
-        if self._prefixes is not None:
-            self._prefixes.take_back(kept)
-            return
-        assert self._seen is not None
-        stays = torch.arange(self._columns) < torch.tensor(kept)[:, None]
-        self._seen[:, -self._columns :] *= stays.long()
-        layers = [layer for layer in self._cache.layers if isinstance(layer, RoomyLayer)]
-        if (spare := self._columns - max(kept)) > 0:
-            for layer in layers:
-                layer.cut(spare)
-            self._seen = self._seen[:, :-spare]
-        # What others have kept is a gap in a line. Gaps are closed when there are many of them.
-        longest = int(self._seen.sum(dim=1).max())
-        if self._seen.shape[1] - longest > max(_GAPS, longest // 4):
-            places = torch.argsort(self._seen, dim=1, stable=True)[:, -longest:]
-            self._seen = self._seen.gather(1, places)
-            for layer in layers:
-                layer.gather(places.to(self._model.device))
-
-    def keep(self, places: torch.Tensor) -> None:
-        """The lines at these places are the batch from now on; one may be there several times."""
-        if self._prefixes is not None:
-            self._prefixes.keep(places)
-            return
-        assert self._seen is not None
-        self._cache.batch_select_indices(places.to(self._model.device))
-        self._seen = self._seen[places]
-
-    def go_on(self, places: torch.Tensor) -> None:
-        """As `keep`, but what was fed so far stays where it is, for all lines that go on with it."""
-        assert self._seen is not None
-        layers = [(layer.keys, layer.values) for layer in self._cache.layers]  # type: ignore[union-attr]
-        self._prefixes = prefixes.Prefixes(layers, self._seen, places)  # type: ignore[arg-type]
-        self._cache = roomy_cache(self._model.config)
-        self._seen = None
-
-    def begin_with(self, cache: DynamicCache, n: int) -> None:
-        """Begin with the first n tokens of a cache of one line without padding."""
-        self._cache = _copied(self._model, cache, n)
-        self._seen = torch.ones((1, n), dtype=torch.long)
-
-    def copied(self) -> DynamicCache:
-        assert self._seen is not None
-        return _copied(self._model, self._cache, self._seen.shape[1])
-
-
-def _copied(model: Any, cache: DynamicCache, n: int) -> DynamicCache:
-    copy = roomy_cache(model.config)
-    for number, layer in enumerate(cache.layers):
-        assert isinstance(layer, CacheLayerMixin)
-        assert layer.keys is not None
-        assert layer.values is not None
-        copy.update(layer.keys[:, :, :n].clone(), layer.values[:, :, :n].clone(), number)
-    return copy
 
 
 def _alike(one: Sequence[int], other: Sequence[int]) -> int:
@@ -601,96 +472,3 @@ def _stops(model: Any) -> set[int]:
     """The tokens that end a text, as the model's own files say."""
     named = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
     return set(named) if isinstance(named, list) else set() if named is None else {named}
-
-
-def _only_full_attention(model: Any) -> bool:
-    """Whether padding in the middle is harmless too: a window is counted in tokens fed, padding among them."""
-    config = model.config.get_text_config()
-    kinds = set(getattr(config, "layer_types", None) or [])
-    return kinds == {"full_attention"} or (not kinds and not getattr(config, "sliding_window", None))
-
-
-def why_no_batches(model: Any) -> str | None:
-    """Why this model's prompts cannot be answered together, in a sentence; None if they can: tried out on prompts of
-    different lengths, fed in pieces, of which one leaves and one comes twice, as the generator does it."""
-    kinds = set(layer_kinds(model.config.get_text_config()))
-    if strange := kinds - {"full_attention", "sliding_attention"}:
-        return f"The model has layers of the kind {', '.join(sorted(strange))}."
-    if "position_ids" not in inspect.signature(model.forward).parameters:
-        return "The model takes no positions."
-    why = probing.why_never_together(model)
-    return why or _probe(model) or probing.with_a_short_window(model, _probe)
-
-
-def takes_prefixes(model: Any) -> bool:
-    """Whether prompts and answers can go on by `prefixes`: tried out in the same way, with guesses taken back."""
-    return prefixes.fits(model) and _probe(model, _Padded.go_on, guesses=True) is None
-
-
-def takes_guesses(model: Any) -> bool:
-    """Whether this model can be fed guesses in a batch, and have them taken back: tried out in the same way."""
-    cache = roomy_cache(model.config)
-    roomy = all(isinstance(layer, RoomyLayer) for layer in cache.layers)
-    return roomy and _probe(model, guesses=True) is None
-
-
-def _probe(
-    model: Any, keep: Callable[[_Padded, torch.Tensor], None] | None = None, *, guesses: bool = False
-) -> str | None:
-    off, noise = [], []
-    for seed in range(probing.SEEDS):
-        texts = [probing.draw(model, n + 3, seed=10 * seed + n) for n in (4, 11, 26)]
-        with torch.inference_mode():
-            alone = [_next_tokens(model, text, padding=0) for text in texts]
-            try:
-                together = _together(model, texts, keep or _Padded.keep, guesses=guesses)
-            except torch.OutOfMemoryError:
-                raise
-            except Exception as error:  # whatever a model says to arguments that it does not know
-                return f"The model refused a batch: {error}"
-            off.append(max(float((one - other).abs().max()) for one, other in zip(together, alone, strict=True)))
-            if off[0] < probing.tolerance(model, noise=0.0):
-                return None
-            padded = [_next_tokens(model, text, padding=7) for text in texts]
-            noise.append(max(float((one - other).abs().max()) for one, other in zip(padded, alone, strict=True)))
-    return probing.verdict(model, off, noise, what="A batch")
-
-
-def _next_tokens(model: Any, text: Sequence[int], *, padding: int) -> torch.Tensor:
-    """Of a whole text the log-probabilities of its last three tokens."""
-    fed = torch.tensor([[*text[:-1], *[0] * padding]], device=model.device)
-    logits = model(input_ids=fed, use_cache=False).logits[0, len(text) - 4 : len(text) - 1].float().cpu()
-    found: torch.Tensor = logits.log_softmax(-1)[torch.arange(3), torch.tensor(text[-3:])]
-    return found
-
-
-def _together(
-    model: Any, texts: Sequence[Sequence[int]], keep: Callable[[_Padded, torch.Tensor], None], *, guesses: bool
-) -> list[torch.Tensor]:
-    """The same of several texts, fed as the generator feeds prompts and answers, which begin with `keep`; with
-    `guesses` up to three wrong ones are fed too, and taken back."""
-    forwards = _Padded(model)
-    longest = max(map(len, texts)) - 3
-    fed = torch.tensor([[0] * (longest + 3 - len(text)) + list(text[:-3]) for text in texts])
-    seen = torch.tensor([[0] * (longest + 3 - len(text)) + [1] * (len(text) - 3) for text in texts], dtype=torch.long)
-    for begin in range(0, longest, 9):
-        first = forwards.feed(fed[:, begin : begin + 9], seen[:, begin : begin + 9])
-    places = torch.tensor([2, 0, 1, 1])
-    keep(forwards, places)
-    wrong = [[text[0]] * (line if guesses else 0) for line, text in enumerate(texts[place] for place in places)]
-    rows = torch.tensor([0, *(len(tokens) + 1 for tokens in wrong[:-1])]).cumsum(0)
-    second = forwards.go([[texts[place][-3], *tokens] for place, tokens in zip(places.tolist(), wrong, strict=True)])
-    if guesses:
-        forwards.take_back([1] * len(wrong))
-    third = forwards.go([[texts[place][-2]] for place in places.tolist()])
-    lines = {place: line for line, place in enumerate(places.tolist())}
-    return [
-        torch.stack(
-            [
-                first[place].float().cpu().log_softmax(-1)[text[-3]],
-                second[rows[lines[place]]].float().cpu().log_softmax(-1)[text[-2]],
-                third[lines[place]].float().cpu().log_softmax(-1)[text[-1]],
-            ]
-        )
-        for place, text in enumerate(texts)
-    ]

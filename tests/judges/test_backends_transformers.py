@@ -247,9 +247,9 @@ def test_a_model_that_writes_says_how_its_answers_are_fed(folder: Path) -> None:
 
 
 def test_a_model_that_cannot_write_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from llm.engine import generation
+    from llm.engine import batch_probing
 
-    monkeypatch.setattr(generation, "why_no_batches", lambda model: "Tried out.")
+    monkeypatch.setattr(batch_probing, "why_no_batches", lambda model: "Tried out.")
     monkeypatch.setattr(transformers.LlamaForCausalLM, "prepare_inputs_for_generation", None)
     with pytest.raises(BackendError, match="transformers fails at it") as caught:
         TransformersBackend(str(folder), device="cpu").generate(["Rate it:"], Sampling(max_new_tokens=3))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from llm.engine import generation, lookup, prefixes
+from llm.engine import batch_probing, generation, lookup, padded, prefixes
 from llm.engine.encoding import PromptEncoder
 from llm.engine.generation import AnswerGenerator
 from llm.engine.lookup import Guess, Lookup, Text
@@ -67,7 +67,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """On a CPU in float32 lines stand beside their prompts; elsewhere they are padded, and gaps are closed."""
     if request.param == "padded":
         monkeypatch.setattr(prefixes, "fits", lambda model: False)
-        monkeypatch.setattr(generation, "_GAPS", 2)
+        monkeypatch.setattr(padded, "_GAPS", 2)
     return str(request.param)
 
 
@@ -195,10 +195,10 @@ def test_a_model_whose_keys_cannot_be_taken_back_goes_without(family: str) -> No
 
 def test_a_model_that_cannot_be_fed_guesses_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """One whose rejected tokens stay in sight."""
-    assert generation.takes_guesses(tiny.model("llama"))
-    monkeypatch.setattr(generation._Padded, "take_back", lambda self, kept: None)
-    assert not generation.takes_guesses(tiny.model("llama"))
-    assert not generation.takes_prefixes(tiny.model("llama"))
+    assert batch_probing.takes_guesses(tiny.model("llama"))
+    monkeypatch.setattr(padded.Padded, "take_back", lambda self, kept: None)
+    assert not batch_probing.takes_guesses(tiny.model("llama"))
+    assert not batch_probing.takes_prefixes(tiny.model("llama"))
 
 
 # --- grammars ---------------------------------------------------------------------------------------------------------

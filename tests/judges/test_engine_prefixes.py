@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from llm.engine import generation
+from llm.engine import batch_probing, padded
 from tests.judges import tiny
 
 # The texts of a batch, of different lengths; which answers go on with which; and which of those are left, step by step:
@@ -20,7 +20,7 @@ FITS = {"llama": {}, "qwen2": {}, "mixtral": {}, "qwen3": {}, "gemma2": {"layer_
 
 def steps(model: Any, *, share: bool) -> list[torch.Tensor]:
     """The logits after each token that is fed to the answers which are left."""
-    forwards = generation._Padded(model)
+    forwards = padded.Padded(model)
     longest = max(map(len, TEXTS))
     with torch.inference_mode():
         forwards.feed(
@@ -39,13 +39,13 @@ def steps(model: Any, *, share: bool) -> list[torch.Tensor]:
 @pytest.mark.parametrize("family", sorted(FITS))
 def test_the_same_as_with_copies(family: str) -> None:
     model = tiny.model(family, **{"num_hidden_layers": 4, **FITS[family]} if FITS[family] else {})
-    assert generation.takes_prefixes(model)
+    assert batch_probing.takes_prefixes(model)
     for one, other in zip(steps(model, share=True), steps(model, share=False), strict=True):
         torch.testing.assert_close(one, other, atol=1e-4, rtol=0)
 
 
 def test_nothing_is_copied_but_when_half_of_the_texts_are_done() -> None:
-    forwards = generation._Padded(tiny.model("llama"))
+    forwards = padded.Padded(tiny.model("llama"))
     with torch.inference_mode():
         forwards.feed(torch.tensor([[2, 3], [5, 7], [11, 13], [17, 19]]))
     layer: Any = forwards._cache.layers[0]
@@ -62,14 +62,14 @@ def test_nothing_is_copied_but_when_half_of_the_texts_are_done() -> None:
 
 @pytest.mark.parametrize("family", ["bloom", "llama4"])
 def test_a_model_that_does_not_heed_it_is_found_out(family: str) -> None:
-    assert not generation.takes_prefixes(tiny.model(family))
+    assert not batch_probing.takes_prefixes(tiny.model(family))
 
 
 def test_it_is_for_float32(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not generation.takes_prefixes(tiny.model("llama").bfloat16())
+    assert not batch_probing.takes_prefixes(tiny.model("llama").bfloat16())
     model = tiny.model("llama")
     monkeypatch.setattr(type(model), "device", torch.device("cuda"))
-    assert not generation.takes_prefixes(model)
+    assert not batch_probing.takes_prefixes(model)
 
 
 def test_the_models_own_attention_is_as_it_was() -> None:
