@@ -97,6 +97,8 @@ def test_a_run_pauses_at_its_limit_and_goes_on_with_a_higher_one(
     assert states(run) == {"done": 1, "queued": 1}
     page = author.get(run.get_absolute_url()).content.decode()
     assert 'name="most_cost"' in page
+    assert "Resume it with a higher limit." in page
+    assert "When this is mended" not in page  # nothing is broken
     with pytest.raises(Refused, match="higher limit"):
         actions.resume_run(run=run)
     response = author.post(f"{run.get_absolute_url()}resume/", {"most_tokens": "9000", "most_cost": "1"})
