@@ -39,6 +39,7 @@ from benchmarks import apps as apps  # first: what follows needs Django's applic
 # isort: on
 
 from annotation.evidence.blocks import Block
+from annotation.scheme.spec import QuestionSpec
 from benchmarks.accuracy_cells import fold, singular
 from benchmarks.injections import ATTACKS, Attack, Kind, filled, harmless
 from benchmarks.judge_accuracy import PACK, QUESTION, location, presence_question
@@ -152,12 +153,19 @@ def _as_before(spec: PromptSpec, title: str, blocks: Sequence[Block], *, one_lin
 class Judge:
     """The model, and what it answered: prompts that are alike in two ways are asked once."""
 
-    def __init__(self, backend: TransformersBackend, spec: PromptSpec) -> None:
+    def __init__(
+        self,
+        backend: TransformersBackend,
+        spec: PromptSpec,
+        name: str = QUESTION,
+        question: QuestionSpec | None = None,
+    ) -> None:
         backend.identity()
         self._scorer: ClozeScorer = transformers._load(backend).scorer
         self._inert = self._scorer.encoder._special
-        asked = spec.questions[QUESTION]
-        self._options = [asked.options[option.key] for option in prompting.offered(asked, presence_question())]
+        asked = spec.questions[name]
+        offered = prompting.offered(asked, question or presence_question())
+        self._options = [asked.options[option.key] for option in offered]
         self._known: dict[tuple[RowPrompt, bool], list[Answer]] = {}
         self.tokens = 0
 

