@@ -102,20 +102,9 @@ def try_it(first: Installation, second: Installation) -> None:
     assert "Control server error" not in first.compose("logs", "web")
     print("It runs, as a user without rights, and its health checks pass.", flush=True)
 
+    owner = ["createsuperuser", "--no-input", "--username", "olga", "--email", "olga@example.org"]
     first.compose(
-        "exec",
-        "-T",
-        "-e",
-        "DJANGO_SUPERUSER_PASSWORD=Sour-Cherry-Pie-1987",
-        "web",
-        "python",
-        "manage.py",
-        "createsuperuser",
-        "--no-input",
-        "--username",
-        "olga",
-        "--email",
-        "olga@example.org",
+        "exec", "-T", "-e", "DJANGO_SUPERUSER_PASSWORD=Sour-Cherry-Pie-1987", "web", "python", "manage.py", *owner
     )
     first.inside("manage.py", "import_folder", "dishes", "recipes/memorization/demo/pages", "--manager", "olga")
     first.inside("manage.py", "shell", "-c", START)
