@@ -13,8 +13,9 @@ RUN $INSTALL -r requirements/build.txt \
        else $INSTALL -r requirements/torch.txt; fi \
     && $INSTALL -r requirements/app.txt
 COPY . .
-RUN SECRET_KEY=only-for-collectstatic DATABASE_URL=sqlite:////tmp/none.sqlite3 PALATE_VAR=/tmp/var \
-    python manage.py collectstatic --no-input
+# What lies here may be read by its owner alone, as a strict umask makes it; the image's user is another one.
+RUN chmod -R a+rX . && SECRET_KEY=of-no-use-but-to-collect-static-files DATABASE_URL=sqlite:////tmp/none.sqlite3 \
+    PALATE_VAR=/tmp/var python manage.py collectstatic --no-input
 USER palate
 ENV PALATE_VAR=/data
 EXPOSE 8000

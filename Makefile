@@ -13,7 +13,7 @@ WORKERS ?= 2
 COVERAGE ?= --cov --cov-report=term
 NOT_OURS := --ignore $(VENV) --ignore var --ignore tests --ignore benchmarks --ignore "recipes/*/demo/*"
 
-.PHONY: help client demo demo-reset test test-again test-services test-slow fuzz check check-code check-types check-django check-scripts fix messages browser lock audit clean
+.PHONY: help client demo demo-reset test test-again test-services test-containers test-slow fuzz check check-code check-types check-django check-scripts fix messages browser lock audit clean
 
 help:
 	@echo "make demo        a study to try, on http://127.0.0.1:$(PORT)/ (PORT=… for another)"
@@ -22,6 +22,7 @@ help:
 	@echo "make test-slow   all tests, the slow ones too"
 	@echo "make fuzz        5,000 requests to the API by its schema, and 50 bad inputs for each form (FUZZ_SEED=… for others)"
 	@echo "make test-services DATABASE_URL=postgres://… REDIS_URL=redis://…   the tests that use a database, on these"
+	@echo "make test-containers   the image and docker-compose.yml, from the build to a restored backup; needs a Docker engine (BUILD_ARGS=…)"
 	@echo "make test-again  the tests that failed, one after the other"
 	@echo "make check       formatting, lint, types, layers, migrations; scripts too, where Node is; changes nothing"
 	@echo "make fix         mends what can be mended by itself"
@@ -78,6 +79,9 @@ fuzz: $(STAMP)
 
 test-services: $(STAMP) browser
 	DATABASE_URL=$(DATABASE_URL) CELERY_BROKER_URL=$(REDIS_URL) $(BIN)/python -m pytest -m "services and not slow" -n $(WORKERS) $(ARGS)
+
+test-containers: $(STAMP)
+	@BUILD_ARGS="$(BUILD_ARGS)" $(BIN)/python tests/containers.py
 
 test-again: $(STAMP)
 	$(if $(DATABASE_URL),DATABASE_URL=$(DATABASE_URL) CELERY_BROKER_URL=$(REDIS_URL)) $(BIN)/python tests/again.py

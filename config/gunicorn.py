@@ -22,6 +22,11 @@ timeout = 180  # seconds; an import of a large file is read inside its request
 # Loaded once and shared by all workers: one that starts anew answers at once and takes no time from the others.
 preload_app = True
 
+# Nobody steers a running server, and its socket would be made in the home folder, which is read-only in the container.
+control_socket_disable = True
+# What a form's preview asks for stands in the address, such as the sheets that are ticked. More is not read at all.
+limit_request_line = 8190
+
 # What the processes count (operating.metrics) lies in files of this server's own, so that each of them can tell all.
 # _METRICS_OF_OURS outlives a reload of this file, which finds the folder named already.
 if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:

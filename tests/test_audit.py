@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
+import sys
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -140,6 +142,34 @@ def test_files_of_single_sign_on_have_a_place() -> None:
         assert mounts, name
     for ignored in (".gitignore", ".dockerignore"):
         assert "secrets" in (ROOT / ignored).read_text().replace("/", "").splitlines()
+
+
+def test_the_image_is_built_with_a_key_that_production_takes(tmp_path: Path) -> None:
+    """What the Dockerfile runs last, here without writing."""
+    step = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
+    found = re.search(r"&& ((?:[A-Z_]+=\S+ +)+)python (manage\.py collectstatic --no-input)$", step, re.MULTILINE)
+    assert found
+    variables = dict(variable.split("=", 1) for variable in found[1].split())
+    assert set(variables) == {"SECRET_KEY", "DATABASE_URL", "PALATE_VAR"}
+    variables |= {"PALATE_VAR": str(tmp_path), "DATABASE_URL": f"sqlite:///{tmp_path / 'none.sqlite3'}"}
+    command = [sys.executable, *found[2].split(), "--dry-run"]
+    env = {"PATH": os.environ["PATH"], **variables}
+    run = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+def test_a_strict_umask_makes_no_image_that_its_user_cannot_read() -> None:
+    lines = (ROOT / "Dockerfile").read_text().splitlines()
+    copied = lines.index("COPY . .")
+    assert any("chmod -R a+rX ." in line for line in lines[copied : lines.index("USER palate")])
+
+
+def test_a_password_of_the_database_may_have_any_signs() -> None:
+    """It stands in no address, where “/”, “@” and “#” mean something."""
+    for name, service in compose()["services"].items():
+        if "build" in service:
+            assert "PASSWORD" not in service["environment"]["DATABASE_URL"], name
+            assert service["environment"]["PGPASSWORD"] == "${POSTGRES_PASSWORD:-}", name
 
 
 def test_the_image_has_no_tests_and_needs_none() -> None:

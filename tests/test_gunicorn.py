@@ -27,3 +27,10 @@ def test_the_folder_of_metrics_goes_only_if_it_was_made_there(tmp_path: Path, mo
     assert made.is_dir()
     runpy.run_path(str(FILE))["on_exit"](None)  # after a reload
     assert not made.exists()
+
+
+def test_the_web_server_makes_no_socket_in_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the container that folder is read-only, and each start logged an error."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setenv(METRICS, "/nowhere")
+    assert runpy.run_path(str(FILE))["control_socket_disable"] is True

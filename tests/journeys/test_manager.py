@@ -333,6 +333,20 @@ def test_a_run_is_started_watched_cancelled_and_resumed(study: Study, manager: P
     expect(manager.get_by_role("row", name="lexical")).to_contain_text("4 / 4")
 
 
+def test_the_fields_of_a_new_judge_are_asked_for_without_its_prompt(study: Study, browsing: Browsing) -> None:
+    """gunicorn refuses an address of more than 4094 signs where it is not told otherwise, and a prompt is longer."""
+    User.objects.create_superuser("olga", password=PASSWORD)
+    page = browsing.person("olga")
+    page.goto("/studies/dishes/judges/new/")
+    assert len(page.get_by_label("Prompt text").input_value()) > 4094
+    expect(page.get_by_label("Normalisation")).to_be_visible()
+    with page.expect_request("**/judges/new/?*") as asked:
+        page.get_by_label("Method").select_option("lexical")
+    assert len(asked.value.url) < 1000
+    expect(page.get_by_label("Normalisation")).to_be_hidden()
+    expect(page.get_by_label("Method")).to_have_value("lexical")
+
+
 def test_a_run_page_whose_login_ended_goes_to_the_login(slaw: Coleslaw, browsing: Browsing) -> None:
     demo_study.shipped_judges()
     page = browsing.person("mara")
