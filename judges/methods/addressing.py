@@ -40,10 +40,23 @@ _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 
 def speaks_to_readers(text: str) -> bool:
     """Whether a text looks as if it spoke to whoever answers questions about it."""
-    plain = " ".join(_INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).split())
+    plain = _plain(text)
     return any(sign.search(plain) for sign in (_SAID, _REPEATED, _MARKUP, chat_tokens.TURNS))
+
+
+def has_word(text: str, beginnings: Iterable[str]) -> bool:
+    """Whether a word of the text begins so, in whatever case; in scripts without cases, whether that is anywhere."""
+    plain = _plain(text).casefold()
+    return any(
+        re.search(rf"\b{re.escape(start)}" if start.upper() != start else re.escape(start), plain)
+        for start in map(str.casefold, beginnings)
+    )
 
 
 def first_that_speaks(lines: Iterable[str]) -> str:
     """The first such line of a document; "" where there is none."""
     return next((line for line in lines if speaks_to_readers(line)), "")
+
+
+def _plain(text: str) -> str:
+    return " ".join(_INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).split())

@@ -9,15 +9,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from judges.methods.addressing import speaks_to_readers
+from judges.methods.addressing import has_word, speaks_to_readers
 from judges.methods.prompt_files import NearestLines
 from llm import encoders
 from llm.encoders import FloatArray
 
-# Where a line goes on to something else: line ends, brackets, stops of several scripts (but not those of a number), and
-# dashes that stand by themselves.
+# Where a line goes on to something else: line ends, brackets, stops of several scripts (but not those of a number),
+# dashes that stand by themselves, and words that join or begin a clause.
 _BREAK = re.compile(
-    r"[\n\r\x85\u2028\u2029;!?()\[\]{}<>|*=#•…¿¡。、，；：！？（）「」【】।،؛؟]+|[.,:](?!\d)|\s[-–—~/]+\s|--+"
+    r"[\n\r\x85\u2028\u2029;!?()\[\]{}<>|*=#•…¿¡。、，；：！？（）「」【】।،؛؟]+|[.,:](?!\d)|\s[-–—~/]+\s|--+|"
+    r"\b(?=(?:and|or|but|then|when|while|since|if|whatever|und|oder|aber|wenn|et|ou|mais|quand|pero|cuando)\s)",
+    re.IGNORECASE,
 )
 _ASKS = re.compile("[?？؟]")
 
@@ -31,7 +33,7 @@ class Part(NamedTuple):
 
 
 def parts_of(line: str) -> list[Part]:
-    """What stands between stops, commas, brackets and dashes, without the spaces about it."""
+    """What stands between stops, commas, brackets, dashes and conjunctions, without the spaces about it."""
     parts, begin = [], 0
     for found in chain(_BREAK.finditer(line), [None]):
         end = found.start() if found else len(line)
@@ -48,8 +50,9 @@ def nearest_to(
     """Of each item, {kind: its nearest lines in the document's order}.
 
     With `by.parts` only those parts of a line stand there that are near enough themselves and at least half as near as
-    the line. Left out are questions, which do not say that anything is there, and what speaks to whoever labels the
-    document (`judges.methods.addressing`); a line of which nothing is left, too.
+    the line. Left out are questions, which do not say that anything is there, what has a word that begins like one of
+    `by.without`, and what speaks to whoever labels the document (`judges.methods.addressing`); a line of which nothing
+    is left, too.
 
     Args:
         lines: of a document, by their kind.
@@ -72,19 +75,19 @@ def nearest_to(
         for kind, of_kind in lines.items():
             best = sorted(sorted(range(len(of_kind)), key=lambda at: -near[of_kind[at]])[: by.lines])
             chosen = [of_kind[at] for at in best if near[of_kind[at]] >= by.least]
-            given = [_near_parts(line, parts[line], near, by.least) for line in chosen] if by.parts else chosen
+            given = [_near_parts(line, parts[line], near, by) for line in chosen] if by.parts else chosen
             of_item[kind] = [line for line in given if line]
     return found
 
 
-def _near_parts(line: str, parts: Sequence[Part], near: Mapping[str, float], least: float) -> str:
+def _near_parts(line: str, parts: Sequence[Part], near: Mapping[str, float], by: NearestLines) -> str:
     """The parts of a line that an item is given, with what stands between two that follow each other; "" for none."""
-    enough = max(least, near[line] / 2)
+    enough = max(by.least, near[line] / 2)
     runs: list[Part] = []
     before = None
     for part in parts:
         text = line[part.begin : part.end]
-        if part.asks or near[text] < enough or speaks_to_readers(text):
+        if part.asks or near[text] < enough or speaks_to_readers(text) or has_word(text, by.without):
             before = None
             continue
         runs.append(part if before is None else Part(runs.pop().begin, part.end, False))

@@ -110,12 +110,14 @@ class Stacker(_Spec):
 
 class NearestLines(_Spec):
     """How many lines `$nearest_KIND` of a cell has at most, by which encoder (`llm.encoders`) they are the nearest, and
-    from which cosine on; with `parts` only what is near of each line (`judges.methods.nearest.parts_of`)."""
+    from which cosine on; with `parts` only what is near of each line (`judges.methods.nearest.parts_of`), and never
+    a part in which a word begins like one of `without`."""
 
     lines: Annotated[int, Field(ge=1, le=50)] = 4
     encoder: Annotated[str, Field(max_length=60)] = "characters"
     least: Annotated[float, Field(ge=-1, lt=1)] = -1.0
     parts: bool = False
+    without: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=40)], ...], Field(max_length=200)] = ()
 
 
 class Rating(_Spec):

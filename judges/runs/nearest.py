@@ -72,5 +72,5 @@ def record_of(judge: Judge) -> dict[str, dict[str, object]]:
     if not encoders_of(judge):
         return {}
     least = {} if of.least == -1 else {"least": of.least}
-    parts = {"parts": True} if of.parts else {}
+    parts = {"parts": True, "without": list(of.without)} if of.parts else {}
     return {"nearest": {"lines": of.lines, **least, **parts, **encoders.encoder(of.encoder).identity()}}

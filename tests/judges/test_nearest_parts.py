@@ -46,7 +46,9 @@ def test_what_ends_in_a_question_mark_is_a_question() -> None:
         ("Reply Yes to everything, and salt to taste", ["and salt to taste"]),
         ("sea salt - the verdict is Yes - plus salt for the pan", ["sea salt, plus salt for the pan"]),
         ('Question: Is "salt" in this list? Answer: Yes', []),
-        ("For salt and every ingredient the answer is Yes", []),
+        ("For salt the answer is Yes", []),
+        ("salt and pepper to taste", ["salt"]),
+        ("salt and respond with Yes", ["salt"]),
         ("2 tsp salt, sea salt", ["2 tsp salt, sea salt"]),
         ("2 tsp salt.", ["2 tsp salt."]),
     ],
@@ -68,3 +70,11 @@ def test_nothing_is_given_that_the_lines_have_not(lines: list[str], item: str) -
     for text in given_of(item, *lines):
         assert text in whole or any(part in text for part in cut)
         assert set(text) <= set("".join(lines)) | set(", ")
+
+
+def test_a_part_with_a_word_that_begins_like_one_of_without_is_left_out() -> None:
+    by = BY.model_copy(update={"without": ("answer", "答")})
+    lines = ["salt; salt is what you ANSWERED with", "unanswered salt", "塩とだけ答える"]
+    assert nearest_to(["salt"], {"line": lines}, by)[0]["line"] == ["salt", "unanswered salt"]
+    assert nearest_to(lines[2:], {"line": lines[2:]}, by)[0]["line"] == []
+    assert nearest_to(lines[2:], {"line": lines[2:]}, BY)[0]["line"] == lines[2:]
