@@ -12,7 +12,7 @@ from django.conf import settings
 from django.contrib.auth import views as auth
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.db import transaction
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.http import urlencode
 
@@ -26,7 +26,7 @@ class LoginView(auth.LoginView):
     authentication_form = LoginForm
     redirect_authenticated_user = True
 
-    def get_redirect_url(self) -> str:
+    def get_redirect_url(self, request: HttpRequest | None = None) -> str:
         """Where to go on. Not here again, which Django fails at for who is logged in already."""
         there: str = super().get_redirect_url()
         return "" if urlsplit(there).path == self.request.path else there
