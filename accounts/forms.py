@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from allauth.account.forms import ResetPasswordForm
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from allauth.mfa.models import Authenticator
@@ -32,6 +33,19 @@ class LoginForm(AuthenticationForm):
     def get_invalid_login_error(self) -> forms.ValidationError:
         wait = getattr(self.request, "wait_to_log_in", 0)
         return forms.ValidationError(too_many(wait)) if wait else super().get_invalid_login_error()
+
+
+class ForgottenForm(ResetPasswordForm):  # type: ignore[misc]
+    """Does not tell a stranger which addresses have an account."""
+
+    def clean_email(self) -> str:
+        try:
+            email: str = super().clean_email()
+        except forms.ValidationError as error:
+            if error.code != "unknown_email":
+                raise
+            return self.cleaned_data["email"]  # type: ignore[no-any-return]  # `users` is empty: nobody is written to
+        return email
 
 
 class NewPasswordForm(PasswordChangeForm):

@@ -7,7 +7,8 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.defaults import page_not_found
+from django.views.decorators.csrf import requires_csrf_token
+from django.views.defaults import bad_request, page_not_found, server_error
 
 _SENTENCE = {"Problem": {"type": "object", "properties": {"detail": {"type": "string"}}, "required": ["detail"]}}
 # A field's sentences; or those of each part of it, a list or an object, in which what is right is empty.
@@ -73,3 +74,18 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if request.path.startswith("/api/"):
         return JsonResponse({"detail": _("There is nothing at this address.")}, status=404)
     return page_not_found(request, exception)
+
+
+def too_much(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """What Django refuses before any of ours reads it."""
+    if request.path.startswith("/api/"):
+        return JsonResponse({"detail": _("It is not understood: it is too large, or no request at all.")}, status=400)
+    return bad_request(request, exception)
+
+
+@requires_csrf_token
+def broken(request: HttpRequest) -> HttpResponse:
+    if request.path.startswith("/api/"):
+        sentence = _("Something broke on our side. What you saved before is safe. The error was logged.")
+        return JsonResponse({"detail": sentence}, status=500)
+    return server_error(request)

@@ -8,7 +8,9 @@ from django.views.i18n import set_language
 
 from accounts.views.entrance import LoginView, PasswordChangeView
 
+handler400 = "config.schema.too_much"
 handler404 = "config.schema.not_found"
+handler500 = "config.schema.broken"
 
 urlpatterns = [
     path("", include("operating.urls")),

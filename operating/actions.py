@@ -86,7 +86,7 @@ def restore(path: Path) -> Manifest:
                 _fill(archive, manifest)
                 for name, part in manifest.files.items():
                     to = backups.target(name)
-                    to.parent.mkdir(parents=True, exist_ok=True)
+                    to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                     if to.exists():
                         raise BackupError(_("%(file)s is there already.") % {"file": to})
                     with to.open("xb") as file:

@@ -22,7 +22,9 @@ _NUMBER = re.compile(r"[A-Za-z0-9_.-]{8,64}")
 # What no text has: NUL, which PostgreSQL does not store, and halves of a character, which nobody can write down.
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 # Of those that Python knows, some read no text, and some find halves of characters in it.
-_CHARSETS = {"utf-8", "ascii", "iso8859-1"}
+_OF_FORMS = {"utf-8", "ascii"}
+_CHARSETS = {*_OF_FORMS, "iso8859-1"}
+_FORM = "application/x-www-form-urlencoded"
 
 
 def seen(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
@@ -59,8 +61,12 @@ def readable(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[H
     def middleware(request: HttpRequest) -> HttpResponse:
         if _NO_TEXT.search(request.path_info):
             raise Http404
-        if request.encoding and codecs.lookup(request.encoding).name not in _CHARSETS:
-            return _refused(request, _("It is not understood: send it in UTF-8."))
+        if request.encoding:
+            charset = codecs.lookup(request.encoding).name
+            if charset not in (_OF_FORMS if request.content_type == _FORM else _CHARSETS):
+                return _refused(request, _("It is not understood: send it in UTF-8."))
+            if charset in _OF_FORMS:
+                request.encoding = "utf-8"  # Django fails at a form in any other, and by any other name
         wrong = [name for name, values in request.GET.lists() if any(map(_NO_TEXT.search, (name, *values)))]
         if wrong:
             return _refused(request, _("What stands after “?” in the address is no text."), *wrong)

@@ -183,6 +183,60 @@ def test_a_form_in_no_text_is_refused(world: World) -> None:
     assert sent.status_code == 400
 
 
+@pytest.mark.parametrize(
+    ("charset", "status"), [("utf8", 302), ("UTF-8", 302), ("ascii", 302), ("latin-1", 400), ("utf-16", 400)]
+)
+@pytest.mark.parametrize("address", ["/login/", "/api/v1/token/"])
+def test_a_form_is_in_utf_8_by_whichever_name(world: World, address: str, charset: str, status: int) -> None:
+    """Django fails at any other, and then at the page that says so."""
+    stranger = world.leases.stranger
+    stranger.set_password("a word of mine")
+    stranger.save()
+    client = Client(enforce_csrf_checks=True)
+    client.get("/login/")
+    token = client.cookies["csrftoken"].value
+    body = f"username={stranger.username}&password=a+word+of+mine&csrfmiddlewaretoken={token}"
+
+    sent = client.generic("POST", address, body, f"application/x-www-form-urlencoded; charset={charset}")
+
+    assert sent.status_code == (200 if status == 302 and "api" in address else status)
+
+
+@pytest.mark.parametrize("body", ["[" * 100_000, '{"username":' * 100_000])
+def test_json_that_is_nested_too_deep_is_refused_in_a_sentence(world: World, body: str) -> None:
+    sent = Client().post("/api/v1/token/", body, content_type="application/json")
+
+    assert (sent.status_code, sent.json()) == (400, {"detail": "The JSON is nested too deep."})
+
+
+def test_a_request_that_is_too_large_is_refused_by_the_api_in_its_own_way(world: World) -> None:
+    body = '{"username": "' + "x" * 3_000_000 + '"}'
+
+    sent = Client().post("/api/v1/token/", body, content_type="application/json")
+
+    assert sent.status_code == 400
+    assert sent.json()["detail"].endswith(".")
+
+
+def test_who_is_logged_in_is_not_led_from_the_login_to_the_login(world: World) -> None:
+    client = Client()
+    client.force_login(world.leases.anna)
+
+    for there in ("/login/", "/login/?next=/login/", "http://testserver/login/"):
+        assert client.get("/login/", {"next": there}).headers["Location"] == "/"
+
+
+def test_a_page_that_was_open_too_long_says_what_to_do(world: World) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(world.leases.anna)
+
+    said = client.post("/language/", {"language": "cs"})
+
+    assert said.status_code == 403
+    assert "Load it anew and try again." in said.content.decode()
+    assert "DEBUG" not in said.content.decode()
+
+
 @pytest.mark.parametrize("cookie", ['"\\000aaaaaaaaaaaaaaaa"', "a" * 5000, "²" * 10, "'; --; aaaaaa"])
 def test_a_cookie_that_is_no_key_of_a_session_is_none(world: World, cookie: str) -> None:
     asked_for = Client().get("/", HTTP_COOKIE=f"sessionid={cookie}")

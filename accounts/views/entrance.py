@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from allauth.account.app_settings import EmailVerificationMethod
 from allauth.account.internal.flows.login import perform_password_login
@@ -11,7 +12,7 @@ from django.conf import settings
 from django.contrib.auth import views as auth
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.db import transaction
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.http import urlencode
 
@@ -24,6 +25,11 @@ from annotation.people import mail
 class LoginView(auth.LoginView):
     authentication_form = LoginForm
     redirect_authenticated_user = True
+
+    def get_redirect_url(self, request: HttpRequest | None = None) -> str:
+        """Where to go on. Not here again, which Django fails at for who is logged in already."""
+        there: str = super().get_redirect_url()
+        return "" if urlsplit(there).path == self.request.path else there
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         """The password is right; allauth asks for what else is needed: a confirmed address, a second factor."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, cast
 
+import regex
 from rapidfuzz.distance import Levenshtein
 
 from annotation.answers.base import (
@@ -23,6 +23,7 @@ from annotation.answers.codes import Value
 from annotation.scheme.spec import Level, QuestionSpec, TextSpec
 from base.sentences import gettext_noop
 
+_SECONDS = 0.2  # for one pattern; others take a thousandth
 _PART = "\x1f"  # between the parts of a key; no stored text has it
 
 
@@ -112,9 +113,18 @@ def _joined(parts: list[str], separator: str) -> str:
 
 
 def _broken(own: TextSpec, text: str, level: Level) -> list[str]:
-    return [rule.message for rule in own.patterns if rule.level == level and _compiled(rule.pattern).search(text)]
+    return [rule.message for rule in own.patterns if rule.level == level and _matches(rule.pattern, text)]
+
+
+def _matches(pattern: str, text: str) -> bool:
+    """No where it takes too long to say: of some patterns each further character doubles the time, and whoever types
+    thirty of them would hold the process for hours."""
+    try:
+        return _compiled(pattern).search(text, timeout=_SECONDS) is not None
+    except TimeoutError:
+        return False
 
 
 @lru_cache(maxsize=512)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
+def _compiled(pattern: str) -> Any:
+    return regex.compile(pattern)

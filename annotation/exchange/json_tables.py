@@ -12,7 +12,16 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
 from annotation.answers import AnswerKind, Value
-from annotation.exchange.tables import FileLine, FileTable, Problems, TableError, check_size, open_table
+from annotation.exchange.tables import (
+    FileLine,
+    FileTable,
+    Gaps,
+    Problems,
+    TableError,
+    check_headings,
+    check_size,
+    open_table,
+)
 from annotation.exchange.workbooks import is_workbook, open_labels_sheet
 from annotation.scheme.spec import QuestionSpec
 from base.sentences import gettext_noop
@@ -53,7 +62,9 @@ class JsonTable(FileTable):
         Raises:
             TableError: from here on the file is not readable.
         """
+        gaps = Gaps(self.name, len(self.header))
         for record in self._records(problems):
+            gaps.add(len(record.values))
             yield FileLine(record.line, [record.values.get(name, "").strip() for name in self.header])
 
     def _records(self, problems: Problems) -> Iterator[_Record]:
@@ -92,6 +103,7 @@ def _open_json(stream: BinaryIO, *, name: str) -> JsonTable:
         header = ("rater", "row", "answer")  # so that the problems are read, and told
     if not header:
         raise TableError(gettext_noop("“%(file)s” is empty."), file=name)
+    check_headings(header, name=name)
     return JsonTable(stream, name, "utf-8", "", header, label_studio)
 
 

@@ -100,28 +100,41 @@ def label_headings(
             at[name] = candidates[0]
 
     for name in open_fields:
-        take(name, [i for i, text in enumerate(folded) if text == name and i not in taken()])
+        before = taken()
+        take(name, [i for i, text in enumerate(folded) if text == name and i not in before])
+    before = taken()
     for i, text in enumerate(folded):
-        if text.startswith(_FACET) and i not in taken():
+        if text.startswith(_FACET) and i not in before:
             facets[text.removeprefix(_FACET)] = i
     for name in open_fields:
         if name in at or name not in _ALIASES:
             continue
-        free = [i for i in range(len(header)) if i not in taken()]
+        before = taken()
+        free = [i for i in range(len(header)) if i not in before]
         exact = [i for i in free if folded[i] in _ALIASES[name]]
         loose = [i for i in free if name in ("rater", "row") and _core(folded[i]) in _ALIASES[name]]
         take(name, exact or loose)
 
-    rest = [i for i in range(len(header)) if i not in taken() and header[i]]
+    before = taken()
+    rest = [i for i in range(len(header)) if i not in before and header[i]]
     raters: tuple[tuple[int, str], ...] = ()
     if wide:
         raters = tuple((i, header[i]) for i in rest)
         rest = []
-        if twice := next((code for n, (_, code) in enumerate(raters) if code in [c for _, c in raters[:n]]), None):
+        if twice := _first_twice([code for _place, code in raters]):
             raise TableError(gettext_noop("Two columns are headed “%(heading)s”."), heading=twice)
     _require(header, at, raters, wide=wide)
     unread = [header[i] for i in rest if folded[i] not in _SAID_OTHERWISE]
     return Headings(at, facets, raters, (*unread, *(header[i] for i in sorted(ignored))))
+
+
+def _first_twice(texts: Sequence[str]) -> str | None:
+    seen: set[str] = set()
+    for text in texts:
+        if text in seen:
+            return text
+        seen.add(text)
+    return None
 
 
 def _find(header: Sequence[str], folded: Sequence[str], heading: str) -> int:
@@ -394,7 +407,7 @@ def column_records(table: FileTable, problems: Problems) -> Iterator[ColumnRecor
         TableError: a heading that stands there twice.
     """
     folded = [fold_heading(heading).removeprefix(_FACET) for heading in table.header]
-    if twice := next((text for i, text in enumerate(folded) if text in folded[:i]), None):
+    if twice := _first_twice(folded):
         raise TableError(gettext_noop("Two columns are headed “%(heading)s”."), heading=twice)
     for line in table.lines(problems):
         cells = dict(zip(folded, line.cells, strict=True))

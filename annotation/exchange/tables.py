@@ -20,6 +20,10 @@ DELIMITERS = "\t;,"
 MAX_PROBLEMS_SHOWN = 50
 _MAX_LINES_NAMED = 10
 _MAX_CELL = 2**24  # characters; the csv module's own limit is too small for a document
+_MOST_HEADINGS = 10_000
+# Cells that a file leaves out at the ends of its lines are made up to some number, and then to so many times those that
+# it has: a file of a megabyte could ask for a hundred thousand millions.
+_MISSING_OF_ANY, _MISSING_A_CELL = 1_000_000, 10
 
 
 class TableError(ValueError):
@@ -125,6 +129,7 @@ class FileTable:
             TableError: from here on the file is not readable.
         """
         width = len(self.header)
+        gaps = Gaps(self.name, width)
         records = _records(self.stream, self.name, self.encoding, self.delimiter)
         next(records, None)
         for number, record in records:
@@ -140,8 +145,40 @@ class FileTable:
                 )
                 continue
             cells = [unsafe_cell(cell.strip()) for cell in record[:width]]
+            gaps.add(len(cells))
             cells.extend([""] * (width - len(cells)))
             yield FileLine(number, cells)
+
+
+@dataclass
+class Gaps:
+    """Counts the cells that the lines of a file lack of `width`, so that nobody makes up most of a table."""
+
+    name: str
+    width: int
+    there: int = 0
+    missing: int = 0
+
+    def add(self, cells: int) -> None:
+        """Of another line. Raises TableError once too many are missing."""
+        self.there += cells
+        self.missing += self.width - cells
+        if self.missing > _MISSING_OF_ANY + _MISSING_A_CELL * self.there:
+            raise TableError(
+                gettext_noop("“%(file)s” has %(headings)s headings and hardly any cells below. Leave out headings."),
+                file=self.name,
+                headings=self.width,
+            )
+
+
+def check_headings(header: Sequence[str], *, name: str) -> None:
+    """Raises TableError for more than anybody has."""
+    if len(header) > _MOST_HEADINGS:
+        raise TableError(
+            gettext_noop("“%(file)s” has more than %(most)s headings. Import it in parts."),
+            file=name,
+            most=_MOST_HEADINGS,
+        )
 
 
 def check_size(stream: BinaryIO, *, name: str, max_bytes: int) -> None:
@@ -188,6 +225,7 @@ def open_table(stream: BinaryIO, *, name: str, max_bytes: int) -> FileTable:
     header = tuple(unsafe_cell(cell.strip()) for cell in headers[delimiter])
     if not header:
         raise TableError(gettext_noop("“%(file)s” is empty."), file=name)
+    check_headings(header, name=name)
     return FileTable(stream, name, encoding, delimiter, header)
 
 

@@ -25,7 +25,7 @@ class Upload(Protocol):
 def keep(file: Upload) -> str:
     """Store a file under a name that nobody can guess; returns the name."""
     folder: Path = settings.PALATE_UPLOADS
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # labels of people are in it
     name = secrets.token_hex(16)
     with (folder / name).open("wb") as stored:
         for chunk in file.chunks():

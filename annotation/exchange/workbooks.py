@@ -8,12 +8,21 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from annotation.answers.codes import plain as plain_number
-from annotation.exchange.tables import FileLine, FileTable, Problems, TableError, check_size, unsafe_cell
+from annotation.exchange.tables import (
+    FileLine,
+    FileTable,
+    Gaps,
+    Problems,
+    TableError,
+    check_headings,
+    check_size,
+    unsafe_cell,
+)
 from base.sentences import gettext_noop
 from base.text import storable
 
@@ -22,6 +31,10 @@ if TYPE_CHECKING:
 
 MOST_IN_A_CELL = 32_767  # UTF-16 units that programs keep of a cell
 _MAX_UNPACKED = 200_000_000
+# Tags of XML; a cell has four, and a second goes on reading 80,000 to 300,000 cells. A small file has no room for so
+# many, unless it was made to keep busy whoever opens it.
+_MOST_TAGS = 8_000_000
+_TAGS_OF_ANY, _TAGS_A_BYTE = 1_000_000, 2
 _SIGNATURE = b"PK\x03\x04"
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")  # how a workbook writes a character by its number
@@ -75,23 +88,80 @@ def text_in(value: object) -> str:
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-def opened(data: bytes, **how: Any) -> Workbook:
-    """A workbook, with what openpyxl is to heed.
+def opened(data: bytes, *, data_only: bool = False, most_tags: int = _MOST_TAGS) -> Workbook:
+    """A workbook, to be read by `lines_in`; `data_only`: of formulas what became of them.
 
     Raises:
-        TooLarge: it takes more than 200 MB when it is unpacked.
+        TooLarge: it takes more than 200 MB when it is unpacked, or has more than `most_tags`, or too many for its size.
         ValueError: it is no workbook.
     """
     from openpyxl import load_workbook  # large: only who opens a workbook loads it
 
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            if sum(member.file_size for member in archive.infolist()) > _MAX_UNPACKED:
-                raise TooLarge
-        return load_workbook(io.BytesIO(data), **how)
+            _check_contents(archive, most_tags=min(most_tags, _TAGS_OF_ANY + _TAGS_A_BYTE * len(data)))
+        # Read only: else each merged range, and each link over one, becomes cells in the memory.
+        return load_workbook(io.BytesIO(data), read_only=True, data_only=data_only, keep_links=False)
     except TooLarge:
         raise
     except Exception as error:  # openpyxl lets through whatever went wrong inside
+        raise ValueError("no workbook") from error
+
+
+def _check_contents(archive: zipfile.ZipFile, *, most_tags: int) -> None:
+    """Raises TooLarge. What the archive says of its sizes is asked first, and not believed."""
+    if sum(member.file_size for member in archive.infolist()) > _MAX_UNPACKED:
+        raise TooLarge
+    tags = unpacked = 0
+    for member in archive.infolist():
+        with archive.open(member) as stream:
+            while part := stream.read(2**20):
+                tags += part.count(b"<")
+                unpacked += len(part)
+                if tags > most_tags or unpacked > _MAX_UNPACKED:
+                    raise TooLarge
+
+
+class Found(NamedTuple):
+    """A cell of a workbook, its type as openpyxl calls it: “f” is a formula, “e” an error."""
+
+    value: Any
+    data_type: str
+
+
+NOTHING = Found(None, "n")
+
+
+def lines_in(sheet: Any) -> Iterator[tuple[int, dict[int, Found]]]:
+    """The lines of a sheet of `opened` that are in its file: number, and cells by column, both from 1.
+
+    It takes as long as there are cells. openpyxl's own ways make up all lines and cells that are not there: a line that
+    says it is the billionth is a billion.
+
+    Raises:
+        ValueError: the file is broken from here on.
+    """
+    from openpyxl.worksheet._reader import FORMULA_TAG, WorkSheetParser
+
+    class Parser(WorkSheetParser):  # type: ignore[misc]  # it has no types
+        def parse_formula(self, element: Any) -> str:
+            """As it stands: to move a shared one to each of its cells takes long, and nobody reads it."""
+            return f"={element.findtext(FORMULA_TAG) or ''}"
+
+    book = sheet.parent
+    try:
+        with sheet._get_source() as source:
+            parser = Parser(
+                source,
+                sheet._shared_strings,
+                data_only=book.data_only,
+                epoch=book.epoch,
+                date_formats=book._date_formats,
+                timedelta_formats=book._timedelta_formats,
+            )
+            for number, cells in parser.parse():
+                yield number, {cell["column"]: Found(cell["value"], cell["data_type"]) for cell in cells}
+    except Exception as error:
         raise ValueError("no workbook") from error
 
 
@@ -101,13 +171,18 @@ def is_workbook(start: bytes) -> bool:
 
 @dataclass(frozen=True)
 class WorkbookTable(FileTable):
-    """A sheet of a workbook. `records`: its lines with cells of text, by number, the headings being 1."""
+    """A sheet of a workbook. `places`: the column of each heading; `records`: the texts of its lines by column, with
+    the number of each, the headings being 1."""
 
-    records: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    places: tuple[int, ...] = ()
+    records: tuple[tuple[int, Mapping[int, str]], ...] = ()
 
     def lines(self, problems: Problems) -> Iterator[FileLine]:
-        for number, cells in self.records:
-            yield FileLine(number, cells)
+        """See `FileTable.lines`."""
+        gaps = Gaps(self.name, len(self.header))
+        for number, texts in self.records:
+            gaps.add(len(texts))
+            yield FileLine(number, [texts.get(place, "") for place in self.places])
 
 
 def open_labels_sheet(stream: BinaryIO, *, name: str, max_bytes: int) -> WorkbookTable:
@@ -119,17 +194,23 @@ def open_labels_sheet(stream: BinaryIO, *, name: str, max_bytes: int) -> Workboo
     check_size(stream, name=name, max_bytes=max_bytes)
     stream.seek(0)
     try:
-        book = opened(stream.read(), read_only=True, data_only=True)
+        book = opened(stream.read(), data_only=True)
+        return _labels_sheet(book, stream, name)
     except TooLarge as error:
         raise TableError(
             gettext_noop("“%(file)s” is too large a workbook. Save its sheet of labels as “CSV UTF-8” and try that."),
             file=name,
         ) from error
+    except TableError:
+        raise
     except ValueError as error:
         raise TableError(gettext_noop("“%(file)s” is no workbook that can be read."), file=name) from error
-    sheets = [sheet.iter_rows(values_only=True) for sheet in book.worksheets]
-    heads = [tuple(unsafe_cell(text_in(cell)) for cell in next(lines, ())) for lines in sheets]
-    of_labels = [n for n, head in enumerate(heads) if {text.casefold() for text in head} >= _OF_LABELS]
+
+
+def _labels_sheet(book: Workbook, stream: BinaryIO, name: str) -> WorkbookTable:
+    sheets = [_lines_of_text(sheet) for sheet in book.worksheets]
+    heads = [next(lines, (1, {}))[1] for lines in sheets]
+    of_labels = [n for n, head in enumerate(heads) if {text.casefold() for text in head.values()} >= _OF_LABELS]
     if not of_labels and len(sheets) > 1:
         raise TableError(
             gettext_noop(
@@ -139,14 +220,20 @@ def open_labels_sheet(stream: BinaryIO, *, name: str, max_bytes: int) -> Workboo
             file=name,
         )
     at = of_labels[0] if of_labels else 0
-    header = heads[at]
-    while header and not header[-1]:
-        header = header[:-1]
-    if not header:
+    if not heads or not heads[at]:
         raise TableError(gettext_noop("“%(file)s” is empty."), file=name)
-    read = (tuple(unsafe_cell(text_in(cell)) for cell in line[: len(header)]) for line in sheets[at])
-    records = tuple(
-        (number, cells + ("",) * (len(header) - len(cells))) for number, cells in enumerate(read, 2) if any(cells)
-    )
+    places = tuple(sorted(heads[at]))
+    header = tuple(heads[at][place] for place in places)
+    check_headings(header, name=name)
+    known = frozenset(places)
+    read = ((number, {place: text for place, text in texts.items() if place in known}) for number, texts in sheets[at])
+    records = tuple((number, texts) for number, texts in read if texts)
     book.close()
-    return WorkbookTable(stream, name, "utf-8", "", header, records)
+    return WorkbookTable(stream, name, "utf-8", "", header, places, records)
+
+
+def _lines_of_text(sheet: Any) -> Iterator[tuple[int, dict[int, str]]]:
+    """What stands in the cells of a sheet that are not empty."""
+    for number, cells in lines_in(sheet):
+        texts = ((column, unsafe_cell(text_in(found.value))) for column, found in cells.items())
+        yield number, {column: text for column, text in texts if text}

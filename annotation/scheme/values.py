@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
+import regex
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from annotation.scheme.basis import Facet, Level, Spec, Text, Word, first_repeated
@@ -38,7 +39,8 @@ class TextPattern(Spec):
     def _check_pattern(cls, pattern: str) -> str:
         try:
             re.compile(pattern)
-        except re.error as error:
+            regex.compile(pattern)  # which looks for it, since it can be stopped
+        except (re.error, regex.error) as error:
             raise ValueError(_("this is no regular expression: %(error)s") % {"error": error}) from error
         return pattern
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
+from annotation.exchange import workbooks
 from annotation.exchange.tables import safe_cell, unsafe_cell
 from base.sentences import gettext as _
 from recipes.pizza_commonsense.records import CELLS, Table, TablesRefused, plain
@@ -68,7 +68,7 @@ def read(data: bytes) -> list[Table]:
     head = next(records, None)
     if head is None:
         raise TablesRefused(_("The file is empty."))
-    folded = [cell.strip().casefold() for cell in head]
+    folded = [cell.strip().casefold() for cell in head[1]]
     columns = [ALSO.get(name, name) for name in folded]
     for needed in _NEEDED:
         if needed not in columns:
@@ -76,7 +76,7 @@ def read(data: bytes) -> list[Table]:
     if len(set(columns) & set(COLUMNS)) < sum(name in COLUMNS for name in columns):
         raise TablesRefused(_("Two columns of the file mean the same."))
     recipes: dict[tuple[str, str], list[dict[str, str]]] = {}
-    for number, cells in enumerate(records, start=2):
+    for number, cells in records:
         said = {name: unsafe_cell(cell).strip() for name, cell in zip(columns, cells, strict=False)}
         if not any(said.values()):
             continue
@@ -97,7 +97,7 @@ def _table(title: str, id_: str, said: Sequence[dict[str, str]]) -> Table:
     return Table(title, id_, instructions, cells, tuple(part for part in ingredients.split(_BETWEEN) if part))
 
 
-def _of_csv(data: bytes) -> Iterator[list[str]]:
+def _of_csv(data: bytes) -> Iterator[tuple[int, list[str]]]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -105,22 +105,23 @@ def _of_csv(data: bytes) -> Iterator[list[str]]:
     first = text.split("\n", 1)[0]
     delimiter = max("\t;,", key=first.count)
     try:
-        yield from csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        yield from enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), start=1)
     except csv.Error as error:
         raise TablesRefused(_("The file is not readable as CSV: %(error)s") % {"error": error}) from error
 
 
-def _of_workbook(data: bytes) -> Iterator[list[str]]:
-    from openpyxl import load_workbook
-
-    try:
-        book: Any = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        rows = book.worksheets[0].iter_rows(values_only=True)
-    except Exception as error:  # each broken file breaks the library in its own way
-        raise TablesRefused(_("The workbook cannot be read.")) from error
+def _of_workbook(data: bytes) -> Iterator[tuple[int, list[str]]]:
     n = 0
-    for row in rows:
-        n += len(row)
-        if n > MOST_CELLS:
-            raise TablesRefused(_("The workbook has more than %(most)s cells.") % {"most": MOST_CELLS})
-        yield ["" if cell is None else str(cell) for cell in row]
+    try:
+        sheets = workbooks.opened(data, data_only=True).worksheets
+        for number, cells in workbooks.lines_in(sheets[0]) if sheets else ():
+            width = max(cells, default=0)
+            n += width
+            if n > MOST_CELLS:
+                raise workbooks.TooLarge
+            said = (cells.get(place, workbooks.NOTHING).value for place in range(1, width + 1))
+            yield number, ["" if one is None else str(one) for one in said]
+    except workbooks.TooLarge as error:
+        raise TablesRefused(_("The workbook has more than %(most)s cells.") % {"most": MOST_CELLS}) from error
+    except ValueError as error:
+        raise TablesRefused(_("The workbook cannot be read.")) from error

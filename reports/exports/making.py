@@ -41,7 +41,7 @@ def make_file(export: Export, path: Path, progress: Progress) -> None:
     Raises:
         annotation.actions.Refused: a judge's labels cannot be chosen anew.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # labels of people are in it
     memory.keep_little()
     filters = Filters.from_json(export.filters)
     with translation.override(export.language):

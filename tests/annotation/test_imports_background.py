@@ -58,6 +58,7 @@ def test_a_large_file_is_imported_by_a_worker(leases: Leases, manager: Client, f
     run = Import.objects.get()
     assert response.headers["Location"] == run.get_absolute_url()
     assert (run.started_by, run.names, Label.objects.count()) == (leases.manager, "labels.csv", 0)
+    assert folder.stat().st_mode & 0o077 == 0  # nobody else on the machine reads what people labelled
     waiting = page(manager, run)
     assert "It waits for a worker." in waiting
     assert 'hx-trigger="every 2s"' in waiting

@@ -13,6 +13,7 @@ from annotation.answers import kind_of
 from annotation.exchange.json_tables import open_labels
 from annotation.exchange.tables import Problems, TableError
 from annotation.scheme.spec import QuestionSpec
+from tests import workbooks
 
 
 def read(text: str) -> tuple[list[dict[str, str]], Problems, list[int]]:
@@ -197,3 +198,71 @@ def test_the_sheet_of_labels_is_found_in_a_workbook() -> None:
 def test_a_workbook_without_labels_is_refused(file: io.BytesIO, sentence: str) -> None:
     with pytest.raises(TableError, match=sentence):
         open_labels(file, name="labels", max_bytes=100_000)
+
+
+HEADINGS = {"A": "row", "B": "rater", "C": "answer"}
+LABEL = {"A": "item 1", "B": "w1", "C": "yes"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "read_at"),
+    [
+        (workbooks.line(10**12, LABEL), [10**12]),  # openpyxl would make up a billion lines before it
+        ('<row><c/><c t="inlineStr"><is><t>w1</t></is></c></row>', [2]),  # without any numbers
+        (workbooks.line(7, LABEL) + workbooks.line(7, LABEL), [7, 7]),
+    ],
+)
+def test_lines_that_are_not_in_a_workbook_are_not_made_up(lines: str, read_at: list[int]) -> None:
+    data = workbooks.of_sheet(workbooks.line(1, HEADINGS) + lines)
+
+    table = open_labels(io.BytesIO(data), name="labels", max_bytes=2**20)
+
+    assert [line.number for line in table.lines(Problems("labels"))] == read_at
+
+
+def test_a_workbook_that_is_broken_inside_is_refused() -> None:
+    data = workbooks.of_sheet(workbooks.line(1, HEADINGS) + '<row r="x"><c r="ZZZZZZ9" t="s"><v>99</v></c></row>')
+
+    with pytest.raises(TableError, match="is no workbook that can be read"):
+        open_labels(io.BytesIO(data), name="labels", max_bytes=2**20)
+
+
+def test_cells_far_to_the_right_take_no_room() -> None:
+    lines = "".join(workbooks.line(number, {**LABEL, "XFD": "x"}) for number in range(2, 2000))
+    data = workbooks.of_sheet(workbooks.line(1, HEADINGS) + lines)
+
+    table = open_labels(io.BytesIO(data), name="labels", max_bytes=2**20)
+
+    assert table.header == ("row", "rater", "answer")
+    assert next(iter(table.lines(Problems("labels")))) == (2, ["item 1", "w1", "yes"])
+
+
+def test_a_small_workbook_with_more_cells_than_it_has_room_for_is_refused() -> None:
+    data = workbooks.of_sheet(workbooks.line(1, HEADINGS) + "<row><c/></row>" * 400_000)
+
+    assert len(data) < 100_000
+    with pytest.raises(TableError, match="is too large a workbook"):
+        open_labels(io.BytesIO(data), name="labels", max_bytes=2**20)
+
+
+def test_a_file_of_hardly_any_cells_makes_no_huge_table() -> None:
+    names = [f"x{number}" for number in range(5000)]
+    csv = ",".join([*HEADINGS.values(), *names]) + "\n" + "a,b,c\n" * 3000
+    json_lines = "\n".join(json.dumps({**dict.fromkeys(HEADINGS.values(), "a"), name: 1}) for name in names)
+
+    for text in (csv, json_lines):
+        table = open_labels(io.BytesIO(text.encode()), name="labels", max_bytes=2**20)
+        with pytest.raises(TableError, match="“labels” has 5003 headings and hardly any cells below"):
+            list(table.lines(Problems("labels")))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ",".join(f"x{number}" for number in range(10_001)),
+        json.dumps({f"x{number}": 1 for number in range(10_001)}),
+    ],
+)
+def test_more_headings_than_anybody_has_are_refused(text: str) -> None:
+    with pytest.raises(TableError, match="“labels” has more than 10000 headings"):
+        open_labels(io.BytesIO(text.encode()), name="labels", max_bytes=2**20)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,7 @@ from annotation.exchange.spreadsheet.layout import PLACES
 from annotation.exchange.spreadsheet.reading import Problem, read
 from annotation.exchange.spreadsheet.writing import workbook
 from annotation.models import Assignment, Label, LabelEvent, Sheet, User
-from tests import builders
+from tests import builders, workbooks
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
@@ -284,3 +285,23 @@ def test_who_has_no_work_on_the_sheet_finds_nothing(client: Client, sheet: Sheet
     client.force_login(builders.user("carl"))
     assert client.get(f"/sheets/{sheet.pk}/spreadsheet/").status_code == 404
     assert client.get(f"/sheets/{sheet.pk}/spreadsheet/file/").status_code == 404
+
+
+FAR = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
+EVERYWHERE = '<mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>'
+
+
+@pytest.mark.parametrize("number", [1, 3])  # the page, and the places of its cells
+@pytest.mark.parametrize("lines", [FAR, f'{FAR.replace("1048576", "1")}<row r="{10**12}"/>', '<row r="x"/>'])
+def test_a_workbook_that_seems_endless_is_refused_soon(
+    client: Client, sheet: Sheet, anna: User, number: int, lines: str
+) -> None:
+    name = f"xl/worksheets/sheet{number}.xml"
+    data = workbooks.with_sheet(workbook(grid(sheet, anna)), name, lines, behind=EVERYWHERE)
+    client.force_login(anna)
+    begin = time.process_time()
+
+    said = bring(client, sheet, data)
+
+    assert time.process_time() - begin < 5
+    assert "message error" in said or "errorlist" in said or "stood here" in said

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import time
 from pathlib import Path
 
 import pytest
@@ -347,3 +348,14 @@ def test_tables_load_without_django() -> None:
     for name in ("exchange/tables", "exchange/records", "scheme/inference"):
         source = (Path(__file__).parents[2] / "annotation" / f"{name}.py").read_text(encoding="utf-8")
         assert "django" not in source.replace("no Django", "")
+
+
+def test_many_headings_are_understood_soon() -> None:
+    facets = [f"facet_x{number}" for number in range(9_000)]
+    begin = time.process_time()
+
+    label_headings(["rater", "row", "answer", *facets])
+    label_headings(["row", *facets, *(f"w{number}" for number in range(900))], wide=True)
+    list(column_records(table(",".join(facets)), Problems("file.csv")))
+
+    assert time.process_time() - begin < 2

@@ -140,6 +140,16 @@ HOSTILE = {
     "one long line": SOUP + "<ul><li>" + "1 cup of flour " * DEEP + "</ul>",
     "fractions": SOUP + "<ul><li>" + "1/" * DEEP + " cups</ul>",
     "scopes in scopes": SOUP + '<div itemscope itemtype="http://schema.org/Recipe" itemprop="isPartOf">' * 10_000,
+    "properties in scopes in scopes": SOUP
+    + '<div itemscope itemprop="isPartOf">' * 200
+    + '<span itemprop="recipeIngredient">1 onion</span>' * 1000,
+    "references to everything": SOUP
+    + "<p id=a>"
+    + '<span itemprop="recipeIngredient">1 onion</span>' * 4000
+    + '</p><div itemscope itemtype="http://schema.org/Recipe" itemref="a"></div>' * 200,
+    "properties of one line": '<div itemscope itemtype="http://schema.org/Recipe">'
+    + '<div itemscope itemprop="x">'
+    + '<span itemprop="recipeIngredient">1 onion</span>' * 10_000,
     "a list of everything": SOUP + "<ul>" + "<li>1 cup of flour</li>" * DEEP + "</ul>",
     "signs that turn the line round": SOUP.replace("onion", "on\u202eoni\u2066"),
 }

@@ -38,7 +38,7 @@ from recipes.pizza_commonsense import (
 from recipes.pizza_commonsense.forms import pasted, read_tables
 from recipes.pizza_commonsense.records import Table, TablesRefused, json_line, json_lines, names, plain, read_json_lines
 from recipes.pizza_commonsense.training import Masks
-from tests import builders
+from tests import builders, workbooks
 from tests.builders import ApiOf, ClientOf
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "pizza-commonsense"
@@ -155,6 +155,18 @@ def test_bytes_that_are_no_text_or_no_workbook() -> None:
         read_tables(b"\xff\xfe\x00")
     with pytest.raises(TablesRefused, match="workbook"):
         read_tables(b"PK\x03\x04 no book")
+
+
+@pytest.mark.parametrize("lines", ['<row r="x"/>', '<row r="1"><c r="A1" t="s"><v>9</v></c></row>'])
+def test_a_workbook_that_is_broken_inside(lines: str) -> None:
+    with pytest.raises(TablesRefused, match="workbook"):
+        sheets.read(workbooks.of_sheet(lines))
+
+
+def test_a_line_of_a_workbook_that_says_it_is_the_billionth() -> None:
+    told = workbooks.line(1, {"A": "recipe", "B": "instruction"}) + workbooks.line(10**12, {"A": "Pizza", "B": "Bake."})
+
+    assert [table.title for table in sheets.read(workbooks.of_sheet(told))] == ["Pizza"]
 
 
 def test_csv_and_workbooks_come_back_as_they_went() -> None:

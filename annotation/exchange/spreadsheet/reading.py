@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils.translation import gettext as _
-from openpyxl.utils import coordinate_to_tuple
+from openpyxl.utils import coordinate_to_tuple, get_column_letter
 from openpyxl.workbook import Workbook
-from openpyxl.worksheet.worksheet import Worksheet
 
 from annotation.actions import Answer, Refused
 from annotation.answers import AnswerRefused, kind_of
@@ -26,15 +25,18 @@ from annotation.exchange.spreadsheet.layout import (
     remembered,
     said,
 )
-from annotation.exchange.workbooks import fits, plain, text_in
+from annotation.exchange.workbooks import NOTHING, Found, fits, lines_in, plain, text_in
 from annotation.models import Assignment, Column, Option, Question
 from annotation.queries import Cell, Grid, GridTable
 from annotation.scheme import rules
 from annotation.scheme.spec import Layout, QuestionSpec
 
 MAX_BYTES = 20_000_000
+# Room for a million cells; each answer takes nine of them.
+_MOST_TAGS = 4_000_000
 
 Key = tuple[int, int, int]  # assignment, column, question
+Page = Mapping[tuple[int, int], Found]  # by line and column
 
 
 @dataclass(frozen=True)
@@ -92,12 +94,13 @@ def read(data: bytes, grid: Grid) -> Reading:
     skips = {place.text for place in places if place.code.startswith(SKIP)}
     changed: dict[Key, tuple[str, str]] = {}  # -> its cell and its code, "" for nothing
     for place in places:
-        text = text_in(page[place.cell].value)
+        found = page.get(coordinate_to_tuple(place.cell), NOTHING)
+        text = text_in(found.value)
         if text == place.text or place.cell in elsewhere or coordinate_to_tuple(place.cell)[0] in lines:
             continue
         key = (place.assignment, place.column, place.question)
         try:
-            code = _code(page[place.cell], text, place, spots.get(key), skips)
+            code = _code(found, text, place, spots.get(key), skips)
         except _Wrong as wrong:
             reading.problems.append(Problem(place.cell, str(wrong)))
             continue
@@ -131,21 +134,28 @@ def read(data: bytes, grid: Grid) -> Reading:
 
 def _opened(data: bytes) -> Workbook:
     try:
-        return workbooks.opened(data)
+        return workbooks.opened(data, most_tags=_MOST_TAGS)
     except workbooks.TooLarge as error:
         raise Refused(_("This workbook is too large to be one of Palate's.")) from error
     except ValueError as error:
-        raise Refused(_("This is no workbook (.xlsx). Save it as one in your program, and give that.")) from error
+        raise Refused(_no_workbook()) from error
 
 
-def _pages(book: Workbook, grid: Grid) -> tuple[Worksheet, list[Place]]:
+def _no_workbook() -> str:
+    return _("This is no workbook (.xlsx). Save it as one in your program, and give that.")
+
+
+def _pages(book: Workbook, grid: Grid) -> tuple[Page, list[Place]]:
     spoilt = Refused(_("What this workbook keeps for Palate was changed. Download the sheet anew."))
     if PLACES not in book.sheetnames:
         raise Refused(
             _("This workbook did not come from Palate, or lost what it needs to be read. Download the sheet anew.")
         )
     try:
-        head, *lines = book[PLACES].iter_rows(values_only=True)
+        head, *lines = (
+            tuple(cells.get(column, NOTHING).value for column in range(1, 9))
+            for _number, cells in lines_in(book[PLACES])
+        )
         _name, version, sheet, rater = head[:4]
         places = [_place(line) for line in lines]
     except (ValueError, TypeError) as error:
@@ -159,7 +169,10 @@ def _pages(book: Workbook, grid: Grid) -> tuple[Worksheet, list[Place]]:
     page = next((page for page in book.worksheets if page.sheet_state == "visible"), None)
     if page is None:
         raise spoilt
-    return page, places
+    try:
+        return {(number, column): found for number, cells in lines_in(page) for column, found in cells.items()}, places
+    except ValueError as error:
+        raise Refused(_no_workbook()) from error
 
 
 def _place(line: tuple[Any, ...]) -> Place:
@@ -177,7 +190,7 @@ def _spots(grid: Grid) -> Iterator[tuple[Key, _Spot]]:
                 yield key, _Spot(table, line.assignment, column, line.question, cell)
 
 
-def _moved(page: Worksheet, places: list[Place]) -> Iterator[Problem]:
+def _moved(page: Page, places: list[Place]) -> Iterator[Problem]:
     """Lines beside which something else stands than when the workbook was made."""
     seen = set()
     for place in places:
@@ -185,8 +198,8 @@ def _moved(page: Worksheet, places: list[Place]) -> Iterator[Problem]:
         if line in seen:
             continue
         seen.add(line)
-        for letter, expected in (("A", place.row_name), ("B", place.beside)):
-            found = text_in(page[f"{letter}{line}"].value)
+        for column, (letter, expected) in enumerate((("A", place.row_name), ("B", place.beside)), 1):
+            found = text_in(page.get((line, column), NOTHING).value)
             if expected and found != expected:
                 yield Problem(
                     f"{letter}{line}",
@@ -196,7 +209,7 @@ def _moved(page: Worksheet, places: list[Place]) -> Iterator[Problem]:
                 break
 
 
-def _moved_columns(page: Worksheet, places: list[Place], grid: Grid) -> Iterator[tuple[Problem, set[str]]]:
+def _moved_columns(page: Page, places: list[Place], grid: Grid) -> Iterator[tuple[Problem, set[str]]]:
     """Headings that say something else by now, with the cells below them; they stand above a section's first line."""
     for table in grid.tables:
         columns = {column.pk: column for column in table.columns}
@@ -216,12 +229,11 @@ def _moved_columns(page: Worksheet, places: list[Place], grid: Grid) -> Iterator
                 headings = [columns[place.column].facets.get(facet, "") for facet in table.spec.column.facets]
             for line, heading in enumerate(headings, first - len(headings)):
                 expected = plain(heading).strip()
-                found = text_in(page.cell(line, number).value)
+                found = text_in(page.get((line, number), NOTHING).value)
                 if found != expected:
                     sentence = _("“%(expected)s” stood here, and now “%(found)s”: was the column moved?")
-                    problem = Problem(
-                        page.cell(line, number).coordinate, sentence % {"expected": expected, "found": found}
-                    )
+                    said = sentence % {"expected": expected, "found": found}
+                    problem = Problem(f"{get_column_letter(number)}{line}", said)
                     yield problem, {place.cell for place in of_column}
                     break
 
@@ -230,7 +242,7 @@ class _Wrong(Exception):
     pass
 
 
-def _code(cell: Any, text: str, place: Place, spot: _Spot | None, skips: Collection[str]) -> str:
+def _code(cell: Found, text: str, place: Place, spot: _Spot | None, skips: Collection[str]) -> str:
     """The code of what was written into a cell of the workbook; "" for nothing.
 
     `skips`: how the skipped cells of the workbook read. A copy of one is no answer.
@@ -256,7 +268,7 @@ def _code(cell: Any, text: str, place: Place, spot: _Spot | None, skips: Collect
     return code
 
 
-def _written(cell: Any, text: str, spec: QuestionSpec, skips: Collection[str]) -> str:
+def _written(cell: Found, text: str, spec: QuestionSpec, skips: Collection[str]) -> str:
     if cell.data_type in ("f", "e"):
         raise _Wrong(_("A formula stands here, or what became of one. Write the answer itself."))
     if spec.has_options:

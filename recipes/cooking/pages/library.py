@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from recipes.cooking.pages import outline, structured
+from recipes.cooking.pages.crowded import is_tangled
 from recipes.cooking.pages.structured import Extract
 
 
@@ -28,6 +29,8 @@ def by_host(text: str, urls: Iterable[str]) -> Extract:
         host = known_host(url)
         if host is None:
             continue
+        if is_tangled(text):
+            return Extract()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the library's and its parsers' own deprecations say nothing about a page
             scraper = _attempt(partial(_loaded().SCRAPERS[host], html=text, url=url))
@@ -45,6 +48,8 @@ def by_host(text: str, urls: Iterable[str]) -> Extract:
 
 def by_schema(text: str) -> Extract:
     """What the library reads out of JSON-LD and microdata; empty where they hold no recipe that it understands."""
+    if is_tangled(text):
+        return Extract()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         schema = _attempt(lambda: _loaded()._schemaorg.SchemaOrg(text))

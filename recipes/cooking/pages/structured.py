@@ -27,6 +27,8 @@ _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>")
 _LINES = ["li", "p", "div", "ol", "ul", "h1", "h2", "h3", "h4", "h5", "h6", "br"]
 _MAX_DEPTH = 30
 _NAME_WORDS = 4
+# Of a recipe's ingredients or steps, in characters. Parts of one line each give the whole line.
+_LONGEST = 200_000
 
 Node = dict[str, Any]
 """An object of a page's JSON-LD."""
@@ -261,11 +263,15 @@ def _from_attributes(root: etree._Element, lines: outline.Outline) -> list[Extra
         elements = next((properties[key.casefold()] for key in keys if key.casefold() in properties), [])
         known = set(elements)
         outer = [element for element in elements if known.isdisjoint(element.iterancestors())]
-        found = []
+        found: list[str] = []
+        length = 0
         for element in outer:
             content = element.get("content")
             within = [line.text for line in lines.within(element) if headings or not line.level]
             found += [outline.fold(content)] if content and not within else within
+            length += sum(map(len, within))
+            if length > _LONGEST:
+                return []
         return [text for text in found if text and not words.is_noise(text) and not words.is_step_label(text)]
 
     def announces(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -347,3 +348,14 @@ def test_what_a_scheme_offers() -> None:
     assert kind_of(CHOICE).choices(CHOICE) == ["Found", "Not found", "Neither"]
     assert kind_of(TEXT).choices(TEXT) == ["NA", "no change", "salt", "water"]
     assert kind_of(NUMBER).choices(NUMBER) == []
+
+
+def test_a_pattern_that_takes_for_ever_is_given_up() -> None:
+    """Each further letter doubles the time of this one, which a manager may well write: words, and nothing else."""
+    spec = question("text", text={"patterns": [{"pattern": r"^(\w+\s?)+$", "message": "No words.", "level": "refuse"}]})
+    begin = time.process_time()
+
+    assert kind_of(spec).canonical(spec, "a" * 60 + "!") == "a" * 60 + "!"
+    assert time.process_time() - begin < 2
+    with pytest.raises(AnswerRefused, match=r"No words\."):
+        kind_of(spec).canonical(spec, "two words")
