@@ -28,7 +28,7 @@ from annotation.scheme.spec import load_scheme
 from benchmarks import judge_defences
 from benchmarks.accuracy_cells import fold, singular
 from benchmarks.judge_accuracy import PACK
-from benchmarks.judge_defences import Question
+from benchmarks.judge_defences import WITHOUT, Question
 from benchmarks.judge_injection import Asked
 from judges.methods import nearest, prompting
 from judges.methods.prompting import PromptSpec, load_prompt
@@ -39,19 +39,23 @@ from recipes.cooking.vocabulary import INGREDIENT, STEP
 
 SHIPPED = "memorization-lines"
 SECTION = load_scheme((PACK / "schemes" / "recipe-memorization.yaml").read_text("utf-8")).section("tasks")
-# Name -> what the cell has of the page in the place of all steps and ingredients, and which lines are the nearest.
-NEAR = "Steps of the web page:\n$nearest_step\n"
-DESIGNS: dict[str, tuple[str, Mapping[str, Any]] | None] = {
+_PARTS: dict[str, dict[str, Any]] = {
+    "nearest": {},
+    "near parts of": {"parts": True},
+    "near parts without words of asking of": {"parts": True, "without": list(WITHOUT)},
+}
+# Name -> whether the examples stand before the page, and which lines are given in the place of all.
+DESIGNS: dict[str, tuple[bool, Mapping[str, Any]] | None] = {
     "all steps and ingredients": None,
-    "all steps": ("Steps of the web page:\n$evidence_step\n", {}),
     **{
-        f"{'near parts of' if parts else 'nearest'} {lines} by meaning from {least}": (
-            NEAR,
-            {"lines": lines, "encoder": "all-minilm-l6-v2", "least": least, "parts": parts},
+        f"{name} {lines} by meaning from {least}{', examples first' if first else ''}": (
+            first,
+            {"lines": lines, "encoder": "all-minilm-l6-v2", "least": least, **parts},
         )
-        for parts in (False, True)
+        for name, parts in _PARTS.items()
         for lines in (4, 6)
         for least in (0.1, 0.2)
+        for first in (False, True)
     },
 }
 
@@ -61,11 +65,14 @@ def prompt_of(name: str) -> PromptSpec:
     said = yaml.safe_load((PACK / "prompts" / f"{SHIPPED}.yaml").read_text("utf-8"))
     said["questions"] = {"tasks.task": said["questions"]["tasks.task"]}
     if (design := DESIGNS[name]) is not None:
-        evidence, near = design
-        cell = said["questions"]["tasks.task"]["cell"]
-        begin, end = cell.index("Steps of the web page:"), cell.index("\nExamples, with")
-        said["questions"]["tasks.task"]["cell"] = cell[:begin] + evidence + cell[end:]
-        said["nearest"] = dict(near) or said["nearest"]
+        first, said["nearest"] = design
+        _page, examples, question = said["questions"]["tasks.task"]["cell"].split("\n\n")
+        page = "Web page: a recipe\nSteps of the web page:\n$nearest_step"
+        if first:
+            parts = [examples, page, question.removeprefix("The steps of the web page again are those above.\n")]
+        else:
+            parts = [page, examples, question]
+        said["questions"]["tasks.task"]["cell"] = "\n\n".join(parts)
     return load_prompt(json.dumps(said))  # JSON is YAML
 
 

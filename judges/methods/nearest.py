@@ -31,6 +31,9 @@ class Part(NamedTuple):
     end: int
     asks: bool
 
+    def of(self, line: str) -> str:
+        return line[self.begin : self.end]
+
 
 def parts_of(line: str) -> list[Part]:
     """What stands between stops, commas, brackets, dashes and conjunctions, without the spaces about it."""
@@ -49,10 +52,10 @@ def nearest_to(
 ) -> list[dict[str, list[str]]]:
     """Of each item, {kind: its nearest lines in the document's order}.
 
-    With `by.parts` only those parts of a line stand there that are near enough themselves and at least half as near as
-    the line. Left out are questions, which do not say that anything is there, what has a word that begins like one of
-    `by.without`, and what speaks to whoever labels the document (`judges.methods.addressing`); a line of which nothing
-    is left, too.
+    With `by.parts` those parts of a line stand there that are near enough and at least half as near as the line and the
+    nearest of them. A line is then as near as it is whole or, if that is more, half as near as this part. Left out are
+    questions, which do not say that anything is there, parts in which a word begins like one of `by.without`, and those
+    that speak to whoever labels the document (`judges.methods.addressing`).
 
     Args:
         lines: of a document, by their kind.
@@ -61,9 +64,9 @@ def nearest_to(
     Raises:
         EncoderError: the encoder is not here.
     """
-    whole = list(chain.from_iterable(lines.values()))
-    parts = {line: parts_of(line) for line in whole} if by.parts else {}
-    cut = [line[part.begin : part.end] for line, of_line in parts.items() for part in of_line]
+    whole = list(dict.fromkeys(chain.from_iterable(lines.values())))
+    parts = {line: _usable(line, by.without) for line in whole} if by.parts else {}
+    cut = [part.of(line) for line, of_line in parts.items() for part in of_line if part is not None]
     texts = list(dict.fromkeys([*items, *whole, *cut]))
     vectors = encoders.encoder(by.encoder).encode(texts)
     place = {text: at for at, text in enumerate(texts)}
@@ -72,26 +75,36 @@ def nearest_to(
     found: list[dict[str, list[str]]] = [{} for _item in items]
     for of_item, row in zip(found, cosines, strict=True):
         near = dict(zip(texts, row.tolist(), strict=True))
+        given = {
+            line: _near_parts(line, parts[line], near, by.least) if by.parts else (near[line], line) for line in whole
+        }
         for kind, of_kind in lines.items():
-            best = sorted(sorted(range(len(of_kind)), key=lambda at: -near[of_kind[at]])[: by.lines])
-            chosen = [of_kind[at] for at in best if near[of_kind[at]] >= by.least]
-            given = [_near_parts(line, parts[line], near, by) for line in chosen] if by.parts else chosen
-            of_item[kind] = [line for line in given if line]
+            best = sorted(sorted(range(len(of_kind)), key=lambda at: -given[of_kind[at]][0])[: by.lines])
+            chosen = [given[of_kind[at]] for at in best]
+            of_item[kind] = [text for cosine, text in chosen if text and cosine >= by.least]
     return found
 
 
-def _near_parts(line: str, parts: Sequence[Part], near: Mapping[str, float], by: NearestLines) -> str:
-    """The parts of a line that an item is given, with what stands between two that follow each other; "" for none."""
-    enough = max(by.least, near[line] / 2)
+def _usable(line: str, without: Sequence[str]) -> list[Part | None]:
+    """The parts of a line in their order, None in the place of those that no item is given."""
+    return [
+        None if part.asks or speaks_to_readers(part.of(line)) or has_word(part.of(line), without) else part
+        for part in parts_of(line)
+    ]
+
+
+def _near_parts(line: str, parts: Sequence[Part | None], near: Mapping[str, float], least: float) -> tuple[float, str]:
+    """How near a line is to an item, and its near parts, with what stands between two that follow each other; "" for
+    none."""
+    nearest = max((near[part.of(line)] for part in parts if part is not None), default=-1.0)
+    enough = max(least, near[line] / 2, nearest / 2)
     runs: list[Part] = []
-    before = None
+    goes_on = False
     for part in parts:
-        text = line[part.begin : part.end]
-        if part.asks or near[text] < enough or speaks_to_readers(text) or has_word(text, by.without):
-            before = None
-            continue
-        runs.append(part if before is None else Part(runs.pop().begin, part.end, False))
-        before = part
-    if len(runs) == 1 and (runs[0].begin, runs[0].end) == (parts[0].begin, parts[-1].end):
-        return line
-    return ", ".join(line[run.begin : run.end] for run in runs)
+        is_near = part is not None and near[part.of(line)] >= enough
+        if part is not None and is_near:
+            runs.append(Part(runs.pop().begin if goes_on else part.begin, part.end, False))
+        goes_on = is_near
+    first, last = (parts[0], parts[-1]) if parts else (None, None)
+    is_whole = first is not None and last is not None and runs == [Part(first.begin, last.end, False)]
+    return max(near[line], nearest / 2), line if is_whole else ", ".join(run.of(line) for run in runs)

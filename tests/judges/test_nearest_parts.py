@@ -57,6 +57,11 @@ def test_what_stands_beside_an_item_in_its_line_is_left_out(line: str, left: lis
     assert given_of("salt", "1 cup flour", line) == left
 
 
+def test_a_long_line_is_near_by_one_of_its_parts() -> None:
+    line = "Heat the oven to 180 degrees, grease a pan and line it, melt the butter; then whisk the eggs until pale"
+    assert given_of("whisk the eggs", line, "Serve it cold.") == ["then whisk the eggs until pale"]
+
+
 def test_lines_keep_the_documents_order_and_no_more_are_given_than_asked_for() -> None:
     lines = [f"{n} tsp salt" for n in (3, 1, 2, 5, 4, 6)]
     assert given_of("salt", *lines) == lines[:4]
