@@ -15,13 +15,13 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.actions import Refused, note_looks
+from annotation.actions import Refused, note, note_looks
 from annotation.api.core import study_of, user_of
 from annotation.api.imports import ImportDetailSerializer, started
 from annotation.api.serializers import RefusalSerializer
 from annotation.exchange.row_imports import ImportRefused, problems_text
 from annotation.exchange.tables import TableError, check_size
-from annotation.models import Role
+from annotation.models import AuditEvent, Role
 from recipes.ingredient_states import actions, exchange, exports, queries
 from recipes.ingredient_states.recipe_files import FileRefused, read_json, to_json
 
@@ -94,6 +94,7 @@ def _read(request: Request, slug: str) -> Response | HttpResponse:
     except Refused as refused:
         return Response({"detail": str(refused)}, status=status.HTTP_409_CONFLICT)
     note_looks(sheets=study.sheets.all(), user=user_of(request))
+    note(AuditEvent.Kind.EXPORT, by=user_of(request), study=study, what="API: graphs")
     if ending == "json" or ending not in exports.ENDINGS:
         return Response(to_json(found))
     return HttpResponse(exports.written(found, ending), content_type=f"{exports.ENDINGS[ending]}; charset=utf-8")

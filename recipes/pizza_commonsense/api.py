@@ -13,11 +13,11 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.actions import note_looks
+from annotation.actions import note, note_looks
 from annotation.api.core import study_of, user_of
 from annotation.api.imports import ImportDetailSerializer, started
 from annotation.api.serializers import RefusalSerializer
-from annotation.models import Rater, Role
+from annotation.models import AuditEvent, Rater, Role
 from recipes.pizza_commonsense import actions, clusters, examples, exchange, exporting, queries
 from recipes.pizza_commonsense.exchange import sentences
 from recipes.pizza_commonsense.forms import AT_ONCE, MAX_BYTES, read_tables
@@ -102,11 +102,14 @@ def add(request: Request, slug: str) -> Response:
 )
 @api_view(["GET"])
 def export(request: Request, slug: str) -> HttpResponse:
-    """The tables of a study with the answers of a rater, in any form of the page."""
+    """The tables of a study with the answers of a rater, in any form of the page. With answers it counts as a look."""
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
     asked = ExportSerializer(data=request.query_params)
     asked.is_valid(raise_exception=True)
     said = asked.validated_data
+    if said["rater"]:
+        note_looks(sheets=study.sheets.all(), user=user_of(request))
+    note(AuditEvent.Kind.EXPORT, by=user_of(request), study=study, what="API: tables")
     tables = queries.tables_of(study, rater=said["rater"])
     content = exporting.exported(tables, said["form"], masks=said["masks"], seed=said["seed"])
     return HttpResponse(content, content_type=exporting.TYPES[said["form"]][0])
@@ -142,6 +145,7 @@ def lines_apart(request: Request, slug: str) -> HttpResponse:
             {"detail": [_("The study has no rater “%(rater)s”.") % {"rater": unknown[0][:60]}]}
         )
     note_looks(sheets=study.sheets.all(), user=user_of(request))
+    note(AuditEvent.Kind.EXPORT, by=user_of(request), study=study, what="API: lines apart")
     tables = {code: queries.tables_of(study, rater=code) for code in systems}
     found = examples.lines(queries.tables_of(study, rater=said["truth"]), tables, which=said["which"])
     drawn = examples.drawn(found, said["n"], seed=said["seed"])

@@ -106,6 +106,8 @@ def export(request: AppRequest, study: Study) -> HttpResponse:
     if not form.is_valid():
         return _page(request, study, export=form)
     said = form.cleaned_data
+    if said["rater"]:
+        note_looks(sheets=study.sheets.all(), user=request.user)
     found = queries.tables_of(study, rater=said["rater"])
     content = exporting.exported(
         found, said["form"], masks=said["masks"] or Masks.ALL, seed=1 if said["seed"] is None else said["seed"]

@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 
 from annotation import actions as annotating
-from annotation.models import Label, Role, Sheet, Study
+from annotation.models import AuditEvent, Label, Role, Sheet, Study
 from annotation.scheme.spec import load_scheme
 from recipes.ingredient_states import actions, demo_study, graph_files, queries, reading
 from recipes.ingredient_states.exports import written
@@ -171,6 +171,7 @@ def test_the_api_and_the_command(study: Study, api_of: ApiOf, tmp_path: Path) ->
     made = api.post("/api/v1/studies/states/graphs/", to_json(RECIPES[:1]), format="json")
     assert (made.status_code, made.json()["graphs"]) == (201, 2)
     assert api.get("/api/v1/studies/states/graphs/?rater=R1").json()["recipes"][0]["graphs"][0]["rater"] == "R1"
+    assert AuditEvent.objects.get(kind=AuditEvent.Kind.EXPORT).what == "API: graphs"
     assert study.sheets.get().looks.count() == 1
     assert api.post("/api/v1/studies/states/graphs/", {"recipes": [{}]}, format="json").status_code == 409
 

@@ -19,7 +19,7 @@ from annotation import actions as annotating
 from annotation import doors
 from annotation.actions import Refused
 from annotation.deriving.actions import derive_study
-from annotation.models import Assignment, Label, Lineage, Look, Rater, Role, Row, Scheme, Study
+from annotation.models import Assignment, AuditEvent, Label, Lineage, Look, Rater, Role, Row, Scheme, Study
 from annotation.queries.warnings import warned
 from benchmarks.pizza_rules import count
 from judges.methods import prompting
@@ -447,6 +447,29 @@ def test_programs_have_the_same_door(study: Study, api_of: ApiOf) -> None:
     assert (unknown.status_code, "no rater “nobody”" in unknown.json()["detail"][0]) == (400, True)
     stranger = api_of(builders.user("sam"))
     assert stranger.get("/api/v1/studies/pizzas/tables/export/").status_code == 404
+
+
+def test_who_takes_a_raters_tables_along_has_looked_and_is_in_the_log(
+    study: Study, client_of: ClientOf, api_of: ApiOf
+) -> None:
+    """On the page and by a program alike; tables without answers show nothing."""
+    mara = study.memberships.get(role=Role.MANAGER).user
+    actions.import_tables(study=study, tables=read_tables(PIZZA.encode()), rater="gold", kind=Rater.Kind.GOLD)
+    page, api = client_of(mara), api_of(mara)
+
+    page.get("/studies/pizzas/tables/export/", {"rater": "", "form": "jsonl"})
+    api.get("/api/v1/studies/pizzas/tables/export/")
+    assert not Look.objects.exists()
+
+    page.get("/studies/pizzas/tables/export/", {"rater": "gold", "form": "jsonl"})
+    assert Look.objects.filter(user=mara).count() == study.sheets.count()
+    api.get("/api/v1/studies/pizzas/tables/export/?rater=gold")
+    assert Look.objects.filter(user=mara).count() == 2 * study.sheets.count()
+    api.get("/api/v1/studies/pizzas/tables/examples/?systems=gold")
+    exported = AuditEvent.objects.filter(kind=AuditEvent.Kind.EXPORT, by=mara.pk).order_by("pk")
+    assert [event.what for event in exported] == [
+        "pizzas-open-jsonl.jsonl", "API: tables", "pizzas-gold-jsonl.jsonl", "API: tables", "API: lines apart",
+    ]  # fmt: skip
 
 
 def test_the_command(db: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
