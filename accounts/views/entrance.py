@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 from urllib.parse import urlsplit
 
+import requests
 from allauth.account.app_settings import EmailVerificationMethod
 from allauth.account.internal.flows.login import perform_password_login
 from allauth.account.models import Login
+from allauth.socialaccount.providers.openid_connect import views as openid_connect
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth import views as auth
+from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 
 from accounts import actions
 from accounts.forms import LoginForm, NewPasswordForm
 from annotation import demo_way
 from annotation.people import mail
+
+logger = logging.getLogger(__name__)
 
 
 class LoginView(auth.LoginView):
@@ -71,6 +80,18 @@ class PasswordChangeView(auth.PasswordChangeView):
             since = self.request.session.session_key
             actions.password_changed(user=form.user, what="changed", sessions=(before or "", since or ""))
         return answer
+
+
+@login_not_required
+def to_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
+    """allauth's, for a provider that may be away: it is asked where people log in before they are sent there."""
+    try:
+        answer: HttpResponse = openid_connect.login(request, provider_id)
+    except requests.RequestException:
+        logger.warning("Single sign-on does not answer", exc_info=True)
+        messages.error(request, _("Single sign-on does not answer. Try again later."))
+        return redirect("login")
+    return answer
 
 
 def single_sign_on(there: str = "") -> dict[str, str] | None:

@@ -354,6 +354,16 @@ def test_single_sign_on_with_an_invitation_and_two_factors(
     assert User.objects.filter(username__startswith="nina").count() == 1
 
 
+def test_who_presses_the_button_of_a_provider_that_is_away_is_told(provider: Provider, settings: Settings) -> None:
+    [app] = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]
+    app["settings"]["server_url"] = "http://127.0.0.1:9"
+
+    page = Client().post(reverse("openid_connect_login", args=["sso"]), follow=True)
+
+    assert page.redirect_chain == [(reverse("login"), 302)]
+    assert "Single sign-on does not answer." in page.content.decode()
+
+
 def test_one_invitation_makes_one_account(leases: Leases, provider: Provider) -> None:
     """Two who follow the same link at once: the account and its role come together, or neither."""
     invite, token = actions.invite(study=leases.study, role=Role.ANNOTATOR, by=leases.manager)
