@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from cryptography.fernet import Fernet
 
 
-_FORGOTTEN = "account/email/password_reset_key"
-
-
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     """Accounts are made by invitation, and nothing is mailed where no mail is set up."""
 
@@ -45,16 +42,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return client_address(request) or "0.0.0.0"  # noqa: S104 - nobody's address, where none is known
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Who forgot a password is answered before the mail goes out: that the mail server was waited for, or failed,
-        would tell anybody which addresses have an account."""
-        if not mail.is_set_up():
-            return
-        if template_prefix == _FORGOTTEN:
+        """Once the request is answered: that the mail server was waited for, or failed, would tell anybody who forgot a
+        password which addresses have an account; and what somebody did of theirs is done, whether they are written to
+        or not."""
+        if mail.is_set_up():
             words = {"request": self.request, "email": email, "current_site": get_current_site(self.request)}
             message = self.render_mail(template_prefix, email, words | context)
             afterwards(self.request, partial(mail.sent, message))
-        else:
-            super().send_mail(template_prefix, email, context)
 
 
 class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]

@@ -237,6 +237,20 @@ def test_the_code_that_showed_an_app_to_be_set_up_logs_nobody_in(leases: Leases,
     assert is_in(other)
 
 
+@pytest.mark.django_db(transaction=True)  # mails wait for the commit
+def test_a_second_factor_is_set_up_though_the_mail_server_is_away(
+    leases: Leases, client: Client, settings: Settings
+) -> None:
+    """Who sets one up is written to."""
+    log_in(client, "anna", "anna")
+    settings.EMAIL_BACKEND = "nowhere.EmailBackend"
+
+    set_up_totp(client, "anna")
+
+    assert Authenticator.objects.filter(user=leases.anna, type="totp").exists()
+    assert client.get(reverse("mfa_view_recovery_codes")).status_code == 200
+
+
 def test_a_recovery_code_works_once(leases: Leases, client: Client) -> None:
     log_in(client, "anna", "anna")
     set_up_totp(client, "anna")
