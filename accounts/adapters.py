@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -14,12 +14,14 @@ from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.sites.shortcuts import get_current_site
 from django.db import transaction
 from django.http import HttpRequest
 from django.shortcuts import redirect
 from django.urls import Resolver404, resolve, reverse
 from django.utils.translation import gettext as _
 
+from accounts.middleware import afterwards
 from accounts.saml import PASSING
 from annotation import actions
 from annotation.models import AuditEvent, Invite, User
@@ -28,6 +30,9 @@ from annotation.people.address import client_address
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
+
+
+_FORGOTTEN = "account/email/password_reset_key"
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -40,7 +45,15 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return client_address(request) or "0.0.0.0"  # noqa: S104 - nobody's address, where none is known
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        if mail.is_set_up():
+        """Who forgot a password is answered before the mail goes out: that the mail server was waited for, or failed,
+        would tell anybody which addresses have an account."""
+        if not mail.is_set_up():
+            return
+        if template_prefix == _FORGOTTEN:
+            words = {"request": self.request, "email": email, "current_site": get_current_site(self.request)}
+            message = self.render_mail(template_prefix, email, words | context)
+            afterwards(self.request, partial(mail.sent, message))
+        else:
             super().send_mail(template_prefix, email, context)
 
 

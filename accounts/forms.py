@@ -8,6 +8,7 @@ from allauth.account.forms import ResetPasswordForm
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.forms import ActivateTOTPForm
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.utils.translation import gettext_lazy as _
@@ -60,6 +61,11 @@ class NewPasswordForm(PasswordChangeForm):
         return old
 
 
+def _is_used(user: User, code: str) -> bool:
+    """Whether a right code was typed before; it is used from now on."""
+    return bool(actions.try_allowed([(f"used:{user.pk}:{''.join(filter(str.isalnum, code))}", 1)]))
+
+
 class _CountedCode:
     user: User
     authenticator: Authenticator
@@ -75,8 +81,7 @@ class _CountedCode:
             actions.note_limited(name, of=self.user, what="second factor")
             raise forms.ValidationError(too_many(wait))
         code: str = super().clean_code()  # type: ignore[misc]
-        used = f"used:{self.user.pk}:{''.join(filter(str.isalnum, code))}"
-        if actions.try_allowed([(used, 1)]):
+        if _is_used(self.user, code):
             self._emit_authentication_failed(self.authenticator)  # type: ignore[attr-defined]
             raise get_adapter().validation_error("incorrect_code")
         actions.forget_tries(name)
@@ -89,6 +94,14 @@ class CodeForm(_CountedCode, AuthenticateForm):  # type: ignore[misc]
 
 class CodeAgainForm(_CountedCode, ReauthenticateForm):  # type: ignore[misc]
     pass
+
+
+class FirstCodeForm(ActivateTOTPForm):  # type: ignore[misc]
+    def clean_code(self) -> str:
+        """The code that shows that an app was set up right logs nobody in besides."""
+        code: str = super().clean_code()
+        _is_used(self.user, code)
+        return code
 
 
 class TokenForm(forms.Form):

@@ -44,6 +44,23 @@ def asked_from(get_response: GetResponse) -> GetResponse:
     return middleware
 
 
+def afterwards(request: HttpRequest, do: Callable[[], object]) -> None:
+    """Do something once the request is answered. Nobody is told where it fails."""
+    request.__dict__.setdefault("afterwards", []).append(do)
+
+
+def answered_first(get_response: GetResponse) -> GetResponse:
+    """Leave what requests put off to the end of their answers, when these are on their way."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        # What is there is done when the server closes the answer, which it does when all of it is sent.
+        response._resource_closers.extend(request.__dict__.get("afterwards", ()))  # type: ignore[attr-defined]
+        return response
+
+    return middleware
+
+
 def encrypted_api(get_response: GetResponse) -> GetResponse:
     """A program that sends its key over plain HTTP is told so, and not led to HTTPS: it would never be noticed."""
 

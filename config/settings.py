@@ -259,6 +259,7 @@ SAML_OWN_CERTIFICATE = _saml_file("SAML_OWN_CERTIFICATE", _saml_own[1])
 MIDDLEWARE = [
     "operating.middleware.seen",
     "accounts.middleware.asked_from",
+    "accounts.middleware.answered_first",
     "django.middleware.security.SecurityMiddleware",
     "accounts.middleware.encrypted_api",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -343,7 +344,11 @@ ACCOUNT_REAUTHENTICATION_TIMEOUT = 900
 ACCOUNT_PREVENT_ENUMERATION = False  # who may not sign up by single sign-on is told why; passwords tell nothing
 ALLAUTH_TRUSTED_PROXY_COUNT = PALATE_PROXIES
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
-MFA_FORMS = {"authenticate": "accounts.forms.CodeForm", "reauthenticate": "accounts.forms.CodeAgainForm"}
+MFA_FORMS = {
+    "authenticate": "accounts.forms.CodeForm",
+    "reauthenticate": "accounts.forms.CodeAgainForm",
+    "activate_totp": "accounts.forms.FirstCodeForm",
+}
 MFA_TOTP_ISSUER = "Palate"
 MFA_TOTP_TOLERANCE = 1  # steps of half a minute that a clock may be wrong
 MFA_ALLOW_UNVERIFIED_EMAIL = True

@@ -239,7 +239,7 @@ def extractor(request: AppRequest, study: Study, pk: int) -> HttpResponse:
         "estimate": estimate_extraction(study, found),
         "currency": found.model.prices.currency if found.model and found.model.prices else "",
         "lists": found.extractions.count(),
-        "judges": list(found.judges.values_list("name", flat=True)),
+        "judges": list(Judge.objects.known_in(study).filter(evidence=found).values_list("name", flat=True)),
     }
     return render(request, "judges/extractor.html", context)
 
@@ -289,7 +289,7 @@ def rename(request: AppRequest, study: Study, pk: int, kind: str) -> HttpRespons
     if not form.is_valid():
         messages.error(request, " ".join(map(str, form.errors["name"])))
         return redirect(f"judges:{kind}", study.slug, pk)
-    change = partial(actions.rename, name=form.cleaned_data["name"])
+    change = partial(actions.rename, name=form.cleaned_data["name"], study=study)
     return _changed(request, study, pk, kind, change, _("It is called “%(name)s” now."))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from django.conf import settings
-from django.core.mail import send_mail
+from django.core.mail import EmailMessage
 
 logger = logging.getLogger(__name__)
 
@@ -19,8 +19,13 @@ def is_set_up() -> bool:
 
 def send(*, subject: str, text: str, to: str) -> bool:
     """Send a mail and say whether it went out."""
+    return sent(EmailMessage(" ".join(subject.split()), text, None, [to]))
+
+
+def sent(message: EmailMessage) -> bool:
+    """Send what is made already, and say whether it went out."""
     try:
-        send_mail(" ".join(subject.split()), text, None, [to])
+        message.send()
     except Exception:  # a backend may raise whatever it likes
         logger.exception("A mail could not be sent")
         return False

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.actions import Refused
-from annotation.models import Rater
+from annotation.models import Rater, Study
 from judges.methods import Method
 from judges.models import Extractor, Judge
 from llm.models import Prompt
@@ -24,17 +24,20 @@ def forget_prompt(judge: Judge) -> None:
         Prompt.objects.filter(pk=judge.prompt_id, judges=None, generations=None).delete()
 
 
-def _refuse_if_weighed(name: str) -> None:
-    """A stacker knows the judges that it weighs by their names."""
+def _refuse_if_weighed(name: str, study: Study) -> None:
+    """A stacker knows the judges that it weighs by their names. One that is not known in `study` is not named."""
     for judge in Judge.objects.filter(method=Method.STACKER, archived_at=None).select_related("prompt"):
         weighed = (question.stacker for question in judge.prompt_spec.questions.values())
         if any(stacker is not None and name in stacker.judges for stacker in weighed):
+            if judge.study_id not in (None, study.pk):
+                raise Refused(_("A judge of another study weighs this judge by its name."))
             raise Refused(_("“%(other)s” weighs this judge by its name. Archive it first.") % {"other": judge.name})
 
 
 @transaction.atomic
-def rename(tool: Judge | Extractor, *, name: str) -> None:
-    """Give a judge or an extractor another name; a judge's raters get it as their code.
+def rename(tool: Judge | Extractor, *, name: str, study: Study) -> None:
+    """Give a judge or an extractor another name; a judge's raters get it as their code. Refusals name nothing that is
+    not known in `study`.
 
     Raises:
         Refused: it is no name, somebody has it, or the tool is at work.
@@ -54,13 +57,15 @@ def rename(tool: Judge | Extractor, *, name: str) -> None:
     if tool.runs.filter(state=RunState.RUNNING).exists():
         raise Refused(_("“%(name)s” is at work. Rename it when its run has ended.") % {"name": locked.name})
     if isinstance(tool, Judge):
-        _refuse_if_weighed(locked.name)
+        _refuse_if_weighed(locked.name, study)
         # A plan may have given a judge work that it has not begun.
         raters = Rater.objects.filter(
             Q(runs__judge=tool) | Q(assignments__plan__isnull=False), kind=Rater.Kind.JUDGE, code=locked.name
         ).distinct()
         taken = Rater.objects.filter(study__in=raters.values("study"), code=name).select_related("study").first()
         if taken is not None:
+            if taken.study_id != study.pk:
+                raise Refused(_("A rater of another study has the code “%(name)s”.") % {"name": name})
             raise Refused(
                 _("Another rater of the study “%(study)s” has the code “%(name)s”.")
                 % {"study": taken.study.title, "name": name}

@@ -13,8 +13,9 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from django.core import mail
 from django.core.cache import cache
+from django.core.handlers.base import BaseHandler
 from django.http import HttpResponse
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
@@ -222,6 +223,18 @@ def test_codes_are_not_guessed(leases: Leases, client: Client) -> None:
 
     assert "Too many attempts." in page
     assert not is_in(other)
+
+
+def test_the_code_that_showed_an_app_to_be_set_up_logs_nobody_in(leases: Leases, client: Client) -> None:
+    log_in(client, "anna", "anna")
+    secret = set_up_totp(client, "anna")
+
+    log_in(other := Client(), "anna", "anna")
+    other.post(reverse("mfa_authenticate"), {"code": code_now(secret, later=-1)})
+
+    assert not is_in(other)
+    other.post(reverse("mfa_authenticate"), {"code": code_now(secret)})
+    assert is_in(other)
 
 
 def test_a_recovery_code_works_once(leases: Leases, client: Client) -> None:
@@ -524,3 +537,22 @@ def test_who_forgot_a_password_learns_nothing_of_whose_addresses_have_accounts(l
     known, unknown = (re.sub(r'"\w{64}"', "", page.content.decode()) for page in said)
     assert known.replace(asked[0], "") == unknown.replace(asked[1], "")
     assert [sent.to for sent in mail.outbox] == [[asked[0]]]
+
+
+def test_who_forgot_a_password_is_answered_before_the_mail_goes_out(leases: Leases, settings: Settings) -> None:
+    """By waiting for the mail server, or by its failing, an address would be known to have an account."""
+    site = BaseHandler()
+    site.load_middleware()
+    request = RequestFactory().post(reverse("account_reset_password"), {"email": "anna@example.org"})
+    request._dont_enforce_csrf_checks = True
+
+    answer = site.get_response(request)
+    before = list(mail.outbox)
+    answer.close()
+
+    assert answer["Location"] == reverse("account_reset_password_done")
+    assert before == []
+    assert [sent.to for sent in mail.outbox] == [["anna@example.org"]]
+    settings.EMAIL_BACKEND = "nowhere.EmailBackend"
+    failed = Client().post(reverse("account_reset_password"), {"email": "anna@example.org"})
+    assert failed["Location"] == answer["Location"]

@@ -17,11 +17,12 @@ from annotation.models import Label
 from judges import actions, estimating, queries, spending, trying
 from judges.methods import Method
 from judges.methods.needs import fields_of
-from judges.models import Judge, Run, Trial
+from judges.models import Extractor, Judge, Run, Trial
 from judges.runs import labelling
 from llm.backends.base import BackendError
 from llm.engine.prompt import CellPrompt, RowPrompt, Tokens
 from llm.models import LanguageModel
+from tests import builders
 from tests.builders import ApiOf, ClientOf, Leases
 from tests.judges import helpers
 from tests.judges.helpers import ScriptedBackend, fresh, states, work
@@ -313,7 +314,29 @@ def test_a_renamed_judge_keeps_its_labels_under_its_new_code(leases: Leases, aut
         actions.start_run(study=leases.study, judge=Judge.objects.get(), by=None)
     helpers.lexical_judge("words")
     with pytest.raises(Refused, match="is taken"):
-        actions.rename(judge, name="words")
+        actions.rename(judge, name="words", study=leases.study)
+
+
+def test_a_tools_pages_name_nothing_of_another_study(leases: Leases, author: Client) -> None:
+    """An extractor and a judge that all studies share: neither a judge of another one, nor its title, is told of."""
+    other, judge = builders.study("private"), helpers.lexical_judge()
+    other.title = "Private matters"
+    other.save()
+    run = actions.start_run(study=leases.study, judge=judge, by=None)
+    elsewhere = {"study": other, "rater": builders.judge(other, judge.name)}
+    Run.objects.filter(pk=run.pk).update(state=Run.State.CANCELLED, ended_at=run.started_at, **elsewhere)
+    builders.rater(other, leases.anna)
+    taken = other.raters.people().get().code
+    extractor = Extractor.objects.create(name="lists", kind=Extractor.Kind.PARSER, parser="nothing")
+    Judge.objects.create(name="confidential", method=judge.method, prompt=judge.prompt, evidence=extractor, study=other)
+    at = f"/studies/{leases.study.slug}/judges/"
+
+    refused = author.post(f"{at}{judge.pk}/rename/", {"name": taken}, follow=True).content.decode()
+    page = author.get(f"{at}extractors/{extractor.pk}/").content.decode()
+
+    assert "A rater of another study has the code" in refused
+    assert "Private matters" not in refused
+    assert "confidential" not in page
 
 
 def test_an_archived_judge_is_offered_nowhere_and_can_be_taken_back(leases: Leases, author: Client) -> None:
