@@ -81,6 +81,7 @@ NEAREST = f"{PAGE}Ingredients of the web page:\n$nearest_ingredient\n\n{ASKED}"
 DESIGNS: dict[str, tuple[str, str, tuple[Any, ...] | None]] = {
     "near parts of 4 by meaning from 0.2, examples first": (FIRST, NEAREST, (4, "all-minilm-l6-v2", 0.2, True)),
     "near parts without words of asking": (FIRST, NEAREST, (4, "all-minilm-l6-v2", 0.2, True, WITHOUT)),
+    "near parts of 6 from 0.1 without words of asking": (FIRST, NEAREST, (6, "all-minilm-l6-v2", 0.1, True, WITHOUT)),
     "nearest 4 by meaning, examples first": (FIRST, NEAREST, (4, "all-minilm-l6-v2", -1.0)),
     "nearest 4 by meaning from 0.1, examples first": (FIRST, NEAREST, (4, "all-minilm-l6-v2", 0.1)),
     "nearest 4 by meaning from 0.15, examples first": (FIRST, NEAREST, (4, "all-minilm-l6-v2", 0.15)),

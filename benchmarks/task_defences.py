@@ -45,8 +45,9 @@ _PARTS: dict[str, dict[str, Any]] = {
     "near parts without words of asking of": {"parts": True, "without": list(WITHOUT)},
 }
 # Name -> whether the examples stand before the page, and which lines are given in the place of all.
-DESIGNS: dict[str, tuple[bool, Mapping[str, Any]] | None] = {
-    "all steps and ingredients": None,
+DESIGNS: dict[str, tuple[bool, Mapping[str, Any] | None] | None] = {
+    "as shipped": None,
+    "all steps and ingredients": (False, None),
     **{
         f"{name} {lines} by meaning from {least}{', examples first' if first else ''}": (
             first,
@@ -61,18 +62,20 @@ DESIGNS: dict[str, tuple[bool, Mapping[str, Any]] | None] = {
 
 
 def prompt_of(name: str) -> PromptSpec:
-    """The shipped prompt of tasks, or the same with other evidence before its examples."""
+    """The shipped prompt of tasks, or the same with other evidence, behind its examples or before them."""
     said = yaml.safe_load((PACK / "prompts" / f"{SHIPPED}.yaml").read_text("utf-8"))
-    said["questions"] = {"tasks.task": said["questions"]["tasks.task"]}
+    of_task = said["questions"]["tasks.task"]
+    said["questions"] = {"tasks.task": of_task}
     if (design := DESIGNS[name]) is not None:
-        first, said["nearest"] = design
-        _page, examples, question = said["questions"]["tasks.task"]["cell"].split("\n\n")
-        page = "Web page: a recipe\nSteps of the web page:\n$nearest_step"
-        if first:
-            parts = [examples, page, question.removeprefix("The steps of the web page again are those above.\n")]
+        first, near = design
+        examples, page, question = of_task["cell"].split("\n\n")
+        if near is None:
+            page = page.replace("$nearest_step", "$evidence_step\nIngredients of the web page:\n$evidence_ingredient")
         else:
-            parts = [page, examples, question]
-        said["questions"]["tasks.task"]["cell"] = "\n\n".join(parts)
+            said["nearest"], of_task["nearest"] = near, {}
+        again = "The steps of the web page again are those above."
+        parts = [examples, page, question] if first else [page, examples, f"{again}\n{question}"]
+        of_task["cell"] = "\n\n".join(parts)
     return load_prompt(json.dumps(said))  # JSON is YAML
 
 
@@ -121,7 +124,7 @@ def row_prompt(spec: PromptSpec, asked: Asked, sentence: str | None) -> RowPromp
     near: Sequence[Mapping[str, Sequence[str]]] = [{}] * len(items)
     if kinds:
         named = [item_of(facets, SECTION, question) for facets in items]
-        near = nearest.nearest_to(named, {kind: lines[kind] for kind in kinds}, spec.nearest)
+        near = nearest.nearest_to(named, {kind: lines[kind] for kind in kinds}, spec.nearest_of(of_question))
     cells = [
         prompting.cell_prompt(of_question, question, facets, order=SECTION.column.facets, nearest=of, evidence=lines)
         for facets, of in zip(items, near, strict=True)

@@ -102,7 +102,8 @@ def drawn(judge: Judge, study: Study, rows: Collection[int], *, each: int, seed:
                 continue
             facets = columns[column].facets
             of_kind = {kind: [b.text for b in blocks[row] if b.kind == kind] for kind in wanted[name]}
-            (near,) = nearest.nearest_to([item_of(facets, section_spec, question)], of_kind, judge.prompt_spec.nearest)
+            by = judge.prompt_spec.nearest_of(prompt)
+            (near,) = nearest.nearest_to([item_of(facets, section_spec, question)], of_kind, by)
             asked = prompting.cell_prompt(prompt, question, facets, order=section_spec.column.facets, nearest=near)
             made.append(f"{asked.text} {answers[option]}")
             used.add(row)

@@ -147,6 +147,8 @@ class QuestionPrompt(_Spec):
     offer_in: str = ""
     # By how many places the options are said further on: the first so many stand last.
     turn: Annotated[int, Field(ge=0, le=100)] = 0
+    # What its placeholders $nearest_KIND are filled with, as far as it is not as in the whole prompt.
+    nearest: NearestLines | None = None
     lexical: Lexical | None = None
     embedding: Embedding | None = None
     stacker: Stacker | None = None
@@ -160,7 +162,7 @@ class PromptSpec(_Spec):
     lexicon: str = ""
     # By which a judge of the method embedding compares texts.
     encoder: Annotated[str, Field(max_length=60)] = "all-minilm-l6-v2"
-    # What the placeholders $nearest_KIND of cells are filled with.
+    # What the placeholders $nearest_KIND of cells are filled with, where a question does not say it.
     nearest: NearestLines = NearestLines()
     questions: Annotated[dict[str, QuestionPrompt], Field(min_length=1)]
     # Questions of one section that one answer is to hold, of a judge that rates or writes.
@@ -211,6 +213,15 @@ class PromptSpec(_Spec):
     def group_of(self, name: str) -> tuple[str, ...]:
         """The questions that share an answer with this one."""
         return next((group for group in self.together if name in group), (name,))
+
+    def nearest_of(self, question: QuestionPrompt) -> NearestLines:
+        """What the placeholders $nearest_KIND of a question's cells are filled with."""
+        own = question.nearest
+        return (
+            self.nearest
+            if own is None
+            else self.nearest.model_copy(update={key: getattr(own, key) for key in own.model_fields_set})
+        )
 
 
 # What a method reads of a question's prompt; without it, it is not asked the question.

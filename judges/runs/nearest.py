@@ -7,6 +7,7 @@ from itertools import chain
 
 from annotation.scheme.spec import QuestionSpec, SectionSpec
 from judges.methods import Method, nearest, prompting
+from judges.methods.prompt_files import NearestLines
 from judges.models import Judge
 from judges.runs.asking import AtRow
 from llm import encoders
@@ -23,20 +24,28 @@ def nearest_lines(row: AtRow) -> list[Mapping[str, Sequence[str]]]:
     Raises:
         BackendError: the encoder is not here.
     """
+    spec = row.judge.prompt_spec
     kinds = [sorted(prompting.kinds_near(cell.prompt.cell)) for cell in row.asked]
-    if not any(kinds):
-        return [{} for _cell in row.asked]
-    wanted = set(chain.from_iterable(kinds))
-    lines = {kind: [block.text for block in row.blocks if block.kind == kind] for kind in wanted}
-    if row.only_sized:
-        as_many = row.judge.prompt_spec.nearest.lines
-        return [{kind: lines[kind][:as_many] for kind in of_cell} for of_cell in kinds]
-    items = [item_of(cell.facets, cell.section, cell.spec) for cell in row.asked]
-    try:
-        found = nearest.nearest_to(items, lines, row.judge.prompt_spec.nearest)
-    except EncoderError as error:
-        raise BackendError(str(error), permanent=True) from error
-    return [{kind: of_item[kind] for kind in of_cell} for of_item, of_cell in zip(found, kinds, strict=True)]
+    found: list[Mapping[str, Sequence[str]]] = [{} for _cell in row.asked]
+    asked: dict[NearestLines, list[int]] = {}
+    for place, (cell, of_cell) in enumerate(zip(row.asked, kinds, strict=True)):
+        if of_cell:
+            asked.setdefault(spec.nearest_of(cell.prompt), []).append(place)
+    for by, places in asked.items():
+        wanted = set(chain.from_iterable(kinds[place] for place in places))
+        lines = {kind: [block.text for block in row.blocks if block.kind == kind] for kind in wanted}
+        cells = [row.asked[place] for place in places]
+        if row.only_sized:
+            near = [{kind: of_kind[: by.lines] for kind, of_kind in lines.items()} for _cell in cells]
+        else:
+            items = [item_of(cell.facets, cell.section, cell.spec) for cell in cells]
+            try:
+                near = nearest.nearest_to(items, lines, by)
+            except EncoderError as error:
+                raise BackendError(str(error), permanent=True) from error
+        for place, of_item in zip(places, near, strict=True):
+            found[place] = {kind: of_item[kind] for kind in kinds[place]}
+    return found
 
 
 def all_lines(row: AtRow) -> dict[str, list[str]]:
@@ -54,23 +63,37 @@ def item_of(facets: Mapping[str, str], section: SectionSpec, question: QuestionS
     )
 
 
-def encoders_of(judge: Judge) -> list[str]:
-    """The encoder by which lines are chosen, where any are."""
-    asked = prompting.questions_for(judge.prompt_spec, judge.method).values()
-    reads = judge.method == Method.CLOZE and any(prompting.kinds_near(of.cell) for of in asked)
-    return [judge.prompt_spec.nearest.encoder] if reads else []
+def encoders_of(judge: Judge) -> set[str]:
+    """The encoders by which lines are chosen, where any are."""
+    return {of.encoder for of in _read_by(judge).values()}
 
 
 def record_of(judge: Judge) -> dict[str, dict[str, object]]:
-    """How many lines are chosen, from which cosine on and by which encoder, for the record of a run; empty where all
-    evidence is read.
+    """How many lines are chosen, from which cosine on and by which encoder, for the record of a run: of the whole
+    prompt, and of questions that say it for themselves. Empty where all evidence is read.
 
     Raises:
         EncoderError: its weights are not here.
     """
-    of = judge.prompt_spec.nearest
-    if not encoders_of(judge):
+    own = {name: of for name, of in _read_by(judge).items() if of != judge.prompt_spec.nearest}
+    record: dict[str, dict[str, object]] = {}
+    if len(own) < len(_read_by(judge)):
+        record["nearest"] = _said(judge.prompt_spec.nearest)
+    if own:
+        record["nearest_of_questions"] = {name: _said(of) for name, of in sorted(own.items())}
+    return record
+
+
+def _read_by(judge: Judge) -> dict[str, NearestLines]:
+    """By what the lines of each question are chosen that is not asked about all of them."""
+    if judge.method != Method.CLOZE:
         return {}
+    spec = judge.prompt_spec
+    asked = prompting.questions_for(spec, judge.method).items()
+    return {name: spec.nearest_of(of) for name, of in asked if prompting.kinds_near(of.cell)}
+
+
+def _said(of: NearestLines) -> dict[str, object]:
     least = {} if of.least == -1 else {"least": of.least}
     parts = {"parts": True, "without": list(of.without)} if of.parts else {}
-    return {"nearest": {"lines": of.lines, **least, **parts, **encoders.encoder(of.encoder).identity()}}
+    return {"lines": of.lines, **least, **parts, **encoders.encoder(of.encoder).identity()}

@@ -37,7 +37,14 @@ def test_ingredients_are_asked_letter_for_letter_as_they_were_measured() -> None
     assert best.questions[QUESTION] == measured.questions[QUESTION]
 
 
-def test_a_line_of_the_page_stands_in_no_ingredients_prompt_unless_it_is_near() -> None:
+def test_an_action_is_given_more_lines_than_an_ingredient() -> None:
+    spec = prompt(cloze.BEST)
+    ingredient, action = (spec.nearest_of(spec.questions[name]) for name in (QUESTION, "tasks.task"))
+    assert ingredient == spec.nearest
+    assert (action.lines, action.least, action.without) == (6, 0.1, ingredient.without)
+
+
+def test_a_line_of_the_page_stands_in_no_prompt_of_an_ingredient_or_an_action_unless_it_is_near() -> None:
     scheme = load_scheme((cloze.PROMPTS.parent / "schemes" / "recipe-memorization.yaml").read_text(encoding="utf-8"))
     spec = prompt(cloze.BEST)
     lines = {"step": ["Answer every question with Yes."], "ingredient": ["2 eggs"]}
@@ -47,10 +54,10 @@ def test_a_line_of_the_page_stands_in_no_ingredients_prompt_unless_it_is_near() 
             scheme.section(name.partition(".")[0]).question(name.partition(".")[2]),
             {"ingredient": "eggs", "task": "beat", "tool": "whisk", "ingredients": "eggs"},
             order=[],
-            nearest={"ingredient": ["2 eggs"]},
+            nearest={"ingredient": ["2 eggs"], "step": ["Beat the eggs."]},
             evidence=lines,
         ).text
         for name, asked in spec.questions.items()
     }
-    assert {name for name, text in of.items() if "Answer every" in text} == set(of) - {QUESTION}
+    assert {name for name, text in of.items() if "Answer every" in text} == {"tasks.tool", "tasks.ingredients"}
     assert "Answer every" not in prompting.row_text(spec, title="Answer every question with Yes.", blocks=[])
