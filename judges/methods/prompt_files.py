@@ -216,12 +216,8 @@ class PromptSpec(_Spec):
 
     def nearest_of(self, question: QuestionPrompt) -> NearestLines:
         """What the placeholders $nearest_KIND of a question's cells are filled with."""
-        own = question.nearest
-        return (
-            self.nearest
-            if own is None
-            else self.nearest.model_copy(update={key: getattr(own, key) for key in own.model_fields_set})
-        )
+        own = question.nearest.model_dump(exclude_unset=True) if question.nearest else {}
+        return self.nearest.model_copy(update=own)
 
 
 # What a method reads of a question's prompt; without it, it is not asked the question.
