@@ -26,13 +26,21 @@ document.addEventListener("click", (event) => {
   text.setRangeText(button?.dataset.insert ?? "", text.selectionStart, text.selectionEnd, "end");
   text.focus();
 });
-// What is wider than its place can be scrolled by keys, in every browser; what fits is no stop for Tab.
-const scrollers = new ResizeObserver((entries) => {
-  for (const box of new Set(entries.map(({ target }) => target.closest(".scroll"))))
-    if (box && box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0");
-    else box?.removeAttribute("tabindex");
-});
+// What is wider than its place can be scrolled by keys, in every browser; what fits is no stop for Tab. All are measured before
+// one is changed, so that the page is laid out once.
+/** @param {Iterable<Element>} boxes */
+const markScrollers = (boxes) => {
+  const measured = [...boxes].map((box) => /** @type {const} */ ([box, box.scrollWidth > box.clientWidth]));
+  for (const [box, isWider] of measured)
+    if (isWider) box.setAttribute("tabindex", "0");
+    else box.removeAttribute("tabindex");
+};
+const scrollers = new ResizeObserver((entries) =>
+  markScrollers(new Set(entries.flatMap(({ target }) => target.closest(".scroll") ?? []))),
+);
+// At once, and not at the next frame alone, which a busy machine draws late.
 const watchScrollers = () => {
+  markScrollers(document.querySelectorAll(".scroll"));
   for (const element of document.querySelectorAll(".scroll, .scroll > *")) scrollers.observe(element);
 };
 watchScrollers();
