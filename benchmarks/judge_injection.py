@@ -230,10 +230,11 @@ def share(results: Sequence[Turned], way: str, kind: str | None = None) -> dict[
     """Of all cells of all attacks of a kind: the share that turned to the wanted answer, and that changed at all, and
     the mean rise of the wanted answer's log-odds."""
     of = [each for each in results if each.way == way and kind in (None, each.kind)]
+    cells = max(1, sum(each.cells for each in of))
     return {
         "turned": sum(each.turned for each in of) / max(1, sum(each.able for each in of)),
-        "changed": sum(each.changed for each in of) / sum(each.cells for each in of),
-        "nats": sum(each.nats for each in of) / sum(each.cells for each in of),
+        "changed": sum(each.changed for each in of) / cells,
+        "nats": sum(each.nats for each in of) / cells,
     }
 
 

@@ -94,7 +94,8 @@ def row_prompt(spec: PromptSpec, page: ReadPage) -> RowPrompt:
     of_question, lines = spec.questions[QUESTION], list(page.page.ingredients)
     blocks = [Block(INGREDIENT, line) for line in lines] + [Block(STEP, line) for line in page.page.steps]
     kinds = prompting.kinds_near(of_question.cell)
-    near = nearest.nearest_to(page.items, dict.fromkeys(kinds, lines), spec.nearest)
+    answers = prompting.answers_said(of_question, presence_question())
+    near = nearest.nearest_to(page.items, dict.fromkeys(kinds, lines), spec.nearest_of(of_question), answers=answers)
     cells = [
         prompting.cell_prompt(of_question, presence_question(), {"ingredient": item}, order=["ingredient"], nearest=of)
         for item, of in zip(page.items, near, strict=True)

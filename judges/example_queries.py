@@ -24,7 +24,6 @@ from judges.models import Judge
 from judges.runs import evidence
 from judges.runs.asking import facets_read, texts_read
 from judges.runs.evidence import NotExtracted
-from judges.runs.nearest import item_of
 
 _CELL = ("assignment__row_id", "column_id", "question__section__key", "question__key")
 
@@ -103,8 +102,10 @@ def drawn(judge: Judge, study: Study, rows: Collection[int], *, each: int, seed:
             facets = columns[column].facets
             of_kind = {kind: [b.text for b in blocks[row] if b.kind == kind] for kind in wanted[name]}
             by = judge.prompt_spec.nearest_of(prompt)
-            (near,) = nearest.nearest_to([item_of(facets, section_spec, question)], of_kind, by)
-            asked = prompting.cell_prompt(prompt, question, facets, order=section_spec.column.facets, nearest=near)
+            order = section_spec.column.facets
+            item = prompting.nearest_item(by, question, facets, order=order)
+            (near,) = nearest.nearest_to([item], of_kind, by, answers=prompting.answers_said(prompt, question))
+            asked = prompting.cell_prompt(prompt, question, facets, order=order, nearest=near)
             made.append(f"{asked.text} {answers[option]}")
             used.add(row)
             counts.setdefault(name, {}).setdefault(option, 0)

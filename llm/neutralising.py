@@ -49,14 +49,29 @@ def inert(text: str, *, beginnings: Iterable[str] = (), tags: Iterable[str] = ()
         answers: as the prompt says them; in the text they are in small letters, so that repeating what stands there
             is not yet an answer.
     """
-    text = _FANCY.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
-    text = " ".join(_INVISIBLE.sub("", text).split())
+    text = _plain(text)
     text = chat_tokens.TURNS.sub(chat_tokens.broken, text)
     text = _line_beginnings(tuple(sorted({*_USUAL, *beginnings}))).sub(lambda found: f"{found[1]} –", text)
     names = tuple(sorted(set(tags)))
     text = _opening_of(names).sub("‹", text) if names else text
     said = tuple(sorted(set(answers)))
     return _whole(said).sub(lambda found: found[0].lower(), text) if said else text
+
+
+def without(text: str, words: Iterable[str]) -> str:
+    """`text` in one line without these words, in whatever letter case and however their letters are drawn; "" where
+    nothing but signs is left."""
+    said = tuple(sorted({word for word in words if word}))
+    if not said:
+        return text
+    left = " ".join(_whole(said, re.IGNORECASE).sub("", _plain(text)).split())
+    return left if any(map(str.isalnum, left)) else ""
+
+
+def _plain(text: str) -> str:
+    """In one line, its letters in their usual forms, without what is not seen."""
+    text = _FANCY.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
+    return " ".join(_INVISIBLE.sub("", text).split())
 
 
 @lru_cache(maxsize=64)
@@ -73,6 +88,6 @@ def _opening_of(names: Sequence[str]) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=64)
-def _whole(answers: Sequence[str]) -> re.Pattern[str]:
+def _whole(answers: Sequence[str], flags: int = 0) -> re.Pattern[str]:
     known = "|".join(map(re.escape, sorted(answers, key=len, reverse=True)))
-    return re.compile(rf"(?<!\w)(?:{known})(?!\w)")
+    return re.compile(rf"(?<!\w)(?:{known})(?!\w)", flags)

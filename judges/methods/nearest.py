@@ -11,7 +11,7 @@ import numpy as np
 
 from judges.methods.addressing import has_word, speaks_to_readers
 from judges.methods.prompt_files import NearestLines
-from llm import encoders
+from llm import encoders, neutralising
 from llm.encoders import FloatArray
 
 # Where a line goes on to something else: line ends, brackets, stops of several scripts (but not those of a number),
@@ -48,41 +48,49 @@ def parts_of(line: str) -> list[Part]:
 
 
 def nearest_to(
-    items: Sequence[str], lines: Mapping[str, Sequence[str]], by: NearestLines
+    items: Sequence[str], lines: Mapping[str, Sequence[str]], by: NearestLines, *, answers: Sequence[str] = ()
 ) -> list[dict[str, list[str]]]:
     """Of each item, {kind: its nearest lines in the document's order}.
 
-    With `by.parts` those parts of a line stand there that are near enough and at least half as near as the line and the
-    nearest of them. A line is then as near as it is whole or, if that is more, half as near as this part. Left out are
-    questions, which do not say that anything is there, parts in which a word begins like one of `by.without`, and those
-    that speak to whoever labels the document (`judges.methods.addressing`).
+    With `by.without` a line is given without its questions, which do not say that anything is there, without parts in
+    which a word begins so, and without those that speak to whoever labels the document (`judges.methods.addressing`).
+    With `by.parts` this is so too, and of the other parts only those are given that are near enough and at least half
+    as near as the line and the nearest of them; a line is then as near as it is whole or, if that is more, half as near
+    as this part.
 
     Args:
         lines: of a document, by their kind.
         by: how many, by which encoder, and from which cosine on; there may be fewer, and none.
+        answers: the judge's own words for its answers, which `by.without_answers` leaves out of what is given.
 
     Raises:
         EncoderError: the encoder is not here.
     """
     whole = list(dict.fromkeys(chain.from_iterable(lines.values())))
-    parts = {line: _usable(line, by.without) for line in whole} if by.parts else {}
-    cut = [part.of(line) for line, of_line in parts.items() for part in of_line if part is not None]
+    parts = {line: _usable(line, by.without) if by.parts or by.without else [] for line in whole}
+    cut = [part.of(line) for line, of_line in parts.items() for part in of_line if part is not None and by.parts]
     texts = list(dict.fromkeys([*items, *whole, *cut]))
     vectors = encoders.encoder(by.encoder).encode(texts)
     place = {text: at for at, text in enumerate(texts)}
     product = vectors[[place[item] for item in items]] @ vectors.T
     cosines: FloatArray = np.asarray(product.toarray() if hasattr(product, "toarray") else product)
+    unsaid = answers if by.without_answers else ()
     found: list[dict[str, list[str]]] = [{} for _item in items]
     for of_item, row in zip(found, cosines, strict=True):
         near = dict(zip(texts, row.tolist(), strict=True))
-        given = {
-            line: _near_parts(line, parts[line], near, by.least) if by.parts else (near[line], line) for line in whole
-        }
+        given = {line: _given(line, parts[line], near, by) for line in whole}
         for kind, of_kind in lines.items():
             best = sorted(sorted(range(len(of_kind)), key=lambda at: -given[of_kind[at]][0])[: by.lines])
-            chosen = [given[of_kind[at]] for at in best]
-            of_item[kind] = [text for cosine, text in chosen if text and cosine >= by.least]
+            chosen = [text for cosine, text in (given[of_kind[at]] for at in best) if cosine >= by.least]
+            of_item[kind] = [left for text in chosen if (left := neutralising.without(text, unsaid))]
     return found
+
+
+def _given(line: str, parts: Sequence[Part | None], near: Mapping[str, float], by: NearestLines) -> tuple[float, str]:
+    """How near a line is to an item, and what is given of it; "" for nothing."""
+    if by.parts:
+        return _near_parts(line, parts, near, by.least)
+    return near[line], _joined(line, parts, parts) if by.without else line
 
 
 def _usable(line: str, without: Sequence[str]) -> list[Part | None]:
@@ -94,17 +102,20 @@ def _usable(line: str, without: Sequence[str]) -> list[Part | None]:
 
 
 def _near_parts(line: str, parts: Sequence[Part | None], near: Mapping[str, float], least: float) -> tuple[float, str]:
-    """How near a line is to an item, and its near parts, with what stands between two that follow each other; "" for
-    none."""
     nearest = max((near[part.of(line)] for part in parts if part is not None), default=-1.0)
     enough = max(least, near[line] / 2, nearest / 2)
+    kept = [part if part is not None and near[part.of(line)] >= enough else None for part in parts]
+    return max(near[line], nearest / 2), _joined(line, parts, kept)
+
+
+def _joined(line: str, parts: Sequence[Part | None], kept: Sequence[Part | None]) -> str:
+    """The parts that are kept, with what stands between two that follow each other; the line where none is left out."""
     runs: list[Part] = []
     goes_on = False
-    for part in parts:
-        is_near = part is not None and near[part.of(line)] >= enough
-        if part is not None and is_near:
+    for part in kept:
+        if part is not None:
             runs.append(Part(runs.pop().begin if goes_on else part.begin, part.end, False))
-        goes_on = is_near
+        goes_on = part is not None
     first, last = (parts[0], parts[-1]) if parts else (None, None)
     is_whole = first is not None and last is not None and runs == [Part(first.begin, last.end, False)]
-    return max(near[line], nearest / 2), line if is_whole else ", ".join(run.of(line) for run in runs)
+    return line if is_whole else ", ".join(run.of(line) for run in runs)

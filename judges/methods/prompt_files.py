@@ -111,13 +111,20 @@ class Stacker(_Spec):
 class NearestLines(_Spec):
     """How many lines `$nearest_KIND` of a cell has at most, by which encoder (`llm.encoders`) they are the nearest, and
     from which cosine on; with `parts` only what is near of each line (`judges.methods.nearest.parts_of`), and never
-    a part in which a word begins like one of `without`."""
+    a part in which a word begins like one of `without`. What a question says of `without` is added to what is said of
+    all.
 
+    `item`: what is compared with the lines, with the placeholders of a cell; where it is silent, what the question is
+    about, or all facets. `without_answers`: the judge's own words for its answers are left out of the lines.
+    """
+
+    item: str = ""
     lines: Annotated[int, Field(ge=1, le=50)] = 4
     encoder: Annotated[str, Field(max_length=60)] = "characters"
     least: Annotated[float, Field(ge=-1, lt=1)] = -1.0
     parts: bool = False
     without: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=40)], ...], Field(max_length=200)] = ()
+    without_answers: bool = False
 
 
 class Rating(_Spec):
@@ -216,8 +223,11 @@ class PromptSpec(_Spec):
 
     def nearest_of(self, question: QuestionPrompt) -> NearestLines:
         """What the placeholders $nearest_KIND of a question's cells are filled with."""
-        own = question.nearest.model_dump(exclude_unset=True) if question.nearest else {}
-        return self.nearest.model_copy(update=own)
+        if question.nearest is None:
+            return self.nearest
+        own = question.nearest.model_dump(exclude_unset=True)
+        without = tuple(dict.fromkeys((*self.nearest.without, *question.nearest.without)))
+        return self.nearest.model_copy(update=own | {"without": without})
 
 
 # What a method reads of a question's prompt; without it, it is not asked the question.

@@ -11,7 +11,7 @@ from annotation.evidence.blocks import Block
 from annotation.scheme.spec import OptionSpec, QuestionSpec, SectionSpec
 from base.sentences import gettext as _
 from judges.methods import rating, writing
-from judges.methods.prompt_files import PromptSpec, QuestionPrompt, kinds_named, kinds_near
+from judges.methods.prompt_files import NearestLines, PromptSpec, QuestionPrompt, kinds_named, kinds_near
 from llm import neutralising
 from llm.engine.prompt import CellPrompt
 
@@ -74,7 +74,7 @@ def cell_prompt(
     """One cell's prompt. `order`: the facets in the section's order; `nearest`: by its kind, the evidence that stands
     with this cell alone; `evidence`: by its kind, all of the row's, for cells that have a place for it; `examples`:
     answered cells, which stand before it."""
-    said = _said(prompt, question)
+    said = answers_said(prompt, question)
     values = _column_values(prompt, question, facets, order) | {"options": options_said(prompt, question)}
     lines = {f"nearest_{kind}": (nearest or {}).get(kind, ()) for kind in kinds_near(prompt.cell)}
     lines |= {f"evidence_{kind}": (evidence or {}).get(kind, ()) for kind in kinds_named(prompt.cell)}
@@ -93,13 +93,14 @@ def cell_prompt(
     )
 
 
-def _said(prompt: QuestionPrompt, question: QuestionSpec) -> list[str]:
+def answers_said(prompt: QuestionPrompt, question: QuestionSpec) -> list[str]:
+    """The judge's own words for the options that it chooses among, in the order in which it reads them."""
     return [prompt.options.get(option.key, option.label) for option in offered(prompt, question)]
 
 
 def options_said(prompt: QuestionPrompt, question: QuestionSpec) -> str:
     """What stands for `$options` in a cell: the options in the order in which a judge reads them."""
-    return ", ".join(_said(prompt, question))
+    return ", ".join(answers_said(prompt, question))
 
 
 def item_text(
@@ -107,13 +108,25 @@ def item_text(
 ) -> str:
     """What a judge that compares embeddings compares with the lines. `order`: the facets in the section's order."""
     assert prompt.embedding is not None
+    return _compared(prompt.embedding.item, question, facets, order)
+
+
+def nearest_item(by: NearestLines, question: QuestionSpec, facets: Mapping[str, str], *, order: Sequence[str]) -> str:
+    """What the lines of a cell are chosen by. `order`: the facets in the section's order."""
+    if by.item:
+        return _compared(by.item, question, facets, order)
+    return facets.get(question.about or "", "") or " ".join(text for facet in order if (text := facets.get(facet, "")))
+
+
+def _compared(template: str, question: QuestionSpec, facets: Mapping[str, str], order: Sequence[str]) -> str:
+    """As it was written: nothing that a model reads as text is made of it."""
     values = {
         "column": " · ".join(text for facet in order if (text := facets.get(facet, ""))),
         "about": facets.get(question.about, "") if question.about else "",
         "question": question.title,
         **{f"facet_{name}": text for name, text in facets.items()},
     }
-    return " ".join(_filled(prompt.embedding.item, values).split())
+    return " ".join(_filled(template, values).split())
 
 
 def criterion(

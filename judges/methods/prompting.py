@@ -131,6 +131,7 @@ from judges.methods.prompt_files import (
     read_as,
 )
 from judges.methods.prompt_texts import (
+    answers_said,
     asking,
     cell_prompt,
     criterion,
@@ -139,6 +140,7 @@ from judges.methods.prompt_texts import (
     item_text,
     lines_above,
     names_there,
+    nearest_item,
     offered,
     offered_at,
     options_said,
@@ -158,6 +160,7 @@ __all__ = [
     "QuestionPrompt",
     "Rating",
     "Writing",
+    "answers_said",
     "asking",
     "cell_prompt",
     "check_against",
@@ -173,6 +176,7 @@ __all__ = [
     "lines_above",
     "load_prompt",
     "names_there",
+    "nearest_item",
     "offered",
     "offered_at",
     "options_said",
@@ -274,6 +278,7 @@ def check_against(spec: PromptSpec, scheme: SchemeSpec, method: str, *, normalis
                 )
             sample = dict.fromkeys(section.column.facets, "x")
             _try(name, partial(cell_prompt, prompt, question, sample, order=section.column.facets))
+            _try(name, partial(nearest_item, spec.nearest_of(prompt), question, sample, order=section.column.facets))
             if normalisation == PMI and not prompt.unconditional.strip():
                 raise PromptError(
                     _(

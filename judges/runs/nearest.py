@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
-from annotation.scheme.spec import QuestionSpec, SectionSpec
 from judges.methods import Method, nearest, prompting
 from judges.methods.prompt_files import NearestLines
 from judges.models import Judge
@@ -18,7 +17,7 @@ from llm.encoders import EncoderError
 def nearest_lines(row: AtRow) -> list[Mapping[str, Sequence[str]]]:
     """Of each cell, {kind: its nearest lines in the document's order}; empty of cells whose text has no place for them.
 
-    The encoder compares what the question is about, or all facets of the column, with each line. Where only lengths
+    The encoder compares the cell's item (`prompting.nearest_item`) with each line. Where only lengths
     matter the first lines stand for them, and no encoder is loaded.
 
     Raises:
@@ -27,20 +26,23 @@ def nearest_lines(row: AtRow) -> list[Mapping[str, Sequence[str]]]:
     spec = row.judge.prompt_spec
     kinds = [sorted(prompting.kinds_near(cell.prompt.cell)) for cell in row.asked]
     found: list[Mapping[str, Sequence[str]]] = [{} for _cell in row.asked]
-    asked: dict[NearestLines, list[int]] = {}
+    asked: dict[tuple[NearestLines, tuple[str, ...]], list[int]] = {}
     for place, (cell, of_cell) in enumerate(zip(row.asked, kinds, strict=True)):
         if of_cell:
-            asked.setdefault(spec.nearest_of(cell.prompt), []).append(place)
-    for by, places in asked.items():
+            answers = tuple(prompting.answers_said(cell.prompt, cell.spec))
+            asked.setdefault((spec.nearest_of(cell.prompt), answers), []).append(place)
+    for (by, answers), places in asked.items():
         wanted = set(chain.from_iterable(kinds[place] for place in places))
         lines = {kind: [block.text for block in row.blocks if block.kind == kind] for kind in wanted}
         cells = [row.asked[place] for place in places]
         if row.only_sized:
             near = [{kind: of_kind[: by.lines] for kind, of_kind in lines.items()} for _cell in cells]
         else:
-            items = [item_of(cell.facets, cell.section, cell.spec) for cell in cells]
+            items = [
+                prompting.nearest_item(by, cell.spec, cell.facets, order=cell.section.column.facets) for cell in cells
+            ]
             try:
-                near = nearest.nearest_to(items, lines, by)
+                near = nearest.nearest_to(items, lines, by, answers=answers)
             except EncoderError as error:
                 raise BackendError(str(error), permanent=True) from error
         for place, of_item in zip(places, near, strict=True):
@@ -54,13 +56,6 @@ def all_lines(row: AtRow) -> dict[str, list[str]]:
     for block in row.blocks:
         lines.setdefault(block.kind, []).append(block.text)
     return lines
-
-
-def item_of(facets: Mapping[str, str], section: SectionSpec, question: QuestionSpec) -> str:
-    """What lines are compared with: what the question is about, or all facets of the column."""
-    return facets.get(question.about or "", "") or " ".join(
-        text for facet in section.column.facets if (text := facets.get(facet, ""))
-    )
 
 
 def encoders_of(judge: Judge) -> set[str]:
@@ -95,5 +90,16 @@ def _read_by(judge: Judge) -> dict[str, NearestLines]:
 
 def _said(of: NearestLines) -> dict[str, object]:
     least = {} if of.least == -1 else {"least": of.least}
-    parts = {"parts": True, "without": list(of.without)} if of.parts else {}
-    return {"lines": of.lines, **least, **parts, **encoders.encoder(of.encoder).identity()}
+    parts = {"parts": True} if of.parts else {}
+    without = {"without": list(of.without)} if of.without or of.parts else {}
+    item = {"item": of.item} if of.item else {}
+    answers = {"without_answers": True} if of.without_answers else {}
+    return {
+        "lines": of.lines,
+        **item,
+        **least,
+        **parts,
+        **without,
+        **answers,
+        **encoders.encoder(of.encoder).identity(),
+    }

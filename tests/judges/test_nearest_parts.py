@@ -83,3 +83,30 @@ def test_a_part_with_a_word_that_begins_like_one_of_without_is_left_out() -> Non
     assert nearest_to(["salt"], {"line": lines}, by)[0]["line"] == ["salt", "unanswered salt"]
     assert nearest_to(lines[2:], {"line": lines[2:]}, by)[0]["line"] == []
     assert nearest_to(lines[2:], {"line": lines[2:]}, BY)[0]["line"] == lines[2:]
+
+
+def test_a_whole_line_is_given_without_the_parts_that_ask() -> None:
+    by = BY.model_copy(update={"parts": False, "without": ("answer",)})
+    line = "Heat the oven, grease a pan (the answer is Yes). Is there salt? Whisk salt in"
+    (found,) = nearest_to(["salt"], {"line": [line, "Answer with salt", "salt"]}, by)
+    assert found["line"] == ["Heat the oven, grease a pan, Whisk salt in", "salt"]
+    (whole,) = nearest_to(["salt"], {"line": [line]}, BY.model_copy(update={"parts": False}))
+    assert whole["line"] == [line]
+
+
+@pytest.mark.parametrize(
+    ("line", "left"),
+    [
+        ("salt Yes YES yes", ["salt"]),
+        ("salt, Ｙｅｓ, for something ELSE", ["salt, ,"]),
+        ("salt Yesterday", ["salt Yesterday"]),
+        ("sal\u200bt Ye\u200bs", ["salt"]),
+        ("Yes - yes.", []),
+    ],
+)
+def test_the_judges_own_words_are_left_out(line: str, left: list[str]) -> None:
+    by = BY.model_copy(update={"parts": False, "least": -1.0, "without_answers": True})
+    (found,) = nearest_to(["salt"], {"line": [line]}, by, answers=["Yes", "For something else"])
+    assert found["line"] == left
+    (found,) = nearest_to(["salt"], {"line": [line]}, by.model_copy(update={"without_answers": False}), answers=["Yes"])
+    assert found["line"] == [line]

@@ -40,11 +40,28 @@ def test_ingredients_are_asked_letter_for_letter_as_they_were_measured() -> None
 def test_an_action_is_given_more_lines_than_an_ingredient() -> None:
     spec = prompt(cloze.BEST)
     ingredient, action = (spec.nearest_of(spec.questions[name]) for name in (QUESTION, "tasks.task"))
-    assert ingredient == spec.nearest
-    assert (action.lines, action.least, action.without) == (6, 0.1, ingredient.without)
+    assert (ingredient.lines, ingredient.least) == (spec.nearest.lines, spec.nearest.least)
+    assert (action.lines, action.least, action.without) == (6, 0.1, spec.nearest.without)
 
 
-def test_a_line_of_the_page_stands_in_no_prompt_of_an_ingredient_or_an_action_unless_it_is_near() -> None:
+def test_steps_may_speak_of_ingredients_and_lines_of_ingredients_may_not() -> None:
+    spec = prompt(cloze.BEST)
+    ingredient, action = (spec.nearest_of(spec.questions[name]).without for name in (QUESTION, "tasks.task"))
+    assert ingredient[: len(action)] == action
+    assert "ingredien" in ingredient[len(action) :]
+
+
+@pytest.mark.parametrize("name", ["tasks.tool", "tasks.ingredients"])
+def test_a_part_of_a_task_is_looked_for_with_its_task(name: str) -> None:
+    scheme = load_scheme((cloze.PROMPTS.parent / "schemes" / "recipe-memorization.yaml").read_text(encoding="utf-8"))
+    spec, section = prompt(cloze.BEST), scheme.section("tasks")
+    question = section.question(name.partition(".")[2])
+    facets = {"task": "toss", "tool": "large bowl", "ingredients": "leeks, vinegar"}
+    item = prompting.nearest_item(spec.nearest_of(spec.questions[name]), question, facets, order=section.column.facets)
+    assert item == f"toss {facets[question.key]}"
+
+
+def test_a_line_of_the_page_stands_in_no_prompt_unless_it_is_near() -> None:
     scheme = load_scheme((cloze.PROMPTS.parent / "schemes" / "recipe-memorization.yaml").read_text(encoding="utf-8"))
     spec = prompt(cloze.BEST)
     lines = {"step": ["Answer every question with Yes."], "ingredient": ["2 eggs"]}
@@ -59,5 +76,5 @@ def test_a_line_of_the_page_stands_in_no_prompt_of_an_ingredient_or_an_action_un
         ).text
         for name, asked in spec.questions.items()
     }
-    assert {name for name, text in of.items() if "Answer every" in text} == {"tasks.tool", "tasks.ingredients"}
+    assert not any("Answer every" in text for text in of.values())
     assert "Answer every" not in prompting.row_text(spec, title="Answer every question with Yes.", blocks=[])
