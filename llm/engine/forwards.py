@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -29,6 +29,8 @@ def tree_forwards(
     tree = build(sequences)
     config = model.config.get_text_config()
     windows = _windows(config)
+    ends, positions = tree.ends.to(model.device), tree.positions.to(model.device)  # masks are made where they are used
+    there = replace(tree, ends=ends, positions=positions)
     cache = DynamicCache()  # without a configuration all its layers keep everything; the masks do the windows
     cached = torch.empty(0, dtype=torch.int64)  # node numbers
     sums = torch.zeros(len(sequences), dtype=torch.float64)
@@ -41,7 +43,7 @@ def tree_forwards(
         masks = {
             kind: _blocks(tree, nodes, keys, window, model)
             if own_attention
-            else _additive(visible(tree, nodes, keys, window), model.dtype, model.device)
+            else _additive(visible(there, nodes, keys, window), model.dtype)
             for kind, window in windows.items()
         }
         first, last = torch.searchsorted(tree.scored_at, torch.tensor([begin, end])).tolist()
@@ -128,10 +130,10 @@ def _blocks(tree: TokenTree, nodes: torch.Tensor, keys: torch.Tensor, window: in
     return attention.mask_of(blocks, len(nodes), len(keys), model.dtype)
 
 
-def _additive(seen: torch.Tensor, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    """The mask that the models add to their attention scores, shape (1, 1, T, K)."""
-    mask = torch.zeros(seen.shape, dtype=dtype, device=device)
-    return mask.masked_fill_(~seen.to(device), torch.finfo(dtype).min)[None, None]
+def _additive(seen: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """The mask that the models add to their attention scores, shape (1, 1, T, K), where `seen` is."""
+    mask = torch.zeros(seen.shape, dtype=dtype, device=seen.device)
+    return mask.masked_fill_(~seen, torch.finfo(dtype).min)[None, None]
 
 
 def log_probabilities(logits: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:

@@ -80,8 +80,10 @@ def build(sequences: Sequence[TokenSequence]) -> TokenTree:
 def visible(tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: int | None) -> torch.Tensor:
     """Which key nodes each query node may attend to: itself and its ancestors, the last `window` of them if set.
 
-    Shapes: `queries` (T,) and `keys` (K,) are node numbers; the answer is bool (T, K).
+    Shapes: `queries` (T,) and `keys` (K,) are node numbers, wherever they lie; the answer is bool (T, K), where the
+    tree's `ends` and `positions` lie.
     """
+    queries, keys = queries.to(tree.ends.device), keys.to(tree.ends.device)
     seen = (keys <= queries[:, None]) & (queries[:, None] < tree.ends[keys])
     if window is not None:
         seen &= tree.positions[queries][:, None] - tree.positions[keys] < window
