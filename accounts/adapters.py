@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import logging
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import requests
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
@@ -21,6 +23,7 @@ from django.shortcuts import redirect
 from django.urls import Resolver404, resolve, reverse
 from django.utils.translation import gettext as _
 
+from accounts.claims import not_valid
 from accounts.middleware import afterwards
 from accounts.saml import PASSING
 from annotation import actions
@@ -30,6 +33,8 @@ from annotation.people.address import client_address
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
+
+logger = logging.getLogger(__name__)
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -67,6 +72,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         """An address that an account here has does not make a second one, and opens the first only where the
         installation trusts the provider. Who comes under a name of the day has no account here."""
         if sociallogin.account.extra_data.get(PASSING):
+            actions.note(AuditEvent.Kind.LOGIN_FAILED, what="single sign-on: no name that lasts")
             messages.error(
                 request,
                 _("Your university sends nothing by which you are known the next time. Ask its administrators."),
@@ -81,6 +87,16 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
             )
             messages.error(request, sentence)
             raise ImmediateHttpResponse(redirect("login"))
+
+    def on_authentication_error(
+        self, request: HttpRequest, provider: Any, error: Any = None, exception: Any = None, extra_context: Any = None
+    ) -> None:
+        """A provider that went away while somebody was there is told of where people log in."""
+        if isinstance(exception, requests.RequestException):
+            away(request)
+            raise ImmediateHttpResponse(redirect("login"))
+        if "saml_errors" in (extra_context or {}):
+            raise ImmediateHttpResponse(not_valid(request))
 
     def save_user(self, request: HttpRequest, sociallogin: Any, form: Any = None) -> User:
         """An account and the role of its invitation come at once, so that one invitation makes one account."""
@@ -99,6 +115,12 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
             messages.success(request, _("You are in “%(study)s” as %(role)s.") % said)
             sociallogin.state["next"] = reverse("annotation:home")  # the invitation is used up
         return user
+
+
+def away(request: HttpRequest) -> None:
+    """Said where a request to the provider failed."""
+    logger.warning("Single sign-on does not answer", exc_info=True)
+    messages.error(request, _("Single sign-on does not answer. Try again later."))
 
 
 def invitation_at(url: str | None) -> Invite | None:

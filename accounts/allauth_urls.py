@@ -9,7 +9,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path, re_path, reverse_lazy
 from django.views.generic.base import RedirectView
 
-from accounts.views.entrance import to_provider
+from accounts.views.entrance import from_provider, to_provider
 
 urlpatterns = [
     path("cancel/", views.logout, name="account_logout"),
@@ -39,8 +39,8 @@ urlpatterns = [
     path("single-sign-on/signup/", social.signup, name="socialaccount_signup"),
     path("single-sign-on/cancelled/", social.login_cancelled, name="socialaccount_login_cancelled"),
     path("single-sign-on/error/", login_not_required(social.login_error), name="socialaccount_login_error"),
-    path("oidc/<str:provider_id>/login/", to_provider, name="openid_connect_login"),  # before allauth's own
-    path("", include("allauth.socialaccount.providers.openid_connect.urls")),
+    path("oidc/<str:provider_id>/login/", to_provider, name="openid_connect_login"),
+    path("oidc/<str:provider_id>/login/callback/", from_provider, name="openid_connect_callback"),
 ]
 if settings.SAML_IDP:  # its library is there only then
     urlpatterns.append(path("", include("accounts.saml_urls")))

@@ -6,6 +6,9 @@ import uuid
 from typing import Any
 
 from allauth.socialaccount.providers.saml.provider import SAMLProvider
+from django.http import HttpRequest
+
+from accounts.claims import refuse, text_problem, uid_problem
 
 # What a login has among its data where its name is of this log-in alone.
 PASSING = "of_this_log_in_alone"
@@ -38,6 +41,15 @@ class Provider(SAMLProvider):  # type: ignore[misc]
         sent = data.get_attributes()
         named = [sent[name][0] for name in self.app.settings.get("uid", ()) if sent.get(name)]
         return {**found, "uid": named[0]} if named else found
+
+    def sociallogin_from_response(self, request: HttpRequest, response: Any) -> Any:
+        """An attribute may have anything in it, such as a name ID where an address is expected."""
+        for name, said in self.extract_common_fields(response).items():
+            if wrong := text_problem(said or "", name):
+                refuse(request, wrong)
+        if wrong := uid_problem(self.extract_uid(response), "uid"):
+            refuse(request, wrong)
+        return super().sociallogin_from_response(request, response)
 
     def extract_uid(self, data: Any) -> str:
         # By nothing at all nobody is known the next time either: allauth takes no login without a name.

@@ -359,6 +359,7 @@ SOCIALACCOUNT_EMAIL_AUTHENTICATION = OIDC_TRUSTS_EMAIL
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = OIDC_TRUSTS_EMAIL
 SOCIALACCOUNT_PROVIDERS = {
     "openid_connect": {
+        "provider_class": "accounts.oidc.Provider",
         "OAUTH_PKCE_ENABLED": True,
         "APPS": [
             {

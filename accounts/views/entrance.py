@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -10,25 +9,23 @@ import requests
 from allauth.account.app_settings import EmailVerificationMethod
 from allauth.account.internal.flows.login import perform_password_login
 from allauth.account.models import Login
-from allauth.socialaccount.providers.openid_connect import views as openid_connect
+from allauth.socialaccount.models import SocialApp
+from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
 from django.conf import settings
-from django.contrib import messages
 from django.contrib.auth import views as auth
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.utils.translation import gettext as _
 
-from accounts import actions
+from accounts import actions, oidc
+from accounts.adapters import away
 from accounts.forms import LoginForm, NewPasswordForm
 from annotation import demo_way
 from annotation.people import mail
-
-logger = logging.getLogger(__name__)
 
 
 class LoginView(auth.LoginView):
@@ -86,12 +83,26 @@ class PasswordChangeView(auth.PasswordChangeView):
 def to_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
     """allauth's, for a provider that may be away: it is asked where people log in before they are sent there."""
     try:
-        answer: HttpResponse = openid_connect.login(request, provider_id)
+        answer: HttpResponse = OAuth2LoginView.adapter_view(_adapter(request, provider_id))(request)
     except requests.RequestException:
-        logger.warning("Single sign-on does not answer", exc_info=True)
-        messages.error(request, _("Single sign-on does not answer. Try again later."))
+        away(request)
         return redirect("login")
     return answer
+
+
+@login_not_required
+def from_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
+    answer: HttpResponse = OAuth2CallbackView.adapter_view(_adapter(request, provider_id))(request)
+    return answer
+
+
+def _adapter(request: HttpRequest, provider_id: str) -> oidc.Adapter:
+    adapter = oidc.Adapter(request, provider_id)
+    try:
+        adapter.get_provider()
+    except SocialApp.DoesNotExist as error:
+        raise Http404 from error
+    return adapter
 
 
 def single_sign_on(there: str = "") -> dict[str, str] | None:

@@ -121,7 +121,8 @@ class ChangeForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.reach = reach
         self.left_out = ""  # why some of the changes are not among the answers
-        self.not_mine: list[int] = []  # the assignments of these; of all, where a page is to be filled in first
+        # The assignments of these; of all, where a page is to be filled in first or is behind the sheet.
+        self.not_mine: list[int] = []
 
     def clean_changes(self) -> list[tuple[int, int, int, str, str]]:
         """Checks the form alone; what the numbers stand for is looked up by `answers`."""
@@ -157,6 +158,7 @@ class ChangeForm(forms.Form):
             if assignment is None:
                 continue
             if column is None or question is None or spec is None:
+                self.not_mine = sorted(ids)  # the browser keeps them, so that nothing is lost that somebody wrote
                 raise forms.ValidationError(_("This sheet has other columns by now. Reload the page."))
             try:
                 answer = Answer.of_code(column, question, value, spec=spec, seen=seen_code(spec, seen))

@@ -15,6 +15,7 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation import doors
 from annotation.actions import Refused, note, note_looks
 from annotation.api.core import study_of, user_of
 from annotation.api.imports import ImportDetailSerializer, started
@@ -94,6 +95,7 @@ def _read(request: Request, slug: str) -> Response | HttpResponse:
     except Refused as refused:
         return Response({"detail": str(refused)}, status=status.HTTP_409_CONFLICT)
     note_looks(sheets=study.sheets.all(), user=user_of(request))
+    doors.labels_were_read(study, user_of(request))
     note(AuditEvent.Kind.EXPORT, by=user_of(request), study=study, what="API: graphs")
     if ending == "json" or ending not in exports.ENDINGS:
         return Response(to_json(found))

@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from annotation import doors
 from annotation.actions import Refused, note_looks
 from annotation.exchange.row_imports import ImportRefused, problems_text, translated
 from annotation.exchange.tables import TableError
@@ -96,6 +97,7 @@ def download(request: AppRequest, study: Study, ending: str) -> HttpResponse:
     rater = form.cleaned_data["rater"]
     text = exports.written(queries.recipe_files(study, raters=frozenset({rater} if rater else ())), ending)
     note_looks(sheets=study.sheets.all(), user=request.user)
+    doors.labels_were_read(study, request.user)
     response = HttpResponse(text, content_type=f"{exports.ENDINGS[ending]}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-graphs.{ending}"'
     return response

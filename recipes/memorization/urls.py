@@ -7,6 +7,7 @@ from recipes.memorization.chain import views as of_chain
 from recipes.memorization.verdict import compare_views as compared
 from recipes.memorization.verdict import frozen_views as frozen
 from recipes.memorization.verdict import views as of_verdict
+from reports.hiring.views import counted
 
 app_name = "memorization"
 
@@ -18,22 +19,32 @@ urlpatterns = [
     path("studies/<slug:slug>/steps/judge/", of_chain.by_judge, name="by-judge"),
     path("studies/<slug:slug>/steps/", of_chain.steps, name="steps"),
     path("sheets/<int:pk>/candidates/", views.beside, name="beside"),
-    path("studies/<slug:slug>/verdict/", of_verdict.verdict, name="verdict"),
-    path("studies/<slug:slug>/verdict/items/<int:pk>/", of_verdict.item, name="verdict-item"),
+    path("studies/<slug:slug>/verdict/", counted(of_verdict.verdict, "report"), name="verdict"),
+    path("studies/<slug:slug>/verdict/items/<int:pk>/", counted(of_verdict.item, "report"), name="verdict-item"),
     path("studies/<slug:slug>/verdict/compare/", compared.compare, name="compare-verdicts"),
     path("studies/<slug:slug>/verdict/compared.<str:ending>", compared.download, name="compared-verdicts-file"),
     path("studies/<slug:slug>/verdict/freeze/", of_verdict.freeze, name="freeze-verdict"),
     path("studies/<slug:slug>/verdict/frozen/", frozen.frozen_list, name="frozen-verdicts"),
-    path("studies/<slug:slug>/verdict/frozen/<int:pk>/", frozen.frozen, name="frozen-verdict"),
+    path("studies/<slug:slug>/verdict/frozen/<int:pk>/", counted(frozen.frozen, "report"), name="frozen-verdict"),
     path("studies/<slug:slug>/verdict/frozen/<int:pk>/again/", frozen.recompute, name="recompute-verdict"),
     path(
-        "studies/<slug:slug>/verdict/frozen/<int:pk>/verdict.<str:ending>", frozen.download, name="frozen-verdict-file"
+        "studies/<slug:slug>/verdict/frozen/<int:pk>/verdict.<str:ending>",
+        counted(frozen.download, "download"),
+        name="frozen-verdict-file",
     ),
     path(
         "studies/<slug:slug>/verdict/frozen/<int:pk>/figures/<str:key>.<str:ending>",
-        frozen.figure,
+        counted(frozen.figure, "report"),
         name="frozen-verdict-figure",
     ),
-    path("studies/<slug:slug>/verdict/verdict.<str:ending>", of_verdict.download, name="verdict-file"),
-    path("studies/<slug:slug>/verdict/figures/<str:key>.<str:ending>", of_verdict.figure, name="verdict-figure"),
+    path(
+        "studies/<slug:slug>/verdict/verdict.<str:ending>",
+        counted(of_verdict.download, "download"),
+        name="verdict-file",
+    ),
+    path(
+        "studies/<slug:slug>/verdict/figures/<str:key>.<str:ending>",
+        counted(of_verdict.figure, "report"),
+        name="verdict-figure",
+    ),
 ]

@@ -13,6 +13,7 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation import doors
 from annotation.actions import note, note_looks
 from annotation.api.core import study_of, user_of
 from annotation.api.imports import ImportDetailSerializer, started
@@ -109,6 +110,7 @@ def export(request: Request, slug: str) -> HttpResponse:
     said = asked.validated_data
     if said["rater"]:
         note_looks(sheets=study.sheets.all(), user=user_of(request))
+        doors.labels_were_read(study, user_of(request))
     note(AuditEvent.Kind.EXPORT, by=user_of(request), study=study, what="API: tables")
     tables = queries.tables_of(study, rater=said["rater"])
     content = exporting.exported(tables, said["form"], masks=said["masks"], seed=said["seed"])
@@ -145,6 +147,7 @@ def lines_apart(request: Request, slug: str) -> HttpResponse:
             {"detail": [_("The study has no rater “%(rater)s”.") % {"rater": unknown[0][:60]}]}
         )
     note_looks(sheets=study.sheets.all(), user=user_of(request))
+    doors.labels_were_read(study, user_of(request))
     note(AuditEvent.Kind.EXPORT, by=user_of(request), study=study, what="API: lines apart")
     tables = {code: queries.tables_of(study, rater=code) for code in systems}
     found = examples.lines(queries.tables_of(study, rater=said["truth"]), tables, which=said["which"])

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_POST
 
+from annotation import doors
 from annotation.actions import Refused, note_looks
 from annotation.exchange.row_imports import ImportRefused
 from annotation.models import Rater, Role, Study
@@ -108,6 +109,7 @@ def export(request: AppRequest, study: Study) -> HttpResponse:
     said = form.cleaned_data
     if said["rater"]:
         note_looks(sheets=study.sheets.all(), user=request.user)
+        doors.labels_were_read(study, request.user)
     found = queries.tables_of(study, rater=said["rater"])
     content = exporting.exported(
         found, said["form"], masks=said["masks"] or Masks.ALL, seed=1 if said["seed"] is None else said["seed"]
@@ -170,6 +172,7 @@ def lines_apart(request: AppRequest, study: Study) -> HttpResponse:
     if form.is_valid():
         said = form.cleaned_data
         note_looks(sheets=study.sheets.all(), user=request.user)
+        doors.labels_were_read(study, request.user)
         tables = {code: queries.tables_of(study, rater=code) for code in said["systems"]}
         found = examples.lines(queries.tables_of(study, rater=said["truth"]), tables, which=said["which"])
         drawn = examples.drawn(found, said["n"], seed=said["seed"])

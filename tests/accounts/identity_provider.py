@@ -42,8 +42,8 @@ def _key_and_certificate() -> tuple[str, str]:
 
 @dataclass
 class Provider:
-    """`person`: attributes of who is logged in there. `name`: the name ID and its format. The other fields are what a
-    forger might change of an answer."""
+    """`person`: attributes of who is logged in there. `name`: the name ID and its format. `more`: attributes as they
+    stand in the answer. The other fields are what a forger might change of it."""
 
     url: str
     person: dict[str, str]
@@ -54,6 +54,7 @@ class Provider:
     audience: str = ""
     late: bool = False
     answers_to: str = ""
+    more: str = ""
 
     @property
     def entity(self) -> str:
@@ -95,7 +96,7 @@ class Provider:
             f'<saml:AuthnStatement AuthnInstant="{at}" SessionIndex="_1"><saml:AuthnContext><saml:AuthnContextClassRef>'
             "urn:oasis:names:tc:SAML:2.0:ac:classes:PasswordProtectedTransport</saml:AuthnContextClassRef>"
             "</saml:AuthnContext></saml:AuthnStatement>"
-            f"<saml:AttributeStatement>{said}</saml:AttributeStatement></saml:Assertion>"
+            f"<saml:AttributeStatement>{said}{self.more}</saml:AttributeStatement></saml:Assertion>"
         )
         if self.signs:
             assertion = OneLogin_Saml2_Utils.add_sign(assertion, *(self.with_keys or self.keys)).decode()

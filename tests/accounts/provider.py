@@ -26,7 +26,10 @@ CLIENT, SECRET = "palate", "a secret between the two"
 
 
 class Provider:
-    """`person`: the claims of who is logged in there. `codes`: what was given out and not yet redeemed."""
+    """`person`: the claims of who is logged in there. `codes`: what was given out and not yet redeemed.
+
+    `userinfo`, `token_answer` and `discovered`: what it says of itself and of them where that is not as it should be.
+    """
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -35,9 +38,12 @@ class Provider:
         self.codes: dict[str, dict[str, str]] = {}
         self.tokens: dict[str, dict[str, Any]] = {}
         self.audience = CLIENT
+        self.userinfo: Any = None
+        self.token_answer: dict[str, Any] = {}
+        self.discovered: dict[str, Any] = {}
 
     def discovery(self) -> dict[str, Any]:
-        return {
+        said = {
             "issuer": self.url,
             "authorization_endpoint": f"{self.url}/authorize",
             "token_endpoint": f"{self.url}/token",
@@ -45,6 +51,7 @@ class Provider:
             "jwks_uri": f"{self.url}/jwks",
             "token_endpoint_auth_methods_supported": ["client_secret_post"],
         }
+        return {**said, **self.discovered}
 
     def authorize(self, asked: dict[str, str]) -> str:
         assert asked["client_id"] == CLIENT
@@ -66,7 +73,8 @@ class Provider:
         now = int(time.time())
         claims = {**self.person, "iss": self.url, "aud": self.audience, "iat": now, "exp": now + 300}
         signed = jwt.encode(claims, self.key, algorithm="RS256", headers={"kid": "1"})
-        return {"access_token": access, "token_type": "Bearer", "expires_in": 300, "id_token": signed}
+        answer = {"access_token": access, "token_type": "Bearer", "expires_in": 300, "id_token": signed}
+        return {**answer, **self.token_answer}
 
     def jwks(self) -> dict[str, Any]:
         public = jwt.algorithms.RSAAlgorithm.to_jwk(self.key.public_key(), as_dict=True)
@@ -90,7 +98,8 @@ def running() -> Iterator[Provider]:
                     self.end_headers()
                 case "/userinfo":
                     found = provider.tokens.get(self.headers.get("Authorization", "").removeprefix("Bearer "))
-                    self.say(200 if found else 401, found or {})
+                    said = found if provider.userinfo is None else provider.userinfo
+                    self.say(200 if found is not None else 401, said)
                 case _:
                     self.say(404, {})
 
@@ -99,7 +108,7 @@ def running() -> Iterator[Provider]:
             answer = provider.redeem({name: values[0] for name, values in parse_qs(body).items()})
             self.say(200 if answer else 400, answer or {"error": "invalid_grant"})
 
-        def say(self, status: int, content: dict[str, Any]) -> None:
+        def say(self, status: int, content: Any) -> None:
             data = json.dumps(content).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")

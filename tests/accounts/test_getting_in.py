@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections.abc import Iterator
@@ -328,7 +329,9 @@ def provider(settings: Settings) -> Iterator[Provider]:
         settings.OIDC_NAME = "University"
         app = {"provider_id": "sso", "name": "University", "client_id": CLIENT, "secret": SECRET}
         app["settings"] = {"server_url": found.url, "oauth_pkce_enabled": True}  # type: ignore[assignment]
-        settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"OAUTH_PKCE_ENABLED": True, "APPS": [app]}}
+        settings.SOCIALACCOUNT_PROVIDERS = {
+            "openid_connect": {**settings.SOCIALACCOUNT_PROVIDERS["openid_connect"], "APPS": [app]}
+        }
         found.person = {
             "sub": "4711",
             "preferred_username": "nina",
@@ -343,6 +346,11 @@ def sign_on(client: Client, there: str = "") -> HttpResponse:
     pressed = client.post(reverse("openid_connect_login", args=["sso"]), query_params={"next": there} if there else {})
     back = followed(pressed["Location"])
     return client.get(back.removeprefix("http://testserver"))  # type: ignore[return-value]
+
+
+def shown(client: Client) -> str:
+    """What the log-in page says."""
+    return client.get(reverse("login")).content.decode()
 
 
 def test_single_sign_on_with_an_invitation_and_two_factors(
@@ -467,6 +475,164 @@ def test_a_token_for_somebody_else_opens_nothing(leases: Leases, provider: Provi
 
     assert not is_in(client)
     assert not User.objects.filter(email="nina@example.org").exists()
+
+
+UNUSABLE: dict[str, tuple[dict[str, object], str]] = {
+    "no sub": ({"sub": None}, "sub is missing"),
+    "an empty sub": ({"sub": ""}, "sub is missing"),
+    "a sub that is a list": ({"sub": ["4711"]}, "sub is not text"),
+    "a sub that is true": ({"sub": True}, "sub is not text"),
+    "a sub without end": ({"sub": "4" * 192}, "sub is longer than 191 characters"),
+    "an address that is a list": ({"email": ["nina@example.org"]}, "email is not text"),
+    "an address that is an object": ({"email": {"work": "nina@example.org"}}, "email is not text"),
+    "verified as text": ({"email_verified": "false"}, "email_verified is not true or false"),
+    "verified as a number": ({"email_verified": 1}, "email_verified is not true or false"),
+    "a name that is a number": ({"name": 4711}, "name is not text"),
+    "a given name that is a list": ({"given_name": ["Nina"]}, "given_name is not text"),
+    "a family name that is an object": ({"family_name": {"en": "Novak"}}, "family_name is not text"),
+    "a user name that is a number": ({"preferred_username": 4711}, "preferred_username is not text"),
+    "a user name without end": (
+        {"preferred_username": "n" * 10_000},
+        "preferred_username is longer than 300 characters",
+    ),
+    "a name without end": ({"name": "N" * 10_000}, "name is longer than 300 characters"),
+    "a NUL in a name": ({"name": "Ni\0na"}, "name has signs that cannot be stored"),
+    "half a sign in what is not read": ({"groups": [{"of": "\ud83d"}]}, "groups has signs that cannot be stored"),
+    "no number": ({"age": float("nan")}, "age is not a number"),
+}
+
+
+@pytest.mark.parametrize("claims", UNUSABLE)
+@pytest.mark.parametrize("known", [False, True], ids=["new", "known"])
+def test_claims_that_cannot_be_used_open_nothing_and_are_told(
+    leases: Leases, provider: Provider, settings: Settings, caplog: pytest.LogCaptureFixture, claims: str, known: bool
+) -> None:
+    caplog.set_level(logging.WARNING)
+    settings.OIDC_ADMITS = "everybody"
+    settings.SOCIALACCOUNT_EMAIL_AUTHENTICATION = True
+    if known:
+        sign_on(Client())
+    accounts_before = User.objects.count()
+    changed, reason = UNUSABLE[claims]
+    provider.person |= changed
+    if provider.person["sub"] is None:
+        del provider.person["sub"]
+    client = Client()
+
+    answer = sign_on(client)
+
+    assert (answer.status_code, answer["Location"]) == (302, reverse("login"))
+    assert "Single sign-on sent something about you that cannot be used here." in shown(client)
+    assert not is_in(client)
+    assert User.objects.count() == accounts_before
+    event = AuditEvent.objects.latest("pk")
+    assert (event.kind, event.what) == ("login-failed", f"single sign-on: {reason}")
+    assert reason in caplog.text
+
+
+def test_an_address_that_is_called_verified_in_a_text_opens_no_account(
+    leases: Leases, provider: Provider, settings: Settings
+) -> None:
+    settings.OIDC_ADMITS = "everybody"
+    settings.SOCIALACCOUNT_EMAIL_AUTHENTICATION = True
+    User.objects.filter(pk=leases.anna.pk).update(email="anna@example.org")
+    EmailAddress.objects.create(user=leases.anna, email="anna@example.org", verified=True, primary=True)
+    provider.person |= {"email": "anna@example.org", "email_verified": "false"}
+    client = Client()
+
+    sign_on(client)
+
+    assert not is_in(client)
+
+
+def test_claims_that_are_null_are_as_if_they_were_not_there(
+    leases: Leases, provider: Provider, settings: Settings
+) -> None:
+    settings.OIDC_ADMITS = "everybody"
+    provider.person |= {"email": None, "email_verified": None, "name": None, "preferred_username": None}
+    client = Client()
+
+    sign_on(client)
+
+    assert is_in(client)
+
+
+def test_a_name_that_an_account_does_not_hold_is_cut(leases: Leases, provider: Provider, settings: Settings) -> None:
+    settings.OIDC_ADMITS = "everybody"
+    provider.person |= {"preferred_username": "n" * 300, "name": "N" * 300}
+
+    sign_on(Client())
+
+    nina = User.objects.get(email="nina@example.org")
+    assert (nina.username, nina.first_name) == ("n" * 150, "N" * 150)
+
+
+@pytest.mark.parametrize("userinfo", [["nina"], "nina", 4711, []], ids=str)
+def test_who_is_told_of_in_no_object_is_not_let_in(
+    leases: Leases, provider: Provider, settings: Settings, userinfo: object
+) -> None:
+    settings.OIDC_ADMITS = "everybody"
+    provider.userinfo = userinfo
+    client = Client()
+
+    assert sign_on(client)["Location"] == reverse("login")
+    assert "cannot be used here" in shown(client)
+    assert not is_in(client)
+    assert AuditEvent.objects.latest("pk").what == "single sign-on: its userinfo is not an object"
+
+
+def test_what_is_told_of_somebody_else_opens_nothing(leases: Leases, provider: Provider, settings: Settings) -> None:
+    settings.OIDC_ADMITS = "everybody"
+    provider.userinfo = provider.person | {"sub": "4712"}
+    client = Client()
+
+    assert sign_on(client)["Location"] == reverse("login")
+    assert not is_in(client)
+    assert AuditEvent.objects.latest("pk").what == "single sign-on: its userinfo and its ID token are of two people"
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ({"access_token": ["x"]}, "its token answer has no access_token"),
+        ({"expires_in": "soon"}, "expires_in is no number of seconds"),
+        ({"expires_in": 10**30}, "expires_in is no number of seconds"),
+        ({"id_token": 4711}, "its ID token is not valid"),
+        ({"id_token": "a.b.c"}, "its ID token is not valid"),
+        ({"refresh_token": ["x"]}, None),
+    ],
+    ids=str,
+)
+def test_an_answer_with_wrong_tokens_is_told(
+    leases: Leases, provider: Provider, settings: Settings, answer: dict[str, object], reason: str | None
+) -> None:
+    settings.OIDC_ADMITS = "everybody"
+    provider.token_answer = answer
+    client = Client()
+
+    sign_on(client)
+
+    assert is_in(client) == (reason is None)
+    if reason:
+        assert "cannot be used here" in shown(client)
+        assert AuditEvent.objects.latest("pk").what == f"single sign-on: {reason}"
+
+
+def test_a_provider_that_does_not_say_where_it_is_asked_is_told_of(provider: Provider) -> None:
+    provider.discovered = {"authorization_endpoint": None}
+
+    page = Client().post(reverse("openid_connect_login", args=["sso"]), follow=True)
+
+    assert page.redirect_chain == [(reverse("login"), 302)]
+    assert "Single sign-on does not say where it is asked." in page.content.decode()
+
+
+def test_who_comes_back_when_the_provider_is_away_is_told(provider: Provider) -> None:
+    provider.discovered = {"token_endpoint": "http://127.0.0.1:9/token"}
+    client = Client()
+
+    assert sign_on(client)["Location"] == reverse("login")
+    assert "Single sign-on does not answer." in shown(client)
 
 
 # --- invitations that are bound to an address -----------------------------------------------------------------------

@@ -18,7 +18,7 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from annotation import actions
-from annotation.models import Role, User
+from annotation.models import AuditEvent, Role, User
 from tests.accounts.identity_provider import TRANSIENT, Provider, _key_and_certificate, running
 from tests.builders import Leases
 
@@ -197,6 +197,83 @@ def test_an_answer_without_any_name_makes_no_account(leases: Leases, provider: P
     client = browser()
     assert sign_on(client)["Location"] == reverse("login")
     assert "nothing by which you are known the next time" in client.get(reverse("login")).content.decode()
+    assert not is_in(client)
+    event = AuditEvent.objects.latest("pk")
+    assert (event.kind, event.what) == ("login-failed", "single sign-on: no name that lasts")
+
+
+def _attribute(name: str, value: str) -> str:
+    return f'<saml:Attribute Name="{name}">{value}</saml:Attribute>'
+
+
+_NESTED = "<saml:AttributeValue><saml:NameID>x</saml:NameID></saml:AttributeValue>"
+_EMAIL, _GIVEN = "urn:oid:0.9.2342.19200300.100.1.3", "urn:oid:2.5.4.42"
+UNUSABLE: dict[str, tuple[dict[str, str], str, str]] = {
+    "an address that is a name ID": ({}, _attribute(_EMAIL, _NESTED), "email is not text"),
+    "a given name that is a name ID": ({}, _attribute(_GIVEN, _NESTED), "first_name is not text"),
+    "a name that is too long": ({_GIVEN: "N" * 10_000}, "", "first_name is longer than 300 characters"),
+    "a user name that is too long": (
+        {"urn:oid:0.9.2342.19200300.100.1.1": "n" * 10_000}, "", "username is longer than 300 characters"
+    ),
+    "an identifier that is too long": (
+        {"urn:oasis:names:tc:SAML:attribute:subject-id": "n" * 192}, "", "uid is longer than 191 characters"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sent", UNUSABLE)
+def test_attributes_that_cannot_be_used_open_nothing_and_are_told(
+    leases: Leases, provider: Provider, settings: Settings, sent: str
+) -> None:
+    settings.SAML_ADMITS = "everybody"
+    person, provider.more, reason = UNUSABLE[sent]
+    if provider.more:
+        provider.person.pop(_EMAIL)
+    provider.person |= person
+    client = browser()
+
+    assert sign_on(client)["Location"] == reverse("login")
+    assert (
+        "Single sign-on sent something about you that cannot be used here."
+        in client.get(reverse("login")).content.decode()
+    )
+    assert not is_in(client)
+    event = AuditEvent.objects.latest("pk")
+    assert (event.kind, event.what) == ("login-failed", f"single sign-on: {reason}")
+
+
+@pytest.mark.parametrize("more", [_attribute(_EMAIL, ""), _attribute(_EMAIL, "<saml:AttributeValue/>")])
+def test_who_comes_without_any_attribute_has_a_lasting_name_alone(
+    leases: Leases, provider: Provider, settings: Settings, more: str
+) -> None:
+    settings.SAML_ADMITS = "everybody"
+    provider.person, provider.more = {}, more
+    client = browser()
+
+    sign_on(client)
+
+    assert User.objects.get(pk=client.session["_auth_user_id"]).email == ""
+
+
+@pytest.mark.parametrize("sent", ["", "no base64", "PHg+", "PHgvPg==", "bm8gWE1M"])
+def test_an_answer_that_cannot_be_read_is_told(leases: Leases, provider: Provider, sent: str) -> None:
+    client = browser()
+    answer(client)
+
+    assert come_back(client, sent)["Location"] == reverse("login")
+    assert "an answer that is not valid" in client.get(reverse("login")).content.decode()
+    assert not is_in(client)
+
+
+def test_an_answer_with_an_empty_statement_of_attributes_is_told(
+    leases: Leases, provider: Provider, settings: Settings
+) -> None:
+    settings.SAML_ADMITS = "everybody"
+    provider.person = {}
+    client = browser()
+
+    assert sign_on(client)["Location"] == reverse("login")
+    assert "an answer that is not valid" in client.get(reverse("login")).content.decode()
     assert not is_in(client)
 
 

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation import actions
-from annotation.models import Assignment, Label, Sheet
+from annotation.models import Assignment, Label, Option, Question, Sheet
 from tests import builders
 from tests.builders import ClientOf, Leases, label, standing
 
@@ -432,6 +432,62 @@ def test_the_same_choice_from_elsewhere_is_no_conflict(leases: Leases, anna: Cli
 
     assert answer["conflicts"] == []
     assert list(answer["columns"][0][2].values()) == ["stated"]
+
+
+# --- a page that was open before what it asks was changed -----------------------------------------------------------
+
+
+def test_what_is_asked_is_never_changed_under_an_open_page(leases: Leases, client_of: ClientOf) -> None:
+    """With an option less or a check more it is another version, and no study moves to one."""
+    without = builders.SCHEME.replace("          - {key: implied, label: Implied}\n", "")
+    assert without != builders.SCHEME
+
+    with pytest.raises(actions.Refused, match="Raise the version"):
+        builders.scheme(without)
+    newer = builders.scheme(without.replace("version: 1", "version: 2"))
+    admin = client_of(builders.user("root", superuser=True))
+    study = leases.study
+    admin.post(f"/admin/annotation/study/{study.pk}/change/", {"title": "New", "guideline": "", "scheme": newer.pk})
+    for model, pk in (("scheme", study.scheme_id), ("option", Option.objects.first().pk)):  # type: ignore[union-attr]
+        for what in ("change", "delete"):
+            answer = admin.post(f"/admin/annotation/{model}/{pk}/{what}/", {"label": "Other", "post": "yes"})
+            assert answer.status_code == 403
+
+    before = study.scheme_id
+    study.refresh_from_db()
+    assert (study.title, study.scheme_id) == ("New", before)
+
+
+def test_answers_to_what_is_asked_in_another_version_are_refused_and_kept_by_the_page(
+    leases: Leases, anna: Client
+) -> None:
+    builders.scheme(builders.SCHEME.replace("version: 1", "version: 2"))
+    first, second = leases.annas
+    elsewhere = Question.objects.get(section__scheme__version=2, key="stated")
+    stale, good = change((first, RENT, "stated", "")), change((second, RENT, "stated", ""))
+    [cell] = json.loads(stale["changes"])
+    stale["changes"] = json.dumps([cell, [*cell[:2], elsewhere.pk, *cell[3:]]])
+
+    alone = save(anna, leases.sheet, stale)
+    answers = together(anna, leases.sheet, stale, good).json()["answers"]
+
+    assert alone.status_code == 409
+    for told in (alone.json(), answers[0]):
+        assert told["message"] == "This sheet has other columns by now. Reload the page."
+        assert told["held"] == [first.pk]  # the browser keeps what it could not save
+    assert "message" not in answers[1]
+    assert standing(first) == {}
+    assert standing(second) == {RENT: "stated"}
+
+
+def test_an_option_that_is_not_there_is_refused_in_a_sentence(leases: Leases, anna: Client) -> None:
+    mine = leases.annas[0]
+    label(mine, {RENT: "implied"})
+
+    answer = save(anna, leases.sheet, change((mine, RENT, "left-out", "implied"), (mine, INSURE, "stated", "")))
+
+    assert (answer.status_code, "left-out" in answer.json()["message"]) == (409, True)
+    assert standing(mine) == {RENT: "implied"}
 
 
 # --- undoing --------------------------------------------------------------------------------------------------------

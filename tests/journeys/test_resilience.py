@@ -296,6 +296,26 @@ def test_choices_that_come_to_a_closed_sheet_wait_until_it_is_open_again(slaw: C
     assert once_each()
 
 
+def test_an_answer_to_what_the_sheet_has_no_longer_is_kept_by_the_page_which_says_so(
+    slaw: Coleslaw, browsing: Browsing
+) -> None:
+    browsing.expect(*NETWORK)
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    grid.go("Google 1", "mustard")
+    mustard = page.locator(f"#{grid.id('Google 1', 'mustard')}")
+    slaw.sheet.columns.filter(name="mustard").delete()
+    grid.keys("1")
+    grid.expect_refusal("This sheet has other columns by now. Reload the page.")
+    expect(page.locator("#save-state")).to_have_text(KEPT.format(1))
+    expect(mustard).to_have_attribute("data-sign", "F")
+    # Other cells go on as if nothing had happened.
+    grid.go("Google 1", "carrots")
+    grid.keys("3")
+    expect(page.locator(f"#{grid.id('Google 1', 'carrots')}")).not_to_have_attribute("data-state", "saving")
+    assert slaw.standing("anna") == {("Google 1", "carrots", "presence"): "not-found"}
+
+
 def test_what_is_kept_can_be_thrown_away(slaw: Coleslaw, browsing: Browsing) -> None:
     page = browsing.person("anna")
     grid = Grid(page, slaw.sheet).open()

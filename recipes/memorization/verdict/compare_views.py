@@ -21,10 +21,13 @@ from annotation.people.access import AppRequest, for_roles
 from base.text import natural
 from recipes.memorization.verdict import comparing, files, queries
 from recipes.memorization.verdict.comparing import Compared, Pair
+from recipes.memorization.verdict.looks import examination_was_read
 from recipes.memorization.verdict.outcomes import Item
 from recipes.memorization.verdict.queries import VerdictData
 from reports.data.arrays import MAJORITY, PEOPLE, Filters, voice_of
 from reports.exports.making import origin_of
+from reports.hiring import actions as hiring
+from reports.models import TestLook
 from reports.words import cap, code_of
 
 _MOST_STUDIES = 30
@@ -168,6 +171,7 @@ def compare(request: AppRequest, study: Study) -> HttpResponse:
         form = CompareForm(request.GET, study=study, studies=others(study, request.user), user=request.user)
         form.is_valid()
         return render(request, "recipes/verdict_compare.html", {"study": study, "form": form, "sections": None})
+    _was_read(made, what=TestLook.What.REPORT, by=request.user)
     columns = [_columns(one) for one in made.studies]
     only = made.form.said("only")
     sections = [
@@ -202,6 +206,13 @@ def compare(request: AppRequest, study: Study) -> HttpResponse:
     return render(request, "recipes/verdict_compare.html", context)
 
 
+def _was_read(made: _Made, *, what: str, by: User) -> None:
+    """Both sides, of whichever studies they are, and what examiners say of them."""
+    for one, verdict in zip(made.studies, made.verdicts, strict=True):
+        hiring.note_look(slug=one.slug, what=what, by=by)
+        examination_was_read(verdict, what=what, by=by)
+
+
 Columns = dict[tuple[str, str, int], int]
 
 
@@ -232,6 +243,7 @@ def download(request: AppRequest, study: Study, ending: str) -> HttpResponse:
         return HttpResponseBadRequest(sentence, content_type="text/plain; charset=utf-8")
     about = [(_("One side"), made.names[0]), (_("The other side"), made.names[1])]
     contents = comparing.contents_of(made.sections, made.names, about)
+    _was_read(made, what=TestLook.What.DOWNLOAD, by=request.user)
     for one in made.studies:
         note_looks(sheets=one.sheets.all(), user=request.user)
     table = made.verdicts[0].data.table

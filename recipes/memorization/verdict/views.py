@@ -24,12 +24,14 @@ from recipes.memorization.actions import freeze_verdict
 from recipes.memorization.verdict import contents as says
 from recipes.memorization.verdict import files, queries
 from recipes.memorization.verdict.forms import VerdictForm
+from recipes.memorization.verdict.looks import examination_was_read
 from recipes.memorization.verdict.outcomes import Item, Outcome
 from recipes.memorization.verdict.queries import SectionItems, VerdictData
 from reports import doors
 from reports.data.arrays import Filters
 from reports.exports.making import origin_of
 from reports.forms import FreezeForm
+from reports.models import TestLook
 from reports.views.pages import figure_response, keep, kept
 
 _LINES = 60  # of the list of items on a page
@@ -71,6 +73,7 @@ class _Line:
 @for_roles(Role.RESEARCHER, Role.MANAGER)
 def verdict(request: AppRequest, study: Study) -> HttpResponse:
     made = _made(request, study)
+    examination_was_read(made.verdict, what=TestLook.What.REPORT, by=request.user)
     contents = says.contents_of(made.verdict, seed=made.filters.seed)
     said = made.form.cleaned_data if made.understood else {}
     recipe, outcome = said.get("recipe", ""), said.get("outcome", "")
@@ -150,6 +153,7 @@ def item(request: AppRequest, study: Study, pk: int) -> HttpResponse:
         raise Http404
     of, each = found
     note_looks(sheets=[column.sheet], user=request.user)
+    examination_was_read(made.verdict, what=TestLook.What.REPORT, by=request.user, sheet=column.sheet.title)
     origin = made.verdict.origins[each.recipe]
     context = {
         "study": study,
@@ -239,6 +243,7 @@ def figure(request: AppRequest, study: Study, key: str, ending: str) -> HttpResp
     found = kept(study, request.GET.get("v", ""))
     if found is None or found.key != key:
         made = _made(request, study)
+        examination_was_read(made.verdict, what=TestLook.What.REPORT, by=request.user)
         contents = says.contents_of(made.verdict, seed=made.filters.seed)
         found = next((each for each in contents.figures if each.key == key), None)
     return figure_response(request, found, ending)
@@ -256,6 +261,7 @@ def download(request: AppRequest, study: Study, ending: str) -> HttpResponse:
         return HttpResponseBadRequest(sentence, content_type="text/plain; charset=utf-8")
     contents = says.contents_of(made.verdict, seed=made.filters.seed)
     table = made.verdict.data.table
+    examination_was_read(made.verdict, what=TestLook.What.DOWNLOAD, by=request.user)
     if ending in ("xlsx", "zip"):
         note_looks(sheets=study.sheets.all(), user=request.user)
     content = files.content(ending, contents, table, origin_of(None, table, contents, made.filters))
