@@ -150,6 +150,21 @@ def test_a_cell_is_given_the_lines_nearest_to_its_item() -> None:
     assert labelling.nearest_of(judge)["nearest"]["lines"] == 1
 
 
+@pytest.mark.django_db
+def test_lines_are_compared_with_what_the_prompt_says_and_given_without_the_judges_own_words() -> None:
+    study: Study = helpers.study_of_leases(n_rows=1)
+    said = "nearest: {lines: 1, encoder: characters, item: the landlord paints, without_answers: true}"
+    prompt = NEAREST.replace("nearest: {lines: 1, encoder: characters}", said)
+    judge = helpers.cloze_judge("/models/none", prompt_text=prompt)
+    assignment = study.raters.create(kind="judge", code="tiny").assignments.create(row=study.sheets.get().rows.get())
+    blocks = [Block("paragraph", "Pay rent."), Block("paragraph", "The landlord paints, STATED elsewhere.")]
+    asked = labelling.cells_asked(judge, assignment)
+    near = nearest_lines(AtRow(judge, assignment, blocks, asked))
+    assert near == [{"paragraph": ["The landlord paints, elsewhere."]}] * len(asked)
+    record = labelling.nearest_of(judge)["nearest"]
+    assert (record["item"], record["without_answers"]) == ("the landlord paints", True)
+
+
 def test_a_cell_can_bring_all_evidence_of_a_kind_that_other_cells_do_not_see() -> None:
     whole = prompting.load_prompt(NEAREST.replace("$nearest_paragraph", "$evidence_paragraph"))
     assert prompting.kinds_read(whole, "cloze") == ["paragraph"]

@@ -112,6 +112,21 @@ def test_a_placeholder_of_the_row_that_nothing_fills_is_named() -> None:
     assert "“row” has the placeholder $evidnce, which nothing fills" in refusal(spec)
 
 
+def test_a_placeholder_of_what_lines_are_compared_with_that_nothing_fills_is_named() -> None:
+    spec = load_prompt("nearest: {item: $facet_duty by $who}\nquestions: {duties.stated: {cell: x}}")
+    assert "“duties.stated” has the placeholder $who, which nothing fills" in refusal(spec)
+
+
+def test_words_that_a_question_leaves_out_are_added_to_those_of_all() -> None:
+    spec = load_prompt(
+        "nearest: {lines: 3, without: [answer]}\n"
+        "questions: {a.b: {cell: x, nearest: {without: [list, answer]}}, a.c: {cell: x, nearest: {least: 0.1}}}"
+    )
+    first, second = (spec.nearest_of(spec.questions[name]) for name in ("a.b", "a.c"))
+    assert (first.lines, first.without) == (3, ("answer", "list"))
+    assert (second.lines, second.least, second.without) == (3, 0.1, ("answer",))
+
+
 @pytest.mark.parametrize(
     ("text", "method"),
     [
