@@ -119,7 +119,7 @@ def nearest_item(by: NearestLines, question: QuestionSpec, facets: Mapping[str, 
 
 
 def _compared(template: str, question: QuestionSpec, facets: Mapping[str, str], order: Sequence[str]) -> str:
-    """As it was written: nothing that a model reads as text is made of it."""
+    """A template filled with a cell's texts as they were written: an encoder reads them, no prompt is made of them."""
     values = {
         "column": " · ".join(text for facet in order if (text := facets.get(facet, ""))),
         "about": facets.get(question.about, "") if question.about else "",
