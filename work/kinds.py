@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -40,10 +40,13 @@ class Kind(Generic[I]):
         related: what is selected with an item for `do`.
         batch: how many items go into one message to the queue. Short items are better sent together.
         together: how many items of a run a worker takes up at once.
+        groups: how many times as many go into one message, where `ahead` works while others are done.
         ahead: gets several that were taken up together, before they are done one after the other, each by itself: what
             takes less for all than for each is found here and left in `Held.found`. What it raises is no item's end;
             each then does without. The last attempt at an item is alone, so that one at which workers die takes no
-            other with it.
+            other with it. What works beside this thread is a generator: what stands before its `yield` begins it, what
+            follows waits for its end. The next items of the message are taken up and begun before the end is waited
+            for, so that it works at those while these are done; the generator is closed where nobody wants them.
         died: the sentence of an item at which workers died, with %(n)s.
         is_void: of items that a resumed run does no more.
         failed: what else is written when an item fails, in the same transaction.
@@ -58,7 +61,8 @@ class Kind(Generic[I]):
     related: tuple[str, ...] = ("run",)
     batch: int = 1
     together: Callable[[Any], int] = _one
-    ahead: Callable[[Sequence[Any]], None] = _nothing
+    groups: Callable[[Any], int] = _one
+    ahead: Callable[[Sequence[Any]], Iterator[None] | None] = _nothing
     died: str | Promise = _DIED
     is_void: Q | None = None
     failed: Callable[[I, str], None] = _nothing
@@ -71,7 +75,7 @@ class Kind(Generic[I]):
         return self.item._meta.label_lower
 
     def in_a_message(self, run: Run) -> int:
-        return max(self.batch, self.together(run))
+        return max(self.batch, self.together(run) * self.groups(run))
 
     @property
     def run(self) -> type[Run]:

@@ -83,16 +83,27 @@ def label(held: Held[WorkItem]) -> None:
     log.info("%s: %s cells%s, %.1f s", name_of(item), len(labelled.answers), fed, held.seconds)
 
 
-def ask_together(helds: Sequence[Held[WorkItem]]) -> None:
-    """Ask for the answers of several rows of a run in one call, and leave each with its item."""
+def ask_together(helds: Sequence[Held[WorkItem]]) -> Iterator[None]:
+    """Ask for the answers of several rows of a run in one call, and leave each with its item. Scoring goes on beside
+    this thread after the `yield`; what writes is done when it is asked for."""
     first = helds[0]
     judge = first.item.run.judge
     due = [held for held in helds if held.item.assignment.state not in CLOSED]
     backend = labelling.backend_of(judge)
     loaded(first, backend)
-    with spending.counted(first) as beat:
-        assignments = [held.item.assignment for held in due]
-        found = together.answers(judge, assignments, backend, beat, corrected=first.item.run.corrected)
+    assignments, corrected = [held.item.assignment for held in due], first.item.run.corrected
+    if Method(judge.method) == Method.CLOZE:
+        scoring = together.Scoring(judge, assignments, backend, corrected=corrected)
+        try:
+            yield
+        except GeneratorExit:
+            scoring.stop()
+            raise
+        with spending.counted(first) as beat:
+            found = scoring.end(beat)
+    else:
+        with spending.counted(first) as beat:
+            found = together.answers(judge, assignments, backend, beat, corrected=corrected)
     for held, of_row in zip(due, found, strict=True):
         held.found = of_row
 
@@ -164,6 +175,7 @@ JUDGING = Kind(
     related=("run__judge__model", "run__judge__prompt", "assignment__row__sheet", "assignment__rater"),
     batch=4,
     together=together.rows_of,
+    groups=together.groups_of,
     ahead=ask_together,
     died=gettext_lazy("%(n)s workers died at this row, or fell silent."),
     is_void=Q(assignment__state__in=CLOSED) | Q(assignment__row__withdrawn_at__isnull=False),

@@ -1,15 +1,20 @@
 """Answers and scores of several rows asked for in one call, where batches make a model faster. Writes nothing.
 
 The rows' prompts are heard first, then answered together; each row is labelled afterwards by itself, as if it were
-alone, and finds its answers here. What a prompt is answered depends on itself and its seed, and on its company by
+alone, and finds its answers here. Scores are computed beside this thread, which labels the rows before them meanwhile
+and hears those that follow. What a prompt is answered depends on itself and its seed, and on its company by
 rounding alone, which can turn a tie: docs/benchmarks.md says how often it did. So do scores.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from annotation.models import Assignment
@@ -23,6 +28,10 @@ from llm.backends.base import Backend, BackendError
 from llm.engine.prompt import Generated, OnProgress, PromptTooLong, RowPrompt, RowScores, Sampling, Tokens
 
 _WRITING = (Method.RATING, Method.WRITING)
+# A message of so many groups of rows keeps the model at work but for the first and the last of them, and is done in a
+# minute or two.
+GROUPS = 4
+_LOOKED_AT_EVERY = 0.5  # seconds
 
 
 def rows_of(run: Run) -> int:
@@ -54,18 +63,72 @@ class Found:
         return _Answered(self, backend)  # type: ignore[return-value]
 
 
+def groups_of(run: Run) -> int:
+    """How many times `rows_of` go into one message: the next are scored while the last are written."""
+    return GROUPS if Method(run.judge.method) == Method.CLOZE and rows_of(run) > 1 else 1
+
+
+class Scoring:
+    """Rows that are scored by a thread of their own, from now on; this one reads and writes the database meanwhile."""
+
+    def __init__(self, judge: Judge, assignments: Sequence[Assignment], backend: Backend, *, corrected: bool) -> None:
+        self._heard = [_heard(judge, assignment, corrected=corrected).rows for assignment in assignments]
+        self._fed = self._done = 0
+        self._stopped = False
+        self._rows = [row for of_row in self._heard for row in of_row]
+        # In this thread's context, whose language errors are told in.
+        self._future = _scorer(os.getpid()).submit(copy_context().run, backend.score, self._rows, self._told)
+
+    def _told(self, fed: int, done: int) -> None:
+        if self._stopped:
+            raise CancelledError
+        self._fed, self._done = fed, done
+
+    def stop(self) -> None:
+        """With the next forward; nobody waits for it."""
+        self._stopped = True
+        self._future.cancel()
+
+    def end(self, on_progress: OnProgress) -> list[Found | None]:
+        """What each row is answered; None for one that asks nothing, which then says why.
+
+        Raises:
+            BackendError, and whatever `on_progress` raises: as `Backend.score`.
+        """
+        try:
+            while not wait([self._future], timeout=_LOOKED_AT_EVERY).done:
+                on_progress(self._fed, self._done)
+            on_progress(self._fed, self._done)
+        except BaseException:
+            self.stop()
+            raise
+        try:
+            found = dict(zip(self._rows, self._future.result(), strict=True))
+        except ValueError:  # the texts of one of them break the engine's rules: asked alone, it says so itself
+            return [None] * len(self._heard)
+        read = even_shares(self._fed, self._heard)
+        return [
+            Found({}, of, 0, {row: found[row] for row in of_row}) if of_row else None
+            for of_row, of in zip(self._heard, read, strict=True)
+        ]
+
+
+@lru_cache(maxsize=1)
+def _scorer(_process: int) -> ThreadPoolExecutor:
+    """One thread: one model, one call after the other. A process that was forked has its own."""
+    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="scorer")
+
+
 def answers(
     judge: Judge, assignments: Sequence[Assignment], backend: Backend, on_progress: OnProgress, *, corrected: bool
 ) -> list[Found | None]:
-    """What each row is answered to what it asks first; None for one that asks nothing, which then says why.
+    """What each row is answered to what it asks first by a model that writes; None for one that asks nothing, which
+    then says why.
 
     Raises:
         BackendError, and whatever `on_progress` raises: as `Backend.generate`.
     """
-    hears = [_heard(judge, assignment, corrected=corrected) for assignment in assignments]
-    if Method(judge.method) == Method.CLOZE:
-        return _scores([each.rows for each in hears], backend, on_progress)
-    heard = [each.asked for each in hears]
+    heard = [_heard(judge, assignment, corrected=corrected).asked for assignment in assignments]
     said: list[dict[tuple[str, Sampling], Generated | PromptTooLong]] = [{} for _ in assignments]
     fed, told = 0, 0  # tokens; those of them that a backend says it has written
     for kind in dict.fromkeys(replace(sampling, seed=1) for asked in heard for _prompt, sampling in asked):
@@ -87,20 +150,6 @@ def answers(
             said[place][prompt, sampling] = answer
     tokens = divided(fed, told, [list(of_row.values()) for of_row in said])
     return [Found(of_row, of.read, of.written) if of_row else None for of_row, of in zip(said, tokens, strict=True)]
-
-
-def _scores(heard: Sequence[Sequence[RowPrompt]], backend: Backend, on_progress: OnProgress) -> list[Found | None]:
-    counts = _Counts(on_progress, 0, 0)
-    rows = [row for of_row in heard for row in of_row]
-    try:
-        found = dict(zip(rows, backend.score(rows, counts.take), strict=True))
-    except ValueError:  # the texts of one of them break the engine's rules: asked alone, it says so itself
-        return [None] * len(heard)
-    read = even_shares(counts.fed, heard)
-    return [
-        Found({}, of, 0, {row: found[row] for row in of_row}) if of_row else None
-        for of_row, of in zip(heard, read, strict=True)
-    ]
 
 
 class _Counts:

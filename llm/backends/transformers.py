@@ -167,7 +167,7 @@ class TransformersBackend(Backend):
     def score(
         self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
     ) -> list[RowScores | PromptTooLong]:
-        with self._at_work() as loaded:
+        with self._at_work() as loaded, loaded.one_call:
             return loaded.scorer.score(rows, on_progress)
 
     @property
@@ -177,7 +177,7 @@ class TransformersBackend(Backend):
     def rescue(
         self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
     ) -> list[RowScores | PromptTooLong]:
-        with self._at_work() as loaded:
+        with self._at_work() as loaded, loaded.one_call:
             return (loaded.precise or loaded.scorer).score(rows, on_progress)
 
     def generate(
@@ -188,7 +188,7 @@ class TransformersBackend(Backend):
         *,
         seeds: Sequence[int] | None = None,
     ) -> list[Generated | PromptTooLong]:
-        with self._at_work() as loaded:
+        with self._at_work() as loaded, loaded.one_call:
             return loaded.generator.generate(prompts, sampling, on_progress, seeds=seeds)
 
     @contextmanager
@@ -309,6 +309,8 @@ class _Loaded:
     identity: dict[str, str]
     own_attention: str  # the model's, by the name that transformers has for it
     precise: ClozeScorer | None = None  # in float32, of a backend that rescues
+    # A thread may score while another asks about one row.
+    one_call: threading.Lock = field(default_factory=threading.Lock)
 
 
 _loaded: _Loaded | None = None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
 from pathlib import Path
+from threading import Event, current_thread
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from annotation import actions as annotating
 from annotation.evidence.blocks import Block
 from annotation.models import Label, Study
 from judges import actions
+from judges.actions import spending
 from judges.methods import grammar, rating
 from judges.models import Judge, Run, UnreadableAnswer
 from judges.runs import labelling
@@ -24,6 +27,7 @@ from tests.judges import helpers
 from tests.judges.helpers import ScriptedBackend, claim, fresh, items, states, work
 from tests.judges.test_grammar import written_by_chance
 from work.actions.doing import MAX_ATTEMPTS
+from work.outcomes import GiveUp
 
 pytestmark = pytest.mark.once
 
@@ -222,6 +226,59 @@ class TestScores:
         # What all rows begin with is fed once.
         fed = [sum(item.tokens for item in items(run)) for run in (together, alone)]
         assert 0 < fed[0] <= fed[1]
+
+    def test_rows_are_scored_while_those_before_them_are_written(
+        self, study: Study, tmp_path: Path, counted: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(TransformersBackend, "scored_together", lambda place: 2)
+        written, threads = Event(), []
+        patched, record = TransformersBackend.score, annotating.record
+
+        def score(self: TransformersBackend, rows: Sequence[RowPrompt], *args: Any) -> Any:
+            threads.append(current_thread())
+            if len(threads) == 2:
+                assert written.wait(30), "nothing was written meanwhile"
+            return patched(self, rows, *args)
+
+        def writes(**of: Any) -> Any:
+            written.set()
+            return record(**of)
+
+        monkeypatch.setattr(TransformersBackend, "score", score)
+        monkeypatch.setattr(annotating, "record", writes)
+        run = started(study, helpers.cloze_judge(helpers.save_tiny_model(tmp_path)))
+        assert actions.score_items(item_ids=[item.pk for item in items(run)]) == 5
+        assert counted == [2, 2, 1]
+        assert [thread is current_thread() for thread in threads] == [False, False, True]
+        assert states(run) == {"done": 5}
+
+    def test_a_run_that_is_cancelled_meanwhile_stops_the_model(
+        self, study: Study, tmp_path: Path, counted: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        told: list[BaseException | None] = []
+        patched = TransformersBackend.score
+        run = started(study, helpers.cloze_judge(helpers.save_tiny_model(tmp_path)))
+        stopped = Event()
+
+        def score(self: TransformersBackend, rows: Sequence[RowPrompt], on_progress: Any) -> Any:
+            found = patched(self, rows)
+            while not stopped.wait(0.05):
+                try:
+                    on_progress(1, 0)
+                except BaseException as error:
+                    told.append(error)
+                    stopped.set()
+                    raise
+            return found
+
+        def gives_up(_counter: Any, *_progress: Any) -> None:
+            raise GiveUp
+
+        monkeypatch.setattr(TransformersBackend, "score", score)
+        monkeypatch.setattr(spending.Counter, "__call__", gives_up)
+        work(run)
+        assert stopped.wait(30)
+        assert isinstance(told[0], CancelledError)
 
     def test_close_cells_are_rescued_row_by_row(
         self, study: Study, tmp_path: Path, counted: list[int], monkeypatch: pytest.MonkeyPatch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
@@ -57,59 +57,109 @@ def do_items(*, kind: Kind[Any], item_ids: Sequence[int]) -> int:
     give_back_strays()
     done = 0
     left = list(item_ids)
-    while left:
-        if (holder := _insist(partial(claim, kind, left.pop(0)))) is None:
-            continue
-        done += _do_together([holder, *_others(holder, left)])
-        _insist(partial(finish, holder.item.run))
+    group, following = _Group(kind), _Group(kind)
+    try:
+        group.take(left)
+        while group:
+            if group.is_under_way:
+                following.take(left, fresh=True)
+            done += group.do(following)
+            _insist(partial(finish, group.run))
+            group, following = following, _Group(kind)
+            if not group:
+                group.take(left)
+    finally:
+        for one in (group, following):  # this process is told to stop
+            one.give_back()
     return done
 
 
-def _others(first: Held[Any], left: list[int]) -> list[Held[Any]]:
-    """Claims what is to be taken up together with an item, out of those that are left."""
-    kind, item = first.kind, first.item
-    claimed: list[Held[Any]] = []
-    if item.attempts >= MAX_ATTEMPTS:
-        return claimed
-    fresh = set(
-        kind.item._default_manager.filter(pk__in=left, run=item.run_id, attempts__lt=MAX_ATTEMPTS - 1).values_list(
-            "pk", flat=True
-        )
-        if (n := kind.together(item.run)) > 1
-        else ()
-    )
-    for pk in [pk for pk in left if pk in fresh][: n - 1]:
-        left.remove(pk)
-        if (holder := _insist(partial(claim, kind, pk))) is not None:
-            claimed.append(holder)
-    return claimed
+class _Group:
+    """Items of one run that were claimed together, and what was begun for them ahead. False where there are none."""
 
+    def __init__(self, kind: Kind[Any]) -> None:
+        self._kind = kind
+        self.run: Any = None
+        self._waiting: list[Held[Any]] = []
+        self._ahead: Iterator[None] | None = None
+        self._spent = 0.0
 
-def _do_together(holders: Sequence[Held[Any]]) -> int:
-    """Do claimed items of one run, one after the other, once what they share was done ahead; how many were done."""
-    if len(holders) == 1:
-        return int(do_held(holders[0]))
-    done, waiting = 0, list(holders)
-    try:
-        begun = time.monotonic()
-        holders[0].beside = list(holders[1:])
-        try:
-            holders[0].kind.ahead(holders)
-        except GiveUp:
-            log.info("%s and %s others are given up", holders[0].kind.key, len(waiting) - 1)
-        except Exception as error:  # each is then done by itself, and says what is wrong with it
-            log.warning("%s items could not be prepared together: %s", len(waiting), error)
-        spent = (time.monotonic() - begun) / len(holders)
-        while waiting:
-            holder = waiting.pop(0)
-            holder.beside = list(waiting)
-            holder.begin(spent=spent)
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether what was begun ahead goes on beside this thread."""
+        return self._ahead is not None
+
+    def take(self, left: list[int], *, fresh: bool = False) -> None:
+        """Claim the first that is to be had of those that are left, and what is to be taken up together with it, and
+        begin what they share. `fresh`: none that was tried before."""
+        items = self._kind.item._default_manager
+        if fresh and not (left and _insist(items.filter(pk=left[0], attempts=0).exists)):
+            return
+        while left and not self._waiting:
+            if (first := _insist(partial(claim, self._kind, left.pop(0)))) is not None:
+                self.run = first.item.run
+                self._waiting.append(first)
+                self._take_others(first.item, left)
+        if len(self._waiting) > 1:
+            self._waiting[0].beside = self._waiting[1:]
+            self._try(self._begin)
+
+    def _take_others(self, first: Item, left: list[int]) -> None:
+        if first.attempts >= MAX_ATTEMPTS or (n := self._kind.together(first.run)) < 2:
+            return
+        items = self._kind.item._default_manager.filter(pk__in=left, run=first.run_id, attempts__lt=MAX_ATTEMPTS - 1)
+        fresh = set(items.values_list("pk", flat=True))
+        for pk in [pk for pk in left if pk in fresh][: n - 1]:
+            left.remove(pk)
+            if (holder := _insist(partial(claim, self._kind, pk))) is not None:
+                self._waiting.append(holder)
+
+    def do(self, following: _Group) -> int:
+        """Do them one after the other, once what they share was found; how many were done. The leases of those that
+        follow are renewed with theirs."""
+        done, n = 0, len(self._waiting)
+        if self._ahead is not None:
+            self._waiting[0].beside = [*self._waiting[1:], *following._waiting]
+            self._try(self._end)
+        while self._waiting:
+            holder = self._waiting.pop(0)
+            holder.beside = [*self._waiting, *following._waiting]
+            if n > 1:
+                holder.begin(spent=self._spent / n)
             done += do_held(holder)
-    finally:
-        for holder in waiting:  # this process is told to stop
+        return done
+
+    def _begin(self) -> None:
+        ahead = self._kind.ahead(self._waiting)
+        if ahead is not None and next(ahead, ahead) is None:
+            self._ahead = ahead
+
+    def _end(self) -> None:
+        ahead, self._ahead = self._ahead, None
+        for _more in ahead or ():
+            raise AssertionError(f"what {self._kind.key} does ahead has one yield")
+
+    def _try(self, step: Callable[[], None]) -> None:
+        begun = time.monotonic()
+        try:
+            step()
+        except GiveUp:
+            log.info("%s and %s others are given up", self._kind.key, len(self._waiting) - 1)
+        except Exception as error:  # each is then done by itself, and says what is wrong with it
+            log.warning("%s items could not be prepared together: %s", len(self._waiting), error)
+        self._spent += time.monotonic() - begun
+
+    def give_back(self) -> None:
+        """What is not done yet."""
+        if isinstance(self._ahead, Generator):
+            self._ahead.close()
+        for holder in self._waiting:
             let_go(holder)
             release(holder.item)
-    return done
+        self._waiting = []
 
 
 def take_up(run: Run) -> bool:
@@ -117,7 +167,8 @@ def take_up(run: Run) -> bool:
     to be had at the moment."""
     kind = kinds.of(run)
     due = run.items.filter(queries.due(timezone.now()), run__state=RunState.RUNNING)
-    pks = list(due.order_by(*kind.order).values_list("pk", flat=True)[: kind.together(run)])
+    n = kind.together(run) * kind.groups(run)
+    pks = list(due.order_by(*kind.order).values_list("pk", flat=True)[:n])
     if not pks:
         return False
     do_items(kind=kind, item_ids=pks)
