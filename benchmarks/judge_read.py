@@ -1,11 +1,12 @@
-"""Judges on 300 cells whose truth two readings of 25 real pages made: each alone, calibrated, and stacked.
+"""Judges on cells whose truth two readings of real pages made: each alone, calibrated, and stacked.
 
-    python -m benchmarks.judge_read FOLDER [--model qwen-1.5b] [--model-folder MODELS] [--designs A;B] [--json FILE]
+    python -m benchmarks.judge_read FOLDER [--unseen] [--model qwen-1.5b] [--model-folder MODELS] [--designs A;B]
 
-FOLDER holds saved recipe pages, a sub-folder a dish; `benchmarks/read_cells.yaml` has the cells. Whatever is fitted or
-chosen (a calibration, the weights of a stacker) is fitted and chosen on the development pages; the figures are those of
-the other pages. A design is a way to put the evidence (`benchmarks.judge_defences`), or the prompt that reads the whole
-page.
+FOLDER holds saved recipe pages, a sub-folder a dish; `benchmarks/read_cells.yaml` has 300 cells of 25 of them. Whatever
+is fitted or chosen (a calibration, the weights of a stacker) is fitted and chosen on its development pages; the figures
+are those of the other pages. With `--unseen` all of these 300 are for fitting, and the figures are of the 648 cells of
+54 further pages in `benchmarks/unseen_cells.yaml`. A design is a way to put the evidence
+(`benchmarks.judge_defences`), or the prompt that reads the whole page.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import json
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from benchmarks import apps as apps  # first: what follows needs Django's applic
 from annotation.evidence.blocks import Block
 from benchmarks.judge_accuracy import PACK, QUESTION, interval, location, presence_question
 from benchmarks.judge_defences import DESIGNS, prompt_of
-from benchmarks.read_cells import ReadPage, content, differing, read_pages
+from benchmarks.read_cells import FILE, UNSEEN, ReadPage, content, differing, read_pages
 from judges.methods import embedding, fitting, nearest, prompting
 from judges.methods.fitting import Cells, FloatArray, IntArray
 from judges.methods.lexical import LexicalJudge
@@ -150,6 +151,7 @@ def line(name: str, chosen: IntArray, asked: Asked, said: str = "") -> dict[str,
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--unseen", action="store_true", help="measure on the pages of unseen_cells.yaml")
     parser.add_argument("--model", help="short name or location; without one no language model is asked")
     parser.add_argument("--model-folder", type=Path, help="where NAME.gguf of a short name lies")
     parser.add_argument(
@@ -161,10 +163,14 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="also write the figures here")
     options = parser.parse_args()
 
-    asked = asked_of(read_pages(options.folder))
+    pages = read_pages(options.folder)
+    if options.unseen:
+        pages = [replace(page, development=True) for page in pages] + read_pages(options.folder, UNSEEN)
+    asked = asked_of(pages)
+    differ = sum(len(differing(content(file))) for file in ((FILE, UNSEEN) if options.unseen else (FILE,)))
     counts = np.bincount(asked.truth[~asked.fits], minlength=3)
     print(
-        f"{len(asked.pages)} pages, {asked.truth.size} cells, {len(differing(content()))} read otherwise by another; "
+        f"{len(asked.pages)} pages, {asked.truth.size} cells, {differ} read otherwise by another; "
         f"measured on {(~asked.fits).sum()} cells of other pages than those fitted to: {' / '.join(map(str, counts))}"
     )
     print(f"{'judge':58}{'accuracy':>9}{'95 %':>12}{'macro-F1':>9}{'2 class':>9}{'development':>13}")

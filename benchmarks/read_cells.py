@@ -1,4 +1,4 @@
-"""Cells whose truth two readers of real pages made, `read_cells.yaml`, and the pages beside them."""
+"""Cells whose truth two readers of real pages made, `read_cells.yaml` and `unseen_cells.yaml`, and the pages beside."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from benchmarks.accuracy_cells import Truth
 from recipes.cooking.pages import Page, read_folder
 
 FILE = Path(__file__).with_name("read_cells.yaml")
+UNSEEN = Path(__file__).with_name("unseen_cells.yaml")
 TRUTH: dict[str, Truth] = {"F": "found", "~": "found-not-perfect", "-": "not-found"}
 
 
@@ -26,8 +27,8 @@ class ReadPage:
     development: bool
 
 
-def content() -> dict[str, Any]:
-    loaded: dict[str, Any] = yaml.safe_load(FILE.read_text("utf-8"))
+def content(file: Path = FILE) -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load(file.read_text("utf-8"))
     return loaded
 
 
@@ -41,13 +42,13 @@ def differing(of: dict[str, Any], reading: str = "other") -> list[tuple[str, str
     ]
 
 
-def read_pages(folder: Path) -> list[ReadPage]:
-    """The pages of the file that a folder of saved pages has, in the file's order.
+def read_pages(folder: Path, file: Path = FILE) -> list[ReadPage]:
+    """The pages of a file of cells that a folder of saved pages has, in the file's order.
 
     Raises:
         FileNotFoundError: one is missing.
     """
-    of = content()
+    of = content(file)
     decided = {**of["first"], **of["decided"]}
     wanted = {key.partition("/")[0] for key in decided}
     known = {}

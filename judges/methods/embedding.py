@@ -47,9 +47,11 @@ class Nearest:
 
 
 def forms_of(line: str, words: LexicalJudge) -> list[str]:
-    """What an item is compared with of a line: the line, its phrases, and both without words that name nothing."""
-    phrases = [line, *words.phrases(line)]
-    return list(dict.fromkeys(form for form in (*phrases, *map(words.naming_words, phrases)) if form.strip()))
+    """What an item is compared with of a line: the line, its phrases that name something ("minced" alone does not), and
+    both without words that name nothing."""
+    named = {phrase: words.naming_words(phrase) for phrase in (line, *words.phrases(line))}
+    phrases = [phrase for phrase, names in named.items() if names or phrase == line]
+    return list(dict.fromkeys(form for form in (*phrases, *named.values()) if form.strip()))
 
 
 def option_scores(cosine: float, rule: Embedding) -> dict[str, OptionScore]:

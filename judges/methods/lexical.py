@@ -117,26 +117,29 @@ class LexicalJudge:
     def _in_entry(self, wanted: list[_Word], line: str) -> tuple[Match, float]:
         # A word of the item is a name wherever it stands: "bars" is a unit, until bars are looked for.
         asked = {word.stem for word in wanted}
+        names = self._names(wanted)
         best: tuple[Match, float] = ("none", 0.0)
         for phrase in (line, *_BREAK.split(line)):
             words = self._words(phrase)
-            for item, entry in (
-                (wanted, [word for word in words if word.stem in asked or word.text not in self._not_names]),
-                (self._names(wanted), self._names(words)),
-            ):
-                candidate = self._compare(item, entry)
+            named = self._names(words)
+            if names and not named:  # "chopped" alone is no chopped tomatoes
+                continue
+            whole = [word for word in words if word.stem in asked or word.text not in self._not_names]
+            heads = {one[self._head].stem for one in (names or wanted, named or whole) if one}
+            for item, entry in ((wanted, whole), (names, named)):
+                candidate = self._compare(item, entry, heads)
                 if (_RANK[candidate[0]], candidate[1]) > (_RANK[best[0]], best[1]):
                     best = candidate
         return best
 
-    def _compare(self, item: list[_Word], entry: list[_Word]) -> tuple[Match, float]:
-        """The match of two names, and the share of their words that they have in common."""
+    def _compare(self, item: list[_Word], entry: list[_Word], heads: set[str]) -> tuple[Match, float]:
+        """The match of two names with these heads, as stems, and the share of their words that they have in common."""
         if not item or not entry:
             return "none", 0.0
         if Counter(word.singular for word in item) == Counter(word.singular for word in entry):
             return "same", 1.0
         stems, others = {word.stem for word in item}, {word.stem for word in entry}
-        if item[self._head].stem in others or entry[self._head].stem in stems:
+        if heads & stems & others:
             return "part", len(stems & others) / len(stems | others)
         return "none", 0.0
 

@@ -42,6 +42,11 @@ ENGLISH = LexicalJudge(lexicon=LEXICON)
         ("butter", "1 stick unsalted butter, melted", "part"),
         ("pepper", "1 tsp ground pepper", "part"),
         ("baked potato", "1 baking potato", "part"),
+        # What was done to it is no name of its own, wherever it stands.
+        ("chopped tomatoes", "2 tomatoes, chopped", "same"),
+        ("minced beef", "4 cloves garlic, minced", "none"),
+        ("chopped tomatoes", "large handful parsley leaves, stalks finely chopped", "none"),
+        ("chopped", "large handful parsley leaves, chopped", "same"),
         # Neither.
         ("chicken thighs", "2 chicken breasts", "none"),
         ("egg", "1 eggplant", "none"),

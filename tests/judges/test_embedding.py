@@ -17,6 +17,7 @@ from judges.example_queries import questions_with_examples
 from judges.methods import embedding, prompting
 from judges.methods.calibration import Calibration, calibrated
 from judges.methods.lexical import LexicalJudge
+from judges.methods.lexicons import Lexicon
 from judges.methods.prompting import Embedding, PromptError
 from judges.models import Judge
 from judges.runs import labelling
@@ -76,6 +77,13 @@ def test_a_bias_moves_the_threshold_that_the_page_shows() -> None:
 def test_a_line_is_compared_whole_by_its_phrases_and_without_words_that_name_nothing() -> None:
     words = LexicalJudge()
     assert embedding.forms_of("2 bolts, long", words) == ["2 bolts, long", "2 bolts", "long", "bolts long", "bolts"]
+
+
+def test_a_phrase_that_names_nothing_is_not_compared() -> None:
+    words = LexicalJudge(lexicon=Lexicon("kitchen", not_names={"english": "cloves minced"}))
+    forms = embedding.forms_of("2 cloves garlic, minced", words)
+    assert forms == ["2 cloves garlic, minced", "2 cloves garlic", "garlic"]
+    assert embedding.forms_of("minced", words) == ["minced"]  # a whole line is, whatever it says
 
 
 @pytest.mark.parametrize(
