@@ -121,10 +121,7 @@ def main() -> None:
     rule = shipped.questions["ingredients.presence"].embedding
     assert rule is not None
     for name in options.encoders.split(","):
-        for how, forms in (
-            ("whole lines", lambda text: [text]),
-            ("and phrases", lambda text: embedding.forms_of(text, words)),
-        ):
+        for how, forms in WAYS.items():
             begin = time.perf_counter()
             found = cosines(name, cells, partial(forms, words))
             seconds = time.perf_counter() - begin
