@@ -45,8 +45,9 @@ class ClozeScorer:
     forward, prompts are fed alone from then on, which takes none. `own_attention`: on a CPU the tree is attended to by
     `attention`, where the probe finds that the model's layers heed it, else as transformers does it.
 
-    Raises NotCausal, when it is made, for a model in which a later token changes an earlier one's prediction, and
-    NotRepeatable for one that predicts otherwise each time.
+    Raises NotOfText, when it is made, for a model that reads no text by itself or makes none, NotCausal for one in
+    which a later token changes an earlier one's prediction, and NotRepeatable for one that predicts otherwise each
+    time.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class ClozeScorer:
         # Models without position embeddings (ALiBi, recurrent ones) name no limit.
         self._context = getattr(model.config.get_text_config(), "max_position_embeddings", None) or sys.maxsize
         self.encoder = PromptEncoder(tokenizer, terminator=terminator, chat_template=chat_template)
+        probing.refuse_unless_of_text(type(model))
         probing.refuse_unless_causal(model)
         self.own_attention = probing.takes_our_attention(model)
         self.alone_because = None if self.own_attention else probing.why_not_a_tree(model)

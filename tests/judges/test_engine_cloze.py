@@ -16,7 +16,7 @@ from llm.engine import branches, probing
 from llm.engine.cloze import LEAST_TOKEN_BUDGET, ClozeScorer
 from llm.engine.forwards import Forward
 from llm.engine.normalisation import choose
-from llm.engine.probing import NotCausal, why_not_a_tree
+from llm.engine.probing import NotCausal, NotOfText, why_not_a_tree
 from llm.engine.prompt import CellPrompt, OptionScore, OptionsNotPrefixFree, PromptTooLong, RowPrompt, RowScores
 from llm.engine.tree import build
 from tests.judges import tiny
@@ -364,6 +364,20 @@ def test_a_model_that_looks_ahead_is_refused() -> None:
     model = transformers.AutoModelForCausalLM.from_config(config).eval()
     with pytest.raises(NotCausal, match="no causal language model"):
         ClozeScorer(model, tiny.tokenizer(), token_budget=50)
+
+
+def test_a_model_that_fails_at_a_plain_text_is_refused() -> None:
+    text = transformers.Gemma4UnifiedTextConfig(
+        vocab_size=128, hidden_size=48, intermediate_size=96, num_hidden_layers=4, num_attention_heads=4,
+        num_key_value_heads=2, head_dim=12, num_kv_shared_layers=2,
+        layer_types=["sliding_attention", "full_attention"] * 2,
+    )  # fmt: skip
+    config = transformers.Gemma4UnifiedAssistantConfig(text_config=text, backbone_hidden_size=48)
+    model = transformers.AutoModelForCausalLM.from_config(config).eval()
+    with pytest.raises(NotOfText, match="drafts for another one"):
+        ClozeScorer(model, tiny.tokenizer(), token_budget=50)
+    with pytest.raises(NotOfText, match="cannot be fed a plain text: .* shared_kv_states cannot be None"):
+        probing.refuse_unless_causal(model)
 
 
 def test_half_precision_keeps_options_apart() -> None:
