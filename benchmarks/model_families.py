@@ -135,6 +135,7 @@ _BESIDES: dict[str, dict[str, Any]] = {
     },
     "dots3_note_vision_encoder": {"adapter_in_dim": 48, "adapter_out_dim": 48, "mlp_layer_types": ["dense"] * 4},
     "falcon": {"head_dim": ...},
+    "gemma3_text": {"layer_types": ["sliding_attention", "full_attention"] * 2},
     "gemma4_text": {"global_head_dim": 12, "num_global_key_value_heads": 2, "num_kv_shared_layers": 0},
     "gemma4_unified_text": {"global_head_dim": 12, "num_global_key_value_heads": 2, "num_kv_shared_layers": 0},
     "gpt_neo": {"attention_types": [[["global", "local"], 2]]},
@@ -143,13 +144,17 @@ _BESIDES: dict[str, dict[str, Any]] = {
     "hrm_text": {"num_hidden_layers": ..., "initializer_range": 0.2},
     "hunyuan_v1_dense": {"head_dim": 12},
     "hunyuan_v1_moe": {"head_dim": 12},
+    "inkling2_text": {"layer_types": ["hybrid_sliding", "hybrid"] * 2},
+    "inkling_text": {"layer_types": ["hybrid_sliding", "hybrid"] * 2},
     "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1},
     "kimi_linear": {
         "head_dim": 4,
         "num_key_value_heads": 4,
         "layer_types": ["linear_attention", "full_attention", "linear_attention", "full_attention"],
     },
+    "lfm2": {"layer_types": ["conv", "full_attention"] * 2},
     "lfm2_moe": {"layer_types": ["conv", "full_attention", "conv", "full_attention"]},
+    "lfm3": {"layer_types": ["conv", "sliding_attention", "conv", "full_attention"]},
     "mamba2": {"num_heads": 8, "head_dim": 12},
     "minicpm3": {"num_key_value_heads": 4},
     "ministral": {"head_dim": 12},
@@ -428,6 +433,9 @@ on them, and the run's page says when a model takes no tree.
   part: smaller steps than a tree's, so slower. Where the copies do not fit a GPU, prompts are fed alone from then on.
   Of a document of 400 tokens with 12 cells of three options Falcon-H1, Granite 4 and Qwen3-Next are fed 583 tokens for
   16,080 alone, as a tree is: `python -m benchmarks.model_families --tokens falcon_h1 granitemoehybrid qwen3_next`.
+  Bamba is told places, which it else counts from 0 in each forward. Nemotron-H and Zamba 2 get no token by itself:
+  their time steps have a least length, but not there. Mamba, Falcon-Mamba and Jamba forget what they have read in any
+  forward of several tokens, so they take no branches.
 - **alone**: each prompt by itself; as right, many times slower. Answers are then written by `transformers.generate`
   itself.
 - **refused**: with a sentence, when the model is loaded, or, where it scores but cannot write, when it is to write.

@@ -160,8 +160,19 @@ def why_never_together(model: Any) -> str | None:
     return None
 
 
-def why_no_branches(model: Any) -> str | None:
-    """Why this model cannot be fed branch by branch, in a sentence; None if it can."""
+def how_to_branch(model: Any) -> Callable[..., Iterator[Forward]] | None:
+    """What feeds this model branch by branch; None if nothing does."""
+    told = (False, True) if "position_ids" in inspect.signature(model.forward).parameters else (False,)
+    ways = (
+        partial(branch_forwards, positions=positions, never_one=never_one)
+        for never_one in (False, True)
+        for positions in told
+    )
+    return next((way for way in ways if why_no_branches(model, way) is None), None)
+
+
+def why_no_branches(model: Any, forwards: Callable[..., Iterator[Forward]] = branch_forwards) -> str | None:
+    """Why this model cannot be fed branch by branch by these forwards, in a sentence; None if it can."""
     config = model.config.get_text_config()
     if rope_kinds(config) & {"dynamic", "longrope"}:
         return why_never_together(model)
@@ -176,7 +187,7 @@ def why_no_branches(model: Any) -> str | None:
         # Token by token, which some layers compute otherwise; cut within branches; much at once; and, as runs do it, a
         # forward that goes on with a state by more than layers compute at once.
         for n_trunk, budget in ((_TRUNK, 1), (trunk, 13), (trunk, 1000), (trunk, trunk // 2)):
-            if off := _probe(model, branch_forwards, what="Branches", trunk=n_trunk, budget=budget):
+            if off := _probe(model, forwards, what="Branches", trunk=n_trunk, budget=budget):
                 return off
         return None
 
