@@ -13,7 +13,7 @@ import importlib.metadata
 import importlib.util
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
@@ -351,11 +351,63 @@ def _weights(files: ModelFiles, dtype: Any) -> tuple[Any, Any]:
             if files.gguf_file
             else {"use_safetensors": True}
         )
+        if not files.gguf_file:  # those are language models, all that transformers knows
+            _refuse_other_kinds(transformers, files)
         tokenizer = tokenizer_of(files)
-        model = transformers.AutoModelForCausalLM.from_pretrained(
-            files.folder, local_files_only=True, dtype=dtype, **files.source, **how
+        model, info = transformers.AutoModelForCausalLM.from_pretrained(
+            files.folder, local_files_only=True, dtype=dtype, output_loading_info=True, **files.source, **how
         )
+        _refuse_random_weights(info["missing_keys"])
         return (model if files.adapter is None else adapters.applied(model, files.adapter)), tokenizer
+
+
+def _refuse_other_kinds(transformers: Any, files: ModelFiles) -> None:
+    """Before anything large is read, and before a model fails for a reason that says nothing of its kind.
+
+    Raises:
+        ValueError: it continues no text, with a sentence that says so.
+    """
+    from llm.engine import probing
+
+    config = transformers.AutoConfig.from_pretrained(files.folder, local_files_only=True)
+    if type(config) not in transformers.MODEL_FOR_CAUSAL_LM_MAPPING:
+        raise ValueError(
+            _("It is of the kind %(kind)s, which transformers does not have as a causal language model.")
+            % {"kind": config.model_type}
+        )
+    probing.refuse_unless_of_text(transformers.MODEL_FOR_CAUSAL_LM_MAPPING[type(config)])
+
+
+def _refuse_random_weights(missing: Collection[str]) -> None:
+    """transformers draws what the files lack: of an embedder, or of a model that rates, what predicts the next token.
+
+    Raises:
+        ValueError: they lack something.
+    """
+    if missing:
+        named = ", ".join(sorted(missing)[:3])
+        raise ValueError(
+            _(
+                "Its files lack weights of a language model (%(names)s), which would be drawn at random. A model that "
+                "embeds or rates texts is none; check that it is one and that its files are whole."
+            )
+            % {"names": named if len(missing) <= 3 else f"{named} …"}
+        )
+
+
+def _could_not_load(backend: TransformersBackend, error: Exception) -> BackendError:
+    said = " ".join(f"{error}".split())
+    if isinstance(error, ImportError):
+        packages = re.findall(r"requires the (.+?) library", said) or [error.name]
+        if all(packages):
+            return BackendError(
+                _("%(model)s needs what is not installed here: %(packages)s. Install it with pip.")
+                % {"model": backend.location, "packages": ", ".join(map(str, packages))},
+                permanent=True,
+            )
+    return BackendError(
+        _("%(model)s could not be loaded: %(error)s") % {"model": backend.location, "error": said}, permanent=True
+    )
 
 
 def loaded_alone(backend: TransformersBackend) -> tuple[Any, Any, str]:
@@ -375,9 +427,7 @@ def loaded_alone(backend: TransformersBackend) -> tuple[Any, Any, str]:
     except BackendError:
         raise
     except Exception as error:  # each file format and model family fails in its own way
-        raise BackendError(
-            _("%(model)s could not be loaded: %(error)s") % {"model": backend.location, "error": error}, permanent=True
-        ) from error
+        raise _could_not_load(backend, error) from error
 
 
 def _dtype(backend: TransformersBackend, device: str) -> str:
@@ -436,9 +486,7 @@ def _read(backend: TransformersBackend) -> _Loaded:
             _("%(model)s does not fit the GPU's memory.") % {"model": backend.location}, permanent=True
         ) from error
     except Exception as error:  # each file format and model family fails in its own way
-        raise BackendError(
-            _("%(model)s could not be loaded: %(error)s") % {"model": backend.location, "error": error}, permanent=True
-        ) from error
+        raise _could_not_load(backend, error) from error
     identity = {
         "model": backend.location,
         "revision": _revision(backend, files),

@@ -23,7 +23,6 @@ import torch
 
 from base.sentences import gettext as _
 from llm.engine import probing
-from llm.engine.branches import branch_forwards
 from llm.engine.encoding import PromptEncoder
 from llm.engine.forwards import Forward, alone_forwards, tree_forwards
 from llm.engine.prompt import CellPrompt, OnProgress, OptionScore, PromptTooLong, RowPrompt, RowScores
@@ -45,8 +44,9 @@ class ClozeScorer:
     forward, prompts are fed alone from then on, which takes none. `own_attention`: on a CPU the tree is attended to by
     `attention`, where the probe finds that the model's layers heed it, else as transformers does it.
 
-    Raises NotCausal, when it is made, for a model in which a later token changes an earlier one's prediction, and
-    NotRepeatable for one that predicts otherwise each time.
+    Raises NotOfText, when it is made, for a model that reads no text by itself or makes none, NotCausal for one in
+    which a later token changes an earlier one's prediction, and NotRepeatable for one that predicts otherwise each
+    time.
     """
 
     def __init__(
@@ -57,10 +57,12 @@ class ClozeScorer:
         # Models without position embeddings (ALiBi, recurrent ones) name no limit.
         self._context = getattr(model.config.get_text_config(), "max_position_embeddings", None) or sys.maxsize
         self.encoder = PromptEncoder(tokenizer, terminator=terminator, chat_template=chat_template)
+        probing.refuse_unless_of_text(type(model))
         probing.refuse_unless_causal(model)
         self.own_attention = probing.takes_our_attention(model)
         self.alone_because = None if self.own_attention else probing.why_not_a_tree(model)
-        self.branches = self.alone_because is not None and probing.why_no_branches(model) is None
+        self._branch_forwards = None if self.alone_because is None else probing.how_to_branch(model)
+        self.branches = self._branch_forwards is not None
         self._without_copies = False  # branches did not fit the memory
         self._pads = self.alone_because is None or probing.takes_padding(model)
 
@@ -87,8 +89,8 @@ class ClozeScorer:
         """
         while True:
             try:
-                if self.branches:
-                    return self._score(rows, on_progress, branch_forwards, self.token_budget)
+                if self.branches and self._branch_forwards is not None:
+                    return self._score(rows, on_progress, self._branch_forwards, self.token_budget)
                 if self.alone_because is not None:
                     return self.score_each_prompt_alone(rows, on_progress)
                 forwards = partial(tree_forwards, own_attention=self.own_attention)

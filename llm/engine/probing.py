@@ -8,6 +8,7 @@ alone.)
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 import statistics
@@ -46,6 +47,10 @@ _LONGER_TRUNK = 80
 _WINDOW = 6
 
 
+class NotOfText(ValueError):
+    """A model that reads no text by itself, or makes none."""
+
+
 class NotCausal(ValueError):
     """What comes later changes what a model predicts earlier: it scores no option by what stands before it alone."""
 
@@ -54,11 +59,30 @@ class NotRepeatable(ValueError):
     """A model predicts otherwise each time it is asked the same."""
 
 
+def refuse_unless_of_text(kind: type[Any]) -> None:
+    """Look at a class of models: those of sound, and those that draft for another one, need no weights to be refused.
+
+    Raises:
+        NotOfText: it is one of these.
+    """
+    made = getattr(kind, "output_modalities", ("text",))
+    if "text" not in made:
+        raise NotOfText(
+            _("This model makes %(made)s and no text: it cannot judge. Choose a language model.")
+            % {"made": ", ".join(made)}
+        )
+    if "shared_kv_states" in inspect.signature(kind.forward).parameters:
+        raise NotOfText(
+            _("This model drafts for another one and reads no text by itself: it cannot judge. Choose that one.")
+        )
+
+
 def refuse_unless_causal(model: Any) -> None:
     """Change the end of a prompt and look whether predictions before it stay; and whether the same prompt, fed again,
     is predicted the same.
 
     Raises:
+        NotOfText: the model fails at a plain text.
         NotCausal: they do not.
         NotRepeatable: it is not.
     """
@@ -68,14 +92,22 @@ def refuse_unless_causal(model: Any) -> None:
     n = min(n, _LONGEST_EVER, context if context > 0 else n)
     prompt, other = (draw(model, n, seed=seed) for seed in (0, 1))
     changed = prompt[: n // 2] + other[n // 2 :]
-    with torch.inference_mode():
-        first, again, second = (
-            model(input_ids=torch.tensor([ids], device=model.device), use_cache=False)
-            .logits[0, : n // 2 - 1]
-            .float()
-            .log_softmax(-1)
-            for ids in (prompt, prompt, changed)
-        )
+    try:
+        with torch.inference_mode():
+            first, again, second = (
+                model(input_ids=torch.tensor([ids], device=model.device), use_cache=False)
+                .logits[0, : n // 2 - 1]
+                .float()
+                .log_softmax(-1)
+                for ids in (prompt, prompt, changed)
+            )
+    except torch.OutOfMemoryError:
+        raise
+    except Exception as error:  # each family fails in its own way
+        raise NotOfText(
+            _("This model cannot be fed a plain text: transformers fails at it (%(error)s). Choose another one.")
+            % {"error": f"{type(error).__name__}: {error}"}
+        ) from error
     moved, differs = (float((first - those).abs().max()) for those in (second, again))
     if differs > tolerance(model, noise=0.0):
         raise NotRepeatable(
@@ -128,8 +160,19 @@ def why_never_together(model: Any) -> str | None:
     return None
 
 
-def why_no_branches(model: Any) -> str | None:
-    """Why this model cannot be fed branch by branch, in a sentence; None if it can."""
+def how_to_branch(model: Any) -> Callable[..., Iterator[Forward]] | None:
+    """What feeds this model branch by branch; None if nothing does."""
+    told = (False, True) if "position_ids" in inspect.signature(model.forward).parameters else (False,)
+    ways = (
+        partial(branch_forwards, positions=positions, never_one=never_one)
+        for never_one in (False, True)
+        for positions in told
+    )
+    return next((way for way in ways if why_no_branches(model, way) is None), None)
+
+
+def why_no_branches(model: Any, forwards: Callable[..., Iterator[Forward]] = branch_forwards) -> str | None:
+    """Why this model cannot be fed branch by branch by these forwards, in a sentence; None if it can."""
     config = model.config.get_text_config()
     if rope_kinds(config) & {"dynamic", "longrope"}:
         return why_never_together(model)
@@ -144,7 +187,7 @@ def why_no_branches(model: Any) -> str | None:
         # Token by token, which some layers compute otherwise; cut within branches; much at once; and, as runs do it, a
         # forward that goes on with a state by more than layers compute at once.
         for n_trunk, budget in ((_TRUNK, 1), (trunk, 13), (trunk, 1000), (trunk, trunk // 2)):
-            if off := _probe(model, branch_forwards, what="Branches", trunk=n_trunk, budget=budget):
+            if off := _probe(model, forwards, what="Branches", trunk=n_trunk, budget=budget):
                 return off
         return None
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 import transformers
+from safetensors.torch import save_file
 from transformers.quantizers.quantizer_gguf import GgufHfQuantizer
 
 from llm.backends import transformers as backend_module
@@ -155,6 +157,59 @@ def test_weights_that_are_not_whole_are_refused(folder: Path) -> None:
     weights.write_bytes(weights.read_bytes()[:1000])
     with pytest.raises(BackendError, match="could not be loaded") as caught:
         TransformersBackend(str(folder)).score([ROW])
+    assert caught.value.permanent
+
+
+@pytest.mark.parametrize("body", [False, True])
+def test_weights_that_would_be_drawn_at_random_are_refused(tmp_path: Path, body: bool) -> None:
+    """Of a model that rates texts, and of one that embeds them: nothing in either predicts a token."""
+    model = tiny.model("llama")
+    rates: Any = transformers.AutoModelForSequenceClassification
+    (model.model if body else rates.from_config(model.config)).save_pretrained(tmp_path)
+    tiny.tokenizer().save_pretrained(tmp_path)
+    with pytest.raises(BackendError, match=r"lack weights of a language model \(lm_head\.weight\)") as caught:
+        TransformersBackend(str(tmp_path)).score([ROW])
+    assert caught.value.permanent
+    with pytest.raises(BackendError, match="lack weights"):
+        loaded_alone(TransformersBackend(str(tmp_path)))
+
+
+def _configured(folder: Path, name: str, **settings: Any) -> str:
+    """A folder of a model whose weights nobody comes to read; `name` and `settings`: of its configuration."""
+    getattr(transformers, name)(**settings).save_pretrained(folder)
+    save_file({}, folder / "model.safetensors", metadata={"format": "pt"})
+    tiny.tokenizer().save_pretrained(folder)
+    return str(folder)
+
+
+_DRAFTS = {"num_hidden_layers": 4, "hidden_size_per_layer_input": 0, "vocab_size_per_layer_input": 0}
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "said"),
+    [
+        ("MusicgenConfig", {}, "makes audio and no text"),
+        ("MusicgenMelodyConfig", {}, "makes audio and no text"),
+        ("Gemma4AssistantConfig", {"text_config": {"model_type": "gemma4_text", **_DRAFTS}}, "drafts for another one"),
+        ("Gemma4UnifiedAssistantConfig", {}, "drafts for another one"),
+        ("T5Config", {}, "of the kind t5"),
+    ],
+)
+def test_a_model_of_another_kind_is_refused_by_what_it_is(
+    tmp_path: Path, name: str, settings: dict[str, Any], said: str
+) -> None:
+    location = _configured(tmp_path, name, **settings)
+    with pytest.raises(BackendError, match=said) as caught:
+        TransformersBackend(location).score([ROW])
+    assert caught.value.permanent
+
+
+@pytest.mark.skipif(importlib.util.find_spec("timm") is not None, reason="what is missing is installed")
+def test_a_model_that_needs_another_package_says_which(tmp_path: Path) -> None:
+    location = _configured(tmp_path, "Gemma3nConfig")
+    with pytest.raises(BackendError) as caught:
+        TransformersBackend(location).score([ROW])
+    assert str(caught.value) == f"{location} needs what is not installed here: timm. Install it with pip."
     assert caught.value.permanent
 
 

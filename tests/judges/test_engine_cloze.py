@@ -16,7 +16,7 @@ from llm.engine import branches, probing
 from llm.engine.cloze import LEAST_TOKEN_BUDGET, ClozeScorer
 from llm.engine.forwards import Forward
 from llm.engine.normalisation import choose
-from llm.engine.probing import NotCausal, why_not_a_tree
+from llm.engine.probing import NotCausal, NotOfText, why_not_a_tree
 from llm.engine.prompt import CellPrompt, OptionScore, OptionsNotPrefixFree, PromptTooLong, RowPrompt, RowScores
 from llm.engine.tree import build
 from tests.judges import tiny
@@ -237,7 +237,7 @@ def test_models_that_take_no_tree_are_scored_prompt_by_prompt(family: str, reaso
     assert_same(engine.score(ROWS), engine.score_each_prompt_alone(ROWS, token_budget=1))
 
 
-@pytest.mark.parametrize("family", ["qwen3_next", "lfm2_moe", "granitemoehybrid", "bloom"])
+@pytest.mark.parametrize("family", ["qwen3_next", "lfm2_moe", "granitemoehybrid", "bamba", "bloom"])
 @pytest.mark.filterwarnings("ignore")  # of slower paths that these families take without kernels
 def test_models_with_a_state_of_their_own_are_fed_branch_by_branch(family: str) -> None:
     model = model_families.built(family)
@@ -250,6 +250,31 @@ def test_models_with_a_state_of_their_own_are_fed_branch_by_branch(family: str) 
     sequences = [sequence for row in ROWS for cell in engine.encoder.encode(row) for part in cell for sequence in part]
     assert fed[-1] == len(build(sequences).tokens)  # each token once
     assert fed[-1] * 3 < sum(len(sequence.ids) - 1 for sequence in sequences)
+
+
+@pytest.mark.parametrize("family", ["nemotron_h", "zamba2"])
+@pytest.mark.filterwarnings("ignore")
+def test_a_model_that_computes_single_tokens_otherwise_is_fed_none(family: str) -> None:
+    """Time steps have a least length in forwards of several tokens alone. The options below part at single tokens, at
+    ones below which others part, and at ones that end a prompt."""
+    model = model_families.built(family)
+    assert "nats off" in (probing.why_no_branches(model) or "")
+    engine = ClozeScorer(model, tiny.tokenizer(), token_budget=50)
+    assert engine.branches
+    items = ("salt", "leek", "s")
+    cells = [CellPrompt(item, ("a!b", "a?b", "ac", "b!", "b?", "cd", "e")) for item in items]
+    rows = [*ROWS[:2], RowPrompt("2 cups of flour, ", tuple(cells)), RowPrompt("", tuple(cells[:1]))]
+    lengths: list[int] = []
+    hook = model.register_forward_pre_hook(
+        lambda module, given, named: lengths.append(named["input_ids"].shape[1]), with_kwargs=True
+    )
+    for budget in (50, 13, 1):
+        engine.token_budget = budget
+        lengths.clear()
+        found = engine.score(rows)
+        assert min(lengths) > 1
+        assert_near(found, engine.score_each_prompt_alone(rows, token_budget=1))
+    hook.remove()
 
 
 def assert_near(first: list[RowScores | PromptTooLong], second: list[RowScores | PromptTooLong]) -> None:
@@ -366,6 +391,20 @@ def test_a_model_that_looks_ahead_is_refused() -> None:
         ClozeScorer(model, tiny.tokenizer(), token_budget=50)
 
 
+def test_a_model_that_fails_at_a_plain_text_is_refused() -> None:
+    text = transformers.Gemma4UnifiedTextConfig(
+        vocab_size=128, hidden_size=48, intermediate_size=96, num_hidden_layers=4, num_attention_heads=4,
+        num_key_value_heads=2, head_dim=12, num_kv_shared_layers=2,
+        layer_types=["sliding_attention", "full_attention"] * 2,
+    )  # fmt: skip
+    config = transformers.Gemma4UnifiedAssistantConfig(text_config=text, backbone_hidden_size=48)
+    model = transformers.AutoModelForCausalLM.from_config(config).eval()
+    with pytest.raises(NotOfText, match="drafts for another one"):
+        ClozeScorer(model, tiny.tokenizer(), token_budget=50)
+    with pytest.raises(NotOfText, match="cannot be fed a plain text: .* shared_kv_states cannot be None"):
+        probing.refuse_unless_causal(model)
+
+
 def test_half_precision_keeps_options_apart() -> None:
     model = tiny.model("llama").to(torch.bfloat16)
     engine = ClozeScorer(model, tiny.tokenizer(), token_budget=50)
@@ -421,7 +460,7 @@ def test_a_model_that_fills_the_memory_by_itself_says_so() -> None:
     assert (memory.fed, engine.token_budget) == (0, LEAST_TOKEN_BUDGET)
 
 
-def test_where_copies_of_the_state_do_not_fit_prompts_are_fed_alone_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_copies_of_the_state_do_not_fit_prompts_are_fed_alone_for_good() -> None:
     engine = scorer(token_budget=64)
     expected = engine.score(ROWS)
     engine.branches, engine.alone_because = True, "It is tried."
@@ -433,7 +472,7 @@ def test_where_copies_of_the_state_do_not_fit_prompts_are_fed_alone_for_good(mon
         failed.append(token_budget)
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
-    monkeypatch.setattr("llm.engine.cloze.branch_forwards", full)
+    engine._branch_forwards = full
     assert_near(engine.score(ROWS), expected)
     assert failed == [64, LEAST_TOKEN_BUDGET]
     assert engine.mode == "each prompt alone: It is tried. Branches did not fit the memory."
