@@ -25,6 +25,7 @@ _about: ContextVar[Mapping[str, str | int]] = ContextVar("about", default=Mappin
 EXTRA = ("method", "route", "status", "ms", "user", "queue")
 # Loggers that say words of their own: paths of requests, names of tasks, addresses of brokers.
 _FILLED_IN = ("django.request", "django.security", "django.server", "gunicorn", "celery", "kombu")
+_HTTPX_SAYS = 'HTTP Request: %s %s "%s %d %s"'
 _NAME = re.compile(r"[\w.:/@\[\]-]{1,200}")
 _PLACEHOLDER = re.compile(r"%(?:\(\w+\))?[#0\- +]*(?:\d+|\*)?(?:\.\d+)?[a-zA-Z]")
 
@@ -41,6 +42,16 @@ def about(**what: str | int) -> Iterator[None]:
 
 def now_about() -> dict[str, str | int]:
     return dict(_about.get())
+
+
+class WithoutReasons(logging.Filter):
+    """Of httpx's line for each request: without the words behind the status, which are the server's own, and may be the
+    key that it was sent."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if isinstance(record.args, tuple) and record.msg == _HTTPX_SAYS:
+            record.args = (*record.args[:4], "…")
+        return True
 
 
 class JsonLines(logging.Formatter):

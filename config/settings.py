@@ -593,6 +593,12 @@ LOGGING = {
         "json": {"()": "base.logs.JsonLines"},
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
+    "filters": {"without_reasons": {"()": "base.logs.WithoutReasons"}},
+    "loggers": {
+        "httpx": {"filters": ["without_reasons"]},
+        # At DEBUG it writes the headers of answers, in which a server may repeat its key, whatever LOG_LEVEL is.
+        "httpcore": {"level": "INFO"},
+    },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "INFO")},
 }
 

@@ -18,10 +18,8 @@ from judges.trying import Overheard, at, cells_of
 from llm import registry
 from llm.backends.base import BackendError
 from llm.engine.prompt import RowPrompt
-from llm.prices import Spent
+from llm.prices import LETTERS_A_TOKEN, Spent
 
-# Of English prose and lists, by the tokenisers of Llama, Qwen and Gemma: a little under what they need.
-LETTERS_A_TOKEN = 3.5
 _LOOKED_AT = 8  # rows
 
 

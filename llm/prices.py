@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+# Of English prose and lists, by the tokenisers of Llama, Qwen and Gemma: a little under what they need.
+LETTERS_A_TOKEN = 3.5
 _MILLION = 1_000_000
 
 

@@ -6,11 +6,11 @@ from django.db.models import Avg, Count
 
 from annotation.models import Study
 from judges import extraction_queries
-from judges.estimating import LETTERS_A_TOKEN, Estimate, spread
+from judges.estimating import Estimate, spread
 from judges.extraction import extracting
 from judges.models import ExtractionItem, Extractor
 from judges.runs import evidence
-from llm.prices import Spent
+from llm.prices import LETTERS_A_TOKEN, Spent
 
 
 def estimate(study: Study, extractor: Extractor) -> Estimate:

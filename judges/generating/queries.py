@@ -14,13 +14,12 @@ from annotation.deriving.making import SourceText
 from annotation.deriving.queries import chosen
 from annotation.models import Row, Study
 from annotation.scheme.spec import SchemeSpec
-from judges.estimating import LETTERS_A_TOKEN
 from judges.generating.planning import Named, Wanted
 from judges.models import GenerationItem, GenerationRun
 from llm.generating import signs, wordings
 from llm.generating.wordings import NAME
 from llm.models import Generation, LanguageModel
-from llm.prices import Spent
+from llm.prices import LETTERS_A_TOKEN, Spent
 from work import queries as work
 from work.queries import whole_seconds
 from work.states import ItemState

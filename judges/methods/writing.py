@@ -217,10 +217,13 @@ class _Part:
     is_last: bool
 
 
+# Marks before a name are looked for in its own line, and once: over several lines that would be done again from each of
+# them, and an answer of 50 000 empty lines takes minutes. What lines before it have of marks alone is `_marked_off`.
 _REASON = re.compile(
-    r"^[\s>*_#-]*(?:brief\s+)?(?:reason(?:ing)?|explanation|rationale|justification)[*_\"”]*\s*[:=][*_\s]*",
+    r"^(?:[^\S\n]|[>*_#-])*+(?:brief\s+)?(?:reason(?:ing)?|explanation|rationale|justification)[*_\"”]*\s*[:=][*_\s]*",
     re.IGNORECASE | re.MULTILINE,
 )
+_REASON_MARKS, _MARKS = ">*_#-", '>*_#•{"“,-'
 _FENCE = re.compile(r"\A```[^\n`]*\n(.*?)\n?```\Z", re.DOTALL)
 _EMPTY_LINE = re.compile(r"\n[ \t]*\n")
 
@@ -254,18 +257,26 @@ def pattern_of(name: str) -> str:
     return r"[ _-]+".join(map(re.escape, re.split("[ -]", name)))
 
 
+def _marked_off(text: str, at: int, marks: str) -> int:
+    """Where the lines begin that have nothing but marks and white space and end at a line that begins here."""
+    begun = at
+    while begun and (text[begun - 1].isspace() or text[begun - 1] in marks):
+        begun -= 1
+    return 0 if begun == 0 else text.find("\n", begun, at) + 1 or at
+
+
 def _parts(text: str, names: Sequence[str], *, opened: bool, first: bool) -> dict[str, _Part]:
     one_of = "|".join(f"(?P<n{place}>{pattern_of(name)})" for place, name in enumerate(names))
     # With what lists and headings put before and behind a name.
     heads = re.compile(
-        rf"^[\s>*_#•{{\"“,-]*(?:\(?\d{{1,2}}[.)]\s*)?[*_\"“]*(?:{one_of})[*_\"”]*(?:\s*\([^()\n]*\))?[*_\"”]*\s*[:=][*_]*",
+        rf"^(?:[^\S\n]|[{_MARKS}])*+(?:\(?\d{{1,2}}[.)]\s*)?[*_\"“]*+(?:{one_of})[*_\"”]*(?:\s*\([^()\n]*\))?[*_\"”]*\s*[:=][*_]*",
         re.IGNORECASE | re.MULTILINE,
     )
     found = list(heads.finditer(text))
     parts: dict[str, _Part] = {}
     for index, head in enumerate(found):
         name = next(name for place, name in enumerate(names) if head[f"n{place}"] is not None)
-        end = found[index + 1].start() if index + 1 < len(found) else len(text)
+        end = _marked_off(text, found[index + 1].start(), _MARKS) if index + 1 < len(found) else len(text)
         part, is_last = text[head.end() : end].strip(), end == len(text)
         if opened and (broken := _EMPTY_LINE.search(part)):
             part, is_last = part[: broken.start()], False
@@ -279,7 +290,8 @@ def _read(part: _Part | None, asking: Asking, *, any_other: bool, cut: bool) -> 
         return Unreadable(Why.CUT_OFF if cut else Why.OTHER_CRITERION if any_other else Why.NO_VERDICT)
     said, reason, is_whole = part.text, "", not (cut and part.is_last)
     if found := _REASON.search(said):
-        said, reason, is_whole = said[: found.start()].rstrip(), " ".join(said[found.end() :].split()), True
+        begun = _marked_off(said, found.start(), _REASON_MARKS)
+        said, reason, is_whole = said[:begun].rstrip(), " ".join(said[found.end() :].split()), True
     said = said.strip()
     if not said:
         return Unreadable(Why.EMPTY if is_whole else Why.CUT_OFF)

@@ -26,7 +26,7 @@ from base.sentences import gettext_noop
 from llm import chat_tokens
 from llm.backends import openai_binding, openai_chat, openai_next
 from llm.backends.base import Backend, BackendError, Chat, Installation, Needs, Place, Use
-from llm.backends.openai_answers import NoPromptLogprobs, PromptTokens
+from llm.backends.openai_answers import NoPromptLogprobs, PromptTokens, name_told
 from llm.backends.openai_http import PromptLogprobs, Refused, Server, Session
 from llm.engine.prompt import (
     CellPrompt,
@@ -210,8 +210,8 @@ class OpenAIBackend(Server, Backend):
             "server": self.base_url,
             "model": self.model,
             # What the server says that it loaded; it gives no digest of the weights.
-            "served_model": str(card.get("root") or ""),
-            "context": str(card.get("max_model_len") or ""),
+            "served_model": name_told(card.get("root")),
+            "context": name_told(card.get("max_model_len")),
             **asked,
             "httpx": importlib.metadata.version("httpx"),
         }
@@ -345,9 +345,9 @@ def _by_prompts(session: Session, question: _Question, terminator: str) -> _Answ
     if too_long := [answer for answer in answers if isinstance(answer, PromptTooLong)]:
         return _longest(too_long)
     scored = [answer for answer in answers if isinstance(answer, PromptTokens)]
-    _refuse_if_unsteady(session, scored)
     starts = {_token_at(tokens, whole, len(question.prompt)) for tokens, whole in zip(scored, wholes, strict=True)}
     start = starts.pop() if len(starts) == 1 else None
+    _refuse_if_unsteady(session, scored, start or 0)
     if start is None:
         # A token crosses the join, or the tokens' texts do not say where it is. The engine's rule then: from the last
         # token that all options keep of what the prompt alone is cut into.
@@ -359,15 +359,16 @@ def _by_prompts(session: Session, question: _Question, terminator: str) -> _Answ
     return tuple(_sum(tokens.logprobs[start:]) for tokens in scored)
 
 
-def _refuse_if_unsteady(session: Session, answers: Sequence[PromptTokens]) -> None:
+def _refuse_if_unsteady(session: Session, answers: Sequence[PromptTokens], start: int) -> None:
     """The options' prompts begin alike, so that the tokens which they share have the same log-probabilities: unless the
     server's numbers depend on what it was asked before, or on what it is asked at the same time.
 
+    `start`: so many tokens make up the text that they share, whatever the server calls them; 0 where that is not known.
     Raises BackendError.
     """
     first, tolerance = answers[0], session.tolerance_nats
     for other in answers[1:]:
-        shared = _common_prefix_length(first.keys, other.keys)
+        shared = max(start, _common_prefix_length(first.keys, other.keys))
         pairs = zip(first.logprobs[1:shared], other.logprobs[1:shared], strict=True)
         apart = max((abs(one - two) for one, two in pairs if one is not None and two is not None), default=0.0)
         if apart > tolerance:

@@ -8,9 +8,10 @@ import re
 import time
 import unicodedata
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from base.sentences import gettext as _
+from base.text import storable
 from llm.backends.base import BackendError
 from llm.backends.openai_wire import Reply
 from llm.backends.secrets import Secret
@@ -20,6 +21,12 @@ _LONGEST_TOKEN = 64  # letters
 _COUNTS = ("prompt_tokens", "completion_tokens", "total_tokens")
 _MOST_ADDED = 100_000  # tokens, by chat forms and pictures
 _LEAST_LOGPROB = -1e6
+_LONGEST_SENTENCE, _LONGEST_NAME = 300, 300  # letters that are kept
+_LONGEST_LOOKED_AT = 10_000  # of a refusal, for its first sentence
+# A token of this many letters is longer than those of any tokeniser but for runs of spaces. Some servers write more
+# tokens than they were asked for.
+_LETTERS_A_TOKEN, _FEW_LETTERS = 256, 200_000
+_LONGEST_NUMBER = 12  # digits
 
 
 class NoPromptLogprobs(BackendError):
@@ -186,7 +193,7 @@ def logprob_of(value: Any) -> float:
     if not _LEAST_LOGPROB <= value <= 1e-3:  # a little over 0 is rounding
         raise BackendError(
             _("The server returned %(value)s as a log-probability. Run its model in float32 or bfloat16.")
-            % {"value": value},
+            % {"value": str(value)[:_LONGEST_NUMBER]},
             permanent=True,
         )
     return float(value)
@@ -208,14 +215,27 @@ def said(response: Reply, secret: Secret) -> tuple[str, dict[str, Any]]:
     if isinstance(details.get("error"), dict):
         details = details["error"]
     sentence = next((details[key] for key in ("message", "error", "detail") if details.get(key)), response.text)
-    line = secret.out_of(" ".join(secret.out_of(str(sentence)).split()))
-    return line[:300] or secret.out_of(response.reason), details
+    words = secret.out_of(str(sentence))[:_LONGEST_LOOKED_AT].split()
+    line = storable(secret.out_of(" ".join(words)))
+    return line[:_LONGEST_SENTENCE] or storable(secret.out_of(response.reason)), details
 
 
-def read_chat(answer: dict[str, Any]) -> Generated:
+def name_told(told: Any) -> str:
+    """What a server calls something, as a record has it: a text of no more than 300 letters, "" for nothing."""
+    return storable(str(told or "")[:_LONGEST_NAME])
+
+
+def read_chat(answer: dict[str, Any], *, room: int) -> Generated:
+    """`room`: how many tokens were asked for. Raises BackendError for an answer that is longer than any so many."""
     choice = choice_of(answer)
     # A model that thinks aloud until the limit has no content at all.
     content = part(part(choice, "message", dict), "content", str | None) or ""
+    if len(content) > max(_FEW_LETTERS, _LETTERS_A_TOKEN * room):
+        raise BackendError(
+            _("The server wrote %(n)s characters, and was asked for at most %(room)s tokens. Nothing was read of it.")
+            % {"n": len(content), "room": room},
+            permanent=False,
+        )
     finish = choice.get("finish_reason")
     counted = answer.get("usage")
     tokens = counted.get("completion_tokens") if isinstance(counted, dict) else None
@@ -223,7 +243,7 @@ def read_chat(answer: dict[str, Any]) -> Generated:
         content,
         cut=finish in ("length", "content_filter"),
         tokens=tokens if isinstance(tokens, int) else None,
-        reason=finish[:20] if isinstance(finish, str) else "",
+        reason=storable(finish)[:20] if isinstance(finish, str) else "",
     )
 
 
@@ -242,16 +262,20 @@ def read_too_long(said: str, details: dict[str, Any]) -> PromptTooLong | None:
         return None
     limit = _LIMIT.search(said)
     context = details.get("n_ctx")
-    if type(context) is not int:
+    if not _may_be_length(context):
         context = int(limit[1]) if limit else 0
     named = [int(number) for groups in _LENGTHS.findall(said) for number in groups if number]
-    over = [n for n in (details.get("n_prompt_tokens"), *named) if isinstance(n, int) and n > context]
+    over = [n for n in (details.get("n_prompt_tokens"), *named) if _may_be_length(n) and n > context]
     # The whole request's length is named besides the prompt's; the prompt's is the smaller one.
     return (
         PromptTooLong(tokens=min(over), context=context)
-        if context and over
+        if _may_be_length(context) and over
         else _SaidTooLong(_("The server says: “%(said)s”") % {"said": said})
     )
+
+
+def _may_be_length(value: Any) -> TypeGuard[int]:
+    return type(value) is int and 0 < value < 10**_LONGEST_NUMBER
 
 
 def retry_after_s(header: str) -> float:
@@ -262,5 +286,5 @@ def retry_after_s(header: str) -> float:
         pass
     try:
         return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return 0.0

@@ -102,7 +102,7 @@ def way_of(session: Session) -> Way:
                 raise
             refused = True
             continue
-        if way.obeyed(read_chat(answer).text):
+        if way.obeyed(read_chat(answer, room=_ROOM).text):
             session.memory.binds = way.name
             return way
     if refused:  # for the fields of grammars? Then it answers the same question without them.

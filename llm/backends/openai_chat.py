@@ -26,7 +26,8 @@ def write(session: Session, prompt: str, sampling: Sampling) -> Generated | Prom
         answer = session.ask("POST", "/chat/completions", _body(session, prompt, sampling))
     except PromptTooLong as refused:
         return refused
-    generated = read_chat(answer)
+    generated = read_chat(answer, room=sampling.max_new_tokens)
+    session.count_written(answer, generated.text, room=sampling.max_new_tokens)
     n_tokens = usage(answer, "prompt_tokens")
     if n_tokens > session.memory.whole_up_to:
         if not _is_whole(session, prompt, sampling, n_tokens):

@@ -5,6 +5,7 @@ Keys come from the environment, and are in no error, log or record.
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import re
@@ -19,6 +20,7 @@ from typing import Any, Literal, TypeVar
 import httpx
 
 from base.sentences import gettext as _
+from base.text import storable
 from llm.backends.base import BackendError, Unavailable
 from llm.backends.openai_answers import (
     NoPromptLogprobs,
@@ -35,6 +37,7 @@ from llm.backends.openai_answers import (
 from llm.backends.openai_wire import Closed, Overdue, Reply, TooLarge, Wire
 from llm.backends.secrets import Secret
 from llm.engine.prompt import OnProgress, Tokens
+from llm.prices import LETTERS_A_TOKEN
 
 # Where a server puts the log-probabilities of a prompt: vLLM's own field, or the completion that repeats the prompt.
 PromptLogprobs = Literal["prompt_logprobs", "echo"]
@@ -187,6 +190,9 @@ class Session:
             while pending:
                 finished, pending = wait(pending, timeout=1, return_when=FIRST_COMPLETED)
                 for future in finished:
+                    if future.exception() is not None and self._on_progress is not None:
+                        # What was answered before the failure was spent too.
+                        self._on_progress(Tokens(read=self._read, written=self._written), done)
                     done = keep(index_of[future], future.result())
                 if self._on_progress is not None:
                     self._on_progress(Tokens(read=self._read, written=self._written), done)
@@ -204,15 +210,16 @@ class Session:
         Raises BackendError if the model is not on it.
         """
         try:
-            cards = self.ask("GET", "/models").get("data")
+            told = self.ask("GET", "/models").get("data")
         except Refused as refusal:
             if refusal.status not in (404, 405):
                 raise
             return {}
-        offered = {str(card.get("id")): card for card in cards or [] if isinstance(card, dict)}
+        cards = told if isinstance(told, list) else []
+        offered = {str(card.get("id")): card for card in cards if isinstance(card, dict)}
         model = self._secret.out_of(self._server.model)  # as the list came here
         if model not in offered:
-            named = [name[:_LONGEST_NAME] for name in sorted(offered)[:_MOST_NAMED]]
+            named = [storable(name[:_LONGEST_NAME]) for name in sorted(offered)[:_MOST_NAMED]]
             raise BackendError(
                 _("%(url)s offers no model “%(model)s”. It offers: %(offered)s.")
                 % {
@@ -327,18 +334,20 @@ class Session:
             except TooLarge:
                 raise BackendError(
                     _(
-                        "%(url)s sent more than %(size)s MiB in one answer, which was not read to its end. If its "
-                        "answers are that long, raise PALATE_SERVER_MAX_BYTES."
+                        "%(url)s sent more than %(size)s MiB in one answer, or more values than so many MiB of "
+                        "log-probabilities hold. It was not read. If its answers are that long, raise "
+                        "PALATE_SERVER_MAX_BYTES."
                     )
                     % {"url": self._server.base_url, "size": f"{self._server.max_bytes / 2**20:g}"},
                     permanent=False,
                 ) from None
             except httpx.RequestError as error:
-                failure = (
-                    _("no answer within %(seconds)s s") % {"seconds": f"{self._server.timeout_s:g}"}
-                    if isinstance(error, httpx.TimeoutException)
-                    else _("the connection failed (%(error)s)") % {"error": type(error).__name__}
-                )
+                if isinstance(error, httpx.TimeoutException):
+                    failure = _("no answer within %(seconds)s s") % {"seconds": f"{self._server.timeout_s:g}"}
+                elif isinstance(error, httpx.DecodingError):
+                    failure = _("an answer that is packed otherwise than by gzip")
+                else:
+                    failure = _("the connection failed (%(error)s)") % {"error": type(error).__name__}
                 is_away = isinstance(error, _NOBODY_THERE)
                 continue
             is_away = response.status in _AWAY
@@ -408,6 +417,13 @@ class Session:
             message = _("%(url)s refused the request (%(status)s): “%(said)s”")
         message %= {"url": url, "variable": variable, "status": status, "said": sentence}
         return Refused(message, status=status, said=sentence)
+
+    def count_written(self, answer: dict[str, Any], text: str, *, room: int) -> None:
+        """Count what was written in an answer that has a text and does not say of how many tokens, or says of none:
+        by its letters, and no more than the room for it. A limit would never be reached otherwise."""
+        told = answer.get("usage")
+        if text and not (isinstance(told, dict) and told.get("completion_tokens")):
+            self._count({"usage": {"completion_tokens": min(room, math.ceil(len(text) / LETTERS_A_TOKEN))}})
 
     def count(self, answer: dict[str, Any], *, read: int) -> None:
         """Count what was read for an answer that does not say so itself."""

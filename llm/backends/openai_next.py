@@ -219,7 +219,7 @@ def _by_completions(session: Session, wanted: Mapping[Ids, Sequence[int]]) -> li
         if not isinstance(listed, dict):
             raise malformed("top_logprobs")
         at = choice.get("index", place)
-        if at not in range(len(prefixes)):
+        if type(at) is not int or at not in range(len(prefixes)) or found[at]:
             raise malformed("index")
         found[at] = _of_labels({name.removeprefix("token_id:"): value for name, value in listed.items()}, labels)
     return found

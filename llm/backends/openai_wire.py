@@ -9,12 +9,19 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Mapping
+import zlib
+from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
+
+# A value of JSON takes many times its letters once it is read. Of a body as long as is read at all, one object or list
+# in 20 bytes and one quotation mark in 4 are as many as the densest lists of log-probabilities have.
+_BYTES_A_GROUP, _BYTES_A_QUOTE = 20, 4
+_FEW_GROUPS, _FEW_QUOTES = 50_000, 200_000  # that are read whatever the limit is
+_UNPACKED = ("", "identity")
 
 
 class Overdue(Exception):
@@ -22,7 +29,7 @@ class Overdue(Exception):
 
 
 class TooLarge(Exception):
-    """The answer has more bytes than are read."""
+    """The answer has more bytes than are read, or more values than so many bytes of an answer have."""
 
 
 class Closed(Exception):
@@ -61,7 +68,8 @@ class Wire:
     Args:
         silence_s: longest wait for a connection, and for each part of an answer.
         total_s: for one exchange, from the request to the last byte.
-        max_bytes: of one answer, unpacked; no more is held than that and one part.
+        max_bytes: of one answer, unpacked; no more is held than that and one part. What is unpacked stops there too,
+            however much would come of a few bytes. Of the ways to pack, gzip alone is read.
     """
 
     def __init__(
@@ -105,7 +113,8 @@ class Wire:
         self._running, self._stop = asyncio.get_running_loop(), asyncio.Event()
         ready.set()
         limits = httpx.Limits(max_connections=self._connections)
-        async with httpx.AsyncClient(headers=self._headers, timeout=self._silence_s, limits=limits) as self._client:
+        headers = {**self._headers, "Accept-Encoding": "gzip"}
+        async with httpx.AsyncClient(headers=headers, timeout=self._silence_s, limits=limits) as self._client:
             await self._stop.wait()
             # Theirs alone: what a task has begun itself, such as a connection, it must stop itself.
             for task in self._under_way:
@@ -120,11 +129,43 @@ class Wire:
         parts, size = [], 0
         try:
             async with asyncio.timeout(self._total_s), self._client.stream(method, url, json=body) as response:
-                async for part in response.aiter_bytes():
+                unpack = _unpacking(response.headers.get("Content-Encoding", ""))
+                async for packed in response.aiter_raw():
+                    part = unpack(packed, self._max_bytes - size + 1)
                     size += len(part)
                     if size > self._max_bytes:
                         raise TooLarge
                     parts.append(part)
         except TimeoutError:
             raise Overdue from None
-        return Reply(response.status_code, response.reason_phrase, response.headers, b"".join(parts))
+        whole = b"".join(parts)
+        if self._has_too_many_values(whole):
+            raise TooLarge
+        return Reply(response.status_code, response.reason_phrase, response.headers, whole)
+
+    def _has_too_many_values(self, body: bytes) -> bool:
+        groups, quotes = body.count(b"{") + body.count(b"["), body.count(b'"')
+        return groups > max(_FEW_GROUPS, self._max_bytes // _BYTES_A_GROUP) or quotes > max(
+            _FEW_QUOTES, self._max_bytes // _BYTES_A_QUOTE
+        )
+
+
+def _unpacking(encoding: str) -> Callable[[bytes, int], bytes]:
+    """What makes of a part of a body that part unpacked, and no more of it than so many bytes.
+
+    Raises httpx.DecodingError, now or then.
+    """
+    named = encoding.strip().lower()
+    if named in _UNPACKED:
+        return lambda part, _most: part
+    if named != "gzip":
+        raise httpx.DecodingError("packed in a way that was not asked for")
+    inflater = zlib.decompressobj(zlib.MAX_WBITS | 16)
+
+    def unpack(part: bytes, most: int) -> bytes:
+        try:
+            return inflater.decompress(part, most)
+        except zlib.error as error:
+            raise httpx.DecodingError("no gzip") from error
+
+    return unpack

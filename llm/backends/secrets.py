@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import json
+import re
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
-# A text that is cut may end, or begin, in a part of a key; shorter parts tell nobody anything.
+# Shorter parts of a key tell nobody anything: first letters that all keys of a provider have, or the last four.
 _LEAST = 8
-# A shorter key is a filler that a server without keys is given, such as “none”, and may be a word of an answer.
+# A shorter key is a filler that a server without keys is given, such as “none”, and may be a word of an answer. Of a
+# longer one so much is taken out of an answer wherever it stands.
 _LEAST_IN_ANSWERS = 12
 # What a model wrote, or the tokens of what it was asked: texts, and lists and objects that hold nothing else.
 _WRITTEN = frozenset(
     {"text", "content", "reasoning_content", "logprobs", "prompt_logprobs", "completion_probabilities", "tokens"}
 )
 HIDDEN = "…"
+_NONE: frozenset[str] = frozenset()
 
 
 class Secret:
@@ -23,41 +28,75 @@ class Secret:
 
     def __init__(self, key: str) -> None:
         self._key = key
-        written = {key, quote(key), quote(key, safe=""), html.escape(key), json.dumps(key)[1:-1]} - {""}
-        self._forms = sorted(written, key=len, reverse=True)
+        plain = {key, quote(key), quote(key, safe=""), html.escape(key), json.dumps(key)[1:-1]} - {""}
+        forms = plain | _encoded(key) if len(key) >= _LEAST else plain
+        self._forms = sorted(forms, key=len, reverse=True)
+        # Some servers write all of a header small, or great.
+        self._pattern = re.compile("|".join(map(re.escape, self._forms)), re.IGNORECASE if len(key) >= _LEAST else 0)
+        self._small = [form.lower() for form in self._forms]
+        self._name = lru_cache(maxsize=1024)(self._out_of_name)  # of long lists all objects have the same
+        self._parts = {least: _parts(key, least) for least in (_LEAST, _LEAST_IN_ANSWERS)}
 
     def out_of(self, said: Any) -> Any:
-        """Texts without the key, and lists and objects of JSON with such texts and names, at whatever depth.
+        """Texts without the key, and lists and objects of JSON with such texts and names, at whatever depth. These are
+        changed in place.
 
-        Of a text that was cut before it came here, also what is left of the key at its end or beginning goes.
+        Of a text that holds a part of the key, that part goes: it was cut or masked before it came here.
         """
-        return self._out_of(said, spared=frozenset())
+        return self._out_of(said, spared=_NONE, written=_NONE, least=_LEAST)
 
     def out_of_answer(self, answer: Any) -> Any:
-        """The same, but what a model has written is labels: a key of less than 12 characters stays in it."""
-        return self._out_of(answer, spared=_WRITTEN if len(self._key) < _LEAST_IN_ANSWERS else frozenset())
+        """The same, but what a model has written is labels: a key of less than 12 characters stays in it, and so does a
+        part that is as short, unless a text begins or ends with it."""
+        spared, written = (_WRITTEN, _NONE) if len(self._key) < _LEAST_IN_ANSWERS else (_NONE, _WRITTEN)
+        return self._out_of(answer, spared=spared, written=written, least=_LEAST)
 
-    def _out_of(self, said: Any, *, spared: frozenset[str]) -> Any:
+    def _out_of(self, said: Any, *, spared: frozenset[str], written: frozenset[str], least: int) -> Any:
+        """`spared`: what is left as it is, by its name; `written`: in what only longer parts go."""
         if not self._key:
             return said
         if isinstance(said, str):
-            return self._out_of_text(said)
+            return self._out_of_text(said, least)
         if isinstance(said, list):
-            return [self._out_of(each, spared=spared) for each in said]
-        if isinstance(said, dict):
-            return {
-                self._out_of_name(name): value if name in spared else self._out_of(value, spared=spared)
-                for name, value in said.items()
-            }
+            for place, each in enumerate(said):
+                said[place] = self._out_of(each, spared=spared, written=written, least=least)
+        elif isinstance(said, dict):
+            for name, value in said.items():
+                if name not in spared:
+                    of_it = _LEAST_IN_ANSWERS if name in written else least
+                    said[name] = self._out_of(value, spared=spared, written=written, least=of_it)
+            if any(self._name(name) != name for name in said):
+                return {self._name(name): value for name, value in said.items()}
         return said
 
     def _out_of_name(self, name: str) -> str:
         """A filler such as “token” is a part of names that say what an answer holds."""
-        return self._out_of_text(name) if len(self._key) >= _LEAST else name
+        return self._out_of_text(name, _LEAST) if len(self._key) >= _LEAST else name
 
-    def _out_of_text(self, text: str) -> str:
-        for form in self._forms:
-            text = text.replace(form, HIDDEN)
+    def _out_of_text(self, text: str, least: int) -> str:
+        if len(text) < min(_LEAST, len(self._key)):
+            return text
+        small = text.lower() if self._pattern.flags & re.IGNORECASE else text
+        if any(form in small for form in (self._small if small is not text else self._forms)):
+            text = self._pattern.sub(HIDDEN, text)
+        return self._without_edges(self._without_parts(text, least))
+
+    def _without_parts(self, text: str, least: int) -> str:
+        held = sorted(
+            (found.start(), found.start() + least)
+            for part in self._parts[least]
+            if part in text
+            for found in re.finditer(re.escape(part), text)
+        )
+        left: list[str] = []
+        at = 0
+        for begin, end in held:
+            if begin > at or not left:
+                left += [text[at:begin], HIDDEN]
+            at = max(at, end)
+        return "".join((*left, text[at:]))
+
+    def _without_edges(self, text: str) -> str:
         longest = min(len(text), len(self._key) - 1)
         for n in range(longest, _LEAST - 1, -1):
             if text.endswith(self._key[:n]):
@@ -67,3 +106,27 @@ class Secret:
             if text.startswith(self._key[-n:]):
                 return HIDDEN + text[n:]
         return text
+
+
+def _parts(key: str, least: int) -> list[str]:
+    """All parts of so many characters."""
+    return sorted({key[at : at + least] for at in range(len(key) - least + 1)} if len(key) > least else ())
+
+
+def _encoded(key: str) -> set[str]:
+    """The key as it stands where all of its characters are written otherwise."""
+    letters = key.encode()
+    forms = {
+        letters.hex(),
+        "".join(f"%{each:02x}" for each in letters),
+        "".join(f"\\u{each:04x}" for each in letters),
+        "".join(f"&#{each};" for each in letters),
+        "".join(f"&#x{each:x};" for each in letters),
+    }
+    # In base64 it depends on what stands before, such as “Bearer ”; the first and last letters are of both.
+    for ahead in range(3):
+        for alphabet in (base64.b64encode, base64.urlsafe_b64encode):
+            packed = alphabet(b"\0" * ahead + letters).decode().rstrip("=")
+            inner = packed[(0, 2, 3)[ahead] :]
+            forms.add(inner if (len(letters) + ahead) % 3 == 0 else inner[:-1])
+    return {form for form in forms if len(form) >= _LEAST}

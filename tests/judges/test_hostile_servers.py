@@ -361,7 +361,7 @@ def test_a_count_that_can_be_none_is_as_if_not_told(server: Running, count: Any)
     assert getattr(answer, "tokens", 0) is None
     last = told[-1]
     assert isinstance(last, Tokens)
-    assert last.written == 0
+    assert 0 < last.written <= 2 * 8  # by its letters: a limit would never be reached otherwise
     assert 0 < last.read < 1000
     server.tell(counts={"prompt_tokens": count})  # which tells whether a prompt was read whole
     with pytest.raises(BackendError, match="no usable “prompt_tokens”"):
@@ -379,7 +379,7 @@ def test_what_a_server_counts_fails_no_row(leases: Leases, server: Running, sett
         run = actions.start_run(study=study, judge=judge, by=None)
         work(run)
         assert set(states(run)) == {"done"}
-        assert set(run.items.values_list("written", flat=True)) == {0}
+        assert all(0 < n < 100 for n in run.items.values_list("written", flat=True))
 
 
 @pytest.mark.once

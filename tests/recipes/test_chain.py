@@ -15,6 +15,7 @@ from django.urls import reverse
 from annotation.models import Row, Study, User
 from benchmarks import recipe_web
 from benchmarks.recipe_web import RecipeWeb
+from judges import spending
 from judges.management.commands.generate import model_called
 from judges.models import GenerationRun, Judge, Run
 from judges.runs import labelling
@@ -204,6 +205,27 @@ def test_a_model_on_a_server_does_every_step(told: Callable[..., str]) -> None:
     # Who was called after the model's address, as before, goes on.
     mine.filter(name=f"{MODEL}-chooses").update(name=f"{model.name}-chooses")
     assert judges.of_model(model)["chooses"].name == f"{model.name}-chooses"
+
+
+@pytest.mark.django_db
+def test_each_run_of_a_model_pauses_at_a_limit_and_goes_on_with_a_higher_one(told: Callable[..., str]) -> None:
+    with pytest.raises(CommandError, match="has no price"):
+        told("--most-cost", "1")
+    assert not Study.objects.exists()
+    asked = ("--server", SERVER, "--parser", "model", "--until", "choose")
+    with pytest.raises(CommandError, match="paused at its limit of 150 tokens"):  # a text takes 100
+        told(*asked, "--most-tokens", "150")
+    run = GenerationRun.objects.get()
+    assert (run.paused, run.items.filter(state="done").count()) == (True, 2)
+    with pytest.raises(CommandError, match="higher limit"):
+        told(*asked)
+    with pytest.raises(CommandError, match="paused at its limit of 450 tokens"):  # of the judge, which asks more
+        told(*asked, "--most-tokens", "450")
+    assert "12 answers, 0 unreadable" in told(*asked, "--most-tokens", "9000")
+    run.refresh_from_db()
+    assert (run.most_tokens, run.state, spending.spent(run).tokens) == (450, "finished", 400)
+    judged = Run.objects.get(judge__model=run.model)
+    assert (judged.most_tokens, judged.state, spending.spent(judged).tokens) == (9000, "finished", 12 * 100)
 
 
 @pytest.mark.django_db

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -48,6 +49,7 @@ class Chain:
     Args:
         work: what does a run's work. `enqueue`: whether Celery's workers are told of it, too.
         by: who becomes manager of the studies; None: administrators alone see them.
+        limits: `most_tokens` and `most_cost`, at which each run of a model pauses. Of money only where it has a price.
     """
 
     def __init__(
@@ -60,9 +62,11 @@ class Chain:
         work: Worker,
         by: User | None = None,
         enqueue: bool = False,
+        limits: Mapping[str, Any] | None = None,
     ) -> None:
         self.settings, self.models, self.types, self.judges = settings, models, types, judges
         self.work, self.by, self.enqueue = work, by, enqueue
+        self.limits = limits or {}
 
     def go(self, names: Sequence[DishName], *, until: Step = Step.LABEL) -> Iterator[Told]:
         """Do each step up to `until`, and tell what came of it.
@@ -117,9 +121,16 @@ class Chain:
         for model in self.models:
             run: GenerationRun | None = study.generation_runs.filter(model=model).order_by("pk").first()
             if run is None:
-                (run,) = generating.start(study=study, models=[model], wanted=wanted, by=self.by, enqueue=self.enqueue)
+                (run,) = generating.start(
+                    study=study,
+                    models=[model],
+                    wanted=wanted,
+                    by=self.by,
+                    enqueue=self.enqueue,
+                    **self._limits_of(model),
+                )
             elif not run.is_running and run.items.exclude(state=ItemState.DONE).exists():
-                generating.resume(run=run, enqueue=self.enqueue)
+                generating.resume(run=run, enqueue=self.enqueue, **self._limits_of(model))
                 run.refresh_from_db()
             if run.is_running:
                 self.work(run)
@@ -221,13 +232,20 @@ class Chain:
         judge = self.judges[name]
         run = judge_queries.unfinished_run(study, judge)
         if run is not None and not run.is_running:
-            judging.resume_run(run=run, enqueue=self.enqueue)
+            judging.resume_run(run=run, enqueue=self.enqueue, **self._limits_of(judge.model))
             run.refresh_from_db()
         elif run is None and _left(study, name).exists():
-            run = judging.start_run(study=study, judge=judge, by=self.by, enqueue=self.enqueue)
+            run = judging.start_run(
+                study=study, judge=judge, by=self.by, enqueue=self.enqueue, **self._limits_of(judge.model)
+            )
         if run is not None:
             self.work(run)
         yield from _answers_told(study, name)
+
+    def _limits_of(self, model: LanguageModel | None) -> dict[str, Any]:
+        if model is None:
+            return {}
+        return {name: most for name, most in self.limits.items() if name != "most_cost" or model.prices is not None}
 
     def _search(self, study: Study) -> None:
         asked = self.settings

@@ -11,8 +11,9 @@ from django.core.management.base import CommandError
 from django.core.validators import validate_slug
 
 from annotation.models import Study, User
+from judges.actions.spending import refuse_limits
 from judges.management.commands import generate, judge
-from judges.management.telling import one_called, refusals_told
+from judges.management.telling import add_limits, limits_in, one_called, refusals_told
 from judges.models import GenerationRun, Judge
 from judges.models import Run as JudgeRun
 from llm.models import LanguageModel
@@ -76,6 +77,7 @@ class Command(RunCommand):
         add("--out", type=Path, metavar="FOLDER", help="put the verdict there, a ZIP for each judge")
         add("--freeze", action="store_true", help="keep each verdict as it is now")
         add("--workers", action="store_true", help="let Celery's workers help")
+        add_limits(parser)
         add("--manager", metavar="USERNAME", help="of the studies; else administrators only see them")
 
     def handle(self, *, study: str, names: Path, verbosity: int, **asked: Any) -> None:
@@ -83,13 +85,23 @@ class Command(RunCommand):
         dishes = self._names(study, names)
         until = Step(asked["until"])
         by = one_called(asked["manager"], User.objects.all(), key="username") if asked["manager"] else None
+        limits = limits_in(asked)
         settings, models, named = self._settings(study, asked)
         with refusals_told():
             types = generate.types_of(scheme_called(NAMES), list(settings.types) or None, asked["prompts"])
             chain = Chain(
-                settings, models=models, types=types, judges=named, work=self.work, by=by, enqueue=asked["workers"]
+                settings,
+                models=models,
+                types=types,
+                judges=named,
+                work=self.work,
+                by=by,
+                enqueue=asked["workers"],
+                limits=limits,
             )
             asked_models = [*chain.models, *(judge.model for judge in named.values() if judge.model is not None)]
+            if not any(model.prices for model in asked_models):
+                refuse_limits(None, **limits)
             for asks in dict.fromkeys(model.announced for model in asked_models if model.announced):
                 self.stdout.write(f"Asked: {asks}.")
             last = Step.EXAMINE if until == Step.VERDICT else until
