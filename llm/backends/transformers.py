@@ -529,6 +529,8 @@ def _attention_of(scorer: ClozeScorer, model: Any) -> str:
     if not scorer.own_attention:
         return str(model.config._attn_implementation)
     softcap = getattr(model.config.get_text_config(), "attn_logit_softcapping", None)
+    if model.device.type == "cuda":
+        return f"by blocks of the tree, {'in torch' if softcap is None else 'eager'}"
     tiles = ", in tiles of bfloat16" if attention.by_tiles(model.dtype) and softcap is None else ""
     return f"by blocks of the tree{tiles}"
 

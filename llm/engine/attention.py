@@ -1,4 +1,4 @@
-"""Attention of a forward of the tree, on a CPU: matrix products over the keys that some query of a block may see.
+"""Attention of a forward of the tree: over the keys that some query of a block may see.
 
 torch's own kernel reads a mask of all queries and keys, computes what it hides, and takes a copy of the keys for every
 head that shares them. Here the queries of a forward are cut into blocks. Depth first, what the first query of a block
@@ -6,9 +6,10 @@ may see beyond the block is all that any of them may see beyond it: the other ke
 keys are multiplied with them as one matrix, and only keys that some queries of the block see and others do not are
 masked.
 
-That is computed in float32: scores that are rounded to bfloat16 move what a model says twice as far as its other
-roundings. Where the processor multiplies tiles of bfloat16 (AMX), torch's kernel keeps the scores of a block in
-float32 and takes a third of the time; there a model in bfloat16 has it, block by block.
+On a CPU that is products in float32: scores that are rounded to bfloat16 move what a model says twice as far as its
+other roundings. Where the processor multiplies tiles of bfloat16 (AMX), torch's kernel keeps the scores of a block in
+float32 and takes a third of the time; there a model in bfloat16 has it, block by block. So has a model on a GPU, where
+blocks are larger; what torch's kernel does not do, such as a softcap, is computed there as transformers does it.
 
 A model is told to use it by the name under which transformers finds it, during a forward of the tree alone: what it
 does to write answers, or to score a prompt alone, stays as it was.
@@ -33,6 +34,7 @@ from llm.engine.tree import TokenTree, visible
 NAME = "palate_tree"
 # Queries of a block: more of them compute more that is masked, fewer make products too small to be fast.
 _ROWS, _LEAST_ROWS = 128, 16
+_ROWS_OF_A_GPU = 512
 # Scores of a block, its heads together: more of them leave the processor's cache.
 _SCORES = 1_500_000
 # Keys are copied together where fewer than this share of those between the first and the last are needed.
@@ -52,21 +54,21 @@ class Block:
     keys: slice | torch.Tensor
     masked_from: int
     mask: torch.Tensor | None
-    _tiled: dict[int, torch.Tensor] = field(default_factory=dict, init=False, compare=False)
+    _tiled: dict[tuple[int, torch.dtype], torch.Tensor] = field(default_factory=dict, init=False, compare=False)
 
     def of(self, states: torch.Tensor) -> torch.Tensor:
         """Those of the keys or values (H, K, D) that the block needs."""
         return states[:, self.keys] if isinstance(self.keys, slice) else states.index_select(1, self.keys)
 
-    def tiled(self, groups: int) -> torch.Tensor | None:
+    def tiled(self, groups: int, dtype: torch.dtype) -> torch.Tensor | None:
         """The mask as torch's kernel wants it: of all keys, and for `groups` heads one below the other (groups x R, K).
         Made once for all layers."""
         if self.mask is None:
             return None
-        if groups not in self._tiled:
-            mask = F.pad(self.mask, (self.masked_from, 0)).to(torch.bfloat16)
-            self._tiled[groups] = mask.repeat(groups, 1)
-        return self._tiled[groups]
+        if (groups, dtype) not in self._tiled:
+            mask = F.pad(self.mask, (self.masked_from, 0)).to(dtype)
+            self._tiled[groups, dtype] = mask.repeat(groups, 1)
+        return self._tiled[groups, dtype]
 
 
 def cut(tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: int | None, *, groups: int) -> list[Block]:
@@ -74,8 +76,10 @@ def cut(tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: int 
 
     `queries` (T,) are consecutive nodes, `keys` (K,) ascending ones that end with them, and of which those before them
     hold all their ancestors; `window`: how far back they look, None without bound; `groups`: heads that share a key.
+    All tensors are on one device, and so are the blocks'.
     """
-    rows = max(_LEAST_ROWS, min(_ROWS, _SCORES // (groups * len(keys))))
+    few = max(_LEAST_ROWS, min(_ROWS, _SCORES // (groups * len(keys))))
+    rows = _ROWS_OF_A_GPU if _on_a_gpu(queries) else few
     return [
         _block(tree, queries, keys, window, slice(begin, min(begin + rows, len(queries))))
         for begin in range(0, len(queries), rows)
@@ -96,14 +100,16 @@ def _block(tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: i
     if seen_by_all.all():
         return Block(rows, chosen, masked_from=len(seen_by_all), mask=None)
     masked_from = int((~seen_by_all).nonzero()[0, 0])
-    mask = torch.zeros((len(those), seen.shape[1] - masked_from))
+    mask = torch.zeros((len(those), seen.shape[1] - masked_from), device=seen.device)
     return Block(rows, chosen, masked_from, mask.masked_fill_(~seen[:, masked_from:], float("-inf")))
 
 
-def mask_of(blocks: Sequence[Block], n_queries: int, n_keys: int, dtype: torch.dtype) -> torch.Tensor:
+def mask_of(
+    blocks: Sequence[Block], n_queries: int, n_keys: int, dtype: torch.dtype, device: torch.device | None = None
+) -> torch.Tensor:
     """What the model hands on to its attention as a mask (1, 1, T, K), and takes up no memory: it holds the blocks, and
     its numbers are none, so that a layer that reads them instead cannot go unnoticed."""
-    mask = torch.full((1, 1, 1, 1), float("nan"), dtype=dtype).expand(1, 1, n_queries, n_keys)
+    mask = torch.full((1, 1, 1, 1), float("nan"), dtype=dtype, device=device).expand(1, 1, n_queries, n_keys)
     mask.blocks = blocks  # type: ignore[attr-defined]
     return mask
 
@@ -127,8 +133,11 @@ def tree_attention(
     n_heads, n_keys = query.shape[1], key.shape[1]
     if blocks is None or len(query) != 1 or n_heads % n_keys or any(others.get(name) is not None for name in UNKNOWN):
         raise NotImplementedError("an attention of its own")
-    if by_tiles(query.dtype) and softcap is None and query.shape[-1] == value.shape[-1]:
-        return _by_tiles(query[0], key[0], value[0], blocks, scaling), None
+    gpu = _on_a_gpu(query)
+    if (gpu or by_tiles(query.dtype)) and softcap is None and query.shape[-1] == value.shape[-1]:
+        return _by_kernel(query[0], key[0], value[0], blocks, scaling), None
+    if gpu:
+        return _as_transformers(query[0], key[0], value[0], blocks, scaling, softcap), None
     scaled = query[0].float() * (1 / math.sqrt(query.shape[-1]) if scaling is None else scaling)
     scaled = scaled.reshape(n_keys, n_heads // n_keys, *scaled.shape[1:])
     key, value = key[0].float().contiguous(), value[0].float().contiguous()
@@ -147,15 +156,15 @@ def tree_attention(
     return made.flatten(1, 2)[None].to(query.dtype), None
 
 
-def _by_tiles(
+def _by_kernel(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, blocks: Sequence[Block], scaling: float | None
 ) -> torch.Tensor:
-    """(H, T, D), (G, K, D), (G, K, E) to (1, T, H, E): the heads that share keys are more queries of them."""
+    """(H, T, D), (G, K, D), (G, K, D) to (1, T, H, D): the heads that share keys are more queries of them."""
     n_keys, n_heads = len(key), len(query)
     grouped = query.reshape(n_keys, n_heads // n_keys, *query.shape[1:])
     made = value.new_empty((query.shape[1], n_keys, n_heads // n_keys, value.shape[-1]))
     for block in blocks:
-        queries, mask = grouped[:, :, block.rows], block.tiled(n_heads // n_keys)
+        queries, mask = grouped[:, :, block.rows], block.tiled(n_heads // n_keys, query.dtype)
         answers = F.scaled_dot_product_attention(
             queries.flatten(1, 2)[None],
             block.of(key)[None],
@@ -165,6 +174,36 @@ def _by_tiles(
         )
         made[block.rows] = answers.view(*queries.shape[:3], -1).permute(2, 0, 1, 3)
     return made.flatten(1, 2)[None]
+
+
+def _as_transformers(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    blocks: Sequence[Block],
+    scaling: float | None,
+    softcap: float | None,
+) -> torch.Tensor:
+    """(H, T, D), (G, K, D), (G, K, E) to (1, T, H, E), as its eager attention rounds: products in the model's numbers,
+    the softmax in float32."""
+    n_keys, n_heads = len(key), len(query)
+    grouped = query.reshape(n_keys, n_heads // n_keys, *query.shape[1:])
+    scaling = 1 / math.sqrt(query.shape[-1]) if scaling is None else scaling
+    made = value.new_empty((query.shape[1], n_keys, n_heads // n_keys, value.shape[-1]))
+    for block in blocks:
+        queries = grouped[:, :, block.rows]
+        scores = (queries.flatten(1, 2) @ block.of(key).mT).float().mul_(scaling)
+        if softcap is not None:
+            scores.div_(softcap).tanh_().mul_(softcap)
+        if block.mask is not None:
+            scores.view(*queries.shape[:3], -1)[..., block.masked_from :].add_(block.mask)
+        answers = scores.softmax(-1).to(value.dtype) @ block.of(value)
+        made[block.rows] = answers.view(*queries.shape[:3], -1).permute(2, 0, 1, 3)
+    return made.flatten(1, 2)[None]
+
+
+def _on_a_gpu(tensor: torch.Tensor) -> bool:
+    return tensor.device.type == "cuda"
 
 
 @cache
@@ -182,6 +221,8 @@ AttentionInterface.register(NAME, tree_attention)
 
 def fits(model: Any) -> bool:
     """Whether this attention is for such a model; whether the model heeds it is to be tried out."""
+    if model.device.type == "cuda":
+        return model.dtype in {torch.float32, torch.bfloat16, torch.float16}
     return (
         model.device.type == "cpu"
         and model.dtype in {torch.float32, torch.bfloat16}

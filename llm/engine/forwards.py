@@ -41,7 +41,7 @@ def tree_forwards(
         nodes = torch.arange(begin, end)
         keys = torch.cat([cached, nodes])
         masks = {
-            kind: _blocks(tree, nodes, keys, window, model)
+            kind: _blocks(there, nodes, keys, window, model)
             if own_attention
             else _additive(visible(there, nodes, keys, window), model.dtype)
             for kind, window in windows.items()
@@ -126,8 +126,8 @@ def _keep_ancestors(cache: Any, cached: torch.Tensor, tree: TokenTree, node: int
 def _blocks(tree: TokenTree, nodes: torch.Tensor, keys: torch.Tensor, window: int | None, model: Any) -> torch.Tensor:
     """The same as `_additive` for our own attention."""
     groups = attention.groups(model.config.get_text_config())
-    blocks = attention.cut(tree, nodes, keys, window, groups=groups)
-    return attention.mask_of(blocks, len(nodes), len(keys), model.dtype)
+    blocks = attention.cut(tree, nodes.to(model.device), keys.to(model.device), window, groups=groups)
+    return attention.mask_of(blocks, len(nodes), len(keys), model.dtype, model.device)
 
 
 def _additive(seen: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:

@@ -34,10 +34,24 @@ def ancestors(tree: Any, node: int) -> torch.Tensor:
     return nodes[tree.ends[:node] > node]
 
 
+@pytest.fixture(params=["a CPU", "a GPU"])
+def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What is computed on a GPU, computed here."""
+    monkeypatch.setattr(attention, "_on_a_gpu", lambda tensor: request.param == "a GPU")
+    monkeypatch.setattr(attention, "_ROWS_OF_A_GPU", 64)
+    return str(request.param)
+
+
+@pytest.mark.parametrize("value_size", [SIZE, SIZE + 1])
 @pytest.mark.parametrize(("softcap", "window"), [(None, None), (2.0, None), (None, 25)])
 @pytest.mark.parametrize("rows", [16, 128])
 def test_blocks_attend_as_one_mask_of_all_does(
-    monkeypatch: pytest.MonkeyPatch, softcap: float | None, window: int | None, rows: int
+    monkeypatch: pytest.MonkeyPatch,
+    softcap: float | None,
+    window: int | None,
+    rows: int,
+    value_size: int,
+    device: str,
 ) -> None:
     monkeypatch.setattr(attention, "_ROWS", rows)
     tree = tree_of_many_branches()
@@ -46,7 +60,7 @@ def test_blocks_attend_as_one_mask_of_all_does(
         nodes = torch.arange(begin, min(begin + 150, len(tree.tokens)))
         keys = torch.cat([ancestors(tree, begin), nodes])
         query = torch.randn(1, HEADS * SHARING, len(nodes), SIZE)
-        key, value = torch.randn(1, HEADS, len(keys), SIZE), torch.randn(1, HEADS, len(keys), SIZE + 1)
+        key, value = torch.randn(1, HEADS, len(keys), SIZE), torch.randn(1, HEADS, len(keys), value_size)
         blocks = attention.cut(tree, nodes, keys, window, groups=SHARING)
         mask = attention.mask_of(blocks, len(nodes), len(keys), torch.float32)
         made, _weights = attention.tree_attention(None, query, key, value, mask, scaling=0.4, softcap=softcap)
@@ -135,15 +149,16 @@ def test_a_window_that_is_not_heeded_is_noticed(monkeypatch: pytest.MonkeyPatch)
     assert not probing.takes_our_attention(tiny.model("mistral"))
 
 
-def test_a_gpu_keeps_its_kernels() -> None:
-    dtype: Any = torch.bfloat16
-    assert not attention.fits(SimpleNamespace(device=torch.device("cuda"), dtype=dtype))
-    assert attention.fits(SimpleNamespace(device=torch.device("cpu"), dtype=dtype))
+def test_half_numbers_are_for_gpus() -> None:
+    for dtype in (torch.bfloat16, torch.float16):
+        assert attention.fits(SimpleNamespace(device=torch.device("cuda"), dtype=dtype))
+    assert attention.fits(SimpleNamespace(device=torch.device("cpu"), dtype=torch.bfloat16))
     assert not attention.fits(SimpleNamespace(device=torch.device("cpu"), dtype=torch.float16))
 
 
-def test_scores_are_those_of_the_models_own_attention() -> None:
-    engine = ClozeScorer(tiny.model("gemma2"), tiny.tokenizer(), token_budget=50)
+@pytest.mark.parametrize("family", ["llama", "mistral", "gemma2", "gemma3"])
+def test_scores_are_those_of_the_models_own_attention(family: str, device: str) -> None:
+    engine = ClozeScorer(tiny.model(family), tiny.tokenizer(), token_budget=50)
     assert engine.own_attention
     ours = engine.score(ROWS)
     engine.own_attention = False
