@@ -94,11 +94,11 @@ class _Group:
 
     def take(self, left: list[int], *, fresh: bool = False) -> None:
         """Claim the first that is to be had of those that are left, and what is to be taken up together with it, and
-        begin what they share. `fresh`: none that was tried before."""
+        begin what they share. `fresh`: nothing, where that one was tried before."""
         items = self._kind.item._default_manager
-        if fresh and not (left and _insist(items.filter(pk=left[0], attempts=0).exists)):
-            return
         while left and not self._waiting:
+            if fresh and not _insist(items.filter(pk=left[0], attempts=0).exists):
+                return
             if (first := _insist(partial(claim, self._kind, left.pop(0)))) is not None:
                 self.run = first.item.run
                 self._waiting.append(first)
@@ -127,13 +127,12 @@ class _Group:
         while self._waiting:
             holder = self._waiting.pop(0)
             holder.beside = [*self._waiting, *following._waiting]
-            if n > 1:
-                holder.begin(spent=self._spent / n)
+            holder.begin(spent=self._spent / n)
             done += do_held(holder)
         return done
 
     def _begin(self) -> None:
-        ahead = self._kind.ahead(self._waiting)
+        ahead = self._kind.ahead(list(self._waiting))
         if ahead is not None and next(ahead, ahead) is None:
             self._ahead = ahead
 
