@@ -59,7 +59,7 @@ def as_on_a_gpu() -> None:
 
     if groups := int(os.environ["SITE_GROUPS"]):
         together.GROUPS = groups
-        TransformersBackend.scored_together = lambda place: TOGETHER  # type: ignore[method-assign,misc,assignment]
+        TransformersBackend.scored_together = lambda place: TOGETHER  # type: ignore[method-assign]
 
 
 def setup() -> None:
