@@ -4,7 +4,8 @@
 
 The work is that of `judge_throughput`. A document is scored in bfloat16, the cells whose margin is under the bound of
 `llm.backends.transformers` again in float32, and all of it in float32, one after the other, so that what else runs on
-the machine slows all of them alike. Times are of the processor.
+the machine slows all of them alike. Times are of the processor. What layers find is added up in float32, as a rescued
+judge's is (`llm.engine.widened`), unless `--in-bfloat16` leaves it as it was.
 """
 
 from __future__ import annotations
@@ -24,13 +25,20 @@ import numpy as np
 import torch
 
 from benchmarks.judge_throughput import reference_work
-from llm.backends.transformers import RESCUE_BELOW_NATS, TransformersBackend, forward_tokens, loaded_alone
+from llm.backends.transformers import (
+    RESCUE_BELOW_NATS,
+    RESCUE_BELOW_NATS_WIDENED,
+    TransformersBackend,
+    forward_tokens,
+    loaded_alone,
+)
 from llm.engine.cloze import ClozeScorer
 from llm.engine.normalisation import choose
 from llm.engine.onednn import use_onednn
 from llm.engine.prompt import PromptTooLong, RowPrompt, RowScores
+from llm.engine.widened import widen
 
-BOUNDS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+BOUNDS = (0.1, 0.15, 0.2, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 
 
 def timed(scorer: ClozeScorer, row: RowPrompt) -> tuple[RowScores, float]:
@@ -50,6 +58,7 @@ def main() -> None:
     parser.add_argument("--evidence-tokens", type=int, default=300)
     parser.add_argument("--threads", type=int)
     parser.add_argument("--within", type=float, help="minutes after which no further document is begun")
+    parser.add_argument("--in-bfloat16", action="store_true", help="add up in bfloat16, and take its own head")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     options = parser.parse_args()
     if options.threads:
@@ -61,6 +70,8 @@ def main() -> None:
     budget = forward_tokens(sum(weight.numel() for weight in whole.parameters()), device.partition(":")[0])
     use_onednn(whole)
     use_onednn(half)
+    is_widened = not options.in_bfloat16 and widen(half, whole)
+    bound = RESCUE_BELOW_NATS_WIDENED if is_widened else RESCUE_BELOW_NATS
     precise, coarse = (ClozeScorer(model, tokenizer, token_budget=budget) for model in (whole, half))
     rows = reference_work(
         tokenizer, documents=options.documents, cells=options.cells, evidence_tokens=options.evidence_tokens
@@ -81,7 +92,7 @@ def main() -> None:
         rows_scored += 1
         seconds["bfloat16"] += took
         choices = [choose(cell, "none") for cell in found]
-        close = [place for place, choice in enumerate(choices) if choice.margin_nats < RESCUE_BELOW_NATS]
+        close = [place for place, choice in enumerate(choices) if choice.margin_nats < bound]
         answers = [choice.index for choice in choices]
         if close:
             rows_rescued += 1
@@ -103,16 +114,17 @@ def main() -> None:
         "cells": len(margins),
         "documents": rows_scored,
         "documents_with_a_rescued_cell": rows_rescued,
-        "bound_nats": RESCUE_BELOW_NATS,
+        "added_up_in_float32": is_widened,
+        "bound_nats": bound,
         "moved_nats": {f"{q:g}": float(np.quantile(moved, q)) for q in (0.5, 0.9, 0.99, 1.0)},
         "other_answers": {"bfloat16": int(flipped.sum()), "rescued": int(np.sum(wrong_after))},
         "largest_margin_of_another_answer": float(lead[flipped].max()) if flipped.any() else None,
         "by_bound": {
-            f"{bound:g}": {
-                "share_rescued": float((lead < bound).mean()),
-                "other_answers_left": int((flipped & (lead >= bound)).sum()),
+            f"{least:g}": {
+                "share_rescued": float((lead < least).mean()),
+                "other_answers_left": int((flipped & (lead >= least)).sum()),
             }
-            for bound in BOUNDS
+            for least in BOUNDS
         },
         "processor_seconds": seconds,
         "bfloat16_faster_by": seconds["float32"] / seconds["bfloat16"],

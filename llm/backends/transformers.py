@@ -50,8 +50,10 @@ HUB_ID = re.compile(r"(?:[A-Za-z0-9][\w.-]*/)?[A-Za-z0-9][\w.-]*", re.ASCII)
 CACHE_BUDGETS = {"cpu": 32, "cuda": 8}
 ROOMY_BYTES = 2**30
 # bfloat16 moved the difference of two options by 0.63 nat at most, and gave no other answer with a margin of more than
-# 0.12 (docs/benchmarks.md); `benchmarks.judge_rescue` measures it with a model of yours.
+# 0.21; where it adds up in float32 by 0.19 (docs/benchmarks.md). `benchmarks.judge_rescue` measures it with a model of
+# yours.
 RESCUE_BELOW_NATS = 0.5
+RESCUE_BELOW_NATS_WIDENED = 0.2
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class TransformersBackend(Backend):
         revision: branch, tag or commit on the hub; pin a commit for a study.
         gguf_file: which GGUF file of a folder, package or hub repository, where it holds several.
         dtype: `auto` is float32 on a CPU and bfloat16 on a GPU; `rescued` scores in bfloat16, and again in float32 the
-            cells whose margin is under `RESCUE_BELOW_NATS`. It holds the weights in both.
+            cells whose margin is under `rescue_below_nats`. It holds the weights in both.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
         token_budget: most tokens a forward takes, which bounds its memory; None chooses by device. It is halved as long
             as a GPU runs out of memory.
@@ -172,7 +174,11 @@ class TransformersBackend(Backend):
 
     @property
     def rescue_below_nats(self) -> float:
-        return RESCUE_BELOW_NATS if self.dtype == RESCUED else 0.0
+        """Of the model that is loaded; before that the larger bound."""
+        if self.dtype != RESCUED:
+            return 0.0
+        is_widened = _loaded is not None and _loaded.backend == self and _loaded.is_widened
+        return RESCUE_BELOW_NATS_WIDENED if is_widened else RESCUE_BELOW_NATS
 
     def rescue(
         self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
@@ -309,6 +315,7 @@ class _Loaded:
     identity: dict[str, str]
     own_attention: str  # the model's, by the name that transformers has for it
     precise: ClozeScorer | None = None  # in float32, of a backend that rescues
+    is_widened: bool = False  # what its layers find is added up in float32
     # A thread may score while another asks about one row.
     one_call: threading.Lock = field(default_factory=threading.Lock)
 
@@ -444,6 +451,7 @@ def _read(backend: TransformersBackend) -> _Loaded:
     from llm.engine.cloze import ClozeScorer
     from llm.engine.generation import AnswerGenerator
     from llm.engine.onednn import use_onednn
+    from llm.engine.widened import widen
 
     if backend.threads is not None:
         torch.set_num_threads(backend.threads)
@@ -463,13 +471,15 @@ def _read(backend: TransformersBackend) -> _Loaded:
             terminator=backend.terminator,
             chat_template=backend.chat_template,
         )
-        scorer = score_with(model)
         precise: ClozeScorer | None = None
+        is_widened = False
         if backend.dtype == RESCUED:
             # Read anew: a model that is cast has its positions in bfloat16 too, and one that is read so has not.
             whole = _weights(files, torch.float32)[0].to(device).eval()
             use_onednn(whole)
             precise = score_with(whole)
+            is_widened = widen(model, whole)
+        scorer = score_with(model)
         generator = AnswerGenerator(
             model,
             scorer.encoder,
@@ -501,7 +511,10 @@ def _read(backend: TransformersBackend) -> _Loaded:
         "chat_template": _digest(tokenizer.chat_template) if backend.chat_template else "",
     }
     if precise is not None:
-        identity["rescued"] = f"in float32 where the margin is under {RESCUE_BELOW_NATS:g} nat"
+        bound = RESCUE_BELOW_NATS_WIDENED if is_widened else RESCUE_BELOW_NATS
+        identity["rescued"] = f"in float32 where the margin is under {bound:g} nat"
+        if is_widened:
+            identity["dtype"] = f"{dtype}, added up in float32"
     if files.adapter is not None:
         identity |= {
             "base": adapters.base_of(files.adapter).location,
@@ -519,6 +532,7 @@ def _read(backend: TransformersBackend) -> _Loaded:
         identity=identity,
         own_attention=str(model.config._attn_implementation),
         precise=precise,
+        is_widened=is_widened,
     )
 
 

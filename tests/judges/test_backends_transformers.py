@@ -16,6 +16,7 @@ from transformers.quantizers.quantizer_gguf import GgufHfQuantizer
 from llm.backends import transformers as backend_module
 from llm.backends.base import Backend, BackendError
 from llm.backends.transformers import TransformersBackend, forward_tokens, loaded_alone
+from llm.engine import widened
 from llm.engine.normalisation import choose
 from llm.engine.prompt import CellPrompt, Generated, PromptTooLong, RowPrompt, Sampling
 from tests.judges import tiny
@@ -92,7 +93,37 @@ def test_several_weight_files_have_the_digest_of_their_list(folder: Path) -> Non
     assert TransformersBackend(str(folder)).locate().digest() == hashlib.sha256(lines.encode()).hexdigest()
 
 
-def test_a_rescuing_backend_scores_in_bfloat16_and_again_in_float32(folder: Path) -> None:
+def test_a_rescuing_backend_adds_up_in_float32_where_that_is_nearer(tmp_path: Path) -> None:
+    deep = tiny.model("llama", num_hidden_layers=24, initializer_range=0.05)
+    deep.to(torch.bfloat16).save_pretrained(tmp_path)
+    tiny.tokenizer().save_pretrained(tmp_path)
+    rows = [RowPrompt(f"Recipe: {n} cups flour, salt\n", ROW.cells) for n in range(20)]
+    scored = {}
+    for dtype in ("bfloat16", "float32", "rescued"):
+        backend = TransformersBackend(str(tmp_path), dtype=dtype)  # type: ignore[arg-type]
+        found: Any = backend.score(rows)
+        scored[dtype] = torch.tensor([option.logprob for row in found for cell in row for option in cell])
+    off = {dtype: float((scores - scored["float32"]).abs().mean()) for dtype, scores in scored.items()}
+    assert 0 < off["rescued"] < 0.8 * off["bfloat16"]
+    assert backend.rescue_below_nats == backend_module.RESCUE_BELOW_NATS_WIDENED
+    identity = backend.identity()
+    assert identity["dtype"] == "bfloat16, added up in float32"
+    assert identity["rescued"] == "in float32 where the margin is under 0.2 nat"
+    assert identity["mode"] == identity["rescued_mode"] == "tree"
+    # What writes is asked as before.
+    prompts = ["Recipe: 2 cups flour", "Recipe: a pinch of salt and more"]
+    sampling = Sampling(max_new_tokens=4, temperature=0.0)
+    together = backend.generate(prompts, sampling)
+    assert together == [backend.generate([prompt], sampling)[0] for prompt in prompts]
+    assert backend_module._loaded is not None
+    assert backend_module._loaded.generator.alone_because is None
+
+
+def test_a_rescuing_backend_scores_in_bfloat16_and_again_in_float32(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a model that is left as it was."""
+    monkeypatch.setattr(widened, "widen", lambda *of: False)
     (coarse,) = TransformersBackend(str(folder), dtype="bfloat16").score([ROW])
     (whole,) = TransformersBackend(str(folder), dtype="float32").score([ROW])
     backend = TransformersBackend(str(folder), dtype="rescued")

@@ -50,11 +50,13 @@ def with_tiny(study: Study, location: str, **options: Any) -> Labelled:
 def test_close_cells_are_scored_again_in_float32(
     study: Study, tiny_model: str, monkeypatch: pytest.MonkeyPatch, bound: float
 ) -> None:
-    monkeypatch.setattr(transformers_backend, "RESCUE_BELOW_NATS", bound)
-    coarse, whole, rescued = (
-        {(a.column.pk, a.question.key): a.scores for a in with_tiny(study, tiny_model, name=dtype, dtype=dtype).answers}
-        for dtype in ("bfloat16", "float32", "rescued")
-    )
+    found = []
+    for name, dtype, below in (("coarse", "rescued", 0.0), ("whole", "float32", 0.0), ("rescued", "rescued", bound)):
+        for constant in ("RESCUE_BELOW_NATS", "RESCUE_BELOW_NATS_WIDENED"):
+            monkeypatch.setattr(transformers_backend, constant, below)
+        answers = with_tiny(study, tiny_model, name=name, dtype=dtype).answers
+        found.append({(a.column.pk, a.question.key): a.scores for a in answers})
+    coarse, whole, rescued = found
     assert coarse.keys() == rescued.keys()
     n_rescued = 0
     for cell, scores in rescued.items():

@@ -283,7 +283,8 @@ class TestScores:
     def test_close_cells_are_rescued_row_by_row(
         self, study: Study, tmp_path: Path, counted: list[int], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(transformers_backend, "RESCUE_BELOW_NATS", 1e9)
+        for constant in ("RESCUE_BELOW_NATS", "RESCUE_BELOW_NATS_WIDENED"):
+            monkeypatch.setattr(transformers_backend, constant, 1e9)
         run = started(study, helpers.cloze_judge(helpers.save_tiny_model(tmp_path), dtype="rescued"))
         work(run)
         assert counted == [5]

@@ -1,0 +1,70 @@
+"""A model in bfloat16 that is nearer to float32 at no cost: what its layers find is added up in float32, and its head
+is that of the same model in float32.
+
+The products of its layers, which are nearly all of the work, stay as they are. What bfloat16 moves comes for the larger
+part from the sums between layers and from the logits, which it keeps to eight bits (docs/benchmarks.md).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from llm.engine.probing import draw
+
+_TOKENS, _PROMPTS = 40, 3
+
+
+def widen(model: Any, whole: Any) -> bool:
+    """Widen a model in bfloat16, `whole` being the same in float32 on the same device, whose head it shares then.
+
+    Some families have layers that are no plain linear ones and take no other numbers than their own: these are left as
+    they were, and so are those that come no nearer. Returns whether it was widened.
+    """
+    head, own = whole.get_output_embeddings(), model.get_output_embeddings()
+    if not isinstance(head, nn.Linear) or not isinstance(own, nn.Linear):
+        return False
+    exact, before = _predicted(whole), _predicted(model)
+    hooks = [model.get_input_embeddings().register_forward_hook(_wide)]
+    for module in model.modules():
+        if module is own:
+            continue
+        if isinstance(module, nn.Linear):
+            hooks.append(module.register_forward_pre_hook(_narrow_input))
+        elif type(module).__name__.endswith("RotaryEmbedding"):
+            hooks.append(module.register_forward_hook(_narrow))
+    model.set_output_embeddings(head)
+    try:
+        after = _predicted(model)
+    except torch.OutOfMemoryError:
+        raise
+    except Exception:  # each family has its own way to want numbers alike
+        after = torch.full_like(before, float("nan"))
+    if (after - exact).abs().mean() < (before - exact).abs().mean():
+        return True
+    for hook in hooks:
+        hook.remove()
+    model.set_output_embeddings(own)
+    return False
+
+
+def _predicted(model: Any) -> torch.Tensor:
+    """Log-probabilities of all tokens behind some random prompts, on the CPU."""
+    with torch.inference_mode():
+        prompts = torch.tensor([draw(model, _TOKENS, seed=seed) for seed in range(_PROMPTS)], device=model.device)
+        logits = model(input_ids=prompts, use_cache=False, logits_to_keep=1).logits[:, -1]
+        return logits.float().log_softmax(-1).cpu()
+
+
+def _wide(_module: Any, _given: Any, states: torch.Tensor) -> torch.Tensor:
+    return states.float()
+
+
+def _narrow(_module: Any, _given: Any, made: Any) -> Any:
+    return tuple(each.bfloat16() for each in made) if isinstance(made, tuple) else made.bfloat16()
+
+
+def _narrow_input(_module: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (given[0].bfloat16(), *given[1:])

@@ -1,0 +1,63 @@
+"""Models in bfloat16 whose layers are added up in float32."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+import torch
+
+from benchmarks import model_families
+from llm.engine.cloze import ClozeScorer
+from llm.engine.onednn import use_onednn
+from llm.engine.widened import widen
+from tests.judges import tiny
+from tests.judges.test_engine_cloze import ROWS
+
+
+def rounded(model: Any, dtype: torch.dtype) -> Any:
+    """A model with weights that bfloat16 holds, in this dtype; positions stay as they are, as where it is read so."""
+    made = copy.deepcopy(model)
+    for weight in made.parameters():
+        weight.data = weight.data.to(torch.bfloat16).to(dtype)
+    return made
+
+
+def both(model: Any) -> tuple[Any, Any]:
+    return rounded(model, torch.float32), rounded(model, torch.bfloat16)
+
+
+def sums(model: Any) -> torch.Tensor:
+    engine = ClozeScorer(model, tiny.tokenizer(), token_budget=50)
+    assert (engine.mode, engine.own_attention) == ("tree", True)
+    rows: Any = engine.score(ROWS)
+    return torch.tensor([option.logprob for row in rows for cell in row for option in cell])
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["as loaded", "packed for oneDNN"])
+@pytest.mark.parametrize("family", ["llama", "mistral", "qwen3", "gemma2"])
+def test_scores_come_nearer_to_those_of_float32(family: str, packed: bool) -> None:
+    whole, half = both(tiny.model(family, num_hidden_layers=24, initializer_range=0.05))
+    wide = copy.deepcopy(half)
+    for model in (half, wide, whole) if packed else ():
+        use_onednn(model)
+    assert widen(wide, whole)
+    exact = sums(whole)
+    assert (sums(wide) - exact).abs().mean() < 0.9 * (sums(half) - exact).abs().mean()
+
+
+def test_a_family_that_takes_no_other_numbers_is_left_as_it_was() -> None:
+    whole, half = both(model_families.built("gpt2"))
+    tried = copy.deepcopy(half)
+    assert not widen(tried, whole)
+    ids = torch.arange(12)[None]
+    with torch.inference_mode():
+        assert torch.equal(half(input_ids=ids).logits, tried(input_ids=ids).logits)
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in tried.modules())
+
+
+def test_a_model_that_comes_no_nearer_is_left_as_it_was() -> None:
+    """As of one that is no model in bfloat16 at all."""
+    whole = tiny.model("llama")
+    assert not widen(copy.deepcopy(whole), whole)
