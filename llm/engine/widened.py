@@ -55,7 +55,8 @@ def _predicted(model: Any) -> torch.Tensor:
     with torch.inference_mode():
         prompts = torch.tensor([draw(model, _TOKENS, seed=seed) for seed in range(_PROMPTS)], device=model.device)
         logits = model(input_ids=prompts, use_cache=False, logits_to_keep=1).logits[:, -1]
-        return logits.float().log_softmax(-1).cpu()
+        predicted: torch.Tensor = logits.float().log_softmax(-1).cpu()
+        return predicted
 
 
 def _wide(_module: Any, _given: Any, states: torch.Tensor) -> torch.Tensor:
