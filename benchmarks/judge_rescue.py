@@ -25,13 +25,7 @@ import numpy as np
 import torch
 
 from benchmarks.judge_throughput import reference_work
-from llm.backends.transformers import (
-    RESCUE_BELOW_NATS,
-    RESCUE_BELOW_NATS_WIDENED,
-    TransformersBackend,
-    forward_tokens,
-    loaded_alone,
-)
+from llm.backends.transformers import TransformersBackend, forward_tokens, loaded_alone, rescue_below
 from llm.engine.cloze import ClozeScorer
 from llm.engine.normalisation import choose
 from llm.engine.onednn import use_onednn
@@ -70,8 +64,8 @@ def main() -> None:
     budget = forward_tokens(sum(weight.numel() for weight in whole.parameters()), device.partition(":")[0])
     use_onednn(whole)
     use_onednn(half)
-    is_widened = not options.in_bfloat16 and widen(half, whole)
-    bound = RESCUE_BELOW_NATS_WIDENED if is_widened else RESCUE_BELOW_NATS
+    share_off = 1.0 if options.in_bfloat16 else widen(half, whole)
+    bound = rescue_below(share_off)
     precise, coarse = (ClozeScorer(model, tokenizer, token_budget=budget) for model in (whole, half))
     rows = reference_work(
         tokenizer, documents=options.documents, cells=options.cells, evidence_tokens=options.evidence_tokens
@@ -114,7 +108,7 @@ def main() -> None:
         "cells": len(margins),
         "documents": rows_scored,
         "documents_with_a_rescued_cell": rows_rescued,
-        "added_up_in_float32": is_widened,
+        "off_as_a_share_of_bfloat16": share_off,
         "bound_nats": bound,
         "moved_nats": {f"{q:g}": float(np.quantile(moved, q)) for q in (0.5, 0.9, 0.99, 1.0)},
         "other_answers": {"bfloat16": int(flipped.sum()), "rescued": int(np.sum(wrong_after))},

@@ -11,6 +11,7 @@ import hashlib
 import importlib
 import importlib.metadata
 import importlib.util
+import math
 import re
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -50,10 +51,10 @@ HUB_ID = re.compile(r"(?:[A-Za-z0-9][\w.-]*/)?[A-Za-z0-9][\w.-]*", re.ASCII)
 CACHE_BUDGETS = {"cpu": 32, "cuda": 8}
 ROOMY_BYTES = 2**30
 # bfloat16 moved the difference of two options by 0.63 nat at most, and gave no other answer with a margin of more than
-# 0.21; where it adds up in float32 by 0.19 (docs/benchmarks.md). `benchmarks.judge_rescue` measures it with a model of
-# yours.
+# 0.21 (docs/benchmarks.md); `benchmarks.judge_rescue` measures it with a model of yours. Of a model that is nearer to
+# float32 than bfloat16 by itself the bound is as much lower, and never lower than the other.
 RESCUE_BELOW_NATS = 0.5
-RESCUE_BELOW_NATS_WIDENED = 0.2
+LEAST_RESCUE_BELOW_NATS = 0.2
 
 
 @dataclass(frozen=True)
@@ -177,8 +178,7 @@ class TransformersBackend(Backend):
         """Of the model that is loaded; before that the larger bound."""
         if self.dtype != RESCUED:
             return 0.0
-        is_widened = _loaded is not None and _loaded.backend == self and _loaded.is_widened
-        return RESCUE_BELOW_NATS_WIDENED if is_widened else RESCUE_BELOW_NATS
+        return rescue_below(_loaded.share_off if _loaded is not None and _loaded.backend == self else 1.0)
 
     def rescue(
         self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
@@ -315,7 +315,8 @@ class _Loaded:
     identity: dict[str, str]
     own_attention: str  # the model's, by the name that transformers has for it
     precise: ClozeScorer | None = None  # in float32, of a backend that rescues
-    is_widened: bool = False  # what its layers find is added up in float32
+    # How far it is off float32, as a share of how far bfloat16 would be; under 1 where layers are added up in float32.
+    share_off: float = 1.0
     # A thread may score while another asks about one row.
     one_call: threading.Lock = field(default_factory=threading.Lock)
 
@@ -472,13 +473,13 @@ def _read(backend: TransformersBackend) -> _Loaded:
             chat_template=backend.chat_template,
         )
         precise: ClozeScorer | None = None
-        is_widened = False
+        share_off = 1.0
         if backend.dtype == RESCUED:
             # Read anew: a model that is cast has its positions in bfloat16 too, and one that is read so has not.
             whole = _weights(files, torch.float32)[0].to(device).eval()
             use_onednn(whole)
             precise = score_with(whole)
-            is_widened = widen(model, whole)
+            share_off = widen(model, whole)
         scorer = score_with(model)
         generator = AnswerGenerator(
             model,
@@ -511,9 +512,8 @@ def _read(backend: TransformersBackend) -> _Loaded:
         "chat_template": _digest(tokenizer.chat_template) if backend.chat_template else "",
     }
     if precise is not None:
-        bound = RESCUE_BELOW_NATS_WIDENED if is_widened else RESCUE_BELOW_NATS
-        identity["rescued"] = f"in float32 where the margin is under {bound:g} nat"
-        if is_widened:
+        identity["rescued"] = f"in float32 where the margin is under {rescue_below(share_off):g} nat"
+        if share_off < 1:
             identity["dtype"] = f"{dtype}, added up in float32"
     if files.adapter is not None:
         identity |= {
@@ -532,7 +532,7 @@ def _read(backend: TransformersBackend) -> _Loaded:
         identity=identity,
         own_attention=str(model.config._attn_implementation),
         precise=precise,
-        is_widened=is_widened,
+        share_off=share_off,
     )
 
 
@@ -547,6 +547,11 @@ def _attention_of(scorer: ClozeScorer, model: Any) -> str:
         return f"by blocks of the tree, {'in torch' if softcap is None else 'eager'}"
     tiles = ", in tiles of bfloat16" if attention.by_tiles(model.dtype) and softcap is None else ""
     return f"by blocks of the tree{tiles}"
+
+
+def rescue_below(share_off: float) -> float:
+    """The margin in nats under which a cell is scored again, to two places; `share_off`: see `llm.engine.widened`."""
+    return max(LEAST_RESCUE_BELOW_NATS, math.ceil(100 * RESCUE_BELOW_NATS * share_off) / 100)
 
 
 def forward_tokens(n_parameters: int, kind: str) -> int:

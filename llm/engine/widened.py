@@ -17,16 +17,18 @@ from llm.engine.probing import draw
 _TOKENS, _PROMPTS = 40, 3
 
 
-def widen(model: Any, whole: Any) -> bool:
+def widen(model: Any, whole: Any) -> float:
     """Widen a model in bfloat16, `whole` being the same in float32 on the same device, whose head it shares then.
 
     Some families have layers that are no plain linear ones and take no other numbers than their own: these are left as
-    they were, and so are those that come no nearer. Returns whether it was widened.
+    they were, and so are those that come no nearer. Returns how far its log-probabilities are off still, as a share of
+    how far they were; 1 of a model that was left.
     """
     head, own = whole.get_output_embeddings(), model.get_output_embeddings()
     if not isinstance(head, nn.Linear) or not isinstance(own, nn.Linear):
-        return False
-    exact, before = _predicted(whole), _predicted(model)
+        return 1.0
+    if (before := _predicted(model)) is None or (exact := _predicted(whole)) is None:
+        return 1.0
     hooks = [model.get_input_embeddings().register_forward_hook(_wide)]
     for module in model.modules():
         if module is own:
@@ -36,27 +38,29 @@ def widen(model: Any, whole: Any) -> bool:
         elif type(module).__name__.endswith("RotaryEmbedding"):
             hooks.append(module.register_forward_hook(_narrow))
     model.set_output_embeddings(head)
-    try:
-        after = _predicted(model)
-    except torch.OutOfMemoryError:
-        raise
-    except Exception:  # each family has its own way to want numbers alike
-        after = torch.full_like(before, float("nan"))
-    if (after - exact).abs().mean() < (before - exact).abs().mean():
-        return True
+    after = _predicted(model)
+    if after is not None:
+        share = float((after - exact).abs().mean() / (before - exact).abs().mean())
+        if share < 1:
+            return share
     for hook in hooks:
         hook.remove()
     model.set_output_embeddings(own)
-    return False
+    return 1.0
 
 
-def _predicted(model: Any) -> torch.Tensor:
-    """Log-probabilities of all tokens behind some random prompts, on the CPU."""
-    with torch.inference_mode():
-        prompts = torch.tensor([draw(model, _TOKENS, seed=seed) for seed in range(_PROMPTS)], device=model.device)
-        logits = model(input_ids=prompts, use_cache=False, logits_to_keep=1).logits[:, -1]
-        predicted: torch.Tensor = logits.float().log_softmax(-1).cpu()
-        return predicted
+def _predicted(model: Any) -> torch.Tensor | None:
+    """Log-probabilities of all tokens behind some random prompts, on the CPU; None of a model that fails at them."""
+    prompts = torch.tensor([draw(model, _TOKENS, seed=seed) for seed in range(_PROMPTS)], device=model.device)
+    try:
+        with torch.inference_mode():
+            logits = model(input_ids=prompts, use_cache=False).logits[:, -1]
+            predicted: torch.Tensor = logits.float().log_softmax(-1).cpu()
+    except torch.OutOfMemoryError:
+        raise
+    except Exception:  # each family has its own way to want numbers alike
+        return None
+    return predicted
 
 
 def _wide(_module: Any, _given: Any, states: torch.Tensor) -> torch.Tensor:

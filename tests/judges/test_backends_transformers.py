@@ -15,7 +15,7 @@ from transformers.quantizers.quantizer_gguf import GgufHfQuantizer
 
 from llm.backends import transformers as backend_module
 from llm.backends.base import Backend, BackendError
-from llm.backends.transformers import TransformersBackend, forward_tokens, loaded_alone
+from llm.backends.transformers import TransformersBackend, forward_tokens, loaded_alone, rescue_below
 from llm.engine import widened
 from llm.engine.normalisation import choose
 from llm.engine.prompt import CellPrompt, Generated, PromptTooLong, RowPrompt, Sampling
@@ -105,10 +105,10 @@ def test_a_rescuing_backend_adds_up_in_float32_where_that_is_nearer(tmp_path: Pa
         scored[dtype] = torch.tensor([option.logprob for row in found for cell in row for option in cell])
     off = {dtype: float((scores - scored["float32"]).abs().mean()) for dtype, scores in scored.items()}
     assert 0 < off["rescued"] < 0.8 * off["bfloat16"]
-    assert backend.rescue_below_nats == backend_module.RESCUE_BELOW_NATS_WIDENED
+    assert backend.rescue_below_nats < 0.8 * backend_module.RESCUE_BELOW_NATS
     identity = backend.identity()
     assert identity["dtype"] == "bfloat16, added up in float32"
-    assert identity["rescued"] == "in float32 where the margin is under 0.2 nat"
+    assert identity["rescued"] == f"in float32 where the margin is under {backend.rescue_below_nats:g} nat"
     assert identity["mode"] == identity["rescued_mode"] == "tree"
     # What writes is asked as before.
     prompts = ["Recipe: 2 cups flour", "Recipe: a pinch of salt and more"]
@@ -119,11 +119,15 @@ def test_a_rescuing_backend_adds_up_in_float32_where_that_is_nearer(tmp_path: Pa
     assert backend_module._loaded.generator.alone_because is None
 
 
+def test_the_bound_of_rescuing_follows_what_is_measured() -> None:
+    assert [rescue_below(share) for share in (1.0, 0.873, 0.5, 0.1)] == [0.5, 0.44, 0.25, 0.2]
+
+
 def test_a_rescuing_backend_scores_in_bfloat16_and_again_in_float32(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a model that is left as it was."""
-    monkeypatch.setattr(widened, "widen", lambda *of: False)
+    monkeypatch.setattr(widened, "widen", lambda *of: 1.0)
     (coarse,) = TransformersBackend(str(folder), dtype="bfloat16").score([ROW])
     (whole,) = TransformersBackend(str(folder), dtype="float32").score([ROW])
     backend = TransformersBackend(str(folder), dtype="rescued")

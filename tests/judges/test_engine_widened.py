@@ -42,7 +42,7 @@ def test_scores_come_nearer_to_those_of_float32(family: str, packed: bool) -> No
     wide = copy.deepcopy(half)
     for model in (half, wide, whole) if packed else ():
         use_onednn(model)
-    assert widen(wide, whole)
+    assert widen(wide, whole) < 0.9
     exact = sums(whole)
     assert (sums(wide) - exact).abs().mean() < 0.9 * (sums(half) - exact).abs().mean()
 
@@ -50,7 +50,7 @@ def test_scores_come_nearer_to_those_of_float32(family: str, packed: bool) -> No
 def test_a_family_that_takes_no_other_numbers_is_left_as_it_was() -> None:
     whole, half = both(model_families.built("gpt2"))
     tried = copy.deepcopy(half)
-    assert not widen(tried, whole)
+    assert widen(tried, whole) == 1
     ids = torch.arange(12)[None]
     with torch.inference_mode():
         assert torch.equal(half(input_ids=ids).logits, tried(input_ids=ids).logits)
@@ -60,4 +60,4 @@ def test_a_family_that_takes_no_other_numbers_is_left_as_it_was() -> None:
 def test_a_model_that_comes_no_nearer_is_left_as_it_was() -> None:
     """As of one that is no model in bfloat16 at all."""
     whole = tiny.model("llama")
-    assert not widen(copy.deepcopy(whole), whole)
+    assert widen(copy.deepcopy(whole), whole) == 1

@@ -52,7 +52,7 @@ def test_close_cells_are_scored_again_in_float32(
 ) -> None:
     found = []
     for name, dtype, below in (("coarse", "rescued", 0.0), ("whole", "float32", 0.0), ("rescued", "rescued", bound)):
-        for constant in ("RESCUE_BELOW_NATS", "RESCUE_BELOW_NATS_WIDENED"):
+        for constant in ("RESCUE_BELOW_NATS", "LEAST_RESCUE_BELOW_NATS"):
             monkeypatch.setattr(transformers_backend, constant, below)
         answers = with_tiny(study, tiny_model, name=name, dtype=dtype).answers
         found.append({(a.column.pk, a.question.key): a.scores for a in answers})

@@ -283,7 +283,7 @@ class TestScores:
     def test_close_cells_are_rescued_row_by_row(
         self, study: Study, tmp_path: Path, counted: list[int], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        for constant in ("RESCUE_BELOW_NATS", "RESCUE_BELOW_NATS_WIDENED"):
+        for constant in ("RESCUE_BELOW_NATS", "LEAST_RESCUE_BELOW_NATS"):
             monkeypatch.setattr(transformers_backend, constant, 1e9)
         run = started(study, helpers.cloze_judge(helpers.save_tiny_model(tmp_path), dtype="rescued"))
         work(run)
