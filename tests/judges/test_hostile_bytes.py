@@ -394,6 +394,7 @@ def test_the_words_behind_a_status_are_in_no_log(
 ) -> None:
     """Also where everything is logged, as in a worker's text log at LOG_LEVEL=DEBUG."""
     caplog.set_level(logging.DEBUG)
+    caplog.set_level(logging.DEBUG, logger="httpx")  # a worker has it say less, once it has begun
     monkeypatch.setenv("LAB_API_KEY", KEY)
     with (
         speaking(always({"error": "no"}, {"X-Seen": KEY}, status=400), reason=f"No {KEY}") as address,
