@@ -8,6 +8,9 @@ WORKDIR /app
 COPY requirements ./requirements
 ARG TORCH_INDEX=""
 ARG INSTALL="pip install --require-hashes --no-deps --no-build-isolation"
+# Triton compiles a kernel for the card that it finds, with a C compiler.
+RUN if [ -z "$TORCH_INDEX" ]; then apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev \
+    && rm -rf /var/lib/apt/lists/*; fi
 RUN $INSTALL -r requirements/build.txt \
     && if [ -n "$TORCH_INDEX" ]; then $INSTALL --index-url "$TORCH_INDEX" -r requirements/torch-cpu.txt; \
        else $INSTALL -r requirements/torch.txt; fi \
@@ -17,6 +20,6 @@ COPY . .
 RUN chmod -R a+rX . && SECRET_KEY=of-no-use-but-to-collect-static-files DATABASE_URL=sqlite:////tmp/none.sqlite3 \
     PALATE_VAR=/tmp/var python manage.py collectstatic --no-input
 USER palate
-ENV PALATE_VAR=/data
+ENV PALATE_VAR=/data TRITON_CACHE_DIR=/data/triton
 EXPOSE 8000
 CMD ["gunicorn", "-c", "config/gunicorn.py", "--bind", "0.0.0.0:8000"]

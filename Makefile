@@ -13,7 +13,7 @@ WORKERS ?= 2
 COVERAGE ?= --cov --cov-report=term
 NOT_OURS := --ignore $(VENV) --ignore var --ignore tests --ignore benchmarks --ignore "recipes/*/demo/*"
 
-.PHONY: help client demo demo-reset test test-again test-services test-containers test-slow fuzz check check-code check-types check-django check-scripts fix messages browser lock audit clean
+.PHONY: help client demo demo-reset test test-again test-services test-containers test-slow triton fuzz check check-code check-types check-django check-scripts fix messages browser lock audit clean
 
 help:
 	@echo "make demo        a study to try, on http://127.0.0.1:$(PORT)/ (PORT=… for another)"
@@ -23,6 +23,7 @@ help:
 	@echo "make fuzz        5,000 requests to the API by its schema, and 50 bad inputs for each form (FUZZ_SEED=… for others)"
 	@echo "make test-services DATABASE_URL=postgres://… REDIS_URL=redis://…   the tests that use a database, on these"
 	@echo "make test-containers   the image and docker-compose.yml, from the build to a restored backup; needs a Docker engine (BUILD_ARGS=…)"
+	@echo "make triton      what the tests of the GPU's kernel need, 0.2 GB; they are skipped without it"
 	@echo "make test-again  the tests that failed, one after the other"
 	@echo "make check       formatting, lint, types, layers, migrations; scripts too, where Node is; changes nothing"
 	@echo "make fix         mends what can be mended by itself"
@@ -73,6 +74,11 @@ test: $(STAMP) browser
 test-slow: $(STAMP) browser
 	@$(BIN)/python tests/node.py test
 	$(BIN)/python -m pytest $(ARGS)
+
+# It comes with CUDA builds of torch alone, so its line is in the lock of these.
+triton: $(STAMP)
+	sed -n '/^triton==/,/[^\\]$$/p' requirements/torch.txt > $(VENV)/triton.txt
+	$(INSTALL) --retries 1 --only-binary :all: -r $(VENV)/triton.txt
 
 fuzz: $(STAMP)
 	SCHEMA_REQUESTS=5000 FUZZ_EXAMPLES=50 $(BIN)/python -m pytest -n 0 tests/api tests/test_fuzzed_forms.py $(ARGS)

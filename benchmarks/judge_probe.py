@@ -38,7 +38,7 @@ def main() -> None:
     model, _tokenizer, _device = loaded_alone(backend)
     model = model.eval()
     use_onednn(model)
-    own = attention.fits(model)
+    own = next(iter(attention.ways_for(model)), None)
     refused, began = [], time.process_time()
     for n in range(options.probes):
         why = probing.why_not_a_tree(model, own_attention=own, first_seed=n * probing.SEEDS)

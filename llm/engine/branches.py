@@ -121,7 +121,7 @@ def _feed(
     ).logits[0]
     if len(logits) != len(places):
         logits = logits[places.to(logits.device)]  # of a model that gives those of all places, whatever it is asked for
-    sums.index_add_(0, tree.scored_for[chosen], log_probabilities(logits, row, tree.scored_token[chosen]))
+    sums.index_add_(0, tree.scored_for[chosen], log_probabilities(logits, row, tree.scored_token[chosen]).cpu())
 
 
 def _children(ends: Sequence[int], node: int, end: int) -> list[int]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -41,8 +42,8 @@ class ClozeScorer:
     layer whose state is no cache of keys and values, or a model that did not pass the probe that is run at
     construction. Prompts are then fed branch by branch, with copies of the model's state, where `branches` says so,
     else each alone, which is as right and slower. Where the copies do not fit a GPU's memory beside the smallest
-    forward, prompts are fed alone from then on, which takes none. `own_attention`: on a CPU the tree is attended to by
-    `attention`, where the probe finds that the model's layers heed it, else as transformers does it.
+    forward, prompts are fed alone from then on, which takes none. `own_attention`: by which way of `attention` the tree
+    is attended to, the first that the probe finds the model's layers to heed; None: as transformers does it.
 
     Raises NotOfText, when it is made, for a model that reads no text by itself or makes none, NotCausal for one in
     which a later token changes an earlier one's prediction, and NotRepeatable for one that predicts otherwise each
@@ -59,7 +60,7 @@ class ClozeScorer:
         self.encoder = PromptEncoder(tokenizer, terminator=terminator, chat_template=chat_template)
         probing.refuse_unless_of_text(type(model))
         probing.refuse_unless_causal(model)
-        self.own_attention = probing.takes_our_attention(model)
+        self.own_attention = probing.our_attention(model)
         self.alone_because = None if self.own_attention else probing.why_not_a_tree(model)
         self._branch_forwards = None if self.alone_because is None else probing.how_to_branch(model)
         self.branches = self._branch_forwards is not None
@@ -75,9 +76,16 @@ class ClozeScorer:
         return f"{said} Branches did not fit the memory." if self._without_copies else said
 
     def score(
-        self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
+        self,
+        rows: Sequence[RowPrompt],
+        on_progress: OnProgress | None = None,
+        *,
+        turn: AbstractContextManager[object] | None = None,
     ) -> list[RowScores | PromptTooLong]:
         """The scores of each row, or, in the place of a row that does not fit the model's context, what to say of it.
+
+        `turn` is entered for the forwards alone, such as a lock: threads that share it cut their rows into tokens
+        while the model is at work for another.
 
         Raises, before anything is computed:
             OptionsNotPrefixFree: an option of a cell begins another one.
@@ -88,16 +96,17 @@ class ClozeScorer:
             Whatever `on_progress` raises.
         """
         while True:
+            tried = self.token_budget
             try:
                 if self.branches and self._branch_forwards is not None:
-                    return self._score(rows, on_progress, self._branch_forwards, self.token_budget)
+                    return self._score(rows, on_progress, self._branch_forwards, tried, turn)
                 if self.alone_because is not None:
-                    return self.score_each_prompt_alone(rows, on_progress)
+                    return self.score_each_prompt_alone(rows, on_progress, token_budget=tried, turn=turn)
                 forwards = partial(tree_forwards, own_attention=self.own_attention)
-                return self._score(rows, on_progress, forwards, self.token_budget)
+                return self._score(rows, on_progress, forwards, tried, turn)
             except torch.OutOfMemoryError:
-                if self.token_budget > LEAST_TOKEN_BUDGET:
-                    self.token_budget = max(self.token_budget // 2, LEAST_TOKEN_BUDGET)
+                if tried > LEAST_TOKEN_BUDGET:  # another thread may have found out meanwhile
+                    self.token_budget = min(self.token_budget, max(tried // 2, LEAST_TOKEN_BUDGET))
                 elif self.branches:
                     self.branches, self._without_copies = False, True
                 else:
@@ -106,12 +115,17 @@ class ClozeScorer:
             torch.cuda.empty_cache()  # nothing happens where there is no GPU
 
     def score_each_prompt_alone(
-        self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None, *, token_budget: int | None = None
+        self,
+        rows: Sequence[RowPrompt],
+        on_progress: OnProgress | None = None,
+        *,
+        token_budget: int | None = None,
+        turn: AbstractContextManager[object] | None = None,
     ) -> list[RowScores | PromptTooLong]:
         """The same by feeding every whole prompt, in padded batches of at most `token_budget` tokens; one prompt at
         least. This is the reference that `score` is held against, and the way for models that take no tree."""
         forwards = partial(alone_forwards, pads=self._pads)
-        return self._score(rows, on_progress, forwards, token_budget or self.token_budget)
+        return self._score(rows, on_progress, forwards, token_budget or self.token_budget, turn)
 
     def _score(
         self,
@@ -119,6 +133,7 @@ class ClozeScorer:
         on_progress: OnProgress | None,
         forwards: Callable[..., Iterator[Forward]],
         token_budget: int,
+        turn: AbstractContextManager[object] | None,
     ) -> list[RowScores | PromptTooLong]:
         sequences: list[TokenSequence] = []
         cell_of: list[int] = []  # for each sequence
@@ -143,8 +158,9 @@ class ClozeScorer:
 
         logprobs = [0.0] * len(sequences)
         tokens_fed = cells_done = 0
-        with torch.inference_mode():
-            for forward in forwards(self._model, sequences, token_budget=token_budget):
+        prepared = forwards(self._model, sequences, token_budget=token_budget)
+        with turn or nullcontext(), torch.inference_mode():
+            for forward in prepared:
                 tokens_fed += forward.tokens
                 for index, logprob in forward.finished.items():
                     if not math.isfinite(logprob):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -23,25 +24,31 @@ class Forward:
 
 
 def tree_forwards(
-    model: Any, sequences: Sequence[TokenSequence], *, token_budget: int, own_attention: bool = False
+    model: Any, sequences: Sequence[TokenSequence], *, token_budget: int, own_attention: attention.Way | None = None
 ) -> Iterator[Forward]:
-    """Feed the tree of all sequences, each node once; with `own_attention` by `attention`, else by the model's."""
-    tree = build(sequences)
+    """Feed the tree of all sequences, each node once; by one of the ways of `attention`, else by the model's own.
+
+    The tree is made at once, its forwards as they are asked for. A GPU computes one while the next is prepared here:
+    what comes of a forward is read one forward later.
+    """
+    return _fed(model, build(sequences), token_budget, own_attention)
+
+
+def _fed(model: Any, tree: TokenTree, token_budget: int, own_attention: attention.Way | None) -> Iterator[Forward]:
     config = model.config.get_text_config()
     windows = _windows(config)
     ends, positions = tree.ends.to(model.device), tree.positions.to(model.device)  # masks are made where they are used
     there = replace(tree, ends=ends, positions=positions)
     cache = DynamicCache()  # without a configuration all its layers keep everything; the masks do the windows
     cached = torch.empty(0, dtype=torch.int64)  # node numbers
-    sums = torch.zeros(len(sequences), dtype=torch.float64)
-    finished_at = tree.finished_at.tolist()
+    results = _Results(tree)
     for begin in range(0, len(tree.tokens), token_budget):
         end = min(begin + token_budget, len(tree.tokens))
         cached = _keep_ancestors(cache, cached, tree, begin)
         nodes = torch.arange(begin, end)
         keys = torch.cat([cached, nodes])
         masks = {
-            kind: _blocks(there, nodes, keys, window, model)
+            kind: _own(there, nodes, keys, window, model, own_attention)
             if own_attention
             else _additive(visible(there, nodes, keys, window), model.dtype)
             for kind, window in windows.items()
@@ -59,10 +66,49 @@ def tree_forwards(
                 logits_to_keep=places.to(model.device),
             )
         cached = keys
-        logprobs = log_probabilities(output.logits[0], row, tree.scored_token[first:last])
-        sums.index_add_(0, tree.scored_for[first:last], logprobs)
-        done = [index for index, node in enumerate(finished_at) if begin <= node < end]
-        yield Forward(tokens=end - begin, finished=dict(zip(done, sums[done].tolist(), strict=True)))
+        results.add(begin, end, log_probabilities(output.logits[0], row, tree.scored_token[first:last]))
+        del output
+        yield from results.read(all_but=1 if model.device.type == "cuda" else 0)
+    yield from results.read()
+
+
+class _Results:
+    """What came of the forwards of a tree, in their order, and is added up as it is read."""
+
+    def __init__(self, tree: TokenTree) -> None:
+        self._tree = tree
+        self._sums = torch.zeros(len(tree.finished_at), dtype=torch.float64)
+        self._finished_at = tree.finished_at.tolist()
+        self._waiting: deque[tuple[int, int, _Numbers]] = deque()
+
+    def add(self, begin: int, end: int, logprobs: torch.Tensor) -> None:
+        """Of the tokens that the nodes from `begin` to `end` predict."""
+        self._waiting.append((begin, end, _Numbers(logprobs)))
+
+    def read(self, *, all_but: int = 0) -> Iterator[Forward]:
+        while len(self._waiting) > all_but:
+            begin, end, numbers = self._waiting.popleft()
+            first, last = torch.searchsorted(self._tree.scored_at, torch.tensor([begin, end])).tolist()
+            self._sums.index_add_(0, self._tree.scored_for[first:last], numbers.arrived())
+            done = [index for index, node in enumerate(self._finished_at) if begin <= node < end]
+            yield Forward(tokens=end - begin, finished=dict(zip(done, self._sums[done].tolist(), strict=True)))
+
+
+class _Numbers:
+    """Numbers on their way from a GPU, which goes on meanwhile; those of a CPU are here."""
+
+    def __init__(self, numbers: torch.Tensor) -> None:
+        self._numbers, self._event = numbers, None
+        if numbers.device.type == "cuda":
+            self._numbers = torch.empty(numbers.shape, dtype=numbers.dtype, pin_memory=True)
+            self._numbers.copy_(numbers, non_blocking=True)
+            self._event = torch.cuda.Event()  # type: ignore[no-untyped-call]
+            self._event.record()
+
+    def arrived(self) -> torch.Tensor:
+        if self._event is not None:
+            self._event.synchronize()
+        return self._numbers
 
 
 def alone_forwards(
@@ -123,11 +169,18 @@ def _keep_ancestors(cache: Any, cached: torch.Tensor, tree: TokenTree, node: int
     return cached[kept]
 
 
-def _blocks(tree: TokenTree, nodes: torch.Tensor, keys: torch.Tensor, window: int | None, model: Any) -> torch.Tensor:
+def _own(
+    tree: TokenTree,
+    nodes: torch.Tensor,
+    keys: torch.Tensor,
+    window: int | None,
+    model: Any,
+    way: attention.Way,
+) -> torch.Tensor:
     """The same as `_additive` for our own attention."""
     groups = attention.groups(model.config.get_text_config())
-    blocks = attention.cut(tree, nodes.to(model.device), keys.to(model.device), window, groups=groups)
-    return attention.mask_of(blocks, len(nodes), len(keys), model.dtype, model.device)
+    seen = attention.seen_by(way, tree, nodes.to(model.device), keys.to(model.device), window, groups=groups)
+    return attention.mask_of(seen, len(nodes), len(keys), model.dtype, model.device)
 
 
 def _additive(seen: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
@@ -137,7 +190,7 @@ def _additive(seen: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 
 
 def log_probabilities(logits: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-    """log P of `tokens` (P,) under the `rows` (P,) of `logits` (R, V), float64 on the CPU.
+    """log P of `tokens` (P,) under the `rows` (P,) of `logits` (R, V), float64, where these lie.
 
     Lifted to float32 before the softmax: in bfloat16 different options come out equal.
     """
@@ -145,4 +198,4 @@ def log_probabilities(logits: torch.Tensor, rows: torch.Tensor, tokens: torch.Te
     for begin in range(0, len(logits), 256):  # a float32 copy of all of them at once would be the peak of memory
         log_sums[begin : begin + 256] = logits[begin : begin + 256].float().logsumexp(-1)
     rows, tokens = rows.to(logits.device), tokens.to(logits.device)
-    return (logits[rows, tokens].float() - log_sums[rows]).to("cpu", torch.float64)
+    return (logits[rows, tokens].float() - log_sums[rows]).double()

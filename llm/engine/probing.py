@@ -127,8 +127,8 @@ def refuse_unless_causal(model: Any) -> None:
         )
 
 
-def why_not_a_tree(model: Any, *, own_attention: bool = False, first_seed: int = 0) -> str | None:
-    """Why this model cannot be fed a tree, in a sentence; None if it can. With `own_attention`: by `attention`.
+def why_not_a_tree(model: Any, *, own_attention: attention.Way | None = None, first_seed: int = 0) -> str | None:
+    """Why this model cannot be fed a tree, in a sentence; None if it can. `own_attention`: by that way of `attention`.
     `first_seed`: of the prompts."""
     config = model.config.get_text_config()
     if strange := set(layer_kinds(config)) - {"full_attention", "sliding_attention"}:
@@ -137,15 +137,16 @@ def why_not_a_tree(model: Any, *, own_attention: bool = False, first_seed: int =
         return f"The attention “{model.config._attn_implementation}” takes no mask of our own."
 
     def probe(model: Any) -> str | None:
-        forwards = partial(tree_forwards, own_attention=True) if own_attention else tree_forwards
+        forwards = partial(tree_forwards, own_attention=own_attention) if own_attention else tree_forwards
         return _probe(model, forwards, first_seed=first_seed)
 
     return why_never_together(model) or probe(model) or with_a_short_window(model, probe)
 
 
-def takes_our_attention(model: Any) -> bool:
-    """Whether a tree can be fed to this model by `attention`."""
-    return attention.fits(model) and why_not_a_tree(model, own_attention=True) is None
+def our_attention(model: Any) -> attention.Way | None:
+    """By which way of `attention` a tree can be fed to this model; None if by none."""
+    ways = attention.ways_for(model)
+    return next((way for way in ways if why_not_a_tree(model, own_attention=way) is None), None)
 
 
 def why_never_together(model: Any) -> str | None:

@@ -5,6 +5,7 @@ import importlib.util
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -71,10 +72,25 @@ def test_the_identity_names_model_weights_and_libraries(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("n_parameters", "kind", "tokens"), [(1.4e8, "cpu", 512), (1.5e9, "cpu", 256), (1.4e8, "cuda", 4096)]
+    ("n_parameters", "kind", "tokens"), [(1.4e8, "cpu", 512), (1.5e9, "cpu", 256), (1.4e8, "cuda", 8192)]
 )
 def test_forwards_are_larger_where_they_are_quick(n_parameters: float, kind: str, tokens: int) -> None:
     assert forward_tokens(int(n_parameters), kind) == tokens
+
+
+@pytest.mark.parametrize(
+    ("shape", "kind", "tokens"),
+    [
+        ({"num_hidden_layers": 42, "num_key_value_heads": 8, "head_dim": 256}, "cuda", 32_768),
+        ({"num_hidden_layers": 28, "num_key_value_heads": 2, "head_dim": 128}, "cuda", 131_072),
+        ({"num_hidden_layers": 28, "num_key_value_heads": 2, "head_dim": 128}, "cpu", 16_384),
+    ],
+    ids=["Gemma 2 9B", "Qwen 2.5 1.5B", "Qwen 2.5 1.5B on a CPU"],
+)
+def test_answers_are_written_in_batches_that_memory_has_room_for(shape: dict[str, int], kind: str, tokens: int) -> None:
+    config = SimpleNamespace(**shape, num_attention_heads=16)
+    model = SimpleNamespace(config=SimpleNamespace(get_text_config=lambda: config), dtype=torch.bfloat16)
+    assert backend_module.cache_budget(model, kind, backend_module.TOKEN_BUDGETS[kind]) == tokens
 
 
 def test_a_chat_judge_records_its_template_and_end_of_turn(folder: Path) -> None:

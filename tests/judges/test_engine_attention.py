@@ -132,7 +132,7 @@ def test_whoever_reads_the_mask_itself_gets_no_number() -> None:
 def test_usual_families_take_it_and_keep_their_own_otherwise(family: str) -> None:
     model = model_families.built(family) if family == "gpt2" else tiny.model(family)
     before = model.config._attn_implementation
-    assert probing.takes_our_attention(model)
+    assert probing.our_attention(model)
     assert model.config._attn_implementation == before
     assert {module.config._attn_implementation for module in model.modules() if hasattr(module, "config")} == {before}
 
@@ -140,26 +140,26 @@ def test_usual_families_take_it_and_keep_their_own_otherwise(family: str) -> Non
 def test_a_model_whose_attention_is_its_own_affair_keeps_it() -> None:
     """GPT-OSS adds a sink to its softmax."""
     model = model_families.built("gpt_oss")
-    assert not probing.takes_our_attention(model)
+    assert not probing.our_attention(model)
     assert probing.why_not_a_tree(model) is None
 
 
 def test_a_window_that_is_not_heeded_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forwards, "_windows", lambda config: {"sliding_attention": None})
-    assert not probing.takes_our_attention(tiny.model("mistral"))
+    assert not probing.our_attention(tiny.model("mistral"))
 
 
 def test_half_numbers_are_for_gpus() -> None:
     for dtype in (torch.bfloat16, torch.float16):
-        assert attention.fits(SimpleNamespace(device=torch.device("cuda"), dtype=dtype))
-    assert attention.fits(SimpleNamespace(device=torch.device("cpu"), dtype=torch.bfloat16))
-    assert not attention.fits(SimpleNamespace(device=torch.device("cpu"), dtype=torch.float16))
+        assert attention.Way.BLOCKS in attention.ways_for(SimpleNamespace(device=torch.device("cuda"), dtype=dtype))
+    assert attention.ways_for(SimpleNamespace(device=torch.device("cpu"), dtype=torch.bfloat16))
+    assert not attention.ways_for(SimpleNamespace(device=torch.device("cpu"), dtype=torch.float16))
 
 
 @pytest.mark.parametrize("family", ["llama", "mistral", "gemma2", "gemma3"])
 def test_scores_are_those_of_the_models_own_attention(family: str, device: str) -> None:
     engine = ClozeScorer(tiny.model(family), tiny.tokenizer(), token_budget=50)
-    assert engine.own_attention
+    assert engine.own_attention == attention.Way.BLOCKS
     ours = engine.score(ROWS)
-    engine.own_attention = False
+    engine.own_attention = None
     assert_same(ours, engine.score(ROWS))

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -12,13 +14,13 @@ import transformers
 from transformers import DynamicCache
 
 from benchmarks import model_families
-from llm.engine import branches, probing
+from llm.engine import branches, forwards, probing
 from llm.engine.cloze import LEAST_TOKEN_BUDGET, ClozeScorer
 from llm.engine.forwards import Forward
 from llm.engine.normalisation import choose
 from llm.engine.probing import NotCausal, NotOfText, why_not_a_tree
 from llm.engine.prompt import CellPrompt, OptionScore, OptionsNotPrefixFree, PromptTooLong, RowPrompt, RowScores
-from llm.engine.tree import build
+from llm.engine.tree import TokenSequence, build
 from tests.judges import tiny
 
 OPTIONS = ("Found", "Found (not perfect)", "Not found")
@@ -425,6 +427,41 @@ def test_what_is_not_a_number_is_an_error(weight: float) -> None:
 def test_nothing_to_score() -> None:
     assert scorer().score([]) == []
     assert scorer().score([RowPrompt("x", ())]) == [()]
+
+
+def test_rows_are_cut_into_tokens_while_the_model_is_at_work_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, expected, turn = scorer(), scorer().score(ROWS), threading.Lock()
+    encoded, cut = threading.Event(), engine.encoder.encode
+
+    def encode(row: RowPrompt) -> Any:
+        if threading.current_thread() is not threading.main_thread():
+            encoded.set()
+        return cut(row)
+
+    monkeypatch.setattr(engine.encoder, "encode", encode)
+    with ThreadPoolExecutor(1) as other:
+        beside: list[Any] = []
+
+        def told(_tokens: int, _cells: int) -> None:
+            assert turn.locked()
+            if not beside:
+                beside.append(other.submit(engine.score, ROWS, turn=turn))
+                assert encoded.wait(30)  # it would not come where all of a call waited for its turn
+                assert not beside[0].done()
+
+        assert_same(engine.score(ROWS, told, turn=turn), expected)
+        assert_same(beside[0].result(30), expected)
+    assert not turn.locked()
+
+
+def test_what_a_gpu_has_computed_is_read_one_forward_later() -> None:
+    tree = build([TokenSequence((1, 2, 3, 4), start=1), TokenSequence((1, 2, 5, 6), start=2)])
+    results = forwards._Results(tree)
+    results.add(0, 3, torch.tensor([-1.0, -2.0, -3.0, -4.0], dtype=torch.float64))
+    assert list(results.read(all_but=1)) == []
+    results.add(3, 4, torch.tensor([-5.0], dtype=torch.float64))
+    assert list(results.read(all_but=1)) == [Forward(tokens=3, finished={0: -7.0})]
+    assert list(results.read()) == [Forward(tokens=1, finished={1: -8.0})]
 
 
 class OutOfMemoryBeyond:

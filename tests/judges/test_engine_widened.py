@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from benchmarks import model_families
+from llm.engine import attention
 from llm.engine.cloze import ClozeScorer
 from llm.engine.onednn import use_onednn
 from llm.engine.widened import widen
@@ -30,7 +31,7 @@ def both(model: Any) -> tuple[Any, Any]:
 
 def sums(model: Any) -> torch.Tensor:
     engine = ClozeScorer(model, tiny.tokenizer(), token_budget=50)
-    assert (engine.mode, engine.own_attention) == ("tree", True)
+    assert (engine.mode, engine.own_attention) == ("tree", attention.Way.BLOCKS)
     rows: Any = engine.score(ROWS)
     return torch.tensor([option.logprob for row in rows for cell in row for option in cell])
 
