@@ -238,14 +238,8 @@ class TransformersBackend(Backend):
             if loaded.precise is not None:
                 identity["rescued_mode"] = loaded.precise.mode
             if self.writes:
-                identity["token_budget"] = str(loaded.generator.token_budget)
-                why = loaded.generator.alone_because
-                identity["mode"] = "batches" if why is None else f"each prompt alone: {why}"
-                identity["attention"] = (
-                    "answers beside their prompts' keys" if loaded.generator.keeps_prefixes else loaded.own_attention
-                )
-                if loaded.generator.looks_up:
-                    identity["guesses"] = "looked up, at temperature 0"
+                with loaded.one_call:  # it is tried out
+                    identity |= loaded.written()
             return identity
 
     def locate(self) -> ModelFiles:
@@ -320,6 +314,16 @@ class _Loaded:
     share_off: float = 1.0
     # A thread may score while another asks about one row, or cuts the next ones into tokens.
     one_call: threading.Lock = field(default_factory=threading.Lock)
+
+    def written(self) -> dict[str, str]:
+        """How answers are written, for the record."""
+        why = self.generator.alone_because
+        told = {
+            "token_budget": str(self.generator.token_budget),
+            "mode": "batches" if why is None else f"each prompt alone: {why}",
+            "attention": "answers beside their prompts' keys" if self.generator.keeps_prefixes else self.own_attention,
+        }
+        return told | ({"guesses": "looked up, at temperature 0"} if self.generator.looks_up else {})
 
 
 _loaded: _Loaded | None = None
@@ -545,7 +549,7 @@ def _attention_of(scorer: ClozeScorer, model: Any) -> str:
         return str(model.config._attn_implementation)
     softcap = getattr(model.config.get_text_config(), "attn_logit_softcapping", None)
     if scorer.own_attention == attention.Way.KERNEL:
-        return f"by a kernel for the tree, Triton {importlib.metadata.version('triton')}"
+        return f"by a kernel for the tree, Triton {importlib.import_module('triton').__version__}"
     if model.device.type == "cuda":
         return f"by blocks of the tree, {'in torch' if softcap is None else 'eager'}"
     tiles = ", in tiles of bfloat16" if attention.by_tiles(model.dtype) and softcap is None else ""

@@ -277,7 +277,7 @@ def ways_for(model: Any) -> tuple[Way, ...]:
     In float32 torch's attention is 2 to 3 times as fast on a GPU as the kernel (docs/benchmarks.md).
     """
     halves = {torch.bfloat16, torch.float16}
-    if model.device.type == "cuda" and model.dtype in halves and _has_triton():
+    if model.device.type == "cuda" and model.dtype in halves and _takes_kernel(model.device):
         return Way.KERNEL, Way.BLOCKS
     if model.device.type == "cuda" and model.dtype in {torch.float32, *halves}:
         return (Way.BLOCKS,)
@@ -285,9 +285,21 @@ def ways_for(model: Any) -> tuple[Way, ...]:
     return (Way.BLOCKS,) if here and model.dtype in {torch.float32, torch.bfloat16} else ()
 
 
-@cache
-def _has_triton() -> bool:
-    return importlib.util.find_spec("triton") is not None
+def why_not(way: Way, model: Any) -> str | None:
+    """What is wrong with a way on the model's card, in a sentence; None if nothing is."""
+    if way != Way.KERNEL:
+        return None
+    from llm.engine import kernel
+
+    return kernel.why_not(model)
+
+
+def _takes_kernel(card: torch.device) -> bool:
+    """Whether Triton is here, and the card is one of whose matrix units it makes use: NVIDIA's since Ampere (2020). Of
+    others nothing was measured."""
+    if importlib.util.find_spec("triton") is None or torch.version.hip is not None:
+        return False
+    return torch.cuda.get_device_capability(card) >= (8, 0)
 
 
 def groups(config: Any) -> int:

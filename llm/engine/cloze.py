@@ -17,7 +17,8 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 import torch
@@ -27,10 +28,25 @@ from llm.engine import probing
 from llm.engine.encoding import PromptEncoder
 from llm.engine.forwards import Forward, alone_forwards, tree_forwards
 from llm.engine.prompt import CellPrompt, OnProgress, OptionScore, PromptTooLong, RowPrompt, RowScores
-from llm.engine.tree import TokenSequence
+from llm.engine.tree import TokenSequence, TokenTree, build
 
 # A forward this small that does not fit says that the model itself fills the memory.
 LEAST_TOKEN_BUDGET = 32
+
+
+@dataclass
+class _Asked:
+    """Rows as sequences of tokens, which are made once however often their scoring is begun."""
+
+    sequences: list[TokenSequence] = field(default_factory=list)
+    cell_of: list[int] = field(default_factory=list)  # for each sequence
+    of_cell: list[int] = field(default_factory=list)  # for each cell, how many sequences
+    # For each row: why not, or for each cell, the sequences' indices: (with evidence, without).
+    rows: list[PromptTooLong | list[tuple[CellPrompt, range, range]]] = field(default_factory=list)
+
+    @cached_property
+    def tree(self) -> TokenTree:
+        return build(self.sequences)
 
 
 class ClozeScorer:
@@ -85,7 +101,7 @@ class ClozeScorer:
         """The scores of each row, or, in the place of a row that does not fit the model's context, what to say of it.
 
         `turn` is entered for the forwards alone, such as a lock: threads that share it cut their rows into tokens
-        while the model is at work for another.
+        while the model is at work for another. `on_progress` is called when it has come, with nothing done yet.
 
         Raises, before anything is computed:
             OptionsNotPrefixFree: an option of a cell begins another one.
@@ -95,87 +111,86 @@ class ClozeScorer:
                 branch, a prompt alone.
             Whatever `on_progress` raises.
         """
-        while True:
-            tried = self.token_budget
-            try:
-                if self.branches and self._branch_forwards is not None:
-                    return self._score(rows, on_progress, self._branch_forwards, tried, turn)
-                if self.alone_because is not None:
-                    return self.score_each_prompt_alone(rows, on_progress, token_budget=tried, turn=turn)
-                forwards = partial(tree_forwards, own_attention=self.own_attention)
-                return self._score(rows, on_progress, forwards, tried, turn)
-            except torch.OutOfMemoryError:
-                if tried > LEAST_TOKEN_BUDGET:  # another thread may have found out meanwhile
-                    self.token_budget = min(self.token_budget, max(tried // 2, LEAST_TOKEN_BUDGET))
-                elif self.branches:
-                    self.branches, self._without_copies = False, True
-                else:
-                    raise
-            # Out of the handler, where the error's traceback keeps the failed forward's tensors.
-            torch.cuda.empty_cache()  # nothing happens where there is no GPU
+        asked = self._asked(rows)
+        if self.alone_because is None:
+            asked.tree  # noqa: B018  made before the turn comes
+        with turn or nullcontext():
+            if turn is not None and on_progress is not None:
+                on_progress(0, 0)  # it may have been cancelled while it waited
+            while True:
+                try:
+                    return self._scores(asked, on_progress, self._forwards(asked), self.token_budget)
+                except torch.OutOfMemoryError:
+                    if self.token_budget > LEAST_TOKEN_BUDGET:
+                        self.token_budget = max(self.token_budget // 2, LEAST_TOKEN_BUDGET)
+                    elif self.branches:
+                        self.branches, self._without_copies = False, True
+                    else:
+                        raise
+                # Out of the handler, where the error's traceback keeps the failed forward's tensors.
+                torch.cuda.empty_cache()  # nothing happens where there is no GPU
+
+    def _forwards(self, asked: _Asked) -> Callable[..., Iterator[Forward]]:
+        if self.branches and self._branch_forwards is not None:
+            return self._branch_forwards
+        if self.alone_because is not None:
+            return partial(alone_forwards, pads=self._pads)
+        return partial(tree_forwards, tree=asked.tree, own_attention=self.own_attention)
 
     def score_each_prompt_alone(
-        self,
-        rows: Sequence[RowPrompt],
-        on_progress: OnProgress | None = None,
-        *,
-        token_budget: int | None = None,
-        turn: AbstractContextManager[object] | None = None,
+        self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None, *, token_budget: int | None = None
     ) -> list[RowScores | PromptTooLong]:
         """The same by feeding every whole prompt, in padded batches of at most `token_budget` tokens; one prompt at
         least. This is the reference that `score` is held against, and the way for models that take no tree."""
         forwards = partial(alone_forwards, pads=self._pads)
-        return self._score(rows, on_progress, forwards, token_budget or self.token_budget, turn)
+        return self._scores(self._asked(rows), on_progress, forwards, token_budget or self.token_budget)
 
-    def _score(
-        self,
-        rows: Sequence[RowPrompt],
-        on_progress: OnProgress | None,
-        forwards: Callable[..., Iterator[Forward]],
-        token_budget: int,
-        turn: AbstractContextManager[object] | None,
-    ) -> list[RowScores | PromptTooLong]:
-        sequences: list[TokenSequence] = []
-        cell_of: list[int] = []  # for each sequence
-        left: list[int] = []  # for each cell, its sequences still to come
-        # For each row: why not, or for each cell, the sequences' indices: (with evidence, without).
-        plan: list[PromptTooLong | list[tuple[CellPrompt, range, range]]] = []
+    def _asked(self, rows: Sequence[RowPrompt]) -> _Asked:
+        asked = _Asked()
         for row in rows:
             encoded = self.encoder.encode(row)
             longest = max((len(sequence.ids) - 1 for cell in encoded for part in cell for sequence in part), default=0)
             if longest > self._context:
-                plan.append(PromptTooLong(tokens=longest, context=self._context))
+                asked.rows.append(PromptTooLong(tokens=longest, context=self._context))
                 continue
             cells = []
             for cell, (conditional, unconditional) in zip(row.cells, encoded, strict=True):
-                first = len(sequences)
+                first = len(asked.sequences)
                 middle, last = first + len(conditional), first + len(conditional) + len(unconditional)
-                sequences += [*conditional, *unconditional]
-                cell_of += [len(left)] * (last - first)
-                left.append(last - first)
+                asked.sequences += [*conditional, *unconditional]
+                asked.cell_of += [len(asked.of_cell)] * (last - first)
+                asked.of_cell.append(last - first)
                 cells.append((cell, range(first, middle), range(middle, last)))
-            plan.append(cells)
+            asked.rows.append(cells)
+        return asked
 
-        logprobs = [0.0] * len(sequences)
+    def _scores(
+        self,
+        asked: _Asked,
+        on_progress: OnProgress | None,
+        forwards: Callable[..., Iterator[Forward]],
+        token_budget: int,
+    ) -> list[RowScores | PromptTooLong]:
+        logprobs = [0.0] * len(asked.sequences)
+        left = list(asked.of_cell)
         tokens_fed = cells_done = 0
-        prepared = forwards(self._model, sequences, token_budget=token_budget)
-        with turn or nullcontext(), torch.inference_mode():
-            for forward in prepared:
+        with torch.inference_mode():
+            for forward in forwards(self._model, asked.sequences, token_budget=token_budget):
                 tokens_fed += forward.tokens
                 for index, logprob in forward.finished.items():
                     if not math.isfinite(logprob):
                         raise FloatingPointError(_("The model returned something that is not a number."))
                     logprobs[index] = logprob
-                    left[cell_of[index]] -= 1
-                    cells_done += left[cell_of[index]] == 0
+                    left[asked.cell_of[index]] -= 1
+                    cells_done += left[asked.cell_of[index]] == 0
                 if on_progress is not None:
                     on_progress(tokens_fed, cells_done)
 
         return [
             entry
             if isinstance(entry, PromptTooLong)
-            else tuple(_option_scores(cell, sequences, logprobs, *indices) for cell, *indices in entry)
-            for entry in plan
+            else tuple(_option_scores(cell, asked.sequences, logprobs, *indices) for cell, *indices in entry)
+            for entry in asked.rows
         ]
 
 

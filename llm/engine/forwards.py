@@ -24,29 +24,32 @@ class Forward:
 
 
 def tree_forwards(
-    model: Any, sequences: Sequence[TokenSequence], *, token_budget: int, own_attention: attention.Way | None = None
+    model: Any,
+    sequences: Sequence[TokenSequence],
+    *,
+    token_budget: int,
+    own_attention: attention.Way | None = None,
+    tree: TokenTree | None = None,
 ) -> Iterator[Forward]:
     """Feed the tree of all sequences, each node once; by one of the ways of `attention`, else by the model's own.
 
-    The tree is made at once, its forwards as they are asked for. A GPU computes one while the next is prepared here:
-    what comes of a forward is read one forward later.
+    `tree`: that of the sequences, where it was made before. A GPU computes a forward while the next one is prepared
+    here: nothing waits for it before that, and what comes of it is read one forward later.
     """
-    return _fed(model, build(sequences), token_budget, own_attention)
-
-
-def _fed(model: Any, tree: TokenTree, token_budget: int, own_attention: attention.Way | None) -> Iterator[Forward]:
+    tree = build(sequences) if tree is None else tree
     config = model.config.get_text_config()
     windows = _windows(config)
-    ends, positions = tree.ends.to(model.device), tree.positions.to(model.device)  # masks are made where they are used
-    there = replace(tree, ends=ends, positions=positions)
+    there = replace(  # masks are made where they are used
+        tree, **{name: sent(getattr(tree, name), model.device) for name in ("tokens", "positions", "ends")}
+    )
     cache = DynamicCache()  # without a configuration all its layers keep everything; the masks do the windows
     cached = torch.empty(0, dtype=torch.int64)  # node numbers
     results = _Results(tree)
     for begin in range(0, len(tree.tokens), token_budget):
         end = min(begin + token_budget, len(tree.tokens))
         cached = _keep_ancestors(cache, cached, tree, begin)
-        nodes = torch.arange(begin, end)
-        keys = torch.cat([cached, nodes])
+        nodes = torch.arange(begin, end, device=model.device)
+        keys = torch.cat([sent(cached, model.device), nodes])
         masks = {
             kind: _own(there, nodes, keys, window, model, own_attention)
             if own_attention
@@ -57,19 +60,26 @@ def _fed(model: Any, tree: TokenTree, token_budget: int, own_attention: attentio
         places, row = torch.unique(tree.scored_at[first:last] - begin, return_inverse=True)
         with attention.told(model) if own_attention else nullcontext():
             output = model(
-                input_ids=tree.tokens[None, begin:end].to(model.device),
-                position_ids=tree.positions[None, begin:end].to(model.device),
+                input_ids=there.tokens[None, begin:end],
+                position_ids=there.positions[None, begin:end],
                 # Models whose layers differ take a mask a kind of layer, the others a single one.
                 attention_mask=masks if layer_kinds(config) else next(iter(masks.values())),
                 past_key_values=cache,
                 use_cache=True,
-                logits_to_keep=places.to(model.device),
+                logits_to_keep=sent(places, model.device),
             )
-        cached = keys
+        cached = torch.cat([cached, torch.arange(begin, end)])
         results.add(begin, end, log_probabilities(output.logits[0], row, tree.scored_token[first:last]))
         del output
         yield from results.read(all_but=1 if model.device.type == "cuda" else 0)
     yield from results.read()
+
+
+def sent(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """Of the CPU, on another device, which goes on meanwhile with what it was given before."""
+    if device.type != "cuda":
+        return tensor.to(device)
+    return tensor.pin_memory().to(device, non_blocking=True)
 
 
 class _Results:
@@ -103,7 +113,7 @@ class _Numbers:
             self._numbers = torch.empty(numbers.shape, dtype=numbers.dtype, pin_memory=True)
             self._numbers.copy_(numbers, non_blocking=True)
             self._event = torch.cuda.Event()  # type: ignore[no-untyped-call]
-            self._event.record()
+            self._event.record(torch.cuda.current_stream(numbers.device))
 
     def arrived(self) -> torch.Tensor:
         if self._event is not None:
@@ -162,7 +172,7 @@ def _keep_ancestors(cache: Any, cached: torch.Tensor, tree: TokenTree, node: int
     """Drop from the cache what `node` does not descend from; the numbers of the nodes that stay."""
     kept = tree.ends[cached] > node
     if not kept.all():
-        places = kept.nonzero()[:, 0].to(cache.layers[0].keys.device)
+        places = sent(kept.nonzero()[:, 0], cache.layers[0].keys.device)
         for layer in cache.layers:
             layer.keys = layer.keys.index_select(-2, places)
             layer.values = layer.values.index_select(-2, places)
@@ -179,7 +189,7 @@ def _own(
 ) -> torch.Tensor:
     """The same as `_additive` for our own attention."""
     groups = attention.groups(model.config.get_text_config())
-    seen = attention.seen_by(way, tree, nodes.to(model.device), keys.to(model.device), window, groups=groups)
+    seen = attention.seen_by(way, tree, nodes, keys, window, groups=groups)
     return attention.mask_of(seen, len(nodes), len(keys), model.dtype, model.device)
 
 
@@ -197,5 +207,5 @@ def log_probabilities(logits: torch.Tensor, rows: torch.Tensor, tokens: torch.Te
     log_sums = torch.empty(len(logits), device=logits.device)
     for begin in range(0, len(logits), 256):  # a float32 copy of all of them at once would be the peak of memory
         log_sums[begin : begin + 256] = logits[begin : begin + 256].float().logsumexp(-1)
-    rows, tokens = rows.to(logits.device), tokens.to(logits.device)
+    rows, tokens = sent(rows, logits.device), sent(tokens, logits.device)
     return (logits[rows, tokens].float() - log_sums[rows]).double()

@@ -12,17 +12,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 import triton
 import triton.language as tl
 from torch.nn import functional as F
 
-from llm.engine.tree import TokenTree, visible
+from llm.engine.attention import groups
+from llm.engine.tree import TokenSequence, TokenTree, build, visible
 
 # Queries whose keys are looked through at a time, so that a long forward takes no more memory for it.
 _LOOKED_THROUGH = 1024
+# Of what it computes, as a share; bfloat16 by itself is 0.002 off.
+_MOST_OFF = 0.02
 
 
 @dataclass(frozen=True)
@@ -83,23 +87,24 @@ class Seen:
         tile = tile_for(max(size, value_size), query.element_size())
         n_listed, listed = self.listed(tile)
         answers = value.new_empty((1, n_queries, n_heads, value_size))
-        _attend[(len(n_listed), n_heads)](
-            *(query, key, value, answers),
-            *(self.queries, self.reaches, self.keys, self.ends, self.positions, n_listed, listed),
-            *(n_queries, n_keys, listed.shape[1], n_heads // n_shared),
-            1 / math.sqrt(size) if scaling is None else scaling,
-            1.0 if softcap is None else softcap,
-            *(*query.stride()[:2], *key.stride()[:2], *value.stride()[:2], *answers.stride()[1:3]),
-            SIZE=size,
-            VALUE_SIZE=value_size,
-            WIDTH=_width(size),
-            VALUE_WIDTH=_width(value_size),
-            ROWS=tile.rows,
-            COLUMNS=tile.columns,
-            CAPPED=softcap is not None,
-            num_warps=tile.warps,
-            num_stages=tile.stages,
-        )
+        with torch.cuda.device_of(query):  # type: ignore[no-untyped-call]  # Triton does not look at it
+            _attend[(len(n_listed), n_heads)](
+                *(query, key, value, answers),
+                *(self.queries, self.reaches, self.keys, self.ends, self.positions, n_listed, listed),
+                *(n_queries, n_keys, listed.shape[1], n_heads // n_shared),
+                1 / math.sqrt(size) if scaling is None else scaling,
+                1.0 if softcap is None else softcap,
+                *(*query.stride()[:2], *key.stride()[:2], *value.stride()[:2], *answers.stride()[1:3]),
+                SIZE=size,
+                VALUE_SIZE=value_size,
+                WIDTH=_width(size),
+                VALUE_WIDTH=_width(value_size),
+                ROWS=tile.rows,
+                COLUMNS=tile.columns,
+                CAPPED=softcap is not None,
+                num_warps=tile.warps,
+                num_stages=tile.stages,
+            )
         return answers
 
 
@@ -115,6 +120,46 @@ def seen_by(tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: 
         tree=tree,
         window=window,
     )
+
+
+def why_not(model: Any) -> str | None:
+    """Try the kernel on the model's card, at heads as it has them and a tree of several blocks: in a sentence what is
+    wrong with it; None if nothing is."""
+    try:
+        off = _off(model)
+    except torch.OutOfMemoryError:
+        raise
+    except Exception as error:  # of a compiler, of a place that nothing may be written to, of a card
+        return f"{type(error).__name__}: {error}"
+    return None if off < _MOST_OFF else f"It came out {off:.2g} off."
+
+
+def _off(model: Any) -> float:
+    """From what float32 makes of the same, as a share of it; the worst of two windows."""
+    config = model.config.get_text_config()
+    heads = getattr(config, "num_attention_heads", None) or 1
+    of_keys = heads // groups(config)
+    size = getattr(config, "head_dim", None) or config.hidden_size // heads
+    softcap = getattr(config, "attn_logit_softcapping", None)
+    drawn = torch.Generator().manual_seed(0)
+    trunk, *ends = (tuple(torch.randint(1000, (n,), generator=drawn).tolist()) for n in (150, *[30] * 6, 90))
+    tree = build([TokenSequence(trunk + end, start=1) for end in ends[:-1]] + [TokenSequence(ends[-1], start=1)])
+    nodes = torch.arange(len(tree.tokens), device=model.device)
+    there = replace(tree, ends=tree.ends.to(model.device), positions=tree.positions.to(model.device))
+    query, key, value = (
+        torch.randn((n_heads, len(nodes), size), generator=drawn).to(model.device, model.dtype)
+        for n_heads in (heads, of_keys, of_keys)
+    )
+    of_each, values = (states.float().repeat_interleave(heads // of_keys, 0) for states in (key, value))
+    scores = 2 * query.float() @ of_each.mT / math.sqrt(size)
+    scores = scores if softcap is None else softcap * (scores / softcap).tanh()
+    off = []
+    for window in (None, 40):
+        made = seen_by(there, nodes, nodes, window).attend(2 * query, key, value, scaling=None, softcap=softcap)
+        seen = visible(there, nodes, nodes, window)
+        exact = (scores.masked_fill(~seen, float("-inf")).softmax(-1) @ values).transpose(0, 1)[None]
+        off.append(float((made.float() - exact).norm() / exact.norm()))
+    return math.nan if any(map(math.isnan, off)) else max(off)
 
 
 def _by_blocks(seen: torch.Tensor, tile: Tile) -> torch.Tensor:
@@ -170,7 +215,7 @@ def _attend(  # type: ignore[no-untyped-def]
     CAPPED: tl.constexpr,
 ):
     """A block of queries of one head: the blocks of keys that are listed for it, one after the other."""
-    block, head = tl.program_id(0), tl.program_id(1)
+    block, head = tl.program_id(0), tl.program_id(1).to(tl.int64)  # places of numbers may be over 2**31
     shared = head // heads_of_a_key
     rows = block * ROWS + tl.arange(0, ROWS)
     numbers, value_numbers = tl.arange(0, WIDTH), tl.arange(0, VALUE_WIDTH)

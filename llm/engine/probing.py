@@ -9,6 +9,7 @@ alone.)
 from __future__ import annotations
 
 import inspect
+import logging
 import math
 import re
 import statistics
@@ -24,6 +25,8 @@ from llm.engine import attention
 from llm.engine.branches import branch_forwards
 from llm.engine.forwards import Forward, alone_forwards, layer_kinds, rope_kinds, tree_forwards
 from llm.engine.tree import TokenSequence
+
+log = logging.getLogger(__name__)
 
 SEEDS = 5
 # Nats by which the sum over six tokens may be off, however little the model's own scores move.
@@ -145,8 +148,12 @@ def why_not_a_tree(model: Any, *, own_attention: attention.Way | None = None, fi
 
 def our_attention(model: Any) -> attention.Way | None:
     """By which way of `attention` a tree can be fed to this model; None if by none."""
-    ways = attention.ways_for(model)
-    return next((way for way in ways if why_not_a_tree(model, own_attention=way) is None), None)
+    for way in attention.ways_for(model):
+        why = attention.why_not(way, model) or why_not_a_tree(model, own_attention=way)
+        if why is None:
+            return way
+        log.info("%s does not attend by %s: %s", type(model).__name__, way.value, why)
+    return None
 
 
 def why_never_together(model: Any) -> str | None:

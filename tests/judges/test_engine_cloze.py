@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -442,9 +442,9 @@ def test_rows_are_cut_into_tokens_while_the_model_is_at_work_for_others(monkeypa
     with ThreadPoolExecutor(1) as other:
         beside: list[Any] = []
 
-        def told(_tokens: int, _cells: int) -> None:
+        def told(tokens: int, _cells: int) -> None:
             assert turn.locked()
-            if not beside:
+            if tokens and not beside:
                 beside.append(other.submit(engine.score, ROWS, turn=turn))
                 assert encoded.wait(30)  # it would not come where all of a call waited for its turn
                 assert not beside[0].done()
@@ -452,6 +452,36 @@ def test_rows_are_cut_into_tokens_while_the_model_is_at_work_for_others(monkeypa
         assert_same(engine.score(ROWS, told, turn=turn), expected)
         assert_same(beside[0].result(30), expected)
     assert not turn.locked()
+
+
+def test_who_gave_up_waiting_for_a_turn_feeds_nothing() -> None:
+    engine, turn = scorer(), threading.Lock()
+    fed: list[int] = []
+    engine._model.register_forward_pre_hook(lambda *given: fed.append(1))
+    stopped = threading.Event()
+
+    def told(_tokens: int, _cells: int) -> None:
+        if stopped.is_set():
+            raise InterruptedError
+
+    with ThreadPoolExecutor(1) as other:
+        with turn:
+            waiting = other.submit(engine.score, ROWS, told, turn=turn)
+            assert not wait([waiting], timeout=0.5).done
+            stopped.set()
+        with pytest.raises(InterruptedError):
+            waiting.result(30)
+    assert fed == []
+    assert not turn.locked()
+
+
+def test_what_one_call_finds_out_of_the_memory_the_one_that_waits_knows() -> None:
+    engine, expected, turn = scorer(token_budget=400), scorer().score(ROWS), threading.Lock()
+    memory = OutOfMemoryBeyond(engine._model, limit=60)
+    with ThreadPoolExecutor(2) as threads:
+        for scores in threads.map(lambda _each: engine.score(ROWS, turn=turn), range(2)):
+            assert_same(scores, expected)
+    assert (engine.token_budget, memory.failed) == (50, 3)  # 400, 200, 100
 
 
 def test_what_a_gpu_has_computed_is_read_one_forward_later() -> None:

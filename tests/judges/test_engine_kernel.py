@@ -21,8 +21,10 @@ from tests.judges.test_engine_cloze import ROWS, assert_same
 
 pytest.importorskip("triton", reason="Triton is not installed: `make triton`")
 
-# What a program may hold in a card's fast memory, by its architecture: of a T4, an A100, an RTX 3090 and 4090, an H100.
-SHARED_BYTES = {75: 64 << 10, 80: 163 << 10, 86: 99 << 10, 89: 99 << 10, 90: 227 << 10}
+from llm.engine import kernel
+
+# What a program may hold in a card's fast memory: of an A100, RTX 3090 and 4090, H100, B200 and RTX 5090.
+SHARED_BYTES = {80: 163 << 10, 86: 99 << 10, 89: 99 << 10, 90: 227 << 10, 100: 227 << 10, 120: 99 << 10}
 
 
 def on_a_gpu(dtype: torch.dtype) -> Any:
@@ -59,14 +61,12 @@ def test_it_attends_as_one_mask_of_all_does(
 
 
 def test_keys_of_other_documents_are_not_looked_at() -> None:
-    from llm.engine.kernel import Seen, Tile
-
     tree = tree_of_many_branches()
     root_of_last = max(node for node in range(len(tree.tokens)) if tree.positions[node] == 0)
     nodes = torch.arange(root_of_last, len(tree.tokens))
     seen = attention.seen_by(Way.KERNEL, tree, nodes, torch.arange(len(tree.tokens)), None, groups=1)
-    assert isinstance(seen, Seen)
-    n_listed, listed = seen.listed(Tile(64, 32, 4, 2))
+    assert isinstance(seen, kernel.Seen)
+    n_listed, listed = seen.listed(kernel.Tile(64, 32, 4, 2))
     assert n_listed.tolist() == [3]  # of its 60 tokens, which begin within a block
     assert sorted(listed[0, :3].tolist()) == [root_of_last // 32 + n for n in range(3)]
     assert listed.shape == (1, -(-len(tree.tokens) // 32))
@@ -83,39 +83,63 @@ def test_scores_are_those_of_the_models_own_attention(family: str, monkeypatch: 
     assert_same(ours, engine.score(ROWS[:2]))
 
 
-def test_where_it_does_not_compile_blocks_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    from llm.engine import kernel
-
+def test_where_it_does_not_compile_blocks_are_taken(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def no_compiler(_query: Any, *_given: Any, **_named: Any) -> Any:
         raise RuntimeError("Failed to find C compiler.")
 
     monkeypatch.setattr(attention, "ways_for", lambda model: (Way.KERNEL, Way.BLOCKS))
     monkeypatch.setattr(kernel.Seen, "attend", no_compiler)
-    assert ClozeScorer(tiny.model("llama"), tiny.tokenizer(), token_budget=50).own_attention == Way.BLOCKS
+    with caplog.at_level("INFO", logger=probing.__name__):
+        assert ClozeScorer(tiny.model("llama"), tiny.tokenizer(), token_budget=50).own_attention == Way.BLOCKS
+    assert "LlamaForCausalLM does not attend by kernel: RuntimeError: Failed to find C compiler." in caplog.text
 
 
-def test_it_is_for_half_precision_and_for_where_triton_is(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("family", ["llama", "gemma2"])
+def test_a_card_that_computes_something_else_is_found_out(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, attend = tiny.model(family), kernel.Seen.attend
+    assert kernel.why_not(model) is None
+
+    def wrong_behind_the_first_block(self: kernel.Seen, *given: Any, **named: Any) -> torch.Tensor:
+        made = attend(self, *given, **named)
+        made[:, 64:80] = 0
+        return made
+
+    monkeypatch.setattr(kernel.Seen, "attend", wrong_behind_the_first_block)
+    told = kernel.why_not(model)
+    assert told is not None
+    assert told.startswith("It came out 0.")
+
+
+def test_it_is_for_half_precision_and_for_cards_that_it_was_made_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    ampere, turing = (8, 0), (7, 5)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda card: ampere)
     assert attention.ways_for(on_a_gpu(torch.bfloat16)) == (Way.KERNEL, Way.BLOCKS)
     assert attention.ways_for(on_a_gpu(torch.float16)) == (Way.KERNEL, Way.BLOCKS)
     assert attention.ways_for(on_a_gpu(torch.float32)) == (Way.BLOCKS,)
-    monkeypatch.setattr(attention, "_has_triton", lambda: False)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda card: turing)
+    assert attention.ways_for(on_a_gpu(torch.float16)) == (Way.BLOCKS,)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda card: ampere)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert attention.ways_for(on_a_gpu(torch.bfloat16)) == (Way.BLOCKS,)
 
 
-def test_it_compiles_for_cards_of_some_years_and_fits_their_memory() -> None:
-    """Without a GPU: Triton compiles for one that is named."""
-    shapes = [(64, "bf16", 0), (80, "bf16", 0), (128, "bf16", 0), (256, "bf16", 1), (512, "bf16", 0)]
-    wanted = [("fp16", 96, 0, 75), *((dtype, size, cap, arch) for arch in (80, 86, 90) for size, dtype, cap in shapes)]
-    asked = [f"{dtype} {size} {cap} {arch}" for dtype, size, cap, arch in wanted]
+def test_it_compiles_for_the_cards_of_some_years_to_their_matrix_units_and_memory() -> None:
+    """Without a GPU: Triton compiles for one that is named, pointers and strides as they are when it runs."""
+    shapes = [("bf16", 64, 0), ("bf16", 80, 0), ("fp16", 128, 0), ("bf16", 256, 1), ("bf16", 512, 0)]
+    wanted = [(*shape, card) for card in SHARED_BYTES for shape in shapes]
+    asked = [" ".join(map(str, each)) for each in wanted]
     environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
     told = subprocess.run(
         [sys.executable, "-c", COMPILE, *asked], env=environment, capture_output=True, text=True, check=False
     )
     assert told.returncode == 0, told.stderr
-    held = [int(line) for line in told.stdout.split()]
-    assert len(held) == len(wanted)
-    for (dtype, size, _cap, arch), n_bytes in zip(wanted, held, strict=True):
-        assert 0 < n_bytes <= SHARED_BYTES[arch], (dtype, size, arch)
+    lines = [line.split() for line in told.stdout.splitlines()]
+    assert len(lines) == len(wanted)
+    for (dtype, size, _capped, card), (n_bytes, matrix_units) in zip(wanted, lines, strict=True):
+        assert 0 < int(n_bytes) <= SHARED_BYTES[card], (dtype, size, card)
+        assert matrix_units == "True", (dtype, size, card)
 
 
 COMPILE = """
@@ -127,17 +151,25 @@ from llm.engine import kernel
 
 POINTERS = {"queries": 0, "keys": 0, "values": 0, "answers": 0, "query_nodes": "i32", "reaches": "i32",
             "key_nodes": "i32", "ends": "i32", "positions": "i32", "n_listed": "i32", "listed": "i32"}
-for dtype, size, cap, arch in (argument.split() for argument in sys.argv[1:]):
+for dtype, size, capped, card in (argument.split() for argument in sys.argv[1:]):
     size = int(size)
     tile = kernel.tile_for(size, 2)
     constants = {"SIZE": size, "VALUE_SIZE": size, "WIDTH": kernel._width(size), "VALUE_WIDTH": kernel._width(size),
-                 "ROWS": tile.rows, "COLUMNS": tile.columns, "CAPPED": cap == "1"}
+                 "ROWS": tile.rows, "COLUMNS": tile.columns, "CAPPED": capped == "1"}
+    names = kernel._attend.arg_names
     kinds = {
         name: f"*{POINTERS[name] or dtype}" if name in POINTERS else "constexpr" if name in constants
         else "fp32" if name in ("scaling", "softcap") else "i32"
-        for name in kernel._attend.arg_names
+        for name in names
     }
-    made = triton.compile(ASTSource(kernel._attend, kinds, constants), target=GPUTarget("cuda", int(arch), 32),
-                          options={"num_warps": tile.warps, "num_stages": tile.stages})
-    print(made.metadata.shared)
+    by_16 = {
+        (place,): [["tt.divisibility", 16]]
+        for place, name in enumerate(names) if name in POINTERS or name.endswith(("_head", "_row"))
+    }
+    made = triton.compile(
+        ASTSource(kernel._attend, kinds, constants, by_16), target=GPUTarget("cuda", int(card), 32),
+        options={"num_warps": tile.warps, "num_stages": tile.stages},
+    )
+    units = ("mma.sync", "wgmma.mma_async", "tcgen05.mma")
+    print(made.metadata.shared, any(unit in made.asm["ptx"] for unit in units))
 """
