@@ -6,7 +6,8 @@ quantities, units and such) are set aside, and what is left, the naming words, i
 - `same`: the line, or one of the phrases that commas, brackets and "and" cut it into, names exactly the item: the
   same words in any order, singular or plural ("steel bolt" in "2 steel bolts, M8").
 - `part`: they share a head, so that one may be a kind of the other ("steel bolt" in "stainless-steel bolt",
-  "hex bolts" in "4 bolts"). Words count as shared when their stems are, so "notarised" meets "notarising".
+  "hex bolts" in "4 bolts"). Words count as shared when their stems are, so "notarised" meets "notarising". A word that
+  names nothing is no head, unless the item has none but such.
 - `none`: neither.
 
 In running text there are no naming words to single out: there the item's words in a row are `same`, and its head is
