@@ -1,0 +1,89 @@
+"""What only a GPU can show: `TRITON_INTERPRET=0 python -m pytest tests/judges/test_engine_gpu.py`, where one is."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+
+from benchmarks import model_families
+from llm.engine import attention
+from llm.engine.attention import Way
+from llm.engine.cloze import ClozeScorer
+from llm.engine.prompt import PromptTooLong, RowScores
+from tests.judges import tiny
+from tests.judges.test_engine_cloze import ROWS
+
+pytestmark = [
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"),
+    pytest.mark.skipif(os.environ["TRITON_INTERPRET"] == "1", reason="Triton interprets: set TRITON_INTERPRET=0"),
+]
+
+FAMILIES = ["llama", "mistral", "qwen2-sliding", "qwen3", "gemma2", "gemma3"]
+
+
+def scorer(family: str, dtype: torch.dtype, **settings: Any) -> ClozeScorer:
+    model = tiny.model(family) if family != "gpt2" else model_families.built(family)
+    there = copy.deepcopy(model).to("cuda", dtype).eval()
+    return ClozeScorer(there, tiny.tokenizer(), **{"token_budget": 50, **settings})
+
+
+def furthest(some: list[RowScores | PromptTooLong], others: list[RowScores | PromptTooLong]) -> float:
+    def options(rows: list[RowScores | PromptTooLong]) -> Iterator[float]:
+        for row in rows:
+            assert not isinstance(row, PromptTooLong)
+            yield from (option.logprob for cell in row for option in cell)
+
+    return max(abs(one - other) for one, other in zip(options(some), options(others), strict=True))
+
+
+@pytest.mark.parametrize("family", [*FAMILIES, "gpt2"])
+def test_the_tree_in_float32_scores_as_on_a_cpu(family: str) -> None:
+    engine = scorer(family, torch.float32)
+    assert (engine.mode, engine.own_attention) == ("tree", Way.BLOCKS)
+    model = tiny.model(family) if family != "gpt2" else model_families.built(family)
+    assert furthest(engine.score(ROWS), ClozeScorer(model, tiny.tokenizer(), token_budget=50).score(ROWS)) < 1e-3
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_half_precision_has_the_kernel_and_scores_as_each_prompt_alone(family: str, dtype: torch.dtype) -> None:
+    engine = scorer(family, dtype)
+    takes = torch.cuda.get_device_capability() >= (8, 0)
+    assert (engine.mode, engine.own_attention) == ("tree", Way.KERNEL if takes else Way.BLOCKS)
+    assert furthest(engine.score(ROWS), engine.score_each_prompt_alone(ROWS)) < 0.2
+
+
+@pytest.mark.parametrize("way", [Way.KERNEL, None], ids=["the kernel", "torch's own attention"])
+def test_nothing_waits_for_the_card_before_the_next_forward_is_prepared(way: Way | None) -> None:
+    engine = scorer("gemma2", torch.bfloat16)
+    if way is not None and way not in attention.ways_for(engine._model):
+        pytest.skip("this card has no kernel")
+    engine.own_attention = way
+    expected = engine.score(ROWS)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        assert furthest(engine.score(ROWS), expected) == 0
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+
+
+def test_a_full_card_halves_the_forwards_and_scores_the_same() -> None:
+    engine = scorer("llama", torch.float32, token_budget=2**20)
+    rows = [row for row in ROWS for _ in range(200)]
+    rows = [type(row)(f"{number} {row.shared}", row.cells) for number, row in enumerate(rows)]
+    expected = engine.score(rows)
+    torch.cuda.empty_cache()
+    free, _all = torch.cuda.mem_get_info()
+    held = torch.empty(free - (96 << 20), dtype=torch.int8, device="cuda")
+    try:
+        again = engine.score(rows)
+    finally:
+        del held
+        torch.cuda.empty_cache()
+    assert engine.token_budget < 2**20
+    assert furthest(again, expected) < 1e-3
