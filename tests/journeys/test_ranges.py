@@ -304,6 +304,7 @@ def test_a_skip_travels_with_its_reason(grid: Grid, slaw: Coleslaw, browsing: Br
     grid.keys("Control+v")  # in place: nothing changes
     assert line(grid, "Google 1") == "–?~."
     expect(page.locator("#refusal")).to_be_hidden()
+    grid.settle()
     assert n_changes() == 3
     grid.go("Google 2", "white cabbage")
     grid.keys("Control+v")
