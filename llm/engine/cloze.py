@@ -3,7 +3,7 @@
 The tree of all rows of a call is fed depth first in forwards of at most `token_budget` tokens. The cache of keys and
 values holds, between two forwards, the ancestors of the next token and nothing else. So memory is bounded by the
 model's context and the budget, whatever the number of rows, cells and options: keys and values of (context + budget)
-tokens, attention masks of budget x (context + budget) numbers, logits of at most `budget` positions.
+tokens, attention masks of budget x (context + budget) numbers at most, logits of at most `budget` positions.
 
 A prompt scored alone and in the tree differ by rounding only: in float32 mostly by some 1e-5 nat, by as much as the
 model's own scores move where what it reads is a rounding off, which single prompts may make more. In bfloat16 both

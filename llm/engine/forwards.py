@@ -34,7 +34,7 @@ def tree_forwards(
     """Feed the tree of all sequences, each node once; by one of the ways of `attention`, else by the model's own.
 
     `tree`: that of the sequences, where it was made before. A GPU computes a forward while the next one is prepared
-    here: nothing waits for it before that, and what comes of it is read one forward later.
+    here, and what comes of it is read one forward later; only blocks wait for it, whose cutting reads numbers back.
     """
     tree = build(sequences) if tree is None else tree
     config = model.config.get_text_config()

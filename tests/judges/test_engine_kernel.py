@@ -1,4 +1,7 @@
-"""The kernel that attends on a GPU, interpreted by Triton on the CPU, and compiled for the cards of some years."""
+"""The kernel that attends on a GPU, interpreted by Triton on the CPU, and compiled for the cards of some years.
+
+Interpreted it has no bfloat16, whose products Triton makes of the bits there; `kernel.why_not` tries that on a card.
+"""
 
 from __future__ import annotations
 
