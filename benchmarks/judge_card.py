@@ -86,11 +86,10 @@ class Bench:
             took.append(time.perf_counter() - begin)
         return statistics.median(took)
 
-    def model(self, config: Any) -> Any:
-        """With random weights."""
-        if self.small:
-            config.update({"num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 64, "head_dim": 16})
-            config.update({"num_attention_heads": 4, "num_key_value_heads": 2, "layer_types": config.layer_types[:2]})
+    def model(self, name: str, **others: int) -> Any:
+        """Of that shape but for `others`, with random weights."""
+        kind, numbers = SHAPES[name]
+        config = getattr(transformers, kind)(**numbers | others | (SMALL if self.small else {}))
         torch.manual_seed(0)
         usual = torch.get_default_dtype()
         torch.set_default_dtype(torch.bfloat16)
@@ -130,46 +129,27 @@ def work(
     ]
 
 
-def gemma() -> Any:
-    return transformers.Gemma2Config(
-        vocab_size=256_000,
-        hidden_size=3584,
-        intermediate_size=14_336,
-        num_hidden_layers=42,
-        num_attention_heads=16,
-        num_key_value_heads=8,
-        head_dim=256,
-        max_position_embeddings=8192,
-        sliding_window=4096,
-        query_pre_attn_scalar=256,
-    )
+def _shape(vocabulary: int, layers: int, width: int, inner: int, heads: int, of_keys: int, size: int) -> dict[str, int]:
+    return {
+        "vocab_size": vocabulary,
+        "num_hidden_layers": layers,
+        "hidden_size": width,
+        "intermediate_size": inner,
+        "num_attention_heads": heads,
+        "num_key_value_heads": of_keys,
+        "head_dim": size,
+        "max_position_embeddings": 8192,
+    }
 
 
-def qwen3() -> Any:
-    return transformers.Qwen3Config(
-        vocab_size=151_936,
-        hidden_size=1024,
-        intermediate_size=3072,
-        num_hidden_layers=28,
-        num_attention_heads=16,
-        num_key_value_heads=8,
-        head_dim=128,
-        max_position_embeddings=40_960,
-        tie_word_embeddings=True,
-    )
-
-
-def qwen2() -> Any:
-    return transformers.Qwen2Config(
-        vocab_size=151_936,
-        hidden_size=1536,
-        intermediate_size=8960,
-        num_hidden_layers=28,
-        num_attention_heads=12,
-        num_key_value_heads=2,
-        max_position_embeddings=32_768,
-        tie_word_embeddings=True,
-    )
+# As the models' configurations have them: (class, numbers).
+SHAPES: dict[str, tuple[str, dict[str, int]]] = {
+    "Gemma 2 9B": ("Gemma2Config", _shape(256_000, 42, 3584, 14_336, 16, 8, 256) | {"query_pre_attn_scalar": 256}),
+    "Qwen 3 0.6B": ("Qwen3Config", _shape(151_936, 28, 1024, 3072, 16, 8, 128) | {"tie_word_embeddings": True}),
+    "Qwen 2.5 1.5B": ("Qwen2Config", _shape(151_936, 28, 1536, 8960, 12, 2, 128) | {"tie_word_embeddings": True}),
+}
+# What `--small` makes of them.
+SMALL = {key: number for key, number in _shape(0, 2, 64, 64, 4, 2, 16).items() if key != "vocab_size"}
 
 
 # --- the parts --------------------------------------------------------------------------------------------------------
@@ -228,7 +208,7 @@ def _exactly(
 
 
 def scored(bench: Bench) -> dict[str, Any]:
-    model = bench.model(gemma())
+    model = bench.model("Gemma 2 9B")
     rate = rates(bench)["bfloat16 TFLOP/s"] * 1e12
     rows = work(bench, documents=bench.documents)
     ways = list(attention.ways_for(model))
@@ -262,7 +242,7 @@ def scored(bench: Bench) -> dict[str, Any]:
 
 def itemised(bench: Bench) -> dict[str, Any]:
     """300 tokens that all of 10 items share, items of 20, two labels."""
-    model = bench.model(qwen3())
+    model = bench.model("Qwen 3 0.6B")
     rows = work(bench, documents=bench.documents * 5, cells=10, evidence=300, item=20, options=("Yes", "No"))
     scorer = ClozeScorer(model, bench.tokenizer, token_budget=TOKEN_BUDGETS["cuda"])
     scorer.score(rows[:60])
@@ -299,9 +279,7 @@ def _furthest(some: Iterable[RowScores | PromptTooLong], others: Iterable[RowSco
 def with_little_memory(bench: Bench) -> dict[str, Any]:
     if not bench.gpu:
         return {}
-    config = gemma()
-    config.update({"num_hidden_layers": 12, "layer_types": config.layer_types[:12]})
-    model = bench.model(config)
+    model = bench.model("Gemma 2 9B", num_hidden_layers=12)
     scorer = ClozeScorer(model, bench.tokenizer, token_budget=2 * TOKEN_BUDGETS["cuda"])
     rows = work(bench, documents=TOGETHER)
     whole = scorer.score(rows)
@@ -322,7 +300,7 @@ def with_little_memory(bench: Bench) -> dict[str, Any]:
 
 def written(bench: Bench) -> dict[str, Any]:
     """Prompts of six documents, twelve of each, and 24 tokens for each answer."""
-    model = bench.model(qwen2())
+    model = bench.model("Qwen 2.5 1.5B")
     model.generation_config.eos_token_id, model.generation_config.pad_token_id = None, 0
     prompts = [row.shared + cell.text for row in work(bench, documents=6) for cell in row.cells]
     n_new = 4 if bench.small else 24

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from base.sentences import gettext as _
 from llm.backends.base import BackendError
 from llm.backends.transformers import ModelFiles
+from llm.engine.attention import heads_of
 from llm.engine.tree import TokenSequence, build
 
 
@@ -124,16 +125,14 @@ def sizes_of_model(model: Any) -> Sizes:
         for module in model.modules()
         if isinstance(module, torch.nn.Linear) and module.weight is not head
     )
-    heads: int = text.num_attention_heads
-    size: int = getattr(text, "head_dim", None) or text.hidden_size // heads
-    grouped: int = getattr(text, "num_key_value_heads", None) or heads
+    heads = heads_of(text)
     return Sizes(
         weights=sum(weight.numel() for weight in model.parameters()),
         linear=linear,
         head=head.numel(),
         vocabulary=head.shape[0],
-        attention_width=text.num_hidden_layers * heads * size,
-        key_value_width=2 * text.num_hidden_layers * grouped * size,
+        attention_width=text.num_hidden_layers * heads.n * heads.size,
+        key_value_width=2 * text.num_hidden_layers * heads.of_keys * heads.size,
         activations=8 * text.hidden_size + 3 * (getattr(text, "intermediate_size", None) or 4 * text.hidden_size),
     )
 

@@ -579,12 +579,12 @@ def cache_budget(model: Any, kind: str, token_budget: int) -> int:
     """Tokens whose keys and values a batch may hold."""
     kind = kind if kind in CACHE_BUDGETS else "cuda"
     usual = CACHE_BUDGETS[kind] * token_budget
+    from llm.engine.attention import heads_of
+
     config = model.config.get_text_config()
-    heads = getattr(config, "num_key_value_heads", None) or getattr(config, "num_attention_heads", None) or 0
-    size = getattr(config, "head_dim", None) or 0
-    if not size and getattr(config, "num_attention_heads", None):
-        size = config.hidden_size // config.num_attention_heads
-    of_token = 2 * (getattr(config, "num_hidden_layers", None) or 0) * heads * size * model.dtype.itemsize
+    heads = heads_of(config)
+    layers = getattr(config, "num_hidden_layers", None) or 0
+    of_token = 2 * layers * heads.of_keys * heads.size * model.dtype.itemsize
     return max(usual, min(ROOMY[kind] * usual, ROOMY_BYTES[kind] // of_token)) if of_token else usual
 
 

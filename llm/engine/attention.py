@@ -27,7 +27,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch.nn import functional as F
@@ -83,6 +83,21 @@ class Block:
         return self._tiled[groups, dtype]
 
 
+class Seen(Protocol):
+    """What the queries of a forward see, and attend to."""
+
+    def attend(
+        self,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        *,
+        scaling: float | None,
+        softcap: float | None,
+    ) -> torch.Tensor:
+        """(H, T, D), (G, K, D), (G, K, E) to (1, T, H, E)."""
+
+
 class Blocks(list[Block]):
     """Of a forward, in the order of its queries."""
 
@@ -95,10 +110,9 @@ class Blocks(list[Block]):
         scaling: float | None,
         softcap: float | None,
     ) -> torch.Tensor:
-        """(H, T, D), (G, K, D), (G, K, E) to (1, T, H, E)."""
         gpu = _on_a_gpu(query)
         if (gpu or by_tiles(query.dtype)) and softcap is None and query.shape[-1] == value.shape[-1]:
-            return _by_kernel(query, key, value, self, scaling)
+            return _by_sdpa(query, key, value, self, scaling)
         if gpu:
             return _as_transformers(query, key, value, self, scaling, softcap)
         return _by_products(query, key, value, self, scaling, softcap)
@@ -106,8 +120,8 @@ class Blocks(list[Block]):
 
 def seen_by(
     way: Way, tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: int | None, *, groups: int
-) -> Blocks | Any:
-    """What the queries of a forward see, which attends to it: its blocks, or `kernel.Seen`. See `cut`."""
+) -> Seen:
+    """What the queries of a forward see, by one of the ways. See `cut`."""
     if way == Way.KERNEL:
         from llm.engine import kernel
 
@@ -149,7 +163,7 @@ def _block(tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: i
 
 
 def mask_of(
-    seen: Any, n_queries: int, n_keys: int, dtype: torch.dtype, device: torch.device | None = None
+    seen: Seen, n_queries: int, n_keys: int, dtype: torch.dtype, device: torch.device | None = None
 ) -> torch.Tensor:
     """What the model hands on to its attention as a mask (1, 1, T, K), and takes up no memory: it holds what is `seen`,
     and its numbers are none, so that a layer that reads them instead cannot go unnoticed."""
@@ -173,7 +187,7 @@ def tree_attention(
     Raises:
         NotImplementedError: the model wants something else of its attention, or changed the mask on its way here.
     """
-    seen = getattr(attention_mask, "seen", None)
+    seen: Seen | None = getattr(attention_mask, "seen", None)
     odd = query.shape[1] % key.shape[1] != 0
     if seen is None or len(query) != 1 or odd or any(others.get(name) is not None for name in UNKNOWN):
         raise NotImplementedError("an attention of its own")
@@ -208,7 +222,7 @@ def _by_products(
     return made.flatten(1, 2)[None].to(query.dtype)
 
 
-def _by_kernel(
+def _by_sdpa(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, blocks: Sequence[Block], scaling: float | None
 ) -> torch.Tensor:
     """(H, T, D), (G, K, D), (G, K, D) to (1, T, H, D): the heads that share keys are more queries of them."""
@@ -302,10 +316,26 @@ def _takes_kernel(card: torch.device) -> bool:
     return torch.cuda.get_device_capability(card) >= (8, 0)
 
 
-def groups(config: Any) -> int:
-    """How many heads share a key."""
-    heads = getattr(config, "num_attention_heads", None) or 1
-    return max(1, heads // (getattr(config, "num_key_value_heads", None) or heads))
+class Heads(NamedTuple):
+    """Of a layer: how many heads, how many of them have keys of their own, and numbers of a head; 0 where a
+    configuration says nothing."""
+
+    n: int
+    of_keys: int
+    size: int
+
+    @property
+    def sharing(self) -> int:
+        """How many heads share a key."""
+        return max(1, self.n // self.of_keys) if self.of_keys else 1
+
+
+def heads_of(config: Any) -> Heads:
+    """Of a text configuration."""
+    n = getattr(config, "num_attention_heads", None) or 0
+    of_keys = getattr(config, "num_key_value_heads", None) or n
+    size = getattr(config, "head_dim", None) or (getattr(config, "hidden_size", 0) // n if n else 0)
+    return Heads(n, of_keys, size)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import torch
@@ -43,10 +43,6 @@ class _Asked:
     of_cell: list[int] = field(default_factory=list)  # for each cell, how many sequences
     # For each row: why not, or for each cell, the sequences' indices: (with evidence, without).
     rows: list[PromptTooLong | list[tuple[CellPrompt, range, range]]] = field(default_factory=list)
-
-    @cached_property
-    def tree(self) -> TokenTree:
-        return build(self.sequences)
 
 
 class ClozeScorer:
@@ -112,14 +108,13 @@ class ClozeScorer:
             Whatever `on_progress` raises.
         """
         asked = self._asked(rows)
-        if self.alone_because is None:
-            asked.tree  # noqa: B018  made before the turn comes
+        tree = build(asked.sequences) if self.alone_because is None else None
         with turn or nullcontext():
             if turn is not None and on_progress is not None:
                 on_progress(0, 0)  # it may have been cancelled while it waited
             while True:
                 try:
-                    return self._scores(asked, on_progress, self._forwards(asked), self.token_budget)
+                    return self._scores(asked, on_progress, self._forwards(tree), self.token_budget)
                 except torch.OutOfMemoryError:
                     if self.token_budget > LEAST_TOKEN_BUDGET:
                         self.token_budget = max(self.token_budget // 2, LEAST_TOKEN_BUDGET)
@@ -130,12 +125,12 @@ class ClozeScorer:
                 # Out of the handler, where the error's traceback keeps the failed forward's tensors.
                 torch.cuda.empty_cache()  # nothing happens where there is no GPU
 
-    def _forwards(self, asked: _Asked) -> Callable[..., Iterator[Forward]]:
+    def _forwards(self, tree: TokenTree | None) -> Callable[..., Iterator[Forward]]:
+        if tree is not None:
+            return partial(tree_forwards, tree=tree, own_attention=self.own_attention)
         if self.branches and self._branch_forwards is not None:
             return self._branch_forwards
-        if self.alone_because is not None:
-            return partial(alone_forwards, pads=self._pads)
-        return partial(tree_forwards, tree=asked.tree, own_attention=self.own_attention)
+        return partial(alone_forwards, pads=self._pads)
 
     def score_each_prompt_alone(
         self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None, *, token_budget: int | None = None

@@ -69,7 +69,8 @@ def tree_forwards(
                 logits_to_keep=sent(places, model.device),
             )
         cached = torch.cat([cached, torch.arange(begin, end)])
-        results.add(begin, end, log_probabilities(output.logits[0], row, tree.scored_token[first:last]))
+        logprobs = log_probabilities(output.logits[0], row, tree.scored_token[first:last])
+        results.add(begin, end, tree.scored_for[first:last], logprobs)
         del output
         yield from results.read(all_but=1 if model.device.type == "cuda" else 0)
     yield from results.read()
@@ -86,20 +87,18 @@ class _Results:
     """What came of the forwards of a tree, in their order, and is added up as it is read."""
 
     def __init__(self, tree: TokenTree) -> None:
-        self._tree = tree
         self._sums = torch.zeros(len(tree.finished_at), dtype=torch.float64)
         self._finished_at = tree.finished_at.tolist()
-        self._waiting: deque[tuple[int, int, _Numbers]] = deque()
+        self._waiting: deque[tuple[int, int, torch.Tensor, _Numbers]] = deque()
 
-    def add(self, begin: int, end: int, logprobs: torch.Tensor) -> None:
-        """Of the tokens that the nodes from `begin` to `end` predict."""
-        self._waiting.append((begin, end, _Numbers(logprobs)))
+    def add(self, begin: int, end: int, scored_for: torch.Tensor, logprobs: torch.Tensor) -> None:
+        """Of the tokens that the nodes from `begin` to `end` predict, and of which sequence each is."""
+        self._waiting.append((begin, end, scored_for, _Numbers(logprobs)))
 
     def read(self, *, all_but: int = 0) -> Iterator[Forward]:
         while len(self._waiting) > all_but:
-            begin, end, numbers = self._waiting.popleft()
-            first, last = torch.searchsorted(self._tree.scored_at, torch.tensor([begin, end])).tolist()
-            self._sums.index_add_(0, self._tree.scored_for[first:last], numbers.arrived())
+            begin, end, scored_for, numbers = self._waiting.popleft()
+            self._sums.index_add_(0, scored_for, numbers.arrived())
             done = [index for index, node in enumerate(self._finished_at) if begin <= node < end]
             yield Forward(tokens=end - begin, finished=dict(zip(done, self._sums[done].tolist(), strict=True)))
 
@@ -188,8 +187,8 @@ def _own(
     way: attention.Way,
 ) -> torch.Tensor:
     """The same as `_additive` for our own attention."""
-    groups = attention.groups(model.config.get_text_config())
-    seen = attention.seen_by(way, tree, nodes, keys, window, groups=groups)
+    sharing = attention.heads_of(model.config.get_text_config()).sharing
+    seen = attention.seen_by(way, tree, nodes, keys, window, groups=sharing)
     return attention.mask_of(seen, len(nodes), len(keys), model.dtype, model.device)
 
 

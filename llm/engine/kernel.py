@@ -20,7 +20,7 @@ import triton
 import triton.language as tl
 from torch.nn import functional as F
 
-from llm.engine.attention import groups
+from llm.engine.attention import heads_of
 from llm.engine.tree import TokenSequence, TokenTree, build, visible
 
 # Queries whose keys are looked through at a time, so that a long forward takes no more memory for it.
@@ -137,9 +137,7 @@ def why_not(model: Any) -> str | None:
 def _off(model: Any) -> float:
     """From what float32 makes of the same, as a share of it; the worst of two windows."""
     config = model.config.get_text_config()
-    heads = getattr(config, "num_attention_heads", None) or 1
-    of_keys = heads // groups(config)
-    size = getattr(config, "head_dim", None) or config.hidden_size // heads
+    heads = heads_of(config)
     softcap = getattr(config, "attn_logit_softcapping", None)
     drawn = torch.Generator().manual_seed(0)
     trunk, *ends = (tuple(torch.randint(1000, (n,), generator=drawn).tolist()) for n in (150, *[30] * 6, 90))
@@ -147,11 +145,11 @@ def _off(model: Any) -> float:
     nodes = torch.arange(len(tree.tokens), device=model.device)
     there = replace(tree, ends=tree.ends.to(model.device), positions=tree.positions.to(model.device))
     query, key, value = (
-        torch.randn((n_heads, len(nodes), size), generator=drawn).to(model.device, model.dtype)
-        for n_heads in (heads, of_keys, of_keys)
+        torch.randn((n_heads, len(nodes), heads.size), generator=drawn).to(model.device, model.dtype)
+        for n_heads in (heads.n, heads.of_keys, heads.of_keys)
     )
-    of_each, values = (states.float().repeat_interleave(heads // of_keys, 0) for states in (key, value))
-    scores = 2 * query.float() @ of_each.mT / math.sqrt(size)
+    of_each, values = (states.float().repeat_interleave(heads.sharing, 0) for states in (key, value))
+    scores = 2 * query.float() @ of_each.mT / math.sqrt(heads.size)
     scores = scores if softcap is None else softcap * (scores / softcap).tanh()
     off = []
     for window in (None, 40):

@@ -117,14 +117,14 @@ def test_a_model_that_wants_more_than_a_mask_is_refused() -> None:
     states = torch.randn(1, 2, 3, 4)
     with pytest.raises(NotImplementedError):
         attention.tree_attention(None, states, states, states, torch.zeros(1, 1, 3, 3))
-    mask = attention.mask_of([], 3, 3, torch.float32)
+    mask = attention.mask_of(attention.Blocks(), 3, 3, torch.float32)
     with pytest.raises(NotImplementedError):
         attention.tree_attention(None, states, states, states, mask, s_aux=torch.zeros(2))
 
 
 def test_whoever_reads_the_mask_itself_gets_no_number() -> None:
     states = torch.randn(1, 2, 3, 4)
-    mask = attention.mask_of([], 3, 3, torch.float32)
+    mask = attention.mask_of(attention.Blocks(), 3, 3, torch.float32)
     assert F.scaled_dot_product_attention(states, states, states, attn_mask=mask).isnan().all()
 
 

@@ -487,9 +487,9 @@ def test_what_one_call_finds_out_of_the_memory_the_one_that_waits_knows() -> Non
 def test_what_a_gpu_has_computed_is_read_one_forward_later() -> None:
     tree = build([TokenSequence((1, 2, 3, 4), start=1), TokenSequence((1, 2, 5, 6), start=2)])
     results = forwards._Results(tree)
-    results.add(0, 3, torch.tensor([-1.0, -2.0, -3.0, -4.0], dtype=torch.float64))
+    results.add(0, 3, tree.scored_for[:4], torch.tensor([-1.0, -2.0, -3.0, -4.0], dtype=torch.float64))
     assert list(results.read(all_but=1)) == []
-    results.add(3, 4, torch.tensor([-5.0], dtype=torch.float64))
+    results.add(3, 4, tree.scored_for[4:], torch.tensor([-5.0], dtype=torch.float64))
     assert list(results.read(all_but=1)) == [Forward(tokens=3, finished={0: -7.0})]
     assert list(results.read()) == [Forward(tokens=1, finished={1: -8.0})]
 
