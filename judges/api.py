@@ -18,7 +18,7 @@ from annotation.api.serializers import MAX_ID, RefusalSerializer
 from annotation.models import Role
 from judges import actions, queries, spending
 from judges.models import Judge, UnreadableAnswer
-from judges.spending_api import LimitedFields, LimitsSerializer, SpentSerializer
+from judges.spending_api import LimitedFields, LimitsSerializer, ResumedSerializer, SpentSerializer
 from llm import registry
 from work.api import ProgressFields, RunFields
 
@@ -126,7 +126,7 @@ JUDGING = RunDoor(
     detail=RunDetailSerializer,
     cancel=actions.cancel_run,
     resume=actions.resume_run,
-    asked=LimitsSerializer,
+    asked=ResumedSerializer,
     about={
         "runs": "The runs of a study, the last one first.",
         "run": "A run: how far it is, what went wrong, and what its labels are made with.",

@@ -10,7 +10,8 @@ from typing import Any
 
 from django.db.models import Avg, Count, QuerySet
 
-from annotation.models import Row, Study
+from annotation.models import Assignment, Rater, Row, Study
+from judges import queries
 from judges.models import Judge, WorkItem
 from judges.runs import labelling
 from judges.runs.asking import RowFailed
@@ -47,16 +48,14 @@ class Estimate:
 
 
 def rows_left(study: Study, judge: Judge, *, repeats: int = 1) -> int:
-    """How many labellings of rows a start would make. Two queries."""
-    every = Row.objects.filter(sheet__study=study, withdrawn_at=None).count()
+    """How many labellings of rows a start would make. Three queries."""
+    rows = _rows_of(study, judge)
+    every = rows.count()
     if judge._state.adding:
         return every * repeats
-    done = (
-        Row.objects.filter(
-            sheet__study=study, withdrawn_at=None, assignments__rater__code=judge.name,
-            assignments__state="submitted", assignments__repeat__lte=repeats,
-        ).count()
-    )  # fmt: skip
+    done = Assignment.objects.filter(
+        rater__study=study, rater__code=judge.name, row__in=rows, state="submitted", repeat__lte=repeats
+    ).count()
     return max(0, every * repeats - done)
 
 
@@ -67,7 +66,7 @@ def estimate(study: Study, judge: Judge, *, repeats: int = 1, trial: Mapping[str
         trial: what `trying.try_cell` found: its pace in letters and in seconds is then taken for the whole.
     """
     left = rows_left(study, judge, repeats=repeats)
-    looked = spread(_rows_of(study))
+    looked = spread(_rows_of(study, judge))
     n_cells = sum(len(cells_of(judge, row)) for row in looked)
     cells = round(left * n_cells / len(looked)) if looked else 0
     if judge.model is None:
@@ -83,7 +82,7 @@ def estimate(study: Study, judge: Judge, *, repeats: int = 1, trial: Mapping[str
     n_heard = 0
     for row in looked:
         try:
-            labelling.label_row(judge, at(row), heard, only_sized=True)  # type: ignore[arg-type]
+            labelling.label_row(judge, at(row), heard, only_sized=True)
         except (RowFailed, BackendError):
             continue
         n_heard += 1
@@ -102,14 +101,19 @@ def prompts_of_some(study: Study, judge: Judge) -> list[RowPrompt]:
     """What a judge that scores is asked at some rows of a study, evenly spread; rows that it cannot be asked are left
     out."""
     heard = Overheard()
-    for row in spread(_rows_of(study)):
+    for row in spread(_rows_of(study, judge)):
         with suppress(RowFailed, BackendError):
-            labelling.label_row(judge, at(row), heard, only_sized=True)  # type: ignore[arg-type]
+            labelling.label_row(judge, at(row), heard, only_sized=True)
     return heard.rows
 
 
-def _rows_of(study: Study) -> QuerySet[Row]:
-    return Row.objects.filter(sheet__study=study, withdrawn_at=None)
+def _rows_of(study: Study, judge: Judge) -> QuerySet[Row]:
+    """What a start is about: the rows that a plan gave the judge, else all. One query."""
+    rows = Row.objects.filter(sheet__study=study, withdrawn_at=None)
+    if judge._state.adding:
+        return rows
+    planned = queries.planned(Rater.objects.filter(study=study, kind=Rater.Kind.JUDGE, code=judge.name))
+    return rows.filter(pk__in=planned.values("row")) if planned.exists() else rows
 
 
 def spread(rows: QuerySet[Row]) -> list[Row]:

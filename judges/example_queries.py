@@ -134,6 +134,14 @@ def demonstrated(judge: Judge, study: Study, rows: Collection[int], *, each: int
     of_sheets = Column.objects.filter(sheet__in={documents[pk].sheet_id for pk in order}).select_related("section")
     for column in of_sheets.order_by("position"):
         columns.setdefault(column.sheet_id, []).append(column)
+    asked = prompting.questions_for(judge.prompt_spec, judge.method)
+    answers_said = {
+        said
+        for section in study.scheme.parsed.sections
+        for question in section.questions
+        if (prompt := asked.get(f"{section.key}.{question.key}"))
+        for said in prompting.answers_said(prompt, question)
+    }
     blocks: dict[int, list[Any] | None] = {}  # of the documents that were drawn; None where one is not to be shown
     texts: dict[str, str] = {}
     used: set[int] = set()
@@ -147,7 +155,7 @@ def demonstrated(judge: Judge, study: Study, rows: Collection[int], *, each: int
             if not lines or (own := blocks[pk]) is None:
                 continue
             told = prompting.document_text(
-                judge.prompt_spec, title=row.title, blocks=own, facets=facets_read(judge, row)
+                judge.prompt_spec, title=row.title, blocks=own, facets=facets_read(judge, row), answers=answers_said
             )
             whole = judge.prompt_spec.whole_table and section.layout == Layout.DOWN
             made.append(demonstrations.of_document(told, lines, title=section.column.title, whole_table=whole))

@@ -19,7 +19,7 @@ from annotation.models import Role
 from judges import actions, extraction_queries, spending
 from judges.models import Extraction, Extractor
 from judges.runs import evidence
-from judges.spending_api import LimitedFields, LimitsSerializer, SpentSerializer
+from judges.spending_api import LimitedFields, LimitsSerializer, ResumedSerializer, SpentSerializer
 from work.api import RunFields
 
 
@@ -110,7 +110,7 @@ EXTRACTING = RunDoor(
     detail=ExtractionDetailSerializer,
     cancel=actions.cancel_extraction,
     resume=actions.resume_extraction,
-    asked=LimitsSerializer,
+    asked=ResumedSerializer,
     about={
         "runs": "The extraction runs of a study, the last one first.",
         "run": "An extraction run: how far it is, what went wrong, and what was taken out of each document.",

@@ -3,12 +3,12 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.actions import Refused
 from annotation.models import Row, Study
+from annotation.people.access import AppRequest
 from annotation.queries.schemes import block_kinds
 from judges import doors, queries
 from judges.extraction import prompts
@@ -239,16 +239,16 @@ def limit_refused() -> str:
     return gettext("A limit is a number over 0, of tokens a whole one. Nothing was started.")
 
 
-def limits_of(_run: SpendingRun, data: QueryDict) -> dict[str, Any]:
-    """The limits with which a run is resumed.
+def resumed_by(request: AppRequest, _run: SpendingRun) -> dict[str, Any]:
+    """By whom and with which limits a run is resumed.
 
     Raises:
         Refused: one is none.
     """
-    form = LimitForm(data)
+    form = LimitForm(request.POST)
     if not form.is_valid():
         raise Refused(limit_refused())
-    return dict(form.cleaned_data)
+    return {"by": request.user, **form.cleaned_data}
 
 
 class ExtractorForm(NamesAModel):

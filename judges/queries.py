@@ -7,11 +7,18 @@ from typing import NamedTuple
 
 from django.db.models import Count, F, QuerySet, Sum
 
-from annotation.models import Assignment, Sheet, Study
+from annotation.models import Assignment, Rater, Sheet, Study
 from judges.methods import prompting
 from judges.models import Judge, Run, UnreadableAnswer, WorkItem
 from llm.models import Prompt
 from work import queries as work
+
+
+def planned(raters: QuerySet[Rater]) -> QuerySet[Assignment]:
+    """What a plan gave to these judges' raters, and they have not labelled."""
+    return Assignment.objects.filter(rater__in=raters, plan__isnull=False, repeat=1, row__withdrawn_at=None).exclude(
+        state__in=[Assignment.State.SUBMITTED, Assignment.State.WITHDRAWN]
+    )
 
 
 class RunProgress(work.Progress):

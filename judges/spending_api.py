@@ -27,6 +27,12 @@ class LimitsSerializer(serializers.Serializer[Any]):
     )
 
 
+class ResumedSerializer(LimitsSerializer):
+    """Limits, and who resumes the run."""
+
+    by = serializers.HiddenField(default=serializers.CurrentUserDefault())
+
+
 class LimitedFields(serializers.Serializer[Any]):
     """What a run tells of its limits."""
 

@@ -23,6 +23,11 @@ class SpendingRun(work.Run):
     class Meta:
         abstract = True
 
+    @classmethod
+    def lets_end(cls) -> Q:
+        """One that paused at its limit too: the next item is not begun."""
+        return super().lets_end() | Q(state=cls.State.CANCELLED, paused=True)
+
     @property
     def state_told(self) -> str:
         """For `get_state_display`, which Django makes anew in each table that does not say it itself."""

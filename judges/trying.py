@@ -166,7 +166,7 @@ def try_cell(
         if on_progress is not None:
             on_progress(tokens, done)
 
-    labelled = labelling.label_row(judge, at(row), through, progress, only={cell})  # type: ignore[arg-type]
+    labelled = labelling.label_row(judge, at(row), through, progress, only={cell})
     seconds = time.monotonic() - begun
     written = max(spent.written, labelled.written)
     return {

@@ -19,11 +19,12 @@ from annotation.people.access import AppRequest, for_roles
 from annotation.views.runs import RunPages
 from judges import actions, correcting, extraction_queries, queries, spending
 from judges.extraction import extracting
-from judges.forms import LimitForm, StartForm, limit_refused, limits_of
+from judges.forms import LimitForm, StartForm, limit_refused, resumed_by
 from judges.methods import SCORES
 from judges.models import Extraction, ExtractionRun, Extractor, Judge, Run
 from judges.runs import evidence
 from llm import registry
+from llm.backends.base import BackendError
 from work import queries as work
 
 
@@ -123,7 +124,10 @@ def _help_of(run: Run) -> str:
     """Where the documentation speaks of what stopped a run."""
     if run.judge.model is None or run.state != Run.State.FAILED:
         return ""
-    return registry.class_of(run.judge.model.backend).help
+    try:
+        return registry.class_of(run.judge.model.backend).help
+    except BackendError:  # it was taken out of the installation, which the run says
+        return ""
 
 
 def _of_extractor(run: ExtractionRun) -> dict[str, Any]:
@@ -144,7 +148,7 @@ JUDGING = RunPages(
     context=_of_judge,
     cancel=actions.cancel_run,
     resume=actions.resume_run,
-    resumed_with=limits_of,
+    resumed_with=resumed_by,
 )
 EXTRACTING = RunPages(
     template="judges/extraction.html",
@@ -153,7 +157,7 @@ EXTRACTING = RunPages(
     context=_of_extractor,
     cancel=actions.cancel_extraction,
     resume=actions.resume_extraction,
-    resumed_with=limits_of,
+    resumed_with=resumed_by,
 )
 
 

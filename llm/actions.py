@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from itertools import chain, count
 from typing import Any
 
 from django.utils import timezone
@@ -57,14 +58,14 @@ def _store_model(*, name: str, **named: Any) -> LanguageModel:
                 permanent=True,
             )
         return known
-    known = LanguageModel.objects.filter(**named).first()
+    made = LanguageModel(**named)
+    known = LanguageModel.objects.filter(backend=made.backend, **asdict(made.place)).first()
     if known is not None:
         return known
-    made = LanguageModel(**named)
     # The end of a long path says more than its beginning.
     base = registry.class_of(made.backend).called(made.place)[-90:]
-    taken = LanguageModel.objects.filter(name__startswith=base).count()
-    made.name = f"{base} ({taken + 1})" if taken else base
+    names = chain([base], (f"{base} ({n})" for n in count(2)))
+    made.name = next(name for name in names if not LanguageModel.objects.filter(name=name).exists())
     made.save()
     return made
 

@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -26,6 +26,7 @@ from base.sentences import gettext as _
 from base.sentences import gettext_noop
 
 FloatArray = npt.NDArray[np.float64]
+_State = tuple[str, int, int]  # of a file: its path, when it was changed, its size
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -228,7 +229,7 @@ class MultilingualE5Small(Encoder):
         return {
             "encoder": "intfloat/multilingual-e5-small",
             "package": f"{self.package} {importlib.metadata.version(self.package)}",
-            "weights_sha256": _sha256(_folder(self.package) / self.weights),
+            "weights_sha256": _digest(_folder(self.package) / self.weights),
             "prefix": "query: ",
         }
 
@@ -267,7 +268,7 @@ class TransformersEncoder(Encoder):
     def token_vectors(self, texts: Sequence[str]) -> list[FloatArray]:
         import torch
 
-        tokenizer, model = _loaded(self.folder)
+        tokenizer, model = _loaded(self.folder, tuple(map(_state, _weights(self.folder))))
         found: list[FloatArray] = []
         for begin in range(0, len(texts), self.batch):
             asked = tokenizer(
@@ -284,10 +285,9 @@ class TransformersEncoder(Encoder):
         return found
 
     def identity(self) -> dict[str, str]:
-        weights = sorted(self.folder.glob("*.safetensors"))
         return {
             "encoder": self.location,
-            "weights_sha256": ", ".join(_sha256(file) for file in weights),
+            "weights_sha256": ", ".join(map(_digest, _weights(self.folder))),
             "pooling": "mean of the last layer",
             "prefix": self.prefix,
             "transformers": importlib.metadata.version("transformers"),
@@ -319,8 +319,19 @@ def _folder(package: str) -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
+def _weights(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.safetensors"))
+
+
+def _state(file: Path) -> _State:
+    """By which a file that was replaced is known to be another."""
+    found = file.stat()
+    return str(file), found.st_mtime_ns, found.st_size
+
+
 @lru_cache(maxsize=2)
-def _loaded(folder: Path) -> tuple[Any, Any]:
+def _loaded(folder: Path, _of: tuple[_State, ...]) -> tuple[Any, Any]:
+    """Tokeniser and model; `_of`: its weights, so that those that took their place are read."""
     transformers: Any = importlib.import_module("transformers")
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
@@ -332,7 +343,12 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
     return tokenizer, model.eval()
 
 
-@cache
-def _sha256(file: Path) -> str:
-    with file.open("rb") as opened:
+def _digest(file: Path) -> str:
+    """SHA-256 of what is in it now."""
+    return _sha256(_state(file))
+
+
+@lru_cache(maxsize=64)
+def _sha256(of: _State) -> str:
+    with Path(of[0]).open("rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()

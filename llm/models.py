@@ -160,7 +160,10 @@ class LanguageModel(models.Model):
     @property
     def announced(self) -> str:
         """Whom it asks outside this installation, "" if nobody."""
-        return registry.class_of(self.backend).announced(self.place)
+        try:
+            return registry.class_of(self.backend).announced(self.place)
+        except BackendError:
+            return ""
 
 
 class Prompt(models.Model):

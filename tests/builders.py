@@ -142,6 +142,20 @@ def judge(study: Study, code: str = "J1") -> Rater:
     return Rater.objects.create(study=study, kind=Rater.Kind.JUDGE, code=code)
 
 
+def plan_for_judge(leases: Leases, judge: str, rows: list[int], *, sections: list[str] | None = None) -> None:
+    """A plan that gives a judge these rows, and nobody else anything."""
+    actions.apply_design(
+        study=leases.study,
+        design=None,
+        request=None,
+        raters=[],
+        sheets=[leases.sheet],
+        by=leases.manager,
+        sections=sections or [],
+        judges={judge: rows},
+    )
+
+
 def assignments(rater: Rater, sheet: Sheet) -> list[Assignment]:
     return actions.assign(rater=rater, rows=sheet.rows.all())
 

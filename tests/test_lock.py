@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
-FILES = ["build.txt", "app.txt", "dev.txt", "torch.txt", "torch-cpu.txt", "saml.txt"]
+FILES = ["build.txt", "app.txt", "dev.txt", "torch.txt", "torch-cpu.txt", "saml.txt", "training.txt"]
 # Installed without what they ask for; see pyproject.
 ALONE = ["weights", "opinions"]
 
@@ -58,6 +58,7 @@ def test_the_lock_has_each_dependency_of_pyproject_in_its_range(torch: str) -> N
         *((line, developer) for line in project["dependency-groups"]["opinions"]),
         *((line, locked("build.txt")) for line in project["dependency-groups"]["build"]),
         *((line, locked("saml.txt")) for line in project["dependency-groups"]["saml"]),
+        *((line, locked("training.txt")) for line in project["dependency-groups"]["training"]),
     ]
     lacking = [line for line, lock in wanted if not satisfied(Requirement(line), lock)]
     assert lacking == [], "run `make lock`"

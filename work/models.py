@@ -46,6 +46,11 @@ class Run(models.Model):
         """The queue whose workers can do this run's work."""
         return "cpu"
 
+    @classmethod
+    def lets_end(cls) -> Q:
+        """Which runs have what a worker has begun done."""
+        return Q(state=RunState.RUNNING)
+
     @property
     def is_running(self) -> bool:
         return self.state == RunState.RUNNING

@@ -87,7 +87,7 @@ class RunDoor:
             found = get_object_or_404(self.runs(study), pk=pk)
             values = {}
             if asked is not None:
-                sent = asked(data=request.data)
+                sent = asked(data=request.data, context={"request": request})
                 sent.is_valid(raise_exception=True)
                 values = sent.validated_data
             action(run=found, **values)

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_GET, require_POST
@@ -28,7 +28,7 @@ class RunPages:
         numbers: the part of it that is fetched again while the run works.
         runs: of a study, with what the page shows of them.
         context: what the templates need besides; at least `progress`.
-        resumed_with: what else `resume` is given, from what was posted; may raise `Refused`.
+        resumed_with: what else `resume` is given, by the request and the run; may raise `Refused`.
         readers: who may look; `writers`: who may cancel and resume.
     """
 
@@ -38,7 +38,7 @@ class RunPages:
     context: Callable[[Any], dict[str, Any]]
     cancel: Callable[..., None]
     resume: Callable[..., None]
-    resumed_with: Callable[[Any, QueryDict], dict[str, Any]] = lambda _run, _data: {}
+    resumed_with: Callable[[AppRequest, Any], dict[str, Any]] = lambda _request, _run: {}
     readers: tuple[Role, ...] = (Role.MANAGER, Role.RESEARCHER)
     writers: tuple[Role, ...] = (Role.MANAGER,)
 
@@ -64,7 +64,7 @@ class RunPages:
     def _resume(self, request: AppRequest, study: Study, pk: int) -> HttpResponse:
         run = get_object_or_404(self.runs(study), pk=pk)
         try:
-            self.resume(run=run, **self.resumed_with(run, request.POST))
+            self.resume(run=run, **self.resumed_with(request, run))
         except Refused as refused:
             messages.error(request, str(refused))
         return redirect(run)

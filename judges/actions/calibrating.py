@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from dataclasses import asdict
 from typing import Any, cast
 
-import yaml
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation.actions import Refused
+from annotation.actions import Refused, refuse_while_shown
 from annotation.models import Rater, User
 from judges import calibration_queries as queries
 from judges.actions.creating import create_judge, refuse_elsewhere
 from judges.actions.lineage import came_from
 from judges.lineage_models import Origin
-from judges.methods import fitting
+from judges.methods import fitting, prompting
 from judges.methods.fitting import Candidate, CannotFit, Fitted
 from judges.models import FittedCalibration, Judge
 from llm.engine.normalisation import Normalisation
-
-# A judge's whole prompt ends in what was fitted, where anything was.
-_FITTED = re.compile(r"^# Fitted: .*\ncalibration:\n(?:[ \t]+.*\n|\n)*|^calibration:\n(?:[ \t]+.*\n|\n)*", re.MULTILINE)
 
 
 @transaction.atomic
@@ -33,8 +28,10 @@ def calibrate(*, rater: Rater, rows: Collection[int], by: User | None) -> Fitted
     No model is asked. The candidates and how they are compared: `judges.methods.fitting`.
 
     Raises:
-        Refused: the judge has no scores, or no question has labels of people on two of the documents.
+        Refused: the judge has no scores, no question has labels of people on two of the documents, or an import is
+            being shown.
     """
+    refuse_while_shown(rater.study_id)
     gathered = queries.gathered(rater, rows)
     if not gathered.cells:
         raise Refused(_("“%(judge)s” has no labels with scores in this study yet.") % {"judge": rater.code})
@@ -131,5 +128,4 @@ def _of_normalisation(of: dict[str, Any], normalisation: str) -> dict[str, Any]:
 
 def with_calibration(text: str, fitted: dict[str, dict[str, Any]], *, said: str) -> str:
     """A prompt file with these calibrations in the place of those that it had."""
-    block = yaml.safe_dump({"calibration": fitted}, sort_keys=False, allow_unicode=True)
-    return f"{_FITTED.sub('', text).rstrip()}\n# Fitted: {said}\n{block}"
+    return prompting.rewritten(text, "calibration", fitted, comment=f"Fitted: {said}")

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 
-import yaml
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation.actions import Refused
+from annotation.actions import Refused, refuse_while_shown
 from annotation.models import Study
 from judges import example_queries as queries
 from judges.actions.creating import create_judge
 from judges.actions.lineage import came_from
 from judges.lineage_models import Origin
-from judges.methods import Method
+from judges.methods import Method, prompting
 from judges.models import Judge
 from llm.encoders import EncoderError
 
-_DRAWN = re.compile(r"^# Examples: .*\nexamples:\n(?:[ \t]+.*\n|\n)*|^examples:\n(?:[ \t]+.*\n|\n)*", re.MULTILINE)
 MOST_EXAMPLES = 8
 
 
@@ -37,9 +34,10 @@ def create_with_examples(
 
     Raises:
         Refused: its cells do not bring their own evidence, nothing of these documents can be an example, an encoder is
-            missing, or another judge has that name.
+            missing, another judge has that name, or an import is being shown.
         PromptError: the judge asks what the scheme of the study has not.
     """
+    refuse_while_shown(study.pk)
     if not 1 <= each <= MOST_EXAMPLES:
         if judge.method == Method.WRITING:
             raise Refused(_("Show 1 to %(most)s documents as examples.") % {"most": MOST_EXAMPLES})
@@ -56,8 +54,7 @@ def create_with_examples(
     found = _found(judge, study, rows, each=each, seed=seed)
     documents = ", ".join(map(str, found.rows))
     said = f"of documents {documents} of the study {study.slug}, seed {seed}, labels {found.labels_sha256[:12]}"
-    block = yaml.safe_dump({"examples": found.texts}, sort_keys=False, allow_unicode=True, width=1000)
-    text = f"{_DRAWN.sub('', judge.prompt.text).rstrip()}\n# Examples: {said}\n{block}"
+    text = prompting.rewritten(judge.prompt.text, "examples", found.texts, comment=f"Examples: {said}")
     made = create_judge(
         name=name,
         method=judge.method,

@@ -11,6 +11,7 @@ from annotation.actions import Refused, note_key, refuse_while_shown
 from annotation.models import Row, Study, User
 from annotation.queries.schemes import block_kinds
 from judges import extraction_queries
+from judges.actions.keeping import refuse_archived
 from judges.actions.spending import raise_limits, refuse_limits, stored_prices
 from judges.extraction import extracting, prompts
 from judges.methods import prompting
@@ -79,13 +80,9 @@ def start_extraction(
     """
     Study.objects.select_for_update().get(pk=study.pk)  # of two starts at once, the second sees the first
     _refuse_if_at_work(study, extractor)
+    _refuse_unready(study, extractor)
     prices = extractor.model.prices if extractor.model is not None else None
     refuse_limits(prices, most_tokens=most_tokens, most_cost=most_cost)
-    refuse_while_shown(study.pk)
-    try:
-        extracting.check_extractor(extractor)
-    except BackendError as error:
-        raise Refused(str(error)) from error
     if not Row.objects.filter(sheet__study=study, withdrawn_at=None).exists():
         raise Refused(_("There are no documents here yet. Import them first."))
     left = list(extraction_queries.rows_left(study, extractor).values_list("pk", flat=True))
@@ -109,6 +106,19 @@ def start_extraction(
     return run
 
 
+def _refuse_unready(study: Study, extractor: Extractor) -> None:
+    """
+    Raises:
+        Refused: the extractor is archived, its model or parser is missing, or an import is being shown.
+    """
+    refuse_archived(extractor)
+    refuse_while_shown(study.pk)
+    try:
+        extracting.check_extractor(extractor)
+    except BackendError as error:
+        raise Refused(str(error)) from error
+
+
 def _refuse_if_at_work(study: Study, extractor: Extractor) -> None:
     if study.extraction_runs.filter(extractor=extractor, state=RunState.RUNNING).exists():
         raise Refused(_("“%(extractor)s” is at work in this study already.") % {"extractor": extractor.name})
@@ -122,16 +132,24 @@ def cancel_extraction(*, run: ExtractionRun) -> None:
 
 @transaction.atomic
 def resume_extraction(
-    *, run: ExtractionRun, most_tokens: int | None = None, most_cost: Decimal | None = None, enqueue: bool = True
+    *,
+    run: ExtractionRun,
+    by: User | None = None,
+    most_tokens: int | None = None,
+    most_cost: Decimal | None = None,
+    enqueue: bool = True,
 ) -> None:
     """Go on with the documents that are left, failed ones included. `enqueue`: as for `start_extraction`;
     `most_tokens`, `most_cost`: limits in the place of those that it has, which stay where None is given.
 
     Raises:
-        Refused: nothing is left, another run of the extractor is at work, or the run has spent what it may.
+        Refused: nothing is left, another run of the extractor is at work, the run has spent what it may, or the
+            extractor could not be started.
     """
     Study.objects.select_for_update().get(pk=run.study_id)
     _refuse_if_at_work(run.study, run.extractor)
+    _refuse_unready(run.study, run.extractor)
     raise_limits(run, most_tokens=most_tokens, most_cost=most_cost)
     if not work.resume(run, enqueue=enqueue):
         raise Refused(_("Nothing is left to do in this run."))
+    note_key(model=run.extractor.model, study=run.study, by=by)

@@ -38,7 +38,7 @@ def extract(held: Held[ExtractionItem]) -> None:
     if row.withdrawn_at:
         raise NotWanted
     spending.pause_if_spent(held.item.run)
-    with telling_of_backends(), spending.counted(held) as counter:
+    with telling_of_backends(held), spending.counted(held) as counter:
         if extractor.model is None:
             held.note_worker({"parser": extractor.parser})
             taken = extracting.by_parser(extractor, row)

@@ -24,11 +24,22 @@ def forget_prompt(judge: Judge) -> None:
         Prompt.objects.filter(pk=judge.prompt_id, judges=None, generations=None).delete()
 
 
+def _names_weighed(judge: Judge) -> set[str]:
+    if judge.method != Method.STACKER:
+        return set()
+    weighed = (question.stacker for question in judge.prompt_spec.questions.values())
+    return {name for stacker in weighed if stacker is not None for name in stacker.judges}
+
+
+def _names_known() -> set[str]:
+    """Of judges, and of those whose labels came from a file."""
+    return {*Judge.objects.values_list("name", flat=True), *Rater.objects.values_list("code", flat=True)}
+
+
 def _refuse_if_weighed(name: str, study: Study) -> None:
     """A stacker knows the judges that it weighs by their names. One that is not known in `study` is not named."""
     for judge in Judge.objects.filter(method=Method.STACKER, archived_at=None).select_related("prompt"):
-        weighed = (question.stacker for question in judge.prompt_spec.questions.values())
-        if any(stacker is not None and name in stacker.judges for stacker in weighed):
+        if name in _names_weighed(judge):
             if judge.study_id not in (None, study.pk):
                 raise Refused(_("A judge of another study weighs this judge by its name."))
             raise Refused(_("“%(other)s” weighs this judge by its name. Archive it first.") % {"other": judge.name})
@@ -75,6 +86,15 @@ def rename(tool: Judge | Extractor, *, name: str, study: Study) -> None:
     tool.name = name
 
 
+def refuse_archived(tool: Judge | Extractor) -> None:
+    """
+    Raises:
+        Refused: it is archived.
+    """
+    if tool.archived_at is not None:
+        raise Refused(_("“%(tool)s” is archived. Take it back first.") % {"tool": tool.name})
+
+
 @transaction.atomic
 def archive(tool: Judge | Extractor) -> None:
     """Offer a judge or an extractor no more; its runs, labels and lists stay.
@@ -88,5 +108,14 @@ def archive(tool: Judge | Extractor) -> None:
 
 
 def take_back(tool: Judge | Extractor) -> None:
-    """Offer it again."""
+    """Offer it again.
+
+    Raises:
+        Refused: it weighs a judge by a name that none has any more.
+    """
+    if isinstance(tool, Judge) and (gone := _names_weighed(tool) - _names_known()):
+        raise Refused(
+            _("“%(name)s” weighs “%(gone)s”, and no judge is called so any more.")
+            % {"name": tool.name, "gone": sorted(gone)[0]}
+        )
     type(tool)._default_manager.filter(pk=tool.pk).update(archived_at=None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import yaml
@@ -15,13 +14,9 @@ from judges import lineage
 from judges.actions.creating import create_judge, keep_with
 from judges.lineage_models import Origin
 from judges.methods import prompting
-from judges.methods.candidates import Candidates
 from judges.models import Judge
 
 MOST_ARMS = 10
-_TURN = re.compile(r"^turn: .*\n?", re.MULTILINE)
-# The block of examples; whatever stands above it says where they are from.
-_EXAMPLES = re.compile(r"^examples:\n(?:[ \t]+.*\n|\n)*(?:[ \t]+.+\Z)?", re.MULTILINE)
 
 
 def came_from(*, judge: Judge, parent: Judge | None, how: str, study: Study | None = None) -> Origin:
@@ -58,8 +53,7 @@ def create_arms(*, judge: Judge, study: Study, n: int | None = None) -> list[Jud
 
 def _arm(judge: Judge, study: Study, turn: int) -> Judge:
     name = f"{judge.name[:50]}-turn-{turn}"
-    text = f"{_TURN.sub('', _turned_examples(judge, study, turn)).rstrip()}\nturn: {turn}\n"
-    return _made(judge, study, name, text)
+    return _made(judge, study, name, prompting.rewritten(_turned_examples(judge, study, turn), "turn", turn))
 
 
 @transaction.atomic
@@ -87,33 +81,16 @@ def create_candidate_arms(*, judge: Judge, study: Study) -> list[Judge]:
     left = [turn for turn in range(k) if turn not in standing][:MOST_ARMS]
     if not left:
         raise Refused(_("“%(judge)s” has an arm of each order of the candidates already.") % {"judge": judge.name})
-    base = _without_candidates(judge.prompt.text)
+    written = found.model_dump(mode="json", exclude_defaults=True)
     return [
         _made(
             judge,
             study,
             f"{judge.name[:46]}-candidates-{turn}",
-            base + yaml.safe_dump(_as_written(found, turn), sort_keys=False, allow_unicode=True),
+            prompting.rewritten(judge.prompt.text, "candidates", {**written, "turn": turn}),
         )
         for turn in left
     ]
-
-
-def _as_written(candidates: Candidates, turn: int) -> dict[str, Any]:
-    written = candidates.model_dump(mode="json", exclude_defaults=True)
-    return {"candidates": {**written, "turn": turn}}
-
-
-def _without_candidates(text: str) -> str:
-    """A prompt file without what it says of candidates: the key, which stands at the margin, and what is set in below
-    it."""
-    kept, within = [], False
-    for line in text.splitlines(keepends=True):
-        if line[:1].strip() and not line.startswith("#"):
-            within = line.startswith("candidates:")
-        if not within:
-            kept.append(line)
-    return "".join(kept).rstrip() + "\n"
 
 
 def _made(judge: Judge, study: Study, name: str, text: str) -> Judge:
@@ -153,17 +130,7 @@ def _turned_examples(judge: Judge, study: Study, turn: int) -> str:
     }
     if turned == spec.examples:
         return judge.prompt.text
-    block = yaml.safe_dump({"examples": turned}, sort_keys=False, allow_unicode=True, width=1000)
-    text = _EXAMPLES.sub(lambda _found: block, judge.prompt.text)
-    if prompting.load_prompt(text).examples != turned:
-        raise Refused(
-            _(
-                "The examples in the prompt of “%(judge)s” stand in another form than “examples:” with a line for each "
-                "question below it, so that an arm cannot turn the options in them."
-            )
-            % {"judge": judge.name}
-        )
-    return text
+    return prompting.rewritten(judge.prompt.text, "examples", turned)
 
 
 @transaction.atomic

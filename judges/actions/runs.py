@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from annotation import actions as annotating
 from annotation.actions import Refused, refuse_while_shown
 from annotation.models import Assignment, Rater, Row, Sheet, Study, User
+from judges import queries
 from judges.actions.creating import refuse_elsewhere
+from judges.actions.keeping import refuse_archived
 from judges.actions.spending import raise_limits, refuse_limits, stored_prices
 from judges.actions.work import JUDGING
 from judges.methods import prompting
@@ -47,9 +48,6 @@ def start_run(
         Refused: it is at work already, nothing is left for it, its prompt does not fit or has lines of another study,
             its model is missing, or it would say the same at each repeat.
     """
-    if judge.archived_at is not None:
-        raise Refused(_("“%(judge)s” is archived. Take it back first.") % {"judge": judge.name})
-    refuse_elsewhere(judge, study)
     _check_repeats(judge, repeats)
     prices = judge.model.prices if judge.model is not None else None
     refuse_limits(prices, most_tokens=most_tokens, most_cost=most_cost)
@@ -57,14 +55,7 @@ def start_run(
         raise Refused(
             _("“%(judge)s” reads documents, not extracted lists that people correct.") % {"judge": judge.name}
         )
-    try:
-        prompting.check_against(judge.prompt_spec, study.scheme.parsed, judge.method, normalisation=judge.normalisation)
-        if judge.model is not None:
-            labelling.check_model(judge.model, method=judge.method, chat_template=judge.chat_template)
-        labelling.check_encoders(judge)
-    except (prompting.PromptError, BackendError) as error:
-        raise Refused(str(error)) from error
-    refuse_while_shown(study.pk)
+    _refuse_unready(judge, study)
     rater = _only_run_of(_rater_of(study, judge))
     rows = Row.objects.filter(sheet__study=study, withdrawn_at=None)
     if sheets is not None:
@@ -72,7 +63,7 @@ def start_run(
         rows = rows.filter(sheet__in=sheets)
     if not rows.exists():
         raise Refused(_("There is nothing to label here yet. Import documents first."))
-    planned = list(_planned(rater).filter(row__in=rows))
+    planned = list(queries.planned(Rater.objects.filter(pk=rater.pk)).filter(row__in=rows))
     if planned:
         rows = rows.filter(assignments__in=planned)
     assignments: list[Assignment] = []
@@ -114,6 +105,24 @@ def start_run(
     annotating.note_key(model=judge.model, study=study, by=by)
     work.start(run, [WorkItem(run=run, assignment=assignment) for assignment in assignments], enqueue=enqueue)
     return run
+
+
+def _refuse_unready(judge: Judge, study: Study) -> None:
+    """
+    Raises:
+        Refused: the judge is archived or of another study, its prompt does not fit, its model is missing, or an import
+            is being shown.
+    """
+    refuse_archived(judge)
+    refuse_elsewhere(judge, study)
+    try:
+        prompting.check_against(judge.prompt_spec, study.scheme.parsed, judge.method, normalisation=judge.normalisation)
+        if judge.model is not None:
+            labelling.check_model(judge.model, method=judge.method, chat_template=judge.chat_template)
+        labelling.check_encoders(judge)
+    except (prompting.PromptError, BackendError) as error:
+        raise Refused(str(error)) from error
+    refuse_while_shown(study.pk)
 
 
 def _check_repeats(judge: Judge, repeats: int) -> None:
@@ -163,13 +172,6 @@ def _rater_of(study: Study, judge: Judge) -> Rater:
     return rater
 
 
-def _planned(rater: Rater) -> QuerySet[Assignment]:
-    """What a plan gave the judge, and it has not labelled."""
-    return rater.assignments.filter(plan__isnull=False, repeat=1).exclude(
-        state__in=[Assignment.State.SUBMITTED, Assignment.State.WITHDRAWN]
-    )
-
-
 def _only_run_of(rater: Rater) -> Rater:
     if rater.runs.filter(state=Run.State.RUNNING).exists():
         raise Refused(_("“%(judge)s” is at work in this study already.") % {"judge": rater.code})
@@ -190,19 +192,26 @@ def cancel_run(*, run: Run) -> None:
 
 @transaction.atomic
 def resume_run(
-    *, run: Run, most_tokens: int | None = None, most_cost: Decimal | None = None, enqueue: bool = True
+    *,
+    run: Run,
+    by: User | None = None,
+    most_tokens: int | None = None,
+    most_cost: Decimal | None = None,
+    enqueue: bool = True,
 ) -> None:
     """Go on with what has no label yet, failed rows included. `enqueue`: as for `start_run`; `most_tokens` and
     `most_cost`: limits in the place of those that it has, which stay where None is given.
 
     Raises:
-        Refused: nothing is left, another run of the judge is at work, or the run has spent what it may.
+        Refused: nothing is left, another run of the judge is at work, the run has spent what it may, or the judge could
+            not be started.
     """
-    refuse_elsewhere(run.judge, run.study)
+    _refuse_unready(run.judge, run.study)
     _only_run_of(_rater_of(run.study, run.judge))
     raise_limits(run, most_tokens=most_tokens, most_cost=most_cost)
     if not work.resume(run, enqueue=enqueue):
         raise Refused(_("Nothing is left to do in this run."))
+    annotating.note_key(model=run.judge.model, study=run.study, by=by)
     left = Assignment.objects.filter(work_items__run=run, work_items__state=WorkItem.State.QUEUED)
     left.filter(state=Assignment.State.FAILED).update(state=Assignment.State.OPEN, failure="")
 

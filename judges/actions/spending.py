@@ -58,7 +58,7 @@ def raise_limits(run: SpendingRun, *, most_tokens: int | None, most_cost: Decima
 
 
 def pause_if_spent(run: SpendingRun) -> None:
-    """Stop a run that has reached its limit; what others have begun is finished.
+    """Stop a run that has reached its limit; what others have begun is finished (`SpendingRun.lets_end`).
 
     Raises:
         GiveUp: it had.

@@ -9,7 +9,7 @@ import yaml
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation.actions import Refused
+from annotation.actions import Refused, refuse_while_shown
 from annotation.models import Rater, Study
 from judges import stacking_queries as queries
 from judges.actions.creating import create_judge, keep_with
@@ -25,8 +25,10 @@ def weigh(*, study: Study, raters: Sequence[Rater], rows: Collection[int]) -> qu
     """Fit judges of a study together to people's labels on `rows`. Writes nothing.
 
     Raises:
-        Refused: fewer than two judges, or no question that they and people answered on two of the documents.
+        Refused: fewer than two judges, no question that they and people answered on two of the documents, or an
+            import is being shown.
     """
+    refuse_while_shown(study.pk)
     if len(raters) < FEWEST_JUDGES:
         raise Refused(_("Choose two judges at least."))
     found = queries.stacked(study, raters, rows)

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.actions import Refused
+from annotation.actions import Refused, note_key
 from annotation.models import Row, Study, User
 from judges import trying
 from judges.actions.work import binding_of, loaded, telling_of_backends
@@ -51,6 +51,7 @@ def start_trial(
             judge=dict(described),
             started_by=by,
         )
+        note_key(model=judge.model, study=study, by=by)
         work.start(trial, [TrialItem(run=trial)], enqueue=judge.model is not None)
     if judge.model is None:
         work.take_up(trial)
@@ -61,7 +62,7 @@ def do_trial(held: Held[TrialItem]) -> None:
     """Ask the judge about the cell, and write down what came back."""
     trial = held.item.run
     judge = trying.judge_of(trial.judge)
-    with telling_of_backends():
+    with telling_of_backends(held):
         backend: Backend | None = None
         if judge.model is not None:
             backend = labelling.backend_of(judge)

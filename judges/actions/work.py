@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from django.db.models import F, Q
+from django.db.models import Q
 from django.utils.translation import gettext_lazy
 
 from annotation import actions as annotating
@@ -21,7 +21,9 @@ from llm.backends.base import Backend, BackendError, Unavailable
 from llm.engine.prompt import OnProgress
 from work.actions import LOADING, Held
 from work.kinds import Kind
+from work.models import Run
 from work.outcomes import Away, ItemFailed, NotWanted, RunFailed, TryAgain
+from work.states import ItemState
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +41,7 @@ def label(held: Held[WorkItem]) -> None:
     if assignment.state == Assignment.State.WITHDRAWN or assignment.row.withdrawn_at:
         raise NotWanted
     spending.pause_if_spent(item.run)
-    with telling_of_backends():
+    with telling_of_backends(held):
         backend: Backend | None = None
         if judge.model is not None:
             backend = labelling.backend_of(judge)
@@ -52,35 +54,40 @@ def label(held: Held[WorkItem]) -> None:
                 found = held.found if isinstance(held.found, together.Found) else None
                 asked = backend if backend is None or found is None else found.beside(backend)
                 labelled = labelling.label_row(judge, assignment, asked, beat, item.run.corrected)
-            with held.finishing(
-                cells=len(labelled.answers),
-                unreadable=len(labelled.unread),
-                tokens=F("tokens") + labelled.tokens,
-                written=F("written") + labelled.written,
-                speaks=labelled.speaks[:500],
-            ):
-                # One attempt's labels can be written once only.
-                annotating.record(assignment=assignment, answers=labelled.answers, key=held.key)
-                # Those of an earlier, unfinished attempt go.
-                UnreadableAnswer.objects.filter(assignment=assignment).delete()
-                UnreadableAnswer.objects.bulk_create(
-                    UnreadableAnswer(
-                        assignment=assignment,
-                        column=one.column,
-                        question=one.question,
-                        why=one.why,
-                        raw=one.raw,
-                        detail=one.detail,
-                    )
-                    for one in labelled.unread
-                )
-                annotating.submit(assignment=assignment, allow_open=True)
+                beat.counted(labelled.written)
+                _finish(held, beat, labelled)
         except (labelling.RowFailed, Refused) as failure:
             if Assignment.objects.filter(pk=assignment.pk, state=Assignment.State.WITHDRAWN).exists():
                 raise NotWanted from failure  # since it was taken up
             raise ItemFailed(str(failure)) from failure
     fed = f", {labelled.tokens:,} tokens" if backend is not None else ""
     log.info("%s: %s cells%s, %.1f s", name_of(item), len(labelled.answers), fed, held.seconds)
+
+
+def _finish(held: Held[WorkItem], counter: spending.Counter, labelled: labelling.Labelled) -> None:
+    assignment = held.item.assignment
+    with held.finishing(
+        cells=len(labelled.answers),
+        unreadable=len(labelled.unread),
+        speaks=labelled.speaks[:500],
+        **counter.added,
+    ):
+        # One attempt's labels can be written once only.
+        annotating.record(assignment=assignment, answers=labelled.answers, key=held.key)
+        # Those of an earlier, unfinished attempt go.
+        UnreadableAnswer.objects.filter(assignment=assignment).delete()
+        UnreadableAnswer.objects.bulk_create(
+            UnreadableAnswer(
+                assignment=assignment,
+                column=one.column,
+                question=one.question,
+                why=one.why,
+                raw=one.raw,
+                detail=one.detail,
+            )
+            for one in labelled.unread
+        )
+        annotating.submit(assignment=assignment, allow_open=True)
 
 
 def ask_together(helds: Sequence[Held[WorkItem]]) -> Iterator[None]:
@@ -145,15 +152,27 @@ def _once(held: Held[Any], what: str, backend: Backend, ask: Callable[[OnProgres
     return _said[key]
 
 
+# A model that has answered nothing at so many items will not answer at any.
+_FAILED_IN_VAIN = 10
+
+
 @contextmanager
-def telling_of_backends() -> Iterator[None]:
+def telling_of_backends(held: Held[Any]) -> Iterator[None]:
     """What a model that is missing, broken or away means for the work."""
     try:
         yield
     except Unavailable as error:
         raise Away(str(error)) from error
     except BackendError as error:
-        raise (RunFailed if error.permanent else TryAgain)(str(error)) from error
+        of_all = error.permanent and not error.of_prompt
+        if of_all or _all_in_vain(held.item.run):
+            raise RunFailed(str(error)) from error
+        raise (ItemFailed if error.permanent else TryAgain)(str(error)) from error
+
+
+def _all_in_vain(run: Run) -> bool:
+    failed = run.items.filter(state=ItemState.FAILED).count() + 1
+    return failed >= _FAILED_IN_VAIN and not run.items.filter(state=ItemState.DONE).exists()
 
 
 def _fail_assignment(item: WorkItem, error: str) -> None:

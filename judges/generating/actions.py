@@ -142,6 +142,8 @@ def write_again(*, item: GenerationItem, by: User | None, enqueue: bool = True) 
         model=first.model,
         started_by=by,
         request={**item.run.request, "again": first.pk, "together": False},
+        most_tokens=item.run.most_tokens,
+        most_cost=item.run.most_cost if first.model.prices else None,
         provenance={**stored_prices(first.model.prices), "workers": []},
     )
     fields = ("model", "prompt", "input", "asked", "chat_template", "temperature", "seed", "max_new_tokens")
@@ -149,6 +151,7 @@ def write_again(*, item: GenerationItem, by: User | None, enqueue: bool = True) 
     copy = GenerationItem(
         run=run, row_id=item.row_id, generation=again, prompt_type=item.prompt_type, number=item.number
     )
+    note_key(model=first.model, study=item.run.study, by=by)
     work.start(run, [copy], enqueue=enqueue)
     return run
 
@@ -161,7 +164,12 @@ def cancel(*, run: GenerationRun) -> None:
 
 @transaction.atomic
 def resume(
-    *, run: GenerationRun, most_tokens: int | None = None, most_cost: Decimal | None = None, enqueue: bool = True
+    *,
+    run: GenerationRun,
+    by: User | None = None,
+    most_tokens: int | None = None,
+    most_cost: Decimal | None = None,
+    enqueue: bool = True,
 ) -> None:
     """Go on with the texts that are left, failed ones included. `enqueue`: as for `start`; `most_tokens`, `most_cost`:
     limits in the place of those that it has, which stay where None is given.
@@ -174,6 +182,7 @@ def resume(
     raise_limits(run, most_tokens=most_tokens, most_cost=most_cost)
     if not work.resume(run, enqueue=enqueue):
         raise Refused(_("Nothing is left to do in this run."))
+    note_key(model=run.model, study=run.study, by=by)
 
 
 # --- what a worker does -----------------------------------------------------------------------------------------------
@@ -185,7 +194,7 @@ def write(held: Held[GenerationItem]) -> None:
     if item.row.withdrawn_at:
         raise NotWanted
     spending.pause_if_spent(item.run)
-    with telling_of_backends(), spending.counted(held) as counter:
+    with telling_of_backends(held), spending.counted(held) as counter:
         backend = llm.backend_of(generation)
         identity = loaded(held, backend)
         held.note_worker(identity)

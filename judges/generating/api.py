@@ -19,10 +19,9 @@ from annotation.api.serializers import MAX_ID, RefusalSerializer
 from annotation.models import Role, Study
 from judges import spending
 from judges.generating import actions, queries
-from judges.generating.forms import shipped_types
 from judges.generating.planning import MOST_A_TYPE, Wanted
 from judges.models import GenerationItem, GenerationRun
-from judges.spending_api import LimitedFields, LimitsSerializer, SpentSerializer
+from judges.spending_api import LimitedFields, LimitsSerializer, ResumedSerializer, SpentSerializer
 from llm.generating import wordings
 from llm.generating.wordings import PromptType, WordingsRefused
 from llm.models import LanguageModel
@@ -126,7 +125,7 @@ GENERATING = RunDoor(
     detail=GenerationDetailSerializer,
     cancel=actions.cancel,
     resume=actions.resume,
-    asked=LimitsSerializer,
+    asked=ResumedSerializer,
     about={
         "runs": "The runs in which models write texts for the rows of a study, the last one first.",
         "run": "Such a run: how far it is, and what may be wrong with its texts.",
@@ -165,7 +164,7 @@ def _counted(study: Study, runs: list[GenerationRun]) -> QuerySet[GenerationRun]
 
 
 def _types(study: Study, data: dict[str, Any]) -> list[PromptType]:
-    shipped = {each.key: each for each in shipped_types(study)}
+    shipped = {each.key: each for each in queries.shipped_types(study.scheme)}
     if unknown := sorted(set(data["types"]) - set(shipped)):
         raise serializers.ValidationError({"types": [_("There is no type “%(type)s”.") % {"type": unknown[0]}]})
     try:

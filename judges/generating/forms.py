@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from django import forms
@@ -9,7 +8,6 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.forms.many import ManyField
 from annotation.models import Study
-from judges import doors
 from judges.forms import LimitForm
 from judges.generating import queries
 from judges.generating.planning import MOST_A_TYPE, PlanRefused, Wanted
@@ -24,17 +22,6 @@ from llm.registry import class_of
 # As in the database.
 _LARGEST_TEMPERATURE, _MOST_NEW_TOKENS = 2, 32_768
 _LARGEST_FILE = 200_000  # bytes
-
-
-def shipped_types(study: Study) -> list[PromptType]:
-    """The types of prompts that packs bring for a study's scheme."""
-    known, named_by = queries.placeholders(study.scheme.parsed), queries.named_by(study.scheme.parsed)
-    files = doors.wordings_for(study.scheme.slug)
-
-    def _read(file: Path) -> list[PromptType]:
-        return wordings.read(file.read_text(encoding="utf-8"), known=known, named_by=named_by)
-
-    return [each for file in files for each in _read(file)]
 
 
 class GenerationForm(LimitForm):
@@ -97,7 +84,7 @@ class GenerationForm(LimitForm):
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.study = study
-        self.shipped = {each.key: each for each in shipped_types(study)}
+        self.shipped = {each.key: each for each in queries.shipped_types(study.scheme)}
         words = study.scheme.parsed.words
         if study.scheme.parsed.benchmark is not None:  # each model writes each instruction once
             self.initial["per_type"] = 1

@@ -12,12 +12,13 @@ from django.db.models import Q, QuerySet, Sum
 
 from annotation.deriving.making import SourceText
 from annotation.deriving.queries import chosen
-from annotation.models import Row, Study
+from annotation.models import Row, Scheme, Study
 from annotation.scheme.spec import SchemeSpec
+from judges import doors
 from judges.generating.planning import Named, Wanted
 from judges.models import GenerationItem, GenerationRun
 from llm.generating import signs, wordings
-from llm.generating.wordings import NAME
+from llm.generating.wordings import NAME, PromptType
 from llm.models import Generation, LanguageModel
 from llm.prices import LETTERS_A_TOKEN, Spent
 from work import queries as work
@@ -55,6 +56,16 @@ def placeholders(scheme: SchemeSpec) -> list[str]:
 def named_by(scheme: SchemeSpec) -> Sequence[str]:
     """The facets that together say as much as a row's name: of an instruction all that make it."""
     return scheme.benchmark.instruction if scheme.benchmark else ()
+
+
+def shipped_types(scheme: Scheme) -> list[PromptType]:
+    """The types of prompts that packs bring for a scheme."""
+    known, named = placeholders(scheme.parsed), named_by(scheme.parsed)
+    return [
+        each
+        for file in doors.wordings_for(scheme.slug)
+        for each in wordings.read(file.read_text(encoding="utf-8"), known=known, named_by=named)
+    ]
 
 
 def names_of(study: Study, *, answer: str = "", without: LanguageModel | None = None) -> list[Named]:

@@ -21,7 +21,7 @@ from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.views.runs import RunPages
 from judges import spending
-from judges.forms import limits_of
+from judges.forms import resumed_by
 from judges.generating import actions, queries, signs_told
 from judges.generating.forms import GenerationForm, ModelForm
 from judges.models import GenerationItem, GenerationRun
@@ -116,7 +116,7 @@ GENERATING = RunPages(
     context=_of_run,
     cancel=actions.cancel,
     resume=actions.resume,
-    resumed_with=limits_of,
+    resumed_with=resumed_by,
 )
 
 

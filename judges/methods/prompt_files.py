@@ -6,6 +6,7 @@ import re
 from itertools import chain
 from typing import Annotated, Self, TypeVar
 
+import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from annotation.evidence.kinds import PATTERN
@@ -261,6 +262,35 @@ def read_as(spec: type[Spec], text: str) -> Spec:
     except ValidationError as error:
         first = error.errors()[0]
         raise PromptError(f"{'.'.join(map(str, first['loc'])) or 'prompt'}: {first['msg']}") from error
+
+
+def rewritten(text: str, key: str, value: object, *, comment: str = "") -> str:
+    """A prompt file in which a key has another value: where it stood, else at the end. Everything else stays as it is
+    written. `comment`: a line to stand above it, in the place of one that says the same up to its colon.
+
+    Raises:
+        PromptError: the text is no YAML.
+    """
+    said = f"# {comment}\n" if comment else ""
+    block = said + yaml.safe_dump({key: value}, sort_keys=False, allow_unicode=True, width=1000)
+    try:
+        root = yaml_reading.compose(text)
+    except YamlRefused as error:
+        raise PromptError(str(error)) from error
+    pairs = root.value if isinstance(root, yaml.MappingNode) else []
+    node = next(((name, value) for name, value in pairs if name.value == key), None)
+    if node is None:
+        return f"{text.rstrip()}\n{block}"
+    start, end = node[0].start_mark.index, node[1].end_mark.index
+    if node[1].end_mark.column:  # the rest of its line is a comment, if anything
+        end = text.find("\n", end) + 1 or len(text)
+    lines = text[start:end].splitlines(keepends=True)
+    while len(lines) > 1 and (not lines[-1].strip() or lines[-1].startswith("#")):  # those of what follows
+        end -= len(lines.pop())
+    ahead = text[:start].splitlines(keepends=True)
+    if ahead and comment and ahead[-1].startswith(f"# {comment.partition(':')[0]}:"):
+        ahead.pop()
+    return "".join(ahead) + block + text[end:]
 
 
 def questions_for(spec: PromptSpec, method: str) -> dict[str, QuestionPrompt]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import cast
 
@@ -23,27 +23,39 @@ def row_text(
     blocks: Sequence[Block],
     facets: Mapping[str, str] | None = None,
     examples: str = "",
+    answers: Collection[str] = (),
 ) -> str:
     """The part of the prompt that all cells of a row share. `facets`: those of the row that raters may see; `examples`:
-    other rows with their answers, which stand before what is told of this one."""
+    other rows with their answers, which stand before what is told of this one; `answers`: the judge's words for the
+    options of what it is asked, beside those that the prompt file has."""
     if not examples.strip():
-        return _filled(spec.row, _values_of_row(spec, title, blocks, facets)).strip() + "\n\n"
+        return _filled(spec.row, _values_of_row(spec, title, blocks, facets, answers)).strip() + "\n\n"
     preface = _halves(spec.row)[0].strip()
-    own = document_text(spec, title=title, blocks=blocks, facets=facets)
+    own = document_text(spec, title=title, blocks=blocks, facets=facets, answers=answers)
     return "".join(f"{part}\n\n" for part in (preface, examples.strip(), own) if part)
 
 
 def document_text(
-    spec: PromptSpec, *, title: str, blocks: Sequence[Block], facets: Mapping[str, str] | None = None
+    spec: PromptSpec,
+    *,
+    title: str,
+    blocks: Sequence[Block],
+    facets: Mapping[str, str] | None = None,
+    answers: Collection[str] = (),
 ) -> str:
-    """What a prompt tells of a row: its text from the first line on that has a placeholder."""
-    return _filled(_halves(spec.row)[1], _values_of_row(spec, title, blocks, facets)).strip()
+    """What a prompt tells of a row: its text from the first line on that has a placeholder. `answers`: as of
+    `row_text`."""
+    return _filled(_halves(spec.row)[1], _values_of_row(spec, title, blocks, facets, answers)).strip()
 
 
 def _values_of_row(
-    spec: PromptSpec, title: str, blocks: Sequence[Block], facets: Mapping[str, str] | None
+    spec: PromptSpec,
+    title: str,
+    blocks: Sequence[Block],
+    facets: Mapping[str, str] | None,
+    answers: Collection[str],
 ) -> dict[str, str]:
-    inert = _inert_in(spec)
+    inert = _inert_in(spec, answers)
     of_row = {f"row_{name}": inert(text) for name, text in (facets or {}).items()}
     return _row_values(spec.row, inert(title), blocks, inert) | of_row
 
@@ -55,10 +67,10 @@ def _halves(template: str) -> tuple[str, str]:
     return "".join(lines[:at]), "".join(lines[at:])
 
 
-def _inert_in(spec: PromptSpec) -> Callable[[str], str]:
+def _inert_in(spec: PromptSpec, answers: Collection[str] = ()) -> Callable[[str], str]:
     texts = [spec.row, *(text for asked in spec.questions.values() for text in _templates(asked))]
-    answers = {said for asked in spec.questions.values() for said in asked.options.values()}
-    return partial(neutralising.inert, beginnings=neutralising.beginnings(texts), answers=answers)
+    said = {said for asked in spec.questions.values() for said in asked.options.values()}
+    return partial(neutralising.inert, beginnings=neutralising.beginnings(texts), answers=said.union(answers))
 
 
 def cell_prompt(
@@ -82,7 +94,7 @@ def cell_prompt(
         inert = partial(
             neutralising.inert,
             beginnings=neutralising.beginnings(_templates(prompt)),
-            answers=set(prompt.options.values()),
+            answers={*said, *prompt.options.values()},
         )
         values |= {name: "\n".join(f"- {inert(line)}" for line in of_kind) for name, of_kind in lines.items()}
     text = _filled(prompt.cell, values).strip()

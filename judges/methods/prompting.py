@@ -129,6 +129,7 @@ from judges.methods.prompt_files import (
     load_prompt,
     questions_for,
     read_as,
+    rewritten,
 )
 from judges.methods.prompt_texts import (
     answers_said,
@@ -183,6 +184,7 @@ __all__ = [
     "parts_offered",
     "questions_for",
     "read_as",
+    "rewritten",
     "row_text",
     "table_lines",
     "things_there",

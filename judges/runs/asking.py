@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Protocol
 
 from annotation.actions import Answer
 from annotation.evidence.blocks import Block
@@ -19,12 +20,39 @@ from judges.methods.candidates import Candidates
 from judges.methods.prompting import QuestionPrompt
 from judges.models import Judge
 from judges.spending import written_in
-from llm.backends.base import Backend
-from llm.engine.prompt import Generated, Grammar, OnProgress, PromptTooLong, Sampling, Tokens
+from llm.engine.prompt import (
+    Generated,
+    Grammar,
+    OnProgress,
+    PromptTooLong,
+    RowPrompt,
+    RowScores,
+    Sampling,
+    Tokens,
+)
 
 
 class RowFailed(Exception):
     """This row cannot be labelled by this judge; `str()` says why. Other rows can."""
+
+
+class Respondent(Protocol):
+    """Whom a judge asks about a row: a backend, or who hears and knows its answers. Methods are as the backend's."""
+
+    @property
+    def rescue_below_nats(self) -> float: ...
+
+    def score(
+        self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
+    ) -> list[RowScores | PromptTooLong]: ...
+
+    def rescue(
+        self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
+    ) -> list[RowScores | PromptTooLong]: ...
+
+    def generate(
+        self, prompts: Sequence[str], sampling: Sampling, on_progress: OnProgress | None = None
+    ) -> list[Generated | PromptTooLong]: ...
 
 
 @dataclass(frozen=True)
@@ -105,15 +133,17 @@ class AtRow:
 
     `tokens`: fed so far, over all calls of its backend; what `on_progress` is told. `written`: those of them that the
     model wrote. `only_sized`: of what is asked only the length matters, so that no encoder need choose lines.
+    `answers`: the judge's words for the options of all that its prompt asks of the row.
     """
 
     judge: Judge
     assignment: Assignment
     blocks: Sequence[Block]
     asked: Sequence[Asked]
-    backend: Backend | None = None
+    backend: Respondent | None = None
     on_progress: OnProgress | None = None
     only_sized: bool = False
+    answers: frozenset[str] = frozenset()
     tokens: int = 0
     written: int = 0
     _done: int = 0  # cells of the calls before
@@ -130,7 +160,12 @@ class AtRow:
             row = self.assignment.row
             facets = facets_read(self.judge, row)
             self._shared[examples] = prompting.row_text(
-                self.judge.prompt_spec, title=row.title, blocks=self.blocks, facets=facets, examples=examples
+                self.judge.prompt_spec,
+                title=row.title,
+                blocks=self.blocks,
+                facets=facets,
+                examples=examples,
+                answers=self.answers,
             )
         return self._shared[examples]
 

@@ -8,9 +8,9 @@ from typing import cast
 from annotation.actions import Answer
 from judges.methods import cloze, prompting
 from judges.methods.cloze import Scores
-from judges.runs.asking import Asked, AtRow, Labelled, RowFailed
+from judges.runs.asking import Asked, AtRow, Labelled, Respondent, RowFailed
 from judges.runs.nearest import all_lines, nearest_lines
-from llm.backends.base import Backend, BackendError
+from llm.backends.base import BackendError
 from llm.engine.normalisation import Normalisation
 from llm.engine.prompt import CellPrompt, OptionScore, OptionsNotPrefixFree, PromptTooLong, RowPrompt, RowScores
 
@@ -61,7 +61,7 @@ def _scores(
     return scores
 
 
-def _is_doubtful(answer: Answer, backend: Backend) -> bool:
+def _is_doubtful(answer: Answer, backend: Respondent) -> bool:
     """Whether the lead of an option is so small that more digits may end it."""
     assert isinstance(answer.scores, Scores)
     by = answer.scores.calibration

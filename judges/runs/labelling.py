@@ -15,7 +15,7 @@ from judges.methods import USES, Method, addressing, prompting, shapes
 from judges.methods.calibration import Calibration
 from judges.models import Judge
 from judges.runs import by_cloze, by_embedding, by_judges, by_rating, by_words, by_writing, evidence, nearest
-from judges.runs.asking import Answering, Asked, AtRow, Labelled, RowFailed, Unread, texts_read
+from judges.runs.asking import Answering, Asked, AtRow, Labelled, Respondent, RowFailed, Unread, texts_read
 from judges.runs.evidence import NotExtracted
 from judges.runs.rules import settled
 from llm import registry
@@ -173,7 +173,7 @@ def _calibration(judge: Judge, question: str) -> Calibration | None:
 def label_row(
     judge: Judge,
     assignment: Assignment,
-    backend: Backend | None,
+    backend: Respondent | None,
     on_progress: OnProgress | None = None,
     corrected: bool = False,
     only: Collection[tuple[int, str]] | None = None,
@@ -187,7 +187,8 @@ def label_row(
         BackendError: the model is missing or broken.
         Whatever `on_progress` raises.
     """
-    asked = [cell for cell in cells_asked(judge, assignment) if only is None or cell.key in only]
+    every = cells_asked(judge, assignment)
+    asked = [cell for cell in every if only is None or cell.key in only]
     if not asked:
         raise RowFailed(_("The judge's prompt asks none of the questions of this sheet."))
     try:
@@ -214,9 +215,10 @@ def label_row(
         ]
     except ValueError as error:
         raise RowFailed(str(error)) from error
-    at_row = AtRow(judge, assignment, blocks, asked, backend, on_progress, only_sized)
+    answers = frozenset(said for cell in every for said in prompting.answers_said(cell.prompt, cell.spec))
+    at_row = AtRow(judge, assignment, blocks, asked, backend, on_progress, only_sized, answers)
     labelled = _METHODS[method](at_row)
-    answers, unread = settled(labelled.answers, labelled.unread, facets=assignment.row.facets)
-    answers = [replace(answer, scores=shapes.stored(method, answer.scores)) for answer in answers]
+    found, unread = settled(labelled.answers, labelled.unread, facets=assignment.row.facets)
+    found = [replace(answer, scores=shapes.stored(method, answer.scores)) for answer in found]
     speaks = addressing.first_that_speaks(texts_read(judge, assignment.row, blocks))
-    return Labelled(answers, tokens=labelled.tokens, unread=unread, speaks=speaks, written=at_row.written)
+    return Labelled(found, tokens=labelled.tokens, unread=unread, speaks=speaks, written=at_row.written)

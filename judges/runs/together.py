@@ -15,13 +15,13 @@ from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import NoReturn
 
 from annotation.models import Assignment
 from judges.methods import Method
 from judges.models import Judge, Run
 from judges.runs import labelling
-from judges.runs.asking import RowFailed
+from judges.runs.asking import Respondent, RowFailed
 from judges.spending import divided, even_shares
 from llm import registry
 from llm.backends.base import Backend, BackendError
@@ -58,9 +58,9 @@ class Found:
     written: int
     scores: Mapping[RowPrompt, RowScores | PromptTooLong] = field(default_factory=dict)
 
-    def beside(self, backend: Backend) -> Backend:
+    def beside(self, backend: Respondent) -> Respondent:
         """The backend as this row sees it: it answers what was not heard before."""
-        return _Answered(self, backend)  # type: ignore[return-value]
+        return _Answered(self, backend)
 
 
 def groups_of(run: Run) -> int:
@@ -178,11 +178,18 @@ class _Hears:
         self.asked: list[tuple[str, Sampling]] = []
         self.rows: list[RowPrompt] = []
 
-    def score(self, rows: Sequence[RowPrompt], _on_progress: OnProgress | None = None) -> Any:
+    def score(self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None) -> NoReturn:
         self.rows += rows
         raise _Enough
 
-    def generate(self, prompts: Sequence[str], sampling: Sampling, _on_progress: OnProgress | None = None) -> Any:
+    @property
+    def rescue_below_nats(self) -> NoReturn:
+        raise _Enough
+
+    def rescue(self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None) -> NoReturn:
+        raise _Enough
+
+    def generate(self, prompts: Sequence[str], sampling: Sampling, on_progress: OnProgress | None = None) -> NoReturn:
         self.asked += [(prompt, sampling) for prompt in prompts]
         raise _Enough
 
@@ -190,12 +197,12 @@ class _Hears:
 def _heard(judge: Judge, assignment: Assignment, *, corrected: bool) -> _Hears:
     hears = _Hears()
     with suppress(_Enough, RowFailed):
-        labelling.label_row(judge, assignment, hears, None, corrected)  # type: ignore[arg-type]
+        labelling.label_row(judge, assignment, hears, None, corrected)
     return hears
 
 
 class _Answered:
-    def __init__(self, found: Found, backend: Backend) -> None:
+    def __init__(self, found: Found, backend: Respondent) -> None:
         self._found, self._backend = found, backend
         self._told = False
 

@@ -49,6 +49,19 @@ def base_of(folder: Path) -> Base:
         ) from error
 
 
+def refuse_without_weights(folder: Path) -> None:
+    """
+    Raises:
+        BackendError: its weights are not there as safetensors. Older ones are files that run code when they are read.
+    """
+    if not (folder / WEIGHTS).is_file():
+        raise BackendError(
+            _("The adapter in %(folder)s has no %(weights)s. Save its weights as safetensors.")
+            % {"folder": folder, "weights": WEIGHTS},
+            permanent=True,
+        )
+
+
 def write_base(folder: Path, base: Base) -> None:
     (folder / BASE).write_text(json.dumps(asdict(base), indent=1) + "\n", encoding="utf-8")
 

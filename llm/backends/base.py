@@ -23,12 +23,14 @@ RESCUED = "rescued"
 class BackendError(Exception):
     """A backend could not do its work; the message is a sentence for the person who runs the judge.
 
-    `permanent` says that trying again changes nothing until somebody does what the sentence asks.
+    `permanent` says that trying again changes nothing until somebody does what the sentence asks; `of_prompt`, that
+    what was asked may be why, so that other prompts may be answered.
     """
 
-    def __init__(self, message: str, *, permanent: bool) -> None:
+    def __init__(self, message: str, *, permanent: bool, of_prompt: bool = False) -> None:
         super().__init__(message)
         self.permanent = permanent
+        self.of_prompt = of_prompt
 
 
 class Unavailable(BackendError):

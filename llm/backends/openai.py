@@ -41,8 +41,9 @@ from llm.engine.prompt import (
 )
 
 _DELIMITER = " "
-# Whoever may create a judge names the variable, and the server gets its content: so no other secret of the workers.
-_VARIABLE = re.compile("[A-Z][A-Z0-9_]*_API_KEY")
+# Whoever may create a judge names the variable, and the server gets its content: so no other secret of the workers,
+# those of search engines included.
+_VARIABLE = re.compile("(?!.*SEARCH_API_KEY$)[A-Z][A-Z0-9_]*_API_KEY")
 
 
 @dataclass(frozen=True)
@@ -203,7 +204,7 @@ class OpenAIBackend(Server, Backend):
         return self._identified(on_progress)
 
     def _identified(self, on_progress: OnProgress | None) -> dict[str, str]:
-        with Session(self, on_progress) as session:
+        with Session(self, on_progress, anew=True) as session:
             card, asked = session.first(lambda: (session.model_card(), self._asked(session)))
         return {
             "backend": "openai",

@@ -21,6 +21,8 @@ _LONGEST_TOKEN = 64  # letters
 _COUNTS = ("prompt_tokens", "completion_tokens", "total_tokens")
 _MOST_ADDED = 100_000  # tokens, by chat forms and pictures
 _LEAST_LOGPROB = -1e6
+_ANSWERED = ("choices", "data", "scores", "tokens", "completion_probabilities")
+_LONGEST_WAIT = 1e7  # seconds, of those that are told
 _LONGEST_SENTENCE, _LONGEST_NAME = 300, 300  # letters that are kept
 _LONGEST_LOOKED_AT = 10_000  # of a refusal, for its first sentence
 # A token of this many letters is longer than those of any tokeniser but for runs of spaces. Some servers write more
@@ -129,8 +131,28 @@ def malformed(name: str) -> BackendError:
     return BackendError(
         _("The server's answer has no usable “%(name)s”. Check that its address leads to an OpenAI-compatible server.")
         % {"name": name},
-        permanent=True,
+        permanent=False,  # a server that knows how to answer may fail to at one prompt
     )
+
+
+def status_within(answer: dict[str, Any]) -> int | None:
+    """The status of an error that came with a status of success, as those of servers behind others do; None for what is
+    no error."""
+    error = answer.get("error")
+    if not error or any(answer.get(name) for name in _ANSWERED):
+        return None
+    code = error.get("code") if isinstance(error, dict) else None
+    return code if type(code) is int and 400 <= code < 600 else 500
+
+
+def letters_asked(body: dict[str, Any] | None) -> int:
+    """Letters of the texts that a request asks a model to read."""
+    asked = body or {}
+    prompt, messages = asked.get("prompt"), asked.get("messages", ())
+    contents = [message["content"] for message in messages]
+    parts = [part for content in contents if isinstance(content, list) for part in content]
+    texts = [prompt, *contents, *(part.get("text") for part in parts)]
+    return sum(len(text) for text in texts if isinstance(text, str))
 
 
 def cut_short() -> BackendError:
@@ -181,8 +203,10 @@ def read_echo(answer: dict[str, Any], prompt: str) -> PromptTokens:
         raise NoPromptLogprobs(_("The server returned the log-probabilities of its own tokens only."), permanent=True)
     # The token that was written is left out; some servers do not list it if it ends the text, and some list no BOS.
     for count in (len(texts) - written, len(texts)):
+        if count < 1:
+            continue
         tokens = PromptTokens(tuple(texts[:count]), tuple(texts[:count]), (None, *map(logprob_of, logprobs[1:count])))
-        if count and (count == expected or tokens.ahead_of(prompt) == 0):
+        if count == expected or tokens.ahead_of(prompt) == 0:
             return tokens
     raise cut_short()
 
@@ -281,7 +305,7 @@ def _may_be_length(value: Any) -> TypeGuard[int]:
 def retry_after_s(header: str) -> float:
     """Seconds to wait, from a header that names them or a date; 0 from anything else."""
     try:
-        return max(0.0, float(header))
+        return min(_LONGEST_WAIT, max(0.0, float(header)))
     except ValueError:
         pass
     try:

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
@@ -26,15 +26,17 @@ from llm.backends.openai_answers import (
     NoPromptLogprobs,
     PromptTokens,
     cut_short,
+    letters_asked,
     read_echo,
     read_prompt_logprobs,
     read_too_long,
     retry_after_s,
     said,
+    status_within,
     usage,
     without_nonsense,
 )
-from llm.backends.openai_wire import Closed, Overdue, Reply, TooLarge, Wire
+from llm.backends.openai_wire import Closed, Overdue, Reply, TooLarge, Unusable, Wire
 from llm.backends.secrets import Secret
 from llm.engine.prompt import OnProgress, Tokens
 from llm.prices import LETTERS_A_TOKEN
@@ -46,12 +48,15 @@ PROBE = "Flour, salt and water make a plain dough."
 _TRIED_AGAIN = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
 # What says that the server is away or busy whatever it is asked; other failures may be this prompt's doing.
 _AWAY = frozenset({429, 502, 503, 504})
+# What servers say to a prompt that they will not read: its content, its size, a value in it.
+_OF_PROMPT = frozenset({400, 413, 422})
 _NOBODY_THERE = (httpx.ConnectError, httpx.ConnectTimeout)
 _LONGEST_BACK_OFF_S = 60.0
 _LONGEST_RETRY_AFTER_S = 600.0
 _MOST_NAMED, _LONGEST_NAME = 20, 120  # of the models that a server offers
 
 _VERSION = re.compile(r"/v\d+$")
+_READS = re.compile("/completions$")  # paths of requests that a model reads, and whose usage is told
 
 T = TypeVar("T")
 
@@ -60,7 +65,7 @@ class Refused(BackendError):
     """The server refused a request, and would again."""
 
     def __init__(self, message: str, *, status: int, said: str) -> None:
-        super().__init__(message, permanent=True)
+        super().__init__(message, permanent=True, of_prompt=status in _OF_PROMPT)
         self.status = status
         self.said = said
 
@@ -106,9 +111,10 @@ class Server:
     def __post_init__(self) -> None:
         try:
             url = httpx.URL(self.base_url)
-        except httpx.InvalidURL as error:
+            host = url.host
+        except (httpx.InvalidURL, ValueError) as error:  # of a name of no language
             raise BackendError(_("The judge's server has no valid address."), permanent=True) from error
-        if url.scheme not in ("http", "https") or not url.host:
+        if url.scheme not in ("http", "https") or not host:
             raise BackendError(
                 _("The address of a judge's server begins with http:// or https:// and names a host."), permanent=True
             )
@@ -125,10 +131,11 @@ class Server:
 class Session:
     """The requests of one call: several at a time, counted, and cancelled together. Use it with `with`."""
 
-    def __init__(self, server: Server, on_progress: OnProgress | None = None) -> None:
+    def __init__(self, server: Server, on_progress: OnProgress | None = None, *, anew: bool = False) -> None:
+        """`anew`: what this process remembers of the server is forgotten: it may have been started otherwise since."""
         self._server = server
         self._on_progress = on_progress
-        self.memory = _memory(server.base_url, server.model)
+        self.memory = _memory(server.base_url, server.model, anew=anew)
         self.endings_hold = False  # what is remembered of its tokens was found so in this session
         self.looking = threading.Lock()
         self._pace = _pace(server.base_url, server.api_key_env, server.requests_per_minute)
@@ -144,6 +151,10 @@ class Session:
             max_bytes=server.max_bytes,
             connections=server.concurrency,
         )
+
+    def forget(self) -> None:
+        """What this process remembers of the server: it is tried out again."""
+        self.memory = _memory(self._server.base_url, self._server.model, anew=True)
 
     @property
     def model(self) -> str:
@@ -325,7 +336,7 @@ class Session:
                 # Not asked again here: it would hold the row for as long once more.
                 raise BackendError(
                     _(
-                        "%(url)s began to answer, and had not finished after %(seconds)s s. See what keeps the server; "
+                        "%(url)s had not finished its answer after %(seconds)s s. See what keeps the server; "
                         "if its answers do take that long, raise PALATE_SERVER_SECONDS."
                     )
                     % {"url": self._server.base_url, "seconds": f"{self._server.total_s:g}"},
@@ -341,6 +352,12 @@ class Session:
                     % {"url": self._server.base_url, "size": f"{self._server.max_bytes / 2**20:g}"},
                     permanent=False,
                 ) from None
+            except Unusable as error:
+                raise BackendError(
+                    _("What the environment of the workers says of proxies and certificates cannot be used: %(error)s.")
+                    % {"error": error},
+                    permanent=True,
+                ) from error
             except httpx.RequestError as error:
                 if isinstance(error, httpx.TimeoutException):
                     failure = _("no answer within %(seconds)s s") % {"seconds": f"{self._server.timeout_s:g}"}
@@ -349,20 +366,25 @@ class Session:
                 else:
                     failure = _("the connection failed (%(error)s)") % {"error": type(error).__name__}
                 is_away = isinstance(error, _NOBODY_THERE)
+                if is_away:
+                    self.memory.whole_up_to = 0  # what comes up there may take shorter prompts
                 continue
-            is_away = response.status in _AWAY
             if response.is_success:
                 try:
                     answer = without_key(response.json())
                 except (ValueError, RecursionError):
                     failure = _("an answer that is no JSON")
                     continue
-                if isinstance(answer, dict):
+                if not isinstance(answer, dict):
+                    failure = _("an answer that is no JSON object")
+                    continue
+                status = status_within(answer)
+                if status is None:
                     answer = without_nonsense(answer, body)
-                    self._count(answer)
+                    self._count(answer, read=letters_asked(body) / LETTERS_A_TOKEN if _READS.search(path) else 0)
                     return answer
-                failure = _("an answer that is no JSON object")
-                continue
+                response = replace(response, status=status)
+            is_away = response.status in _AWAY
             refusal = self._refusal(response)
             if response.status not in _TRIED_AGAIN or "insufficient_quota" in response.text:
                 raise refusal
@@ -428,18 +450,18 @@ class Session:
     def count(self, answer: dict[str, Any], *, read: int) -> None:
         """Count what was read for an answer that does not say so itself."""
         told = answer.get("usage")
-        if not isinstance(told, dict) or not told.keys() & {"prompt_tokens", "total_tokens"}:
+        if not isinstance(told, dict) or not (told.get("prompt_tokens") or told.get("total_tokens")):
             self._count({"usage": {"prompt_tokens": read, "completion_tokens": 0}})
 
-    def _count(self, answer: dict[str, Any]) -> None:
-        counts = answer.get("usage")
-        if not isinstance(counts, dict):
-            return
-        read, written, both = (
+    def _count(self, answer: dict[str, Any], *, read: float = 0) -> None:
+        """`read`: tokens that were, about, where the answer says of none."""
+        told = answer.get("usage")
+        counts = told if isinstance(told, dict) else {}
+        prompt, written, both = (
             n if isinstance(n := counts.get(f"{name}_tokens"), int) else 0 for name in ("prompt", "completion", "total")
         )
         with self._counting:
-            self._read += read or max(0, both - written)
+            self._read += prompt or max(0, both - written) or math.ceil(read)
             self._written += written
 
 
@@ -483,9 +505,18 @@ class _Pace:
             self._next = max(self._next, time.monotonic() + seconds)
 
 
-@lru_cache(maxsize=64)
-def _memory(base_url: str, model: str) -> _Memory:
-    return _Memory()
+# The first of them go.
+_memories: dict[tuple[str, str], _Memory] = {}
+_MOST_MEMORIES = 64
+
+
+def _memory(base_url: str, model: str, *, anew: bool) -> _Memory:
+    of = base_url, model
+    if anew:
+        _memories.pop(of, None)
+    while len(_memories) >= _MOST_MEMORIES and of not in _memories:
+        _memories.pop(next(iter(_memories)), None)
+    return _memories.setdefault(of, _Memory())
 
 
 @lru_cache(maxsize=64)

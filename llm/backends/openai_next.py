@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from base.sentences import gettext as _
 from llm.backends.base import BackendError, Unavailable
 from llm.backends.openai_answers import (
     NoPromptLogprobs,
@@ -83,8 +84,7 @@ def cut(session: Session, prompt: str, endings: Sequence[str]) -> Cut:
     alone = tokens_of(session, prompt)
     if known:
         _look_again(session, prompt + endings[0], (*alone, *known[0]))
-        if session.memory.endings.get(key) == known:
-            return Cut(alone, known)
+        return Cut(alone, known)
     wholes = [tokens_of(session, prompt + ending) for ending in endings]
     start = min(_shared(alone, whole) for whole in wholes)
     found = Cut(alone[:start], tuple(whole[start:] for whole in wholes))
@@ -94,14 +94,24 @@ def cut(session: Session, prompt: str, endings: Sequence[str]) -> Cut:
 
 
 def _look_again(session: Session, text: str, ids: Ids) -> None:
-    """Once a session: does the server still cut this text so? If not, what is remembered of its tokens goes."""
+    """Once a session: does the server still cut this text so?
+
+    Raises:
+        BackendError: it does not. What is remembered of it goes.
+    """
     with session.looking:
         if session.endings_hold:
             return
-        if tokens_of(session, text) != ids:  # another model has taken its place
-            session.memory.endings.clear()
-            session.memory.one_token.clear()
-            session.memory.next_tokens = None
+        if tokens_of(session, text) != ids:
+            session.forget()
+            raise BackendError(
+                _(
+                    "%(url)s cuts texts into other tokens than when this run began: another model has taken its place. "
+                    "Resume the run if its labels may be of both, which its record will then say; else start another."
+                )
+                % {"url": session.url},
+                permanent=True,
+            )
         session.endings_hold = True
 
 

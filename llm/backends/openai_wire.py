@@ -18,9 +18,10 @@ from typing import Any
 import httpx
 
 # A value of JSON takes many times its letters once it is read. Of a body as long as is read at all, one object or list
-# in 20 bytes and one quotation mark in 4 are as many as the densest lists of log-probabilities have.
-_BYTES_A_GROUP, _BYTES_A_QUOTE = 20, 4
-_FEW_GROUPS, _FEW_QUOTES = 50_000, 200_000  # that are read whatever the limit is
+# in 20 bytes and one quotation mark or comma in 4 are as many as the densest lists of log-probabilities have.
+_BYTES_A_GROUP, _BYTES_A_SMALL = 20, 4
+_FEW_GROUPS, _FEW_SMALL = 50_000, 200_000  # that are read whatever the limit is
+_MOST_OF_A_REFUSAL = 2**16  # bytes
 _UNPACKED = ("", "identity")
 
 
@@ -30,6 +31,10 @@ class Overdue(Exception):
 
 class TooLarge(Exception):
     """The answer has more bytes than are read, or more values than so many bytes of an answer have."""
+
+
+class Unusable(Exception):
+    """No client can be made on this machine; `str()` says why, in the words of who said so."""
 
 
 class Closed(Exception):
@@ -80,10 +85,11 @@ class Wire:
         self._changing = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
+        self._unusable: Unusable | None = None
         self._under_way: set[asyncio.Task[Any]] = set()
 
     def fetch(self, method: str, url: str, body: Mapping[str, Any] | None) -> Reply:
-        """Raises httpx.RequestError, Overdue, TooLarge, Closed."""
+        """Raises httpx.RequestError, Overdue, TooLarge, Unusable, Closed."""
         with self._changing:
             if self._closed:
                 raise Closed
@@ -107,14 +113,25 @@ class Wire:
         ready = threading.Event()
         threading.Thread(target=lambda: asyncio.run(self._serve(ready)), name="judge-wire", daemon=True).start()
         ready.wait()
+        if self._unusable is not None:
+            raise self._unusable
         return self._running
 
     async def _serve(self, ready: threading.Event) -> None:
         self._running, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        ready.set()
-        limits = httpx.Limits(max_connections=self._connections)
-        headers = {**self._headers, "Accept-Encoding": "gzip"}
-        async with httpx.AsyncClient(headers=headers, timeout=self._silence_s, limits=limits) as self._client:
+        try:
+            self._client = httpx.AsyncClient(
+                headers={**self._headers, "Accept-Encoding": "gzip"},
+                timeout=self._silence_s,
+                limits=httpx.Limits(max_connections=self._connections),
+                event_hooks={"response": [_leading_nowhere]},
+            )
+        except (ImportError, OSError, ValueError) as error:  # by variables that name proxies and certificates
+            self._unusable = Unusable(f"{type(error).__name__}: {error}")
+            return
+        finally:
+            ready.set()
+        async with self._client:
             await self._stop.wait()
             # Theirs alone: what a task has begun itself, such as a connection, it must stop itself.
             for task in self._under_way:
@@ -130,12 +147,16 @@ class Wire:
         try:
             async with asyncio.timeout(self._total_s), self._client.stream(method, url, json=body) as response:
                 unpack = _unpacking(response.headers.get("Content-Encoding", ""))
+                came = 0
                 async for packed in response.aiter_raw():
+                    came += len(packed)
                     part = unpack(packed, self._max_bytes - size + 1)
                     size += len(part)
-                    if size > self._max_bytes:
-                        raise TooLarge
                     parts.append(part)
+                    if size > _MOST_OF_A_REFUSAL and not response.is_success:
+                        break  # its first sentence is all that is read of it
+                    if max(size, came) > self._max_bytes:
+                        raise TooLarge
         except TimeoutError:
             raise Overdue from None
         whole = b"".join(parts)
@@ -144,10 +165,16 @@ class Wire:
         return Reply(response.status_code, response.reason_phrase, response.headers, whole)
 
     def _has_too_many_values(self, body: bytes) -> bool:
-        groups, quotes = body.count(b"{") + body.count(b"["), body.count(b'"')
-        return groups > max(_FEW_GROUPS, self._max_bytes // _BYTES_A_GROUP) or quotes > max(
-            _FEW_QUOTES, self._max_bytes // _BYTES_A_QUOTE
+        groups, small = body.count(b"{") + body.count(b"["), max(body.count(b'"'), body.count(b","))
+        return groups > max(_FEW_GROUPS, self._max_bytes // _BYTES_A_GROUP) or small > max(
+            _FEW_SMALL, self._max_bytes // _BYTES_A_SMALL
         )
+
+
+async def _leading_nowhere(response: httpx.Response) -> None:
+    """Redirects are not followed, nor is it read where they lead, which may be no address at all."""
+    if "Location" in response.headers:
+        del response.headers["Location"]
 
 
 def _unpacking(encoding: str) -> Callable[[bytes, int], bytes]:
@@ -163,6 +190,8 @@ def _unpacking(encoding: str) -> Callable[[bytes, int], bytes]:
     inflater = zlib.decompressobj(zlib.MAX_WBITS | 16)
 
     def unpack(part: bytes, most: int) -> bytes:
+        if inflater.eof:
+            raise httpx.DecodingError("more behind its end")
         try:
             return inflater.decompress(part, most)
         except zlib.error as error:

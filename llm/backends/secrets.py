@@ -5,10 +5,14 @@ from __future__ import annotations
 import base64
 import html
 import json
+import math
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
+
+from base.text import storable
 
 # Shorter parts of a key tell nobody anything: first letters that all keys of a provider have, or the last four.
 _LEAST = 8
@@ -20,6 +24,9 @@ _WRITTEN = frozenset(
     {"text", "content", "reasoning_content", "logprobs", "prompt_logprobs", "completion_probabilities", "tokens"}
 )
 HIDDEN = "…"
+# What may stand between its characters and is not seen; line ends, at which long words are broken.
+_UNSEEN = re.compile("[\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
+_UNSEEN_AND_ENDS = re.compile(rf"(?:{_UNSEEN.pattern}|[\r\n\u2028\u2029][ \t]*)")
 _NONE: frozenset[str] = frozenset()
 
 
@@ -35,7 +42,10 @@ class Secret:
         self._pattern = re.compile("|".join(map(re.escape, self._forms)), re.IGNORECASE if len(key) >= _LEAST else 0)
         self._small = [form.lower() for form in self._forms]
         self._name = lru_cache(maxsize=1024)(self._out_of_name)  # of long lists all objects have the same
-        self._parts = {least: _parts(key, least) for least in (_LEAST, _LEAST_IN_ANSWERS)}
+        self._parts = {
+            least: sorted({part.lower() for form in (key, *_encoded(key)) for part in _parts(form, key, least)})
+            for least in (_LEAST, _LEAST_IN_ANSWERS)
+        }
 
     def out_of(self, said: Any) -> Any:
         """Texts without the key, and lists and objects of JSON with such texts and names, at whatever depth. These are
@@ -47,7 +57,7 @@ class Secret:
 
     def out_of_answer(self, answer: Any) -> Any:
         """The same, but what a model has written is labels: a key of less than 12 characters stays in it, and so does a
-        part that is as short, unless a text begins or ends with it."""
+        part that is as short."""
         spared, written = (_WRITTEN, _NONE) if len(self._key) < _LEAST_IN_ANSWERS else (_NONE, _WRITTEN)
         return self._out_of(answer, spared=spared, written=written, least=_LEAST)
 
@@ -74,19 +84,29 @@ class Secret:
         return self._out_of_text(name, _LEAST) if len(self._key) >= _LEAST else name
 
     def _out_of_text(self, text: str, least: int) -> str:
+        """Storable, since what is no text would be taken out of it later, and might leave the key."""
+        text = storable(text)
         if len(text) < min(_LEAST, len(self._key)):
             return text
+        for gaps in (_UNSEEN, _UNSEEN_AND_ENDS):
+            joined = gaps.sub("", text)
+            if len(joined) < len(text) and (hidden := self._hidden(joined, least)) != joined:
+                return hidden
+        return self._hidden(text, least)
+
+    def _hidden(self, text: str, least: int) -> str:
         small = text.lower() if self._pattern.flags & re.IGNORECASE else text
         if any(form in small for form in (self._small if small is not text else self._forms)):
             text = self._pattern.sub(HIDDEN, text)
-        return self._without_edges(self._without_parts(text, least))
+        return self._without_parts(text, least)
 
     def _without_parts(self, text: str, least: int) -> str:
+        small = text.lower()
         held = sorted(
-            (found.start(), found.start() + least)
+            found.span()
             for part in self._parts[least]
-            if part in text
-            for found in re.finditer(re.escape(part), text)
+            if part in small
+            for found in re.finditer(re.escape(part), text, re.IGNORECASE)
         )
         left: list[str] = []
         at = 0
@@ -96,21 +116,15 @@ class Secret:
             at = max(at, end)
         return "".join((*left, text[at:]))
 
-    def _without_edges(self, text: str) -> str:
-        longest = min(len(text), len(self._key) - 1)
-        for n in range(longest, _LEAST - 1, -1):
-            if text.endswith(self._key[:n]):
-                text = text[:-n] + HIDDEN
-                break
-        for n in range(min(len(text), longest), _LEAST - 1, -1):
-            if text.startswith(self._key[-n:]):
-                return HIDDEN + text[n:]
-        return text
 
-
-def _parts(key: str, least: int) -> list[str]:
-    """All parts of so many characters."""
-    return sorted({key[at : at + least] for at in range(len(key) - least + 1)} if len(key) > least else ())
+def _parts(form: str, key: str, least: int) -> Iterator[str]:
+    """All parts of the key, written in a form, that stand for so many of its characters."""
+    if not key:
+        return
+    letters = math.ceil(least * len(form) / len(key))
+    step = len(form) // len(key) if len(form) % len(key) == 0 else 1
+    if len(form) > letters:
+        yield from (form[at : at + letters] for at in range(0, len(form) - letters + 1, step))
 
 
 def _encoded(key: str) -> set[str]:

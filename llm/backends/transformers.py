@@ -55,6 +55,7 @@ ROOMY_BYTES = {"cpu": 2**30, "cuda": 2**32}
 # 0.21 (docs/benchmarks.md); `benchmarks.judge_rescue` measures it with a model of yours. Of a model that is nearer to
 # float32 than bfloat16 by itself the bound is as much lower, and never lower than the other.
 RESCUE_BELOW_NATS = 0.5
+_LOOKED_AT_EVERY = 0.5  # seconds
 LEAST_RESCUE_BELOW_NATS = 0.2
 
 
@@ -172,7 +173,7 @@ class TransformersBackend(Backend):
         self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
     ) -> list[RowScores | PromptTooLong]:
         with self._at_work() as loaded:
-            return loaded.scorer.score(rows, on_progress, turn=loaded.one_call)
+            return loaded.scorer.score(rows, on_progress, turn=_turn(loaded, on_progress))
 
     @property
     def rescue_below_nats(self) -> float:
@@ -185,7 +186,7 @@ class TransformersBackend(Backend):
         self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
     ) -> list[RowScores | PromptTooLong]:
         with self._at_work() as loaded:
-            return (loaded.precise or loaded.scorer).score(rows, on_progress, turn=loaded.one_call)
+            return (loaded.precise or loaded.scorer).score(rows, on_progress, turn=_turn(loaded, on_progress))
 
     def generate(
         self,
@@ -195,7 +196,7 @@ class TransformersBackend(Backend):
         *,
         seeds: Sequence[int] | None = None,
     ) -> list[Generated | PromptTooLong]:
-        with self._at_work() as loaded, loaded.one_call:
+        with self._at_work() as loaded, _turn(loaded, on_progress):
             return loaded.generator.generate(prompts, sampling, on_progress, seeds=seeds)
 
     @contextmanager
@@ -260,6 +261,7 @@ class TransformersBackend(Backend):
                     % {"folder": self.location},
                     permanent=True,
                 )
+            adapters.refuse_without_weights(path)
             of_base = replace(self, location=base.location, revision=base.revision, gguf_file=base.gguf_file)
             return replace(of_base.locate(), adapter=path)
         if path.is_dir():
@@ -324,6 +326,18 @@ class _Loaded:
             "attention": "answers beside their prompts' keys" if self.generator.keeps_prefixes else self.own_attention,
         }
         return told | ({"guesses": "looked up, at temperature 0"} if self.generator.looks_up else {})
+
+
+@contextmanager
+def _turn(loaded: _Loaded, on_progress: OnProgress | None) -> Iterator[None]:
+    """Hold the model for one call; `on_progress` is called while another has it."""
+    while not loaded.one_call.acquire(timeout=_LOOKED_AT_EVERY):
+        if on_progress is not None:
+            on_progress(0, 0)
+    try:
+        yield
+    finally:
+        loaded.one_call.release()
 
 
 _loaded: _Loaded | None = None

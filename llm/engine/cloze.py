@@ -96,7 +96,7 @@ class ClozeScorer:
     ) -> list[RowScores | PromptTooLong]:
         """The scores of each row, or, in the place of a row that does not fit the model's context, what to say of it.
 
-        `turn` is entered for the forwards alone, such as a lock: threads that share it cut their rows into tokens
+        `turn` is entered for the forwards alone: threads that wait for each other there cut their rows into tokens
         while the model is at work for another. `on_progress` is called when it has come, with nothing done yet.
 
         Raises, before anything is computed:

@@ -53,7 +53,7 @@ def model_forgotten() -> Iterator[None]:
 def servers_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is remembered of servers, and no proxy is asked."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    openai_http._memory.cache_clear()
+    openai_http._memories.clear()
     openai_http._pace.cache_clear()
 
 

@@ -154,7 +154,7 @@ def test_a_cell_is_given_the_lines_nearest_to_its_item() -> None:
     ]
     texts = {cell.column.name: prompt.text for cell, prompt in zip(asked, made, strict=True)}
     assert texts["Insure"] == "- The tenant must insure the flat.\nDuty: Insure\nAnswer:"
-    assert "Answer – Stated" in texts["Pay rent"]  # no line of the prompt's own
+    assert "Answer – stated" in texts["Pay rent"]  # no line of the prompt's own
     assert labelling.nearest_of(judge)["nearest"]["lines"] == 1
 
 

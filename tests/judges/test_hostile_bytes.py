@@ -23,9 +23,9 @@ from judges.methods import writing
 from judges.models import Judge, Run
 from llm.backends.base import BackendError, Unavailable
 from llm.backends.openai import OpenAIBackend
-from llm.backends.openai_answers import logprob_of, read_too_long, retry_after_s
+from llm.backends.openai_answers import logprob_of, read_echo, read_too_long, retry_after_s
 from llm.backends.secrets import HIDDEN, Secret
-from llm.engine.prompt import CellPrompt, RowPrompt, Sampling, Tokens
+from llm.engine.prompt import CellPrompt, Generated, PromptTooLong, RowPrompt, Sampling, Tokens
 from tests.builders import Leases
 from tests.judges import helpers
 from tests.judges.helpers import fresh, items, states, work
@@ -133,6 +133,39 @@ def test_little_that_would_become_much_is_left_at_the_limit(body: bytes) -> None
     assert peak < 20 * MIB
 
 
+def test_what_follows_the_end_of_what_is_packed_is_not_read() -> None:
+    body = gzip.compress(json.dumps(chat()).encode()) + b"\0" * (32 * MIB)
+    with speaking(always(body, {"Content-Encoding": "gzip"})) as address:
+        tracemalloc.start()
+        try:
+            with pytest.raises(BackendError, match="packed otherwise than by gzip"):
+                written(address)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert peak < 8 * MIB
+
+
+@pytest.mark.parametrize("status", [400, 500])
+def test_of_a_refusal_little_is_read(status: int) -> None:
+    body = json.dumps({"error": {"message": "No such tokens. " + "sk-Zx9QwErTy " * MIB}}).encode()
+    with speaking(always(body, status=status)) as address:
+        tracemalloc.start()
+        try:
+            with pytest.raises(BackendError, match="No such tokens"):
+                written(address)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert peak < 4 * MIB
+
+
+def test_a_list_of_numbers_without_end_is_left_too() -> None:
+    body = b'{"choices": [' + b"1," * (2 * MIB) + b"1]}"
+    with speaking(always(body)) as address, pytest.raises(BackendError, match="or more values"):
+        written(address, max_bytes=4 * MIB + 64)
+
+
 @pytest.mark.parametrize("packed", ["br", "gzip, gzip", "deflate", "zstd"])
 def test_what_is_packed_otherwise_is_not_unpacked(packed: str) -> None:
     with (
@@ -195,9 +228,54 @@ def test_an_error_that_cannot_be_stored_fails_as_any_other(leases: Leases, setti
     with speaking(always(b'{"error": "a\\u0000b\\ud800c"}', status=status)) as address:
         run = actions.start_run(study=leases.study, judge=rating(address), by=None)
         assert work(run) == 0
-    said = fresh(run).error if status == 400 else items(run)[0].error
+    said = items(run)[0].error
     assert "“abc”" in said
     assert "claimed" not in states(run)
+
+
+@pytest.mark.parametrize("gap", ["\0", "\x01", "\ud800", "\u200b", "\u00ad", "\n", "\r\n  "])
+def test_a_key_is_found_between_what_is_no_text_or_is_not_seen(monkeypatch: pytest.MonkeyPatch, gap: str) -> None:
+    monkeypatch.setenv("LAB_API_KEY", KEY)
+    spaced = gap.join(KEY)
+
+    def says(path: str, body: dict[str, Any], n: int) -> tuple[int, Any, dict[str, str]]:
+        if path.endswith("/models"):
+            return 200, {"data": [{"id": "m", "root": spaced, "max_model_len": spaced}]}, {}
+        answer = longer(body, chat(f"It is {spaced}"))
+        answer["choices"][0]["finish_reason"] = spaced
+        return 200, answer, {}
+
+    with speaking(says) as address:
+        identity = backend(address, api_key_env="LAB_API_KEY").identity()
+        answer = written(address, api_key_env="LAB_API_KEY")
+    assert (identity["served_model"], identity["context"]) == (HIDDEN, HIDDEN)
+    assert (answer.text, answer.reason) == (f"It is {HIDDEN}", HIDDEN)
+    with (
+        speaking(always({"error": {"message": f"No {spaced}"}}, status=400)) as address,
+        pytest.raises(BackendError, match=f"“No {HIDDEN}”"),
+    ):
+        written(address, api_key_env="LAB_API_KEY")
+
+
+@pytest.mark.parametrize("form", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_key_is_found_in_other_encodings(monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    monkeypatch.setenv("LAB_API_KEY", KEY)
+    with (
+        speaking(always(f"No {KEY} here".encode(form), status=400)) as address,
+        pytest.raises(BackendError, match=f"No {HIDDEN} here"),
+    ):
+        written(address, api_key_env="LAB_API_KEY")
+
+
+def test_parts_of_a_key_are_found_in_any_case_and_as_others_write_them() -> None:
+    packed = base64.b64encode(f"Bearer {KEY}".encode()).decode()
+    parts = [KEY[3:17].upper(), KEY[:20].lower(), KEY.encode().hex()[:40], packed[14:34], packed[:30]]
+    for part in [*parts, "".join(f"%{ord(one):02X}" for one in KEY[:12])]:
+        left = Secret(KEY).out_of(f"no {part}*** here")
+        assert HIDDEN in left
+        assert len(left) < 30
+    for word in ("required", "not-required", "annotation"):
+        assert Secret("sk-no-key-required-annotation").out_of_answer({"content": word}) == {"content": word}
 
 
 def test_names_and_endings_that_cannot_be_stored_are_stored_without_that() -> None:
@@ -315,9 +393,9 @@ def test_what_was_answered_before_a_failure_is_counted() -> None:
 # --- money ------------------------------------------------------------------------------------------------------------
 
 
-def rating(address: str, **settings: Any) -> Judge:
+def rating(address: str, prompt: str = helpers.RATING, **settings: Any) -> Judge:
     return actions.create_judge(
-        name="asks", method="rating", backend="openai", location=address, served_name="m", prompt_text=helpers.RATING,
+        name="asks", method="rating", backend="openai", location=address, served_name="m", prompt_text=prompt,
         temperature=0.5, max_new_tokens=8, **settings,
     )  # fmt: skip
 
@@ -414,3 +492,147 @@ def test_a_masked_key_in_a_refusal_is_in_no_sentence(monkeypatch: pytest.MonkeyP
         written(address, api_key_env="LAB_API_KEY")
     said = str(caught.value).lower()
     assert not any(KEY.lower()[at : at + 8] in said for at in range(len(KEY) - 7))
+
+
+# --- one prompt's doing, or everybody's -------------------------------------------------------------------------------
+
+
+def one_in(n_asked: int, answer: Any, status: int) -> Says:
+    """That answer to the `n_asked`th request, and a fine one to the others."""
+
+    def says(path: str, body: dict[str, Any], n: int) -> tuple[int, Any, dict[str, str]]:
+        if path.endswith("/models"):
+            return 200, MODELS, {}
+        return (status, answer, {}) if n == n_asked else (200, longer(body, chat()), {})
+
+    return says
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_a_row_that_a_server_refuses_fails_and_the_others_go_on(leases: Leases, settings: Any, status: int) -> None:
+    settings.PALATE_BACKENDS = {"openai": "tests.judges.serving.Impatient"}
+    refused = {"error": {"message": "Not this content."}}
+
+    def says(path: str, body: dict[str, Any], n: int) -> tuple[int, Any, dict[str, str]]:
+        if path.endswith("/models"):
+            return 200, MODELS, {}
+        is_first = "Clause 1" in json.dumps(body)
+        return (status, refused, {}) if is_first else (200, longer(body, chat()), {})
+
+    prompt = helpers.RATING.replace("row: |\n", "row: |\n  $title\n")
+    for row in leases.sheet.rows.all():
+        row.title = row.name
+        row.save()
+    with speaking(says) as address:
+        run = actions.start_run(study=leases.study, judge=rating(address, prompt), by=None)
+        for _time in range(3):
+            work(run)
+        assert states(run) == {"failed": 1, "done": 1}
+        assert fresh(run).state == Run.State.FINISHED
+        assert "Not this content." in items(run)[0].error
+        actions.resume_run(run=fresh(run))
+        work(run)
+    assert states(run) == {"failed": 1, "done": 1}
+
+
+def test_a_server_that_refuses_every_row_is_left_after_some(settings: Any, db: None) -> None:
+    settings.PALATE_BACKENDS = {"openai": "tests.judges.serving.Impatient"}
+    study = helpers.study_of_leases(n_rows=30)
+    with speaking(always({"error": {"message": "No such field."}}, status=400)) as address:
+        run = actions.start_run(study=study, judge=rating(address), by=None)
+        work(run)
+    assert (fresh(run).state, "No such field." in fresh(run).error) == (Run.State.FAILED, True)
+    assert states(run) == {"failed": 9, "queued": 21}
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [({"error": {"message": "Upstream is full.", "code": 429}}, "429, “Upstream is full.”"),
+     ({"error": "Upstream is full."}, "500, “Upstream is full.”"),
+     ({"error": {"message": "Upstream is full."}, "choices": []}, "500, “Upstream is full.”")],
+)  # fmt: skip
+def test_an_error_that_comes_as_a_success_is_told_and_tried_again(answer: Any, said: str) -> None:
+    with speaking(always(answer)) as address, pytest.raises(BackendError, match=said) as caught:
+        written(address, max_retries=1)
+    assert not caught.value.permanent
+    with speaking(one_in(1, answer, 200)) as address:
+        assert written(address, max_retries=1).text == "STRICTNESS: 2"
+
+
+def test_an_answer_of_nothing_fails_no_run() -> None:
+    with speaking(always({"choices": []})) as address, pytest.raises(BackendError, match="“choices”") as caught:
+        written(address)
+    assert not caught.value.permanent
+
+
+# --- addresses that are none ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "led_to", ["javascript:alert(1)", "http:\\\\evil", "http://xn--/", "http://h:99999999/", "\x7f"]
+)
+def test_where_a_redirect_leads_is_not_read(led_to: str) -> None:
+    with (
+        speaking(always(b"", {"Location": led_to}, status=302)) as address,
+        pytest.raises(BackendError, match="sends us to another address") as caught,
+    ):
+        written(address)
+    assert led_to not in str(caught.value)
+
+
+def test_a_host_whose_name_is_none_is_no_address() -> None:
+    with pytest.raises(BackendError, match="no valid address"):
+        backend("http://xn--/v1")
+
+
+def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "no-scheme://127.0.0.1:1")
+    monkeypatch.setenv("NO_PROXY", "")
+    with pytest.raises(BackendError, match="of proxies and certificates cannot be used") as caught:
+        written("http://127.0.0.1:9/v1")
+    assert caught.value.permanent
+
+
+# --- what changes behind a name, and what is not counted --------------------------------------------------------------
+
+
+def test_a_shorter_context_behind_the_same_name_is_found_out() -> None:
+    context = 3000
+
+    def says(path: str, body: dict[str, Any], n: int) -> tuple[int, Any, dict[str, str]]:
+        if path.endswith("/models"):
+            return 200, MODELS, {}
+        answer = chat()
+        answer["usage"]["prompt_tokens"] = min(context, len(body["messages"][0]["content"].split()))
+        return 200, answer, {}
+
+    with speaking(says) as address:
+        server = backend(address)
+        (whole,) = server.generate(["word " * 2500], Sampling(8))
+        context = 200
+        server.identity()  # as at the first row of a run
+        (cut,) = server.generate(["word " * 2000], Sampling(8))
+    assert isinstance(whole, Generated)
+    assert isinstance(cut, PromptTooLong)
+
+
+def test_what_a_server_does_not_count_is_counted_by_letters() -> None:
+    told: list[Tokens] = []
+    answer = chat()
+    answer["usage"] |= {"prompt_tokens": 0, "total_tokens": 0}
+
+    def says(path: str, body: dict[str, Any], n: int) -> tuple[int, Any, dict[str, str]]:
+        return 200, MODELS if path.endswith("/models") else answer, {}
+
+    with speaking(says) as address:
+        backend(address).generate(["x" * 350], Sampling(8), lambda tokens, _done: told.append(tokens))  # type: ignore[arg-type]
+    assert told[-1].read == told[-1] - told[-1].written >= 100
+
+
+def test_an_echo_of_fewer_tokens_than_were_written_is_no_echo() -> None:
+    answer = {
+        "choices": [{"logprobs": {"tokens": ["a", "b"], "token_logprobs": [None, -1.0]}}],
+        "usage": {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7},
+    }
+    with pytest.raises(BackendError, match="part of a prompt only"):
+        read_echo(answer, "c")

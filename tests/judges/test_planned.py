@@ -29,16 +29,7 @@ def judge(leases: Leases) -> Judge:
 
 
 def plan(leases: Leases, rows: list[int], sections: list[str] | None = None, judge: str = "lexical") -> None:
-    annotating.apply_design(
-        study=leases.study,
-        design=None,
-        request=None,
-        raters=[],
-        sheets=[leases.sheet],
-        by=leases.manager,
-        sections=sections or [],
-        judges={judge: rows},
-    )
+    builders.plan_for_judge(leases, judge, rows, sections=sections)
 
 
 def test_a_judge_of_the_study_is_offered_to_the_planner(leases: Leases, judge: Judge) -> None:

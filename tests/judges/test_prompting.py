@@ -296,3 +296,40 @@ def test_the_facet_has_to_be_one_that_rows_have() -> None:
         {"questions": {"duties.stated": {"cell": "Which? $about", "offer_in": "nowhere"}}}
     )
     assert "“nowhere”" in refusal(spec)
+
+
+# --- a file in which a key has another value --------------------------------------------------------------------------
+
+FITTED = """\
+# A prompt of ours
+questions:
+  a.b: {cell: x}
+# Fitted: then
+calibration:
+  a.b:
+    temperature: 2
+
+# in another order
+turn: 1  # once
+# the end
+"""
+
+
+def test_a_key_is_written_anew_in_its_place() -> None:
+    text = prompting.rewritten(FITTED, "calibration", {"a.b": {"temperature": 3}}, comment="Fitted: now")
+    assert text == FITTED.replace("then", "now").replace("2", "3")
+    assert prompting.rewritten(FITTED, "turn", 2) == FITTED.replace("turn: 1  # once", "turn: 2")
+
+
+def test_a_key_in_another_form_of_yaml_is_found() -> None:
+    one_line = FITTED.replace("calibration:\n  a.b:\n    temperature: 2\n", "calibration: {a.b: {temperature: 2}}\n")
+    text = prompting.rewritten(one_line, "calibration", {"a.b": {"temperature": 3}}, comment="Fitted: now")
+    assert text == FITTED.replace("then", "now").replace("2", "3")
+    assert prompting.rewritten('"turn": 1', "turn", 2) == "turn: 2\n"
+    assert prompting.rewritten("row: |\n  x\n  # not a comment\n\nturn: 1\n", "row", "y") == "row: y\n\nturn: 1\n"
+
+
+def test_a_key_that_is_not_there_is_written_at_the_end() -> None:
+    assert prompting.rewritten("row: x", "turn", 1, comment="Fitted: now") == "row: x\n# Fitted: now\nturn: 1\n"
+    with pytest.raises(prompting.PromptError, match="line 1"):
+        prompting.rewritten("row: [", "turn", 1)

@@ -456,7 +456,7 @@ def test_a_model_writes_anew_at_each_repeat_and_the_same_in_each_study(study: St
 
 def test_a_server_rates_from_end_to_end(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    openai_http._memory.cache_clear()
+    openai_http._memories.clear()
     with start() as server:
         server.tell(forms=[])  # without log-probabilities
         run = started(study, judge_on(server), repeats=2)

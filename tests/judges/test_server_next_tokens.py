@@ -65,11 +65,14 @@ def test_another_model_behind_the_same_name_is_not_scored_by_the_tokens_of_the_f
     server.tell(next_tokens=["logprob_token_ids"], only="words")
     backend = server.backend("words")
     backend.score(SINGLE)
-    remembered = openai_http._memory(backend.base_url, backend.model).endings
+    remembered = openai_http._memories[backend.base_url, backend.model].endings
     assert remembered
     for key, endings in list(remembered.items()):
         remembered[key] = tuple((ids[0] + 1, *ids[1:]) for ids in endings)
-    assert_same(backend.score(SINGLE), engine(SINGLE))
+    with pytest.raises(BackendError, match="another model has taken its place") as caught:
+        backend.score(SINGLE)
+    assert caught.value.permanent
+    assert_same(backend.score(SINGLE), engine(SINGLE))  # resumed: it is tried anew, and the record says it
 
 
 def test_options_of_several_tokens_are_scored_in_their_prompts(server: Running) -> None:

@@ -86,6 +86,48 @@ def test_what_a_failed_row_took_is_counted_too(leases: Leases, counting: Countin
     assert states(run) == {"done": 2}
 
 
+def test_what_a_row_took_that_could_not_be_written_is_counted_too(
+    leases: Leases, counting: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(**_what: Any) -> None:
+        raise Refused("No such option.")
+
+    monkeypatch.setattr("annotation.actions.record", refuse)
+    run = actions.start_run(study=leases.study, judge=priced(), by=None, most_tokens=10_000)
+    assert work(run) == 0
+    assert states(run) == {"failed": 2}
+    assert (spending.spent(run).read, spending.spent(run).written) == (360, 40)
+
+
+def test_what_one_worker_has_begun_is_finished_where_another_pauses_the_run(
+    leases: Leases, counting: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = actions.start_run(study=leases.study, judge=priced(), by=None, most_tokens=150)
+    mine, theirs = run.items.all()
+
+    def another_worker() -> None:
+        type(theirs).objects.filter(pk=theirs.pk).update(tokens=200)
+        held = machine.claim(actions.JUDGING, theirs.pk)
+        assert held is not None
+        assert machine.do_held(held) is False  # it finds the limit reached
+
+    answered = counting.generate
+
+    def meanwhile(*asked: Any, **more: Any) -> Any:
+        monkeypatch.setattr(counting, "generate", answered)
+        another_worker()
+        return counting.generate(*asked, **more)
+
+    monkeypatch.setattr(counting, "generate", meanwhile)
+    held = machine.claim(actions.JUDGING, mine.pk)
+    assert held is not None
+    assert machine.do_held(held) is True
+    assert (fresh(run).state, fresh(run).paused) == (Run.State.CANCELLED, True)
+    assert states(run) == {"done": 1, "queued": 1}
+    assert spending.spent(run).tokens == 200 + 200
+    assert machine.claim(actions.JUDGING, theirs.pk) is None
+
+
 @pytest.mark.parametrize("limit", [{"most_tokens": 150}, {"most_cost": Decimal("0.0003")}])
 def test_a_run_pauses_at_its_limit_and_goes_on_with_a_higher_one(
     leases: Leases, counting: Counting, author: Client, limit: dict[str, Any]
@@ -150,6 +192,14 @@ def test_a_run_at_work_keeps_its_limits(leases: Leases, counting: Counting) -> N
     with pytest.raises(CommandError, match="with the limits it has"):
         call_command("judge", leases.study.slug, judge.name, "--most-tokens", "1", stdout=io.StringIO())
     assert fresh(run).most_tokens == 9000
+
+
+def test_what_a_plan_gave_is_what_is_estimated(leases: Leases, counting: Counting) -> None:
+    judge = priced()
+    builders.plan_for_judge(leases, judge.name, [leases.sheet.rows.earliest("position").pk])
+    assert (estimating.rows_left(leases.study, judge), estimating.rows_left(leases.study, judge, repeats=3)) == (1, 3)
+    run = actions.start_run(study=leases.study, judge=judge, by=None, repeats=3)
+    assert run.items.count() == 3
 
 
 def test_a_limit_that_is_none_starts_nothing(leases: Leases, author: Client) -> None:

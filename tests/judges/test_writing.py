@@ -209,7 +209,7 @@ def test_the_record_says_what_was_offered(study: Study, scripted: ScriptedBacken
 def test_a_prompt_sees_facets_of_the_row_that_raters_may_see(study: Study, scripted: ScriptedBackend) -> None:
     done(study, writing_judge())
     prompt = scripted.asked[0][0]
-    assert prompt.startswith("A Czech Answer – Fine recipe\n")  # in one line, and no line of the prompt's own
+    assert prompt.startswith("A Czech Answer – fine recipe\n")  # in one line, and no line of the prompt's own
     with pytest.raises(Refused, match="row_generator"):
         actions.start_run(
             study=study, judge=writing_judge(PROMPT.replace("row_cuisine", "row_generator"), name="peeks"), by=None

@@ -65,8 +65,8 @@ class Held(Generic[I]):
         return self.item.token
 
     def still(self) -> QuerySet[Any]:
-        """The item, if it is still this holder's and its run is on."""
-        return held(self.item).filter(run__in=self.kind.run._default_manager.filter(state=RunState.RUNNING))
+        """The item, if it is still this holder's and its run has it done."""
+        return held(self.item).filter(run__in=self.kind.run._default_manager.filter(self.kind.run.lets_end()))
 
     def hold(self, until: timedelta | None = None, **told: Any) -> None:
         """Renew the lease, for at most `LONGEST_HOLD`; `told`: other fields of the item that are to be seen meanwhile.

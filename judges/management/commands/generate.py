@@ -9,7 +9,6 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from annotation.models import Scheme, Study
-from judges import doors
 from judges.generating import actions, queries, signs_told
 from judges.generating.planning import Wanted
 from judges.management.telling import add_limits, limits_in, one_called, refusals_told, refuse_new_limits, study_called
@@ -179,18 +178,14 @@ def types_of(scheme: Scheme, keys: list[str] | None, file: Path | None) -> tuple
     Raises:
         CommandError: there is no such type, or the file cannot be read.
     """
-    known = queries.placeholders(scheme.parsed)
+    known, named_by = queries.placeholders(scheme.parsed), queries.named_by(scheme.parsed)
     own: list[PromptType] = []
     if file is not None:
         try:
-            own = wordings.read(file.read_text(encoding="utf-8"), known=known)
+            own = wordings.read(file.read_text(encoding="utf-8"), known=known, named_by=named_by)
         except (OSError, UnicodeDecodeError, WordingsRefused) as error:
             raise CommandError(f"{file}: {error}") from error
-    shipped = {
-        each.key: each
-        for path in doors.wordings_for(scheme.slug)
-        for each in wordings.read(path.read_text(encoding="utf-8"), known=known)
-    }
+    shipped = {each.key: each for each in queries.shipped_types(scheme)}
     chosen = ([] if own else list(shipped)) if keys is None else keys
     if missing := [key for key in chosen if key not in shipped]:
         raise CommandError(f"There is no type of prompt “{missing[0]}”. Types: {', '.join(shipped) or 'none'}.")
