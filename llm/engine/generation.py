@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -40,6 +39,7 @@ from llm.engine.encoding import PromptEncoder
 from llm.engine.lookup import Guess, Lookup, Text
 from llm.engine.one_by_one import write
 from llm.engine.padded import Padded
+from llm.engine.probing import context_of
 from llm.engine.prompt import Generated, Grammar, OnProgress, PromptTooLong, Sampling
 from llm.engine.stopping import Stop, Watch
 from llm.grammars import BoundAnswer, GrammarRefused
@@ -90,7 +90,7 @@ class AnswerGenerator:
         self._encoder = encoder
         self.token_budget = token_budget
         self._cache_budget = cache_budget
-        self._context = getattr(model.config.get_text_config(), "max_position_embeddings", None) or sys.maxsize
+        self._context = context_of(model)
         self._stops = _stops(model) | encoder.ends_of_answers
         self._bind = bind
         self._kept: tuple[tuple[int, ...], DynamicCache] | None = None

@@ -9,6 +9,8 @@ of torch allows and a test holds.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -44,10 +46,29 @@ class PackedLinear(nn.Linear):
 
 def pack(linear: nn.Linear) -> None:
     """Make a linear layer, whose weight nothing else shares, a packed one."""
-    packed = torch.ops.mkldnn._reorder_linear_weight(linear.weight.detach(), _ROWS)
+    packed = _in_order(linear.weight.detach())
     del linear.weight
     linear.__class__ = PackedLinear
     linear._packed = packed
+
+
+def _in_order(weight: torch.Tensor) -> torch.Tensor:
+    packed: torch.Tensor = torch.ops.mkldnn._reorder_linear_weight(weight, _ROWS)
+    return packed
+
+
+@contextmanager
+def packed_in_float32(model: Any) -> Iterator[None]:
+    """The model with the weights of its packed layers in float32, and afterwards as before."""
+    kept = [(module, module._packed) for module in model.modules() if isinstance(module, PackedLinear)]
+    try:
+        for module, packed in kept:
+            if packed.dtype != torch.float32:
+                module._packed = _in_order(module.weight.float())
+        yield
+    finally:
+        for module, packed in kept:
+            module._packed = packed
 
 
 def product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:

@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 from transformers import DynamicCache
-from transformers.cache_utils import CacheLayerMixin
 
 from llm.engine import attention, prefixes
 from llm.engine.caches import RoomyLayer, roomy_cache
@@ -89,7 +88,7 @@ class Padded:
         assert self._seen is not None
         stays = torch.arange(self._columns) < torch.tensor(kept)[:, None]
         self._seen[:, -self._columns :] *= stays.long()
-        layers = [layer for layer in self._cache.layers if isinstance(layer, RoomyLayer)]
+        layers = [layer for layer in self._cache.layers if isinstance(layer, RoomyLayer) and layer.keys is not None]
         if (spare := self._columns - max(kept)) > 0:
             for layer in layers:
                 layer.cut(spare)
@@ -114,8 +113,8 @@ class Padded:
     def go_on(self, places: torch.Tensor) -> None:
         """As `keep`, but what was fed so far stays where it is, for all lines that go on with it."""
         assert self._seen is not None
-        layers = [(layer.keys, layer.values) for layer in self._cache.layers]  # type: ignore[union-attr]
-        self._prefixes = prefixes.Prefixes(layers, self._seen, places)  # type: ignore[arg-type]
+        layers = [_held(layer) for layer in self._cache.layers]
+        self._prefixes = prefixes.Prefixes(layers, self._seen, places)
         self._cache = roomy_cache(self._model.config)
         self._seen = None
 
@@ -131,9 +130,14 @@ class Padded:
 
 def _copied(model: Any, cache: DynamicCache, n: int) -> DynamicCache:
     copy = roomy_cache(model.config)
-    for number, layer in enumerate(cache.layers):
-        assert isinstance(layer, CacheLayerMixin)
-        assert layer.keys is not None
-        assert layer.values is not None
-        copy.update(layer.keys[:, :, :n].clone(), layer.values[:, :, :n].clone(), number)
+    for number, held in enumerate(map(_held, cache.layers)):
+        if held is not None:
+            copy.update(held[0][:, :, :n].clone(), held[1][:, :, :n].clone(), number)
     return copy
+
+
+def _held(layer: Any) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """The keys and values of a layer; None of one that attends to other layers' keys, or to pictures that are not
+    there."""
+    keys = getattr(layer, "keys", None)
+    return None if keys is None else (keys, layer.values)

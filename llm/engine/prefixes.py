@@ -32,14 +32,14 @@ _ROOM = 64
 
 
 class Prefixes:
-    """What answers go on with: `layers` of keys and values (P, G, L, D), and which of the P prompts each answer has;
-    and what the answers have of their own.
+    """What answers go on with: `layers` of keys and values (P, G, L, D), None where one keeps none, and which of the P
+    prompts each answer has; and what the answers have of their own.
 
     `seen` (P, L): 1 where a prompt's line is no padding; `prompt_of` (B,): the prompt of each answer.
     """
 
     def __init__(
-        self, layers: Sequence[tuple[torch.Tensor, torch.Tensor]], seen: torch.Tensor, prompt_of: torch.Tensor
+        self, layers: Sequence[tuple[torch.Tensor, torch.Tensor] | None], seen: torch.Tensor, prompt_of: torch.Tensor
     ) -> None:
         self.layers, self._seen, self._prompt_of = list(layers), seen, prompt_of
         self._begins = seen.sum(dim=1)[prompt_of]  # (B,): tokens before an answer's own
@@ -67,7 +67,7 @@ class Prefixes:
         self._prompt_of = self._prompt_of[places]
         left = torch.unique(self._prompt_of)
         if 2 * len(left) <= len(self._seen):
-            self.layers = [(keys[left], values[left]) for keys, values in self.layers]
+            self.layers = [layer and (layer[0][left], layer[1][left]) for layer in self.layers]
             self._seen, self._prompt_of = self._seen[left], torch.searchsorted(left, self._prompt_of)
         for layer in self.cache.layers:
             layer.keep(places)  # type: ignore[union-attr]

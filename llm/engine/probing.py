@@ -13,25 +13,32 @@ import logging
 import math
 import re
 import statistics
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import psutil
 import torch
 
 from base.sentences import gettext as _
 from llm.engine import attention
 from llm.engine.branches import branch_forwards
 from llm.engine.forwards import Forward, alone_forwards, layer_kinds, rope_kinds, tree_forwards
+from llm.engine.onednn import packed_in_float32
 from llm.engine.tree import TokenSequence
 
 log = logging.getLogger(__name__)
 
+Branching = Callable[..., Iterator[Forward]]
+
 SEEDS = 5
-# Nats by which the sum over six tokens may be off, however little the model's own scores move.
+# Nats by which the sum over six tokens may be off, however little the model's own scores move. A model that heeds
+# neither masks nor positions can be off by a tenth in half precision, where its own move by hundredths.
 _LEAST_TOLERANCE = {torch.float32: 1e-3}
-_LEAST_TOLERANCE_OF_OTHERS = 0.5
+_LEAST_TOLERANCE_OF_OTHERS = 0.02
 _TIMES_NOISE = 4
 # What is off by more is wrong, however much a roundings' worth may move it: where experts are chosen, a lot.
 _MOST_TOLERANCE = {torch.float32: 1e-2}
@@ -41,9 +48,16 @@ _MOST_TOLERANCE_OF_OTHERS = 2.0
 _REACH = re.compile(r"window|local|chunk|block|extent|span|top_?k|stride|compress", re.IGNORECASE)
 _NO_REACH = re.compile(r"layer|expert|moe|^num_|^n_|_n_|multiple|dtype|^sliding_window$|^local_attention$")
 _SEEN = 12
+# What float32's numbers take besides those of half precision, and forwards.
+_ROOM = 1.5
+# They count from the beginning of a text, so that what follows changes nothing.
+_BY_POSITION = frozenset({"attention_chunk_size"})
 # Tokens of the longest prompt that is tried, and of a model that does something else with longer ones.
 _LONGEST = 40
 _LONGEST_EVER = 600
+# What families call the length of the longest text, and the table of positions.
+_CONTEXTS = ("max_position_embeddings", "max_target_positions", "max_seq_len")
+_POSITIONS = re.compile(r"(?:^|[._])(?:position_embeddings|embed_positions)$")
 _TRUNK = 8
 _LONGER_TRUNK = 80
 # Shorter than the probe's prompts, so that a model which looks back further than its configuration says shows it.
@@ -80,6 +94,97 @@ def refuse_unless_of_text(kind: type[Any]) -> None:
         )
 
 
+@dataclass(frozen=True)
+class Feeding:
+    """How prompts are fed to a model.
+
+    Attributes:
+        own_attention: by which way of `attention` it takes a tree; None: by its own, or it takes none.
+        alone_because: why it takes no tree, in a sentence; None if it does.
+        branches: what feeds it branch by branch, where it takes no tree; None if nothing does.
+        pads: whether whole prompts of different lengths can be fed together.
+    """
+
+    own_attention: attention.Way | None
+    alone_because: str | None
+    branches: Branching | None
+    pads: bool
+
+
+def how_to_feed(model: Any, *, exact: Feeding | None = None) -> Feeding:
+    """Try out what a model can be fed.
+
+    `exact`: how the same model can be fed in float32, which is else tried too where there is room. In half precision a
+    model that heeds no positions may be no further off than rounding is, so what float32 refuses is refused.
+    """
+    if exact is None and model.dtype != torch.float32:
+        with _in_float32(model) as runs:
+            exact = _tried(model) if runs else None
+    if exact is None or exact.alone_because is None:
+        return _tried(model)
+    branches = how_to_branch(model) if exact.branches else None
+    return Feeding(None, exact.alone_because, branches, exact.pads and takes_padding(model))
+
+
+def _tried(model: Any) -> Feeding:
+    if whole := depends_on_length(model):
+        return Feeding(None, whole, None, pads=False)
+    own = our_attention(model)
+    why = None if own else why_not_a_tree(model)
+    if why is None:
+        return Feeding(own, None, None, pads=True)
+    return Feeding(None, why, how_to_branch(model), takes_padding(model))
+
+
+@contextmanager
+def _in_float32(model: Any) -> Iterator[bool]:
+    """The model with each number that it holds in half precision as float32 has it, and afterwards as before, to the
+    bit. Yields whether it runs so."""
+    parameters = [(parameter, "data") for parameter in model.parameters()]
+    buffers = [(module, name) for module in model.modules() for name, _held in module.named_buffers(recurse=False)]
+    dtypes = [(owner, name, getattr(owner, name).dtype) for owner, name in [*parameters, *buffers]]
+    halves = [each for each in dtypes if each[2] in (torch.bfloat16, torch.float16)]
+    if _free_bytes(model.device) < _ROOM * sum(getattr(owner, name).nbytes for owner, name, _dtype in halves):
+        log.info("%s is tried in half precision alone: float32 has no room", type(model).__name__)
+        yield False
+        return
+    try:
+        for owner, name, _dtype in halves:
+            setattr(owner, name, getattr(owner, name).float())
+        with packed_in_float32(model):
+            yield _runs(model)
+    finally:
+        for owner, name, dtype in halves:
+            setattr(owner, name, getattr(owner, name).to(dtype))
+
+
+def _runs(model: Any) -> bool:
+    """Whether the model takes a plain text as it is; some name their precision themselves."""
+    try:
+        _predictions(model, draw(model, _SEEN, seed=0))
+    except Exception:  # each family fails in its own way
+        return False
+    return True
+
+
+def _free_bytes(device: torch.device) -> int:
+    if device.type == "cuda":
+        free, _whole = torch.cuda.mem_get_info(device)
+        return int(free)
+    return int(psutil.virtual_memory().available)
+
+
+def context_of(model: Any) -> int:
+    """Tokens of the longest text that a model takes: by its configuration, and by the table of its positions, in which
+    some families leave the first places empty. `sys.maxsize` where nothing says it."""
+    config = model.config.get_text_config()
+    told = [value for name in _CONTEXTS if (value := getattr(config, name, None)) and value > 0][:1]
+    for name, module in model.named_modules():
+        if _POSITIONS.search(name) and isinstance(module, torch.nn.Embedding) and module.padding_idx is not None:
+            told.append(module.num_embeddings - module.padding_idx - 1)
+    return min(told, default=sys.maxsize)
+
+
 def refuse_unless_causal(model: Any) -> None:
     """Change the end of a prompt and look whether predictions before it stay; and whether the same prompt, fed again,
     is predicted the same.
@@ -89,21 +194,11 @@ def refuse_unless_causal(model: Any) -> None:
         NotCausal: they do not.
         NotRepeatable: it is not.
     """
-    config = model.config.get_text_config()
-    n = max([_LONGEST, *(2 * value + 16 for value in _reaches(config).values())])
-    context = getattr(config, "max_position_embeddings", None) or 0  # none, or -1, of those that have no limit
-    n = min(n, _LONGEST_EVER, context if context > 0 else n)
+    n = _tried_length(model)
     prompt, other = (draw(model, n, seed=seed) for seed in (0, 1))
     changed = prompt[: n // 2] + other[n // 2 :]
     try:
-        with torch.inference_mode():
-            first, again, second = (
-                model(input_ids=torch.tensor([ids], device=model.device), use_cache=False)
-                .logits[0, : n // 2 - 1]
-                .float()
-                .log_softmax(-1)
-                for ids in (prompt, prompt, changed)
-            )
+        first, again, second = (_predictions(model, ids)[: n // 2] for ids in (prompt, prompt, changed))
     except torch.OutOfMemoryError:
         raise
     except Exception as error:  # each family fails in its own way
@@ -112,7 +207,12 @@ def refuse_unless_causal(model: Any) -> None:
             % {"error": f"{type(error).__name__}: {error}"}
         ) from error
     moved, differs = (float((first - those).abs().max()) for those in (second, again))
-    if differs > tolerance(model, noise=0.0):
+    least = tolerance(model, noise=0.0)
+    if max(moved, differs) <= least:
+        return
+    with shaken(model, 0):
+        noise = float((first - _predictions(model, prompt)[: n // 2]).abs().max())
+    if differs > tolerance(model, noise=noise):
         raise NotRepeatable(
             _(
                 "This model predicts otherwise each time it is asked the same (by %(nats)s nats): its scores could not "
@@ -120,7 +220,7 @@ def refuse_unless_causal(model: Any) -> None:
             )
             % {"nats": f"{differs:.2g}"}
         )
-    if moved > tolerance(model, noise=differs):
+    if moved > tolerance(model, noise=noise):
         raise NotCausal(
             _(
                 "What comes later in a text changes what this model predicts before it (by %(nats)s nats): it is no "
@@ -128,6 +228,37 @@ def refuse_unless_causal(model: Any) -> None:
             )
             % {"nats": f"{moved:.2g}"}
         )
+
+
+def depends_on_length(model: Any) -> str | None:
+    """In a sentence that what this model predicts depends on how long a text is: where its end is cut off, predictions
+    before it change. None where they do not. Such a model is right with each whole prompt by itself alone."""
+    n = _tried_length(model)
+    prompt = draw(model, n, seed=0)
+    whole = _predictions(model, prompt)[: n // 2]
+    moved = float((whole - _predictions(model, prompt[: n // 2])).abs().max())
+    if moved <= tolerance(model, noise=0.0):
+        return None
+    with shaken(model, 0):
+        noise = float((whole - _predictions(model, prompt)[: n // 2]).abs().max())
+    if moved <= tolerance(model, noise=noise):
+        return None
+    return f"What it predicts depends on how long the text is, by {moved:.2g} nats."
+
+
+def _tried_length(model: Any) -> int:
+    """Of a text in which a model shows what it does with its ends."""
+    config = model.config.get_text_config()
+    n = max([_LONGEST, *(2 * value + 16 for value in _reaches(config).values())])
+    return min(n, _LONGEST_EVER, context_of(model))
+
+
+def _predictions(model: Any, ids: Sequence[int]) -> torch.Tensor:
+    """Log-probabilities (T, V) of what follows each token of a text."""
+    with torch.inference_mode():
+        logits = model(input_ids=torch.tensor([ids], device=model.device), use_cache=False).logits[0]
+        found: torch.Tensor = logits.float().log_softmax(-1)
+    return found
 
 
 def why_not_a_tree(model: Any, *, own_attention: attention.Way | None = None, first_seed: int = 0) -> str | None:
@@ -168,7 +299,7 @@ def why_never_together(model: Any) -> str | None:
     return None
 
 
-def how_to_branch(model: Any) -> Callable[..., Iterator[Forward]] | None:
+def how_to_branch(model: Any) -> Branching | None:
     """What feeds this model branch by branch; None if nothing does."""
     told = (False, True) if "position_ids" in inspect.signature(model.forward).parameters else (False,)
     ways = (
@@ -179,7 +310,7 @@ def how_to_branch(model: Any) -> Callable[..., Iterator[Forward]] | None:
     return next((way for way in ways if why_no_branches(model, way) is None), None)
 
 
-def why_no_branches(model: Any, forwards: Callable[..., Iterator[Forward]] = branch_forwards) -> str | None:
+def why_no_branches(model: Any, forwards: Branching = branch_forwards) -> str | None:
     """Why this model cannot be fed branch by branch by these forwards, in a sentence; None if it can."""
     config = model.config.get_text_config()
     if rope_kinds(config) & {"dynamic", "longrope"}:
@@ -187,8 +318,7 @@ def why_no_branches(model: Any, forwards: Callable[..., Iterator[Forward]] = bra
     # The trunk of the prompts is longer than what a model may look back to, or compute at once; some lose their state
     # only where a forward that goes on with it is long.
     trunk = max([_LONGER_TRUNK, *(2 * value + 16 for value in _reaches(config).values())])
-    context = getattr(config, "max_position_embeddings", None) or 0
-    if trunk > _LONGEST_EVER or 0 < context < trunk + 2 * _LONGEST:
+    if trunk > _LONGEST_EVER or context_of(model) < trunk + 2 * _LONGEST:
         return why_never_together(model) or "What it may look back to is too long to be tried."
 
     def probe(model: Any) -> str | None:
@@ -203,21 +333,35 @@ def why_no_branches(model: Any, forwards: Callable[..., Iterator[Forward]] = bra
 
 
 def _reaches(config: Any) -> dict[str, int]:
-    return {
-        name: value
-        for name, value in sorted(config.to_dict().items())
-        if type(value) is int and value >= _SEEN and _REACH.search(name) and not _NO_REACH.search(name)
-    }
+    """What a configuration says of how far a model looks back, the largest number where there is one a layer."""
+    found = {}
+    for name, value in sorted(config.to_dict().items()):
+        if not _REACH.search(name) or _NO_REACH.search(name):
+            continue
+        told = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
+        if (furthest := max((each for each in told if type(each) is int), default=0)) >= _SEEN:
+            found[name] = furthest
+    return found
 
 
 def takes_padding(model: Any) -> bool:
-    """Whether prompts of different lengths can be padded at the right and fed together, each as if alone."""
-    sequences = [TokenSequence(draw(model, n, seed=n), start=n - 6) for n in (12, 17, 24, 33)]
+    """Whether prompts of different lengths can be padded at the right and fed together, each as if alone: some, where
+    the encoding of positions depends on the length (`alone_forwards`)."""
+    reaches = [value for name, value in _reaches(model.config.get_text_config()).items() if name not in _BY_POSITION]
+    longest = max([33, *(2 * value + 16 for value in reaches)])
+    if longest > _LONGEST_EVER:
+        return False  # what it does beyond that cannot be tried
+    lengths = [n for n in (12, 17, 24, 33, longest // 2 + 9, longest) if n <= context_of(model)]
+    sequences = [TokenSequence(draw(model, n, seed=n), start=n - 6) for n in lengths]
     with torch.inference_mode():
         alone, padded = (
-            _scores(alone_forwards(model, sequences, token_budget=1000, pads=pads)) for pads in (False, True)
+            _scores(alone_forwards(model, sequences, token_budget=8 * longest, pads=pads)) for pads in (False, True)
         )
-    return _furthest(padded, alone) < tolerance(model, noise=0.0)
+    off = _furthest(padded, alone)
+    if off < tolerance(model, noise=0.0):
+        return True
+    with torch.inference_mode():
+        return off < tolerance(model, noise=_noise(model, sequences, alone, seed=0))
 
 
 def _probe(
@@ -254,7 +398,7 @@ def _probe(
 def _noise(model: Any, sequences: Sequence[TokenSequence], alone: dict[int, float], seed: int) -> float:
     """How far scores move where what is read is a rounding off."""
     with shaken(model, seed):
-        return _furthest(_scores(alone_forwards(model, sequences, token_budget=1000)), alone)
+        return _furthest(_scores(alone_forwards(model, sequences, token_budget=1)), alone)
 
 
 @contextmanager

@@ -179,7 +179,7 @@ def test_a_model_is_loaded_once_a_process_and_the_last_one_only(folder: Path) ->
         ("package:no_such_package", "package no_such_package, which carries the model, is not installed"),
         ("package:../etc", "is not installed"),
         ("/no/such/folder", "no folder /no/such/folder"),
-        ("/no/such/model.gguf", "holds no model.gguf"),
+        ("/no/such/model.gguf", "There is no file /no/such/model.gguf."),
         ("nobody/no-such-model", "neither in this machine's cache nor to be had from the hub"),
     ],
 )

@@ -4,6 +4,7 @@ import re
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,7 @@ from llm.engine import branches, forwards, probing
 from llm.engine.cloze import LEAST_TOKEN_BUDGET, ClozeScorer
 from llm.engine.forwards import Forward
 from llm.engine.normalisation import choose
+from llm.engine.onednn import use_onednn
 from llm.engine.probing import NotCausal, NotOfText, why_not_a_tree
 from llm.engine.prompt import CellPrompt, OptionScore, OptionsNotPrefixFree, PromptTooLong, RowPrompt, RowScores
 from llm.engine.tree import TokenSequence, build
@@ -277,6 +279,95 @@ def test_a_model_that_computes_single_tokens_otherwise_is_fed_none(family: str) 
         assert min(lengths) > 1
         assert_near(found, engine.score_each_prompt_alone(rows, token_budget=1))
     hook.remove()
+
+
+@pytest.mark.parametrize(
+    ("family", "dtype"), [("mpt", torch.bfloat16), ("marian", torch.bfloat16), ("marian", torch.float16)]
+)
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.filterwarnings("ignore")
+def test_what_float32_refuses_half_precision_does_not_hide(family: str, dtype: torch.dtype, packed: bool) -> None:
+    """These heed no positions of ours: by up to 3 nats, and by less than the rounding of some models."""
+    model = model_families.built(family)
+    torch.manual_seed(0)
+    for parameter in model.parameters():
+        if parameter.dim() > 1:
+            torch.nn.init.normal_(parameter, std=0.1)
+    model = model.to(dtype)
+    if packed:
+        use_onednn(model)
+    before = {name: tensor.clone() for name, tensor in [*model.named_parameters(), *model.named_buffers()]}
+    engine = ClozeScorer(model, tiny.tokenizer(), token_budget=50)
+    assert "nats off" in (engine.alone_because or "")
+    found = engine.score(ROWS)
+    for one, other in zip(flat(found), flat(engine.score_each_prompt_alone(ROWS, token_budget=1)), strict=True):
+        assert one.logprob == pytest.approx(other.logprob, abs=0.1)
+    for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
+        assert (tensor.dtype, torch.equal(tensor, before[name])) == (before[name].dtype, True)
+
+
+def test_without_room_for_float32_half_precision_is_held_against_its_own_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probing, "_free_bytes", lambda _device: 0)
+    model = model_families.built("marian")
+    torch.manual_seed(0)
+    for parameter in model.parameters():
+        if parameter.dim() > 1:
+            torch.nn.init.normal_(parameter, std=0.1)
+    engine = ClozeScorer(model.to(torch.bfloat16), tiny.tokenizer(), token_budget=50)
+    assert "nats off" in (engine.alone_because or "")
+    assert ClozeScorer(tiny.model("llama").to(torch.bfloat16), tiny.tokenizer(), token_budget=50).mode == "tree"
+
+
+LONG = [
+    RowPrompt("2 cups of flour, " * n, (CellPrompt("Item: salt\nAnswer:", ("Yes", "No")),)) for n in (1, 4, 7, 9, 12)
+]
+
+
+@pytest.mark.parametrize("family", ["llama", "phi3"])
+def test_texts_on_both_sides_of_an_encodings_border_are_not_padded_together(family: str) -> None:
+    rope = {"rope_type": "longrope", "rope_theta": 1e4, "factor": 8.0, "original_max_position_embeddings": 150}
+    rope |= {"short_factor": [1.0] * 6, "long_factor": [4.0] * 6}
+    own = {"original_max_position_embeddings": 150} if family == "phi3" else {}
+    model = model_families.built(family, rope_parameters=rope, **own)
+    engine = ClozeScorer(model, tiny.tokenizer(), token_budget=50)
+    assert "depends on the length" in (engine.alone_because or "")
+    alone = engine.score_each_prompt_alone(LONG, token_budget=1)
+    assert_same(engine.score_each_prompt_alone(LONG, token_budget=2000), alone)
+    fed: list[int] = []
+    engine.score_each_prompt_alone(LONG, lambda tokens, _cells: fed.append(tokens), token_budget=2000)
+    assert len(fed) == 2  # the short ones together, and the long ones
+
+
+@pytest.mark.parametrize("family", ["doge", "deepseek_v4"])
+@pytest.mark.filterwarnings("ignore")
+def test_a_model_that_predicts_by_the_length_of_a_text_is_fed_whole_texts_alone(family: str) -> None:
+    """Where the end of a text is cut off, not where it is changed, predictions before it are others."""
+    model = model_families.built(family)
+    engine = ClozeScorer(model, tiny.tokenizer(), token_budget=700)
+    assert "how long the text is" in (engine.alone_because or "")
+    assert engine.mode.startswith("each prompt alone")
+    assert_near(engine.score(LONG), engine.score_each_prompt_alone(LONG, token_budget=1))
+
+
+@pytest.mark.parametrize(
+    ("family", "limit", "named"),
+    [("whisper", 64, "max_target_positions"), ("mpt", 64, "max_seq_len"), ("roberta", 58, "max_position_embeddings")],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_a_context_is_found_whatever_it_is_called(family: str, limit: int, named: str) -> None:
+    """Positions of RoBERTa begin behind that of its padding, so that a table of 60 takes 58."""
+    settings: dict[str, Any] = {named: limit + 2 * (family == "roberta")}
+    model = model_families.built(family, **settings, **({"is_decoder": True} if family == "roberta" else {}))
+    engine = ClozeScorer(model, tiny.tokenizer(), token_budget=50)
+    rows = [RowPrompt("x" * n, (CellPrompt("-", ("y", "n")),)) for n in range(limit - 8, limit + 4)]
+    found = engine.score(rows)
+    fits = [not isinstance(one, PromptTooLong) for one in found]
+    longest = [
+        max(len(s.ids) - 1 for cell in engine.encoder.encode(row) for part in cell for s in part) for row in rows
+    ]
+    assert fits == [n <= limit for n in longest]
+    assert True in fits
+    assert False in fits
 
 
 def assert_near(first: list[RowScores | PromptTooLong], second: list[RowScores | PromptTooLong]) -> None:
@@ -539,7 +630,7 @@ def test_where_copies_of_the_state_do_not_fit_prompts_are_fed_alone_for_good() -
         failed.append(token_budget)
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
-    engine._branch_forwards = full
+    engine.feeding = replace(engine.feeding, branches=full)
     assert_near(engine.score(ROWS), expected)
     assert failed == [64, LEAST_TOKEN_BUDGET]
     assert engine.mode == "each prompt alone: It is tried. Branches did not fit the memory."

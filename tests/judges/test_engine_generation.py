@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 import torch
 
+from benchmarks import model_families
 from llm.engine import stopping
+from llm.engine.cloze import ClozeScorer
 from llm.engine.encoding import PromptEncoder
 from llm.engine.generation import AnswerGenerator
 from llm.engine.prompt import Generated, PromptTooLong, Sampling
@@ -282,6 +284,23 @@ def test_prompts_that_begin_alike_are_answered_as_each_alone(family: str) -> Non
     assert written(generator(family, cache_budget=4000).generate(SHARING, greedy)) == expected
     made = generator(family)  # call by call, each with what the one before it has kept
     assert [written(made.generate([prompt], greedy))[0] for prompt in SHARING] == expected
+
+
+@pytest.mark.parametrize(
+    ("family", "settings"),
+    [("mllama", {}), ("gemma4_text", {"layer_types": ["full_attention"] * 4, "num_kv_shared_layers": 2})],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_layers_that_keep_no_keys_are_passed_over(family: str, settings: dict[str, Any]) -> None:
+    """Of pictures that are not there; and those that attend to another layer's."""
+    model = model_families.built(family, **settings)
+    scorer = ClozeScorer(model, tiny.tokenizer(), token_budget=50)
+    made = AnswerGenerator(model, scorer.encoder, token_budget=64, cache_budget=2000)
+    prompts = [*SHARING, SHARING[0], *PROMPTS]
+    greedy = Sampling(max_new_tokens=9)
+    each = [made.generate([prompt], greedy)[0] for prompt in prompts]
+    assert made.generate(prompts, greedy) == each
+    assert made.alone_because is None
 
 
 def test_a_beginning_is_fed_once() -> None:
