@@ -12,16 +12,17 @@ from django.db.models import Avg, Count, QuerySet
 
 from annotation.models import Assignment, Rater, Row, Study
 from judges import queries
-from judges.models import Judge, WorkItem
+from judges.models import Judge, Trial, WorkItem
 from judges.runs import labelling
 from judges.runs.asking import RowFailed
-from judges.trying import Overheard, at, cells_of
+from judges.trying import Overheard, at, cells_of, judge_of
 from llm import registry
 from llm.backends.base import BackendError
 from llm.engine.prompt import RowPrompt
 from llm.prices import LETTERS_A_TOKEN, Spent
 
 _LOOKED_AT = 8  # rows
+_TRIALS_LOOKED_AT = 20
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ def estimate(study: Study, judge: Judge, *, repeats: int = 1, trial: Mapping[str
     """What a run of the judge over the study's rows would take.
 
     Args:
-        trial: what `trying.try_cell` found: its pace in letters and in seconds is then taken for the whole.
+        trial: what `trying.try_cell` found: its pace in letters and in seconds is then taken for the whole. Where none
+            is given and the judge has labelled nothing here, that of the last trial of such a judge.
     """
     left = rows_left(study, judge, repeats=repeats)
     looked = spread(_rows_of(study, judge))
@@ -77,6 +79,8 @@ def estimate(study: Study, judge: Judge, *, repeats: int = 1, trial: Mapping[str
             round(left * (done["tokens"] - done["written"])), round(left * done["written"]), judge.model.prices
         )
         return Estimate(left, cells, spent, left * done["seconds"], measured=True)
+    if trial is None:
+        trial = _last_trial(study, judge)
     shares = _shares(judge)
     heard = Overheard()
     n_heard = 0
@@ -92,7 +96,9 @@ def estimate(study: Study, judge: Judge, *, repeats: int = 1, trial: Mapping[str
         ratio, seconds = trial["read"] / tried, trial["seconds"] * letters / tried
     # A server writes a token for each prompt that it scores.
     each = judge.max_new_tokens or (0 if shares else 1)
-    written = heard.requests * each * left / n_heard if n_heard else 0
+    # A plain answer may be asked for once more, without an end (`AtRow.generate_each`).
+    times = 2 if judge.writes and not judge.chat_template and not judge.prompt_spec.grammar else 1
+    written = times * heard.requests * each * left / n_heard if n_heard else 0
     spent = Spent(round(letters * ratio), round(written), judge.model.prices)
     return Estimate(left, cells, spent, seconds, measured=trial is not None)
 
@@ -138,6 +144,25 @@ def _seconds_of(judge: Judge, rows: int, cells: int, trial: Mapping[str, Any] | 
         return None
     done = WorkItem.objects.filter(run__judge=judge.pk, state=WorkItem.State.DONE).aggregate(seconds=Avg("seconds"))
     return None if done["seconds"] is None else done["seconds"] * rows
+
+
+def _last_trial(study: Study, judge: Judge) -> Mapping[str, Any] | None:
+    """What was found where this judge was tried in the study before it was made. Two queries, and one a trial."""
+    tried = Trial.objects.filter(study=study, state=Trial.State.FINISHED, judge__method=judge.method)
+    for trial in tried.order_by("-started_at").prefetch_related("items")[:_TRIALS_LOOKED_AT]:
+        item = next((each for each in trial.items.all() if each.found), None)
+        if item is not None and _is_alike(judge_of(trial.judge), judge):
+            return dict(item.found)
+    return None
+
+
+def _is_alike(one: Judge, other: Judge) -> bool:
+    """Whether both read and write as much and as fast."""
+    if one.model is None or other.model is None:
+        return False
+    return (one.prompt.digest, one.chat_template, one.max_new_tokens, one.model.backend, one.model.place) == (
+        other.prompt.digest, other.chat_template, other.max_new_tokens, other.model.backend, other.model.place
+    )  # fmt: skip
 
 
 def _shares(judge: Judge) -> bool:

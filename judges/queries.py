@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import NamedTuple
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from django.db.models import Count, F, QuerySet, Sum
 
-from annotation.models import Assignment, Rater, Sheet, Study
+from annotation.models import Assignment, Label, Rater, Sheet, Study
 from judges.methods import prompting
 from judges.models import Judge, Run, UnreadableAnswer, WorkItem
 from llm.models import Prompt
 from work import queries as work
+
+# Of fewer cells it says nothing that all answers are alike.
+FEW_CELLS = 20
 
 
 def planned(raters: QuerySet[Rater]) -> QuerySet[Assignment]:
@@ -81,6 +86,46 @@ def speaking(run: Run, *, at_most: int = 50) -> list[WorkItem]:
     return list(in_order.defer("assignment__row__evidence")[:at_most])
 
 
+@dataclass(frozen=True)
+class Answered:
+    """What a run answered to one question. `options`: each that it gave, and how often, the most frequent first."""
+
+    question: str
+    options: list[tuple[str, int]]
+
+    @property
+    def n(self) -> int:
+        return sum(n for _option, n in self.options)
+
+    @property
+    def is_constant(self) -> bool:
+        return self.n >= FEW_CELLS and len(self.options) == 1
+
+
+def answered(run: Run) -> list[Answered]:
+    """What a run answered to each question with options, presets left out, in the scheme's order. One query."""
+    done = WorkItem.objects.filter(run=run, state=WorkItem.State.DONE).values("assignment")
+    counted = (
+        Label.objects.filter(assignment__in=done, option__isnull=False, preset=False)
+        .order_by("question__section__position", "question__position")
+        .values_list("question__section__title", "question__title", "option__label")
+        .annotate(n=Count("pk"))
+    )
+    by_question: dict[str, list[tuple[str, int]]] = {}
+    for section, question, option, n in counted:
+        by_question.setdefault(f"{section}: {question}", []).append((option, n))
+    return [
+        Answered(question, sorted(options, key=lambda each: (-each[1], each[0])))
+        for question, options in by_question.items()
+    ]
+
+
+def n_presets(run: Run) -> int:
+    """How many labels of the rows that a run has done follow from their columns. One query."""
+    done = WorkItem.objects.filter(run=run, state=WorkItem.State.DONE).values("assignment")
+    return Label.objects.filter(assignment__in=done, preset=True).count()
+
+
 def unreadable(run: Run, *, at_most: int = 5) -> list[UnreadableAnswer]:
     """The first answers of a run that held no verdict, in the order of its rows. One query."""
     answers = UnreadableAnswer.objects.filter(assignment__work_items__run=run).select_related(
@@ -129,6 +174,28 @@ def unreadable_counts(study: Study) -> list[UnreadableCount]:
         .annotate(n=Count("pk"))
     )  # fmt: skip
     return [UnreadableCount(*line) for line in grouped]
+
+
+def records(study: Study, *, before: datetime | None = None) -> dict[str, str]:
+    """Of each judge that worked in a study what a publication needs, as JSON by the judge's name: its prompt, and the
+    record of each of its runs (model, digests, libraries, settings). `before`: runs started later are left out. One
+    query."""
+    runs = study.runs.select_related("judge__prompt", "rater").order_by("started_at")
+    told: dict[str, dict[str, Any]] = {}
+    for run in runs if before is None else runs.filter(started_at__lt=before):
+        judge = told.setdefault(
+            run.rater.code,
+            {
+                "judge": run.rater.code,
+                "method": run.judge.method,
+                "prompt_sha256": run.judge.prompt.digest,
+                "prompt": run.judge.prompt.text,
+                "runs": [],
+            },
+        )
+        record = {key: value for key, value in run.provenance.items() if key not in ("prompt", "prompt_sha256")}
+        judge["runs"].append({"started": f"{run.started_at:%Y-%m-%d}", "state": run.state, **record})
+    return {name: json.dumps(judge, indent=1, ensure_ascii=False) + "\n" for name, judge in told.items()}
 
 
 def judges_for(study: Study) -> list[Judge]:

@@ -115,6 +115,8 @@ def _of_judge(run: Run) -> dict[str, Any]:
     }
     if progress.done:
         context["speaking"] = queries.speaking(run)
+        if not run.is_running:  # all of its labels are counted
+            context |= {"answered": queries.answered(run), "presets": queries.n_presets(run)}
     if progress.unreadable:
         context |= {"unreadable": queries.unreadable(run), "reasons": queries.unreadable_reasons(run)}
     return context

@@ -18,6 +18,8 @@ from work.states import ItemState, RunState
 _PACE_WINDOW = timedelta(minutes=2)
 # A worker that is free takes up work within a second or two.
 _SILENCE = timedelta(seconds=30)
+# Between two items of a run it is not longer away, so that it is at other work then.
+_BREATH = timedelta(seconds=5)
 # No wait before another attempt, or for a server, is longer. What lies farther ahead was written by a clock that was
 # ahead and has been set back.
 LONGEST_WAIT = timedelta(minutes=5)
@@ -174,7 +176,7 @@ def progress(run: Run, *, sums: Sequence[str] = (), paces: Mapping[str, Any] | N
         elapsed=whole_seconds((run.ended_at or now) - run.started_at),
         left=whole_seconds(timedelta(seconds=unfinished / pace["items"])) if pace and run.is_running else None,
         silent=silent,
-        is_behind=silent is not None and silent > _SILENCE and works_elsewhere(run.queue, now=now),
+        is_behind=silent is not None and silent > _BREATH and works_elsewhere(run.queue, now=now),
         sums={name: whole[f"sum_{name}"] or 0 for name in sums},
         paces={name: pace.get(name) for name in paces},
     )

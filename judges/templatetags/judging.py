@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 from django import template
+from django.utils.formats import number_format
 
 from judges.generating import signs_told
 
@@ -31,6 +33,13 @@ def as_time(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
+
+
+@register.filter
+def as_money(cost: Decimal) -> str:
+    """To two places; of less than that to the first figure that is not 0."""
+    places = 2 if cost == 0 or cost >= Decimal("0.01") else -cost.adjusted()
+    return number_format(cost, places)
 
 
 @register.filter

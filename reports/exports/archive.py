@@ -35,6 +35,7 @@ def write_archive(
     *,
     questions: Sequence[str] = (),
     certificates: Mapping[str, str] | None = None,
+    judges: Mapping[str, str] | None = None,
     background: Iterable[str] = (),
     progress: Progress = lambda done, step: None,
 ) -> None:
@@ -42,7 +43,14 @@ def write_archive(
     with opened(out) as files:
         card = write_report(files, contents, table, origin, questions=questions, progress=progress)
         write_labels(
-            files, table, card, questions=questions, certificates=certificates, background=background, progress=progress
+            files,
+            table,
+            card,
+            questions=questions,
+            certificates=certificates,
+            judges=judges,
+            background=background,
+            progress=progress,
         )
 
 
@@ -104,6 +112,7 @@ def write_labels(
     *,
     questions: Sequence[str] = (),
     certificates: Mapping[str, str] | None = None,
+    judges: Mapping[str, str] | None = None,
     background: Iterable[str] = (),
     progress: Progress = lambda done, step: None,
 ) -> None:
@@ -113,6 +122,7 @@ def write_labels(
         card: what `write_report` gave.
         questions: whose labels go in, as "section.question"; none means all.
         certificates: file name -> content, of the study's judges.
+        judges: name -> content, what each of them is and the records of its runs.
         background: lines of a CSV file, what raters told about themselves under their codes.
         progress: is told what comes next, and may raise to stop.
     """
@@ -132,6 +142,8 @@ def write_labels(
     files.add("label-table.json", table.content_parts())
     for name, content in (certificates or {}).items():
         files.add(f"certificates/{name}", content)
+    for name, content in (judges or {}).items():
+        files.add(f"judges/{_name(name)}.json", content)
     if told := list(background):
         files.add("labels/background.csv", told)
 

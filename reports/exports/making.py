@@ -9,6 +9,7 @@ from django.conf import settings
 from django.utils import translation
 
 from annotation.exchange.exports import background_lines
+from judges.queries import records
 from reports import queries
 from reports.contents import Contents, contents_from, read_contents
 from reports.data.arrays import Filters
@@ -55,6 +56,7 @@ def make_file(export: Export, path: Path, progress: Progress) -> None:
                     contents = contents_from(table, filters, export.language)
             origin = origin_of(report, table, contents, filters)
             certificates = certificates_of(export.study, before=report.created_at if report else None)
+            judges = records(export.study, before=report.created_at if report else None)
             memory.give_back()
             with path.open("wb") as file, opened(file) as files:
                 card = write_report(files, contents, table, origin, questions=filters.questions, progress=progress)
@@ -66,6 +68,7 @@ def make_file(export: Export, path: Path, progress: Progress) -> None:
                     card,
                     questions=filters.questions,
                     certificates=certificates,
+                    judges=judges,
                     # A frozen report is what it was; what is told later, or erased, is no part of it.
                     background=() if report else background_lines(export.study),
                     progress=progress,

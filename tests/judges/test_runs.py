@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import json
 import platform
+import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,10 +16,13 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.actions import Refused
 from annotation.models import Assignment, Label, Rater, Study
-from judges import actions
+from judges import actions, queries
 from judges.models import Judge, Run, WorkItem
 from judges.runs import labelling
 from llm.backends.transformers import TransformersBackend
+from reports import actions as reporting
+from reports.data.arrays import Filters
+from reports.exports.making import path_of
 from tests import builders
 from tests.judges import helpers
 from tests.judges.helpers import fresh, items, labels_of, later, n_events, sent, states, work
@@ -180,7 +185,7 @@ def test_a_prompt_of_another_scheme(judge: Judge) -> None:
     [
         ("package:no_such_weights", "The Python package no_such_weights, which carries the model, is not installed"),
         ("/no/such/folder", "There is no folder /no/such/folder"),
-        ("/no/such/model.gguf", "holds no model.gguf"),
+        ("/no/such/model.gguf", "There is no file /no/such/model.gguf."),
         (__file__, "is a file. Name the folder"),
         ("my model", "“my model” is no place of a model"),
         ("models/llama/8b", "is no place of a model"),
@@ -300,3 +305,22 @@ def test_an_older_run_leaves_what_a_newer_one_has_labelled(study: Study, judge: 
     assert work(run) == 1
     assert fresh(run).state == Run.State.FINISHED
     assert n_events(run.rater) == 15
+
+
+def test_a_download_has_what_each_judge_was_asked_and_what_did_it(
+    study: Study, run: Run, settings: Any, tmp_path: Path
+) -> None:
+    settings.PALATE_EXPORTS = tmp_path
+    work(run)
+    export = reporting.ask_for_export(study=study, form="zip", filters=Filters(), by=None)
+    reporting.make_export(export_id=export.pk)
+    export.refresh_from_db()
+    with zipfile.ZipFile(path_of(export)) as archive:
+        told = json.loads(archive.read("judges/words.json"))
+        readme = archive.read("README.md").decode()
+    assert (told["prompt"], told["method"]) == (helpers.LEXICAL, "lexical")
+    assert told["prompt_sha256"] == run.judge.prompt.digest
+    (record,) = told["runs"]
+    assert record["workers"][0]["snowballstemmer"]
+    assert "judges/*.json" in readme
+    assert queries.records(study, before=run.started_at) == {}

@@ -19,6 +19,7 @@ from judges.methods import Method
 from judges.methods.needs import fields_of
 from judges.models import Extractor, Judge, Run, Trial
 from judges.runs import labelling
+from judges.templatetags.judging import as_money
 from llm.backends.base import BackendError
 from llm.engine.prompt import CellPrompt, RowPrompt, Tokens
 from llm.models import LanguageModel
@@ -214,7 +215,7 @@ def test_a_limit_that_is_none_starts_nothing(leases: Leases, author: Client) -> 
 def test_before_a_run_its_page_says_what_it_would_take(leases: Leases, counting: Counting, author: Client) -> None:
     judge = priced(max_new_tokens=50)
     before = estimating.estimate(leases.study, judge)
-    assert (before.rows, before.cells, before.spent.written) == (2, 4, 4 * 50)
+    assert (before.rows, before.cells, before.spent.written) == (2, 4, 2 * 4 * 50)
     assert not before.measured
     assert 50 < before.spent.read < 2000  # four prompts of one row of evidence and a form
     assert before.cost == before.spent.cost is not None
@@ -225,6 +226,64 @@ def test_before_a_run_its_page_says_what_it_would_take(leases: Leases, counting:
     actions.score_items(item_ids=[run.items.earliest("pk").pk])
     after = estimating.estimate(leases.study, judge)
     assert (after.rows, after.spent.read, after.spent.written, after.measured) == (1, 180, 20, True)
+
+
+def test_the_last_trial_of_such_a_judge_says_its_pace(leases: Leases, counting: Counting, author: Client) -> None:
+    judge = priced(max_new_tokens=50)
+    at = f"/studies/{leases.study.slug}/judges/new/try/"
+    row = leases.sheet.rows.earliest("position")
+    asked = {"method": "rating", "model": str(judge.model_id), "prompt_text": judge.prompt.text, "temperature": "0.7",
+             "max_new_tokens": "50", "try-row": str(row.pk)}  # fmt: skip
+    author.post(at, asked, **HTMX)
+    trial = Trial.objects.get()
+    machine.take_up(trial)
+    found = estimating.estimate(leases.study, judge)
+    assert found.measured
+    assert found.seconds is not None
+    assert found.spent.read == estimating.estimate(leases.study, judge, trial=trial.items.get().found).spent.read
+    other = priced(name="other", max_new_tokens=51)
+    assert not estimating.estimate(leases.study, other).measured
+
+
+def test_a_plain_answer_may_be_asked_for_twice(leases: Leases, counting: Counting) -> None:
+    plain, chat = priced(max_new_tokens=50), priced(name="chats", max_new_tokens=50, chat_template=True)
+    assert estimating.estimate(leases.study, plain).spent.written == 2 * 4 * 50
+    assert estimating.estimate(leases.study, chat).spent.written == 4 * 50
+
+
+@pytest.mark.parametrize(("cost", "said"), [("0", "0.00"), ("1.234", "1.23"), ("0.01", "0.01"), ("0.00042", "0.0004")])
+def test_a_small_cost_is_not_rounded_to_nothing(cost: str, said: str) -> None:
+    assert as_money(Decimal(cost)) == said
+
+
+def test_a_judge_that_always_says_the_same_is_told(leases: Leases, author: Client) -> None:
+    for n in range(3, 40):
+        builders.row(leases.sheet, f"Clause {n}")
+    text = "questions: {duties.stated: {lexical: {in: [paragraph], same: absent, part: absent, none: absent}}}"
+    judge = actions.create_judge(name="no", method=Judge.Method.LEXICAL, prompt_text=text)
+    run = actions.start_run(study=leases.study, judge=judge, by=None)
+    work(run)
+    (found,) = queries.answered(run)
+    assert (found.options, found.is_constant) == ([("Not stated", found.n)], True)
+    page = author.get(run.get_absolute_url()).content.decode()
+    assert f"it gave the same answer in all {found.n} cells" in page
+    both = actions.start_run(study=leases.study, judge=helpers.lexical_judge(), by=None)
+    work(both)
+    assert not any(one.is_constant for one in queries.answered(both) if len(one.options) > 1)
+    assert sum(one.n for one in queries.answered(both)) == sum(item.cells for item in both.items.all())
+
+
+def test_labels_that_follow_from_columns_are_counted_apart(leases: Leases, client_of: ClientOf) -> None:
+    study = helpers.study_of_leases(n_rows=3, slug="presets")
+    text = "questions: {acts.act: {lexical: {in: [paragraph], same: found, part: found, none: found}}}"
+    judge = actions.create_judge(name="yes", method=Judge.Method.LEXICAL, prompt_text=text)
+    run = actions.start_run(study=study, judge=judge, by=None)
+    work(run)
+    every = Label.objects.filter(assignment__rater=run.rater).count()
+    assert queries.n_presets(run) == 3
+    assert sum(one.n for one in queries.answered(run)) == every - 3
+    page = client_of(study.memberships.filter(role="manager").get().user).get(run.get_absolute_url()).content.decode()
+    assert "3 more labels follow from their columns" in page
 
 
 def test_lines_are_chosen_by_no_encoder_where_only_their_length_matters(
@@ -278,13 +337,13 @@ def test_the_form_shows_what_the_method_and_the_backend_take(leases: Leases, aut
 def test_a_prompt_is_read_copied_and_edited(leases: Leases, author: Client) -> None:
     judge = helpers.lexical_judge()
     at = f"/studies/{leases.study.slug}/judges/new/"
-    form = author.get(at).content.decode()
-    assert f'value="stored:{judge.prompt_id}"' in form
-    assert 'data-insert="$evidence_paragraph"' in form
-    begun = author.get(f"{at}prompt/", {"begin_with": f"stored:{judge.prompt_id}"}, **HTMX).content.decode()
+    assert 'data-insert="$evidence_paragraph"' in author.get(at).content.decode()
+    chosen = {"begin_with": f"stored:{judge.prompt_id}", "method": "lexical"}
+    begun = author.get(f"{at}prompt/", chosen, **HTMX).content.decode()
     assert "duties.stated" in begun
     copy = author.get(at, {"copy": str(judge.pk)}).content.decode()
     assert 'value="words-copy"' in copy
+    assert f'<option value="stored:{judge.prompt_id}" selected>' in copy
     edited = helpers.LEXICAL.replace("none: absent", "none: implied", 1)
     author.post(at, {"name": "words-copy", "method": "lexical", "prompt_text": edited})
     assert Judge.objects.get(name="words-copy").prompt.text == edited
