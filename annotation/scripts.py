@@ -26,6 +26,7 @@ PAGES = {
     "grid": "grid/grid.js",
     "lens": "lens/lens.js",
     "mending": "page/mending.js",
+    "new-judge": "page/new_judge.js",
     "report": "page/report.js",
 }
 

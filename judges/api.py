@@ -37,8 +37,10 @@ class JudgeSerializer(serializers.Serializer[Any]):
     revision = serializers.CharField(source="model.revision", default=None, allow_null=True)
     normalisation = serializers.ChoiceField(Judge.Normalisation.choices)
     chat_template = serializers.BooleanField()
-    temperature = serializers.FloatField(allow_null=True, help_text=_("Of a judge that rates."))
-    max_new_tokens = serializers.IntegerField(allow_null=True, help_text=_("Of a judge that rates: longest answer."))
+    temperature = serializers.FloatField(allow_null=True, help_text=_("Of a judge that rates or writes."))
+    max_new_tokens = serializers.IntegerField(
+        allow_null=True, help_text=_("Of a judge that rates or writes: longest answer.")
+    )
     evidence = serializers.CharField(
         source="evidence.name",
         default=None,
@@ -58,7 +60,7 @@ class RunSerializer(RunFields):
     rows_failed = serializers.IntegerField(source="n_failed")
     labels = serializers.IntegerField(source="n_cells")
     unreadable = serializers.IntegerField(
-        source="n_unreadable", help_text=_("Cells without a label, since the answer of a judge that rates held none.")
+        source="n_unreadable", help_text=_("Cells without a label, since the judge's answer held none.")
     )
 
 
@@ -97,7 +99,7 @@ class StartSerializer(LimitsSerializer):
         min_value=1,
         max_value=MAX_ID,
         default=1,
-        help_text=_("How often each row shall be labelled in all, by a judge that rates."),
+        help_text=_("How often each row shall be labelled in all, by a judge that rates or writes."),
     )
 
 

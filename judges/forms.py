@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import forms
+from django.utils.functional import cached_property
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -12,16 +13,36 @@ from annotation.people.access import AppRequest
 from annotation.queries.schemes import block_kinds
 from judges import doors, queries
 from judges.extraction import prompts
-from judges.methods import USES, WRITES, Method, prompting
+from judges.methods import USES, WRITES, Method, prompting, skeletons
 from judges.methods.needs import fields_of
 from judges.model_forms import NamesAModel
 from judges.models import Extractor, Judge
 from judges.runs.evidence import check_evidence
 from judges.spending_models import SpendingRun
 from llm.models import Prompt
+from llm.prompts import with_plain_ends
 
 # As in the database.
 _LARGEST_TEMPERATURE, _MOST_NEW_TOKENS = 2, 100_000
+_NAME_RULE = _("Letters from a to z, digits, hyphens and underscores only; it is the code in reports.")
+
+
+class NameField(forms.SlugField):
+    """The name of a judge or an extractor; what is said before it is typed is what is said of a wrong one."""
+
+    default_error_messages = {"invalid": _NAME_RULE}
+
+    def __init__(self) -> None:
+        super().__init__(label=_("Name"), max_length=60, help_text=_NAME_RULE)
+
+
+class Beginning(NamedTuple):
+    """A prompt to begin from. `key`: where it comes from, and which of these it is; `name`: what people read."""
+
+    key: str
+    name: str
+    text: str
+    spec: prompting.PromptSpec
 
 
 class JudgeForm(NamesAModel):
@@ -31,9 +52,7 @@ class JudgeForm(NamesAModel):
     makes = Judge
     name_is_taken = _("There is a judge called “%(name)s” already.")
 
-    name = forms.SlugField(
-        label=_("Name"), max_length=60, help_text=_("Its code in reports: small letters, digits and hyphens.")
-    )
+    name = NameField()
     method = forms.ChoiceField(label=_("Method"), choices=Judge.Method.choices)
     normalisation = forms.ChoiceField(
         label=_("Normalisation"), choices=Judge.Normalisation.choices, required=False, initial=Judge.Normalisation.NONE
@@ -74,19 +93,24 @@ class JudgeForm(NamesAModel):
         self.scheme = scheme = study.scheme.parsed
         self._prompts = queries.prompts_in(study)
         self.fields["prompt"].queryset = self._prompts  # type: ignore[attr-defined]
-        stored = self.fields["prompt"].queryset.values_list("digest", flat=True)  # type: ignore[attr-defined]
-        self._of_packs = prompting.fitting(doors.shipped_prompts().values(), scheme, leave_out=set(stored))
+        stored = set(self._prompts.values_list("digest", flat=True))
+        brought = prompting.fitting(doors.shipped_prompts().values(), scheme)
+        self._brought = {fits.text for fits in brought.values()}
+        self._of_packs = {name: fits for name, fits in brought.items() if prompting.digest(fits.text) not in stored}
         self.fields["shipped"].choices = [("", "–"), *((name, name) for name in self._of_packs)]  # type: ignore[attr-defined]
         if not self._of_packs:
             del self.fields["shipped"]
 
     @property
+    def chosen_method(self) -> Method:
+        """The first of all where what was chosen is none."""
+        chosen = self.value("method")
+        return Method(chosen) if chosen in set(Method) else Method.CLOZE
+
+    @property
     def needs(self) -> frozenset[str]:
         """The fields of the method that is chosen."""
-        try:
-            return fields_of(self.value("method"))
-        except ValueError:
-            return fields_of(Judge.Method.CLOZE)
+        return fields_of(self.chosen_method)
 
     @property
     def asks_a_model(self) -> bool:
@@ -98,29 +122,61 @@ class JudgeForm(NamesAModel):
         return self.shown("chat_template", "normalisation", "temperature", "max_new_tokens", wanted=self.needs)
 
     @property
-    def recommended(self) -> str:
-        """The text of the prompt to begin from where nobody chooses: the first of a pack that fits the scheme; "" where
-        there is none."""
-        return next(iter(prompting.fitting(doors.recommended_prompts(), self.scheme).values()), "")
+    def beginnings(self) -> list[tuple[str, list[Beginning]]]:
+        """Prompts that ask a judge of the chosen method something, to begin from: of this installation, of its packs,
+        and one that is made of the scheme."""
+        titles = {
+            "stored": _("Of judges that are here"),
+            "shipped": _("That come with Palate"),
+            "made": _("Made of the scheme"),
+        }
+        every = self._beginnings_of(self.chosen_method)
+        titled = ((title, [each for each in every if each.key.startswith(f"{of}:")]) for of, title in titles.items())
+        return [(str(title), found) for title, found in titled if found]
+
+    def beginning(self, key: str) -> Beginning | None:
+        """The one of that key; None where the chosen method has none."""
+        return next((each for each in self._beginnings_of(self.chosen_method) if each.key == key), None)
+
+    def first_of(self, method: Method) -> Beginning | None:
+        """What a judge of this method begins with where nobody chooses: what a pack recommends for the scheme, else the
+        first that a pack brings, else what is made of the scheme."""
+        recommended = {fits.text for fits in prompting.fitting(doors.recommended_prompts(), self.scheme).values()}
+        every = self._beginnings_of(method)
+        told = [each for each in every if each.text in recommended]
+        brought = [each for each in every if each.text in self._brought]
+        return next(iter([*told, *brought, *(each for each in every if each.key.startswith("made:"))]), None)
 
     @property
-    def beginnings(self) -> list[tuple[str, list[tuple[str, str]]]]:
-        """Prompts that fit the scheme, to begin from: of this installation and of its packs, each with its key."""
-        stored = [(f"stored:{prompt.pk}", str(prompt)) for prompt in self._fitting()]
-        shipped = [(f"shipped:{name}", name) for name in self._of_packs]
-        titled = ((str(_("Of judges that are here")), stored), (str(_("That come with Palate")), shipped))
-        return [(title, found) for title, found in titled if found]
+    def begun(self) -> str:
+        """The key of what the prompt was begun from."""
+        return str(self.data.get("begin_with", "") if self.is_bound else self.initial.get("begin_with", ""))
 
-    def beginning(self, key: str) -> str:
-        """The text of one of them; "" where there is none of that key."""
-        kind, _of, name = key.partition(":")
-        if kind == "shipped":
-            return self._of_packs.get(name, "")
-        return next((prompt.text for prompt in self._fitting() if str(prompt.pk) == name), "")
+    @property
+    def was_edited(self) -> bool:
+        """Whether the prompt that came back is another one than it was begun from."""
+        if not self.is_bound:
+            return False
+        begun = self.beginning(self.begun)
+        return with_plain_ends(self.value("prompt_text")) != with_plain_ends(begun.text if begun else "")
 
-    def _fitting(self) -> list[Prompt]:
+    def _beginnings_of(self, method: Method) -> list[Beginning]:
+        found = [each for each in self._there if prompting.questions_for(each.spec, method)]
+        if text := skeletons.skeleton(self.scheme, method):
+            name = str(_("a skeleton for this scheme"))
+            found.append(Beginning(f"made:{method}", name, text, prompting.load_prompt(text)))
+        return found
+
+    @cached_property
+    def _there(self) -> list[Beginning]:
+        """The stored prompts and those of packs that ask nothing but questions of the scheme, whatever the method."""
         asked = {f"{section.key}.{question.key}" for section in self.scheme.sections for question in section.questions}
-        return [prompt for prompt in self._prompts if _questions(prompt.text) <= asked]
+        stored = [
+            Beginning(f"stored:{prompt.pk}", str(prompt), prompt.text, spec)
+            for prompt in self._prompts
+            if (spec := _spec_of(prompt.text)) is not None and set(spec.questions) <= asked
+        ]
+        return [*stored, *(Beginning(f"shipped:{name}", name, *fits) for name, fits in self._of_packs.items())]
 
     def clean_normalisation(self) -> str:
         return self.cleaned_data["normalisation"] or Judge.Normalisation.NONE
@@ -129,7 +185,7 @@ class JudgeForm(NamesAModel):
         cleaned: dict[str, Any] = super().clean() or {}
         shipped = cleaned.pop("shipped", "")
         if shipped and not cleaned.get("prompt_text"):
-            cleaned["prompt_text"] = self._of_packs[shipped]
+            cleaned["prompt_text"] = self._of_packs[shipped].text
         if self.errors:
             return cleaned
         has_model = bool(cleaned["model"]) + bool(cleaned["location"])
@@ -169,12 +225,12 @@ class JudgeForm(NamesAModel):
             self.add_error("prompt" if cleaned["prompt"] else "prompt_text", str(error))
 
 
-def _questions(text: str) -> set[str]:
-    """What a stored prompt asks of a judge; what is no judge's prompt asks something that no scheme has."""
+def _spec_of(text: str) -> prompting.PromptSpec | None:
+    """What a stored prompt asks; None where it is no judge's."""
     try:
-        return set(prompting.load_prompt(text).questions)
+        return prompting.load_prompt(text)
     except prompting.PromptError:
-        return {""}
+        return None
 
 
 class TrialForm(JudgeForm):
@@ -223,7 +279,7 @@ def _cells(row: Row | None) -> list[tuple[str, str]]:
 class NameForm(forms.Form):
     """Another name of a judge or an extractor."""
 
-    name = forms.SlugField(label=_("Name"), max_length=60)
+    name = NameField()
 
 
 class LimitForm(forms.Form):
@@ -258,9 +314,7 @@ class ExtractorForm(NamesAModel):
     makes = Extractor
     name_is_taken = _("There is an extractor called “%(name)s” already.")
 
-    name = forms.SlugField(
-        label=_("Name"), max_length=60, help_text=_("In reports: small letters, digits and hyphens.")
-    )
+    name = NameField()
     parser = forms.ChoiceField(label=_("Parser"), required=False)
     max_new_tokens = forms.IntegerField(
         label=_("Longest answer, in tokens"),

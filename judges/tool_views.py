@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.db.models import Count, Q, QuerySet
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -26,10 +28,12 @@ from judges.extraction.estimating import estimate as estimate_extraction
 from judges.forms import CellForm, ExtractorForm, JudgeForm, NameForm, TrialForm
 from judges.lineage_views import piece as lineage_piece
 from judges.methods import Method, placeholders
-from judges.models import Extractor, Judge, Origin, Trial, UnreadableAnswer
+from judges.models import Extractor, Judge, Origin, Trial, TrialItem, UnreadableAnswer
 from llm.models import LanguageModel
 from work import queries as work
 
+# What is due is sent to the workers every few seconds.
+_PATIENCE = timedelta(minutes=1)
 _COPIED = ("method", "normalisation", "chat_template", "temperature", "max_new_tokens")
 
 
@@ -52,13 +56,31 @@ def new_judge(request: AppRequest, study: Study) -> HttpResponse:
                 actions.came_from(judge=made, parent=parent, how=Origin.How.COPY, study=study)
             return redirect("judges:judge", study.slug, made.pk)
         return render(request, "judges/new_judge.html", _form_of(study, form, request.POST))
-    htmx = bool(request.htmx)
-    copied = _copied(_copied_from(request, study))
-    form = JudgeForm(initial=request.GET.dict() if htmx else copied or _usual(), study=study)
-    if not htmx and not copied:
-        form.initial["prompt_text"] = form.recommended
-    template = "judges/_judge_fields.html" if htmx else "judges/new_judge.html"
-    return render(request, template, _form_of(study, form, request.GET if htmx else None))
+    if request.htmx:
+        return _fields(request, study)
+    form = JudgeForm(initial=_copied(_copied_from(request, study)), study=study)
+    if not form.initial:
+        form.initial = _usual(form)
+    return render(request, "judges/new_judge.html", _form_of(study, form, None))
+
+
+def _fields(request: AppRequest, study: Study) -> HttpResponse:
+    """The fields of what is chosen now. Of another method with what it can begin with, and, where the prompt was begun
+    from what asks it nothing, with another prompt; the page keeps one that was edited."""
+    form = JudgeForm(initial=request.GET.dict(), study=study)
+    context = _form_of(study, form, request.GET)
+    if request.GET.get("method_before", form.chosen_method) != form.chosen_method:
+        context["is_another_method"] = True
+        if form.beginning(form.begun) is None:
+            form.initial.update(_begun(form, form.chosen_method))
+            context["begins_anew"] = True
+    return render(request, "judges/_judge_fields.html", context)
+
+
+def _begun(form: JudgeForm, method: Method) -> dict[str, str]:
+    """A prompt that the form itself puts there; an empty one where there is none."""
+    first = form.first_of(method)
+    return {"begin_with": first.key if first else "", "prompt_text": first.text if first else ""}
 
 
 def _form_of(study: Study, form: JudgeForm, data: Any) -> dict[str, Any]:
@@ -70,10 +92,12 @@ def _form_of(study: Study, form: JudgeForm, data: Any) -> dict[str, Any]:
     }
 
 
-def _usual() -> dict[str, Any]:
-    """The model that was named last: to name another one takes ten fields, which are there once it is asked for."""
+def _usual(form: JudgeForm) -> dict[str, Any]:
+    """The first method that there is a prompt for, with that prompt; and the model that was named last: to name another
+    one takes ten fields, which are there once it is asked for."""
+    method = next((method for method in Method if form.first_of(method)), Method.CLOZE)
     model = LanguageModel.objects.order_by("-pk").first()
-    return {"model": model.pk} if model else {}
+    return {"method": method, **_begun(form, method), **({"model": model.pk} if model else {})}
 
 
 def _copied_from(request: AppRequest, study: Study) -> Judge | None:
@@ -88,6 +112,7 @@ def _copied(judge: Judge | None) -> dict[str, Any]:
         "name": f"{judge.name[:52]}-copy",
         "model": judge.model_id,
         "evidence": judge.evidence_id,
+        "begin_with": f"stored:{judge.prompt_id}",
         "prompt_text": judge.prompt.text,
         **{name: getattr(judge, name) for name in _COPIED},
     }
@@ -96,10 +121,12 @@ def _copied(judge: Judge | None) -> dict[str, Any]:
 @require_GET
 @_authors
 def prompt_text(request: AppRequest, study: Study) -> HttpResponse:
-    """A prompt to begin from, in the place of the text that stands in the form."""
-    form = JudgeForm(study=study)
+    """A prompt to begin from, in the place of the text that stands in the form; nothing where it is none."""
+    form = JudgeForm(initial={"method": request.GET.get("method", "")}, study=study)
     begun = form.beginning(request.GET.get("begin_with", ""))
-    form = JudgeForm(initial={"prompt_text": begun or request.GET.get("prompt_text", "")}, study=study)
+    if begun is None:
+        return HttpResponse(status=204)
+    form.initial["prompt_text"] = begun.text
     return render(request, "judges/_prompt_field.html", {"study": study, "form": form})
 
 
@@ -187,8 +214,14 @@ def _trial(request: AppRequest, study: Study, tried: Trial) -> HttpResponse:
         if why := item.found["why"]:
             context["why"] = UnreadableAnswer.Why(why).label
     elif tried.is_running:
-        context["progress"] = work.progress(tried)
+        progress = work.progress(tried)
+        context |= {"progress": progress, "is_tried_again": bool(item.error) and not _is_left(item, progress)}
     return render(request, "judges/_trial.html", context)
+
+
+def _is_left(item: TrialItem, progress: work.Progress) -> bool:
+    """Whether no worker has come back to a cell that was to be tried again."""
+    return progress.lacks_a_worker and item.not_before is not None and timezone.now() - item.not_before > _PATIENCE
 
 
 # --- the documentation ------------------------------------------------------------------------------------------------

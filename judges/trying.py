@@ -176,6 +176,7 @@ def try_cell(
         "seconds": seconds,
         "read": labelled.tokens - written,
         "written": written,
+        "speaks": storable(labelled.speaks[:500]),
         **_said(labelled),
     }
 

@@ -132,6 +132,22 @@ def _sentence(details: Any) -> str:
             return _("this should be text")
         case "tuple_type":
             return _("this should be a list")
+        case "dict_type" | "model_type":
+            return _("keys should stand here, each with a colon and its value")
+        case "too_short":
+            return _("at least %(n)s should stand here") % {"n": details["ctx"]["min_length"]}
+        case "too_long":
+            return _("at most %(n)s may stand here") % {"n": details["ctx"]["max_length"]}
+        case "string_too_short":
+            return _("this should not be empty")
+        case "string_too_long":
+            return _("at most %(n)s characters may stand here") % {"n": details["ctx"]["max_length"]}
+        case "bool_type" | "bool_parsing":
+            return _("this should be true or false")
+        case "int_type" | "int_parsing" | "int_from_float":
+            return _("this should be a whole number")
+        case "float_type" | "float_parsing" | "finite_number":
+            return _("this should be a number")
         case "string_pattern_mismatch":
             return _("“%(text)s” should match %(pattern)s") % {"text": given, "pattern": details["ctx"]["pattern"]}
         case "value_error":

@@ -10,6 +10,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from annotation.evidence.kinds import PATTERN
+from annotation.scheme import problems
 from base import yaml_reading
 from base.sentences import gettext as _
 from base.yaml_reading import YamlRefused
@@ -251,17 +252,21 @@ def read_as(spec: type[Spec], text: str) -> Spec:
     """Read a prompt file.
 
     Raises:
-        PromptError: with the key that is wrong.
+        PromptError: with the line and the key that is wrong.
     """
     try:
-        return spec.model_validate(yaml_reading.load(text))
+        root = yaml_reading.compose(text)
+        if not isinstance(root, yaml.MappingNode):
+            raise YamlRefused(1, _("it should begin with a key and a colon, such as “row:”"))
+        data = yaml_reading.construct(root)
     except YamlRefused as refused:
         raise PromptError(
             _("The prompt cannot be read, line %(line)s: %(reason)s") % {"line": refused.line, "reason": refused.reason}
         ) from refused
+    try:
+        return spec.model_validate(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise PromptError(f"{'.'.join(map(str, first['loc'])) or 'prompt'}: {first['msg']}") from error
+        raise PromptError(str(problems.told(root, error)[0])) from error
 
 
 def rewritten(text: str, key: str, value: object, *, comment: str = "") -> str:

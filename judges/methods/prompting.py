@@ -106,9 +106,10 @@ placeholder; of questions that are asked together those of the first that has so
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from annotation.evidence import kinds
 from annotation.scheme.spec import Kind, Layout, QuestionSpec, SchemeSpec, SectionSpec
@@ -154,6 +155,7 @@ from llm.prompts import digest, with_plain_ends
 
 __all__ = [
     "Embedding",
+    "Fitting",
     "Lexical",
     "NearestLines",
     "PromptError",
@@ -194,18 +196,21 @@ __all__ = [
 PMI = "pmi"
 
 
-def fitting(files: Iterable[Path], scheme: SchemeSpec, *, leave_out: Collection[str] = ()) -> dict[str, str]:
-    """The prompt files that ask nothing but questions of the scheme, as texts by their names without the ending.
+class Fitting(NamedTuple):
+    """A prompt file that asks nothing but questions of a scheme."""
 
-    Args:
-        leave_out: digests of prompts that are there already.
-    """
+    text: str
+    spec: PromptSpec
+
+
+def fitting(files: Iterable[Path], scheme: SchemeSpec) -> dict[str, Fitting]:
+    """The prompt files that ask nothing but questions of the scheme, by their names without the ending."""
     asked = {f"{section.key}.{question.key}" for section in scheme.sections for question in section.questions}
     found = {}
     for file in files:
         text = with_plain_ends(file.read_text(encoding="utf-8"))
-        if digest(text) not in leave_out and set(load_prompt(text).questions) <= asked:
-            found[file.stem] = text
+        if set((spec := load_prompt(text)).questions) <= asked:
+            found[file.stem] = Fitting(text, spec)
     return found
 
 

@@ -101,7 +101,7 @@ class OpenAIBackend(Server, Backend):
             )
         if use == Use.GENERATE and not chat_template:
             raise BackendError(
-                _("A server is asked for ratings in its chat form. Create the judge with the chat form."),
+                _("A server writes in its chat form. Create the judge with the chat form."),
                 permanent=True,
             )
         if use == Use.SCORE and chat_template:

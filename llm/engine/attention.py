@@ -340,7 +340,7 @@ def heads_of(config: Any) -> Heads:
 
 @contextmanager
 def told(model: Any, name: str = NAME) -> Iterator[None]:
-    """Within it the model's layers use the attention of that name. For one thread a model, as workers have it."""
+    """Within it the model's layers use the attention of that name. One thread at a time may have a model so."""
     configs = {id(module.config): module.config for module in model.modules() if hasattr(module, "config")}
     kept = [(config, config._attn_implementation) for config in configs.values()]
     try:

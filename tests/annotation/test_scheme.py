@@ -97,7 +97,7 @@ MISTAKES = {
         "ask_unless.act.0",
         "put it in quotes",
     ),
-    "not a number": ("version: 1", "version: one", "version: one", "version", "integer"),
+    "not a number": ("version: 1", "version: one", "version: one", "version", "whole number"),
     "key with a space": ("key: duties", "key: the duties", "key: the duties", "the duties.key", "should match"),
     "too few options": (
         '          - {key: implied, label: Implied}\n          - {key: absent, label: Not stated, sign: "–"}\n',
@@ -247,7 +247,7 @@ def test_load_scheme_refuses_what_is_no_mapping(text: str) -> None:
 
 
 def test_a_problem_reads_as_a_line() -> None:
-    with pytest.raises(SchemeError, match=r"^line 2, version: should be a valid integer"):
+    with pytest.raises(SchemeError, match=r"^line 2, version: this should be a whole number"):
         load_scheme(SCHEME.replace("version: 1", "version: one"))
 
 

@@ -285,11 +285,20 @@ class TestScores:
     ) -> None:
         for constant in ("RESCUE_BELOW_NATS", "LEAST_RESCUE_BELOW_NATS"):
             monkeypatch.setattr(transformers_backend, constant, 1e9)
+        rescue, rescued = TransformersBackend.rescue, []
+
+        def counting(backend: TransformersBackend, rows: Sequence[Any], on_progress: Any = None) -> Any:
+            rescued.append(len(rows))
+            return rescue(backend, rows, on_progress)
+
+        monkeypatch.setattr(TransformersBackend, "rescue", counting)
         run = started(study, helpers.cloze_judge(helpers.save_tiny_model(tmp_path), dtype="rescued"))
-        work(run)
-        assert counted == [5]
+        assert work(run) == 5
+        assert (counted, rescued) == ([5], [1] * 5)
         labels = Label.objects.filter(assignment__rater=run.rater, scores__isnull=False)
-        assert all(scores["rescued"] for scores in labels.values_list("scores", flat=True))
+        told = [scores["rescued"] for scores in labels.values_list("scores", flat=True)]
+        assert len(told) >= 5
+        assert all(told)
 
     def test_a_row_that_cannot_be_scored_fails_alone(self, study: Study, tmp_path: Path, counted: list[int]) -> None:
         sheet = study.sheets.get()

@@ -267,9 +267,11 @@ def test_the_form_of_a_new_judge_begins_with_the_prompt_that_a_pack_recommends(
     leases: Leases, author: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     page = f"/studies/{leases.study.slug}/judges/new/"
-    assert author.get(page).context["form"]["prompt_text"].value() == ""  # of other schemes alone
-    file = tmp_path / "leases.yaml"
+    assert "skeleton" in author.get(page).context["form"]["prompt_text"].value()  # others are of other schemes
+    file, other = tmp_path / "leases.yaml", tmp_path / "leases-again.yaml"
     file.write_text(helpers.CLOZE, encoding="utf-8")
+    other.write_text(f"{helpers.CLOZE}# Another.\n", encoding="utf-8")
+    monkeypatch.setattr("judges.doors.shipped_prompts", lambda: {other.stem: other, file.stem: file})
     monkeypatch.setattr("judges.doors.recommended_prompts", lambda: [file])
     assert author.get(page).context["form"]["prompt_text"].value() == helpers.CLOZE
 

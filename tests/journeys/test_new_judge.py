@@ -1,0 +1,107 @@
+"""The form of a new judge while somebody types: nothing that was typed or chosen is lost."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from playwright.sync_api import Dialog, Page, Route, expect
+
+from annotation.models import User
+from annotation.scheme.spec import load_scheme
+from judges.methods.skeletons import skeleton
+from tests import builders
+from tests.journeys.conftest import Browsing
+from tests.journeys.pages import PASSWORD
+
+pytestmark = pytest.mark.once
+
+KEPT = "The prompt was edited, so it stays as it is."
+
+
+@pytest.fixture
+def page(browsing: Browsing) -> Page:
+    olga = User.objects.create_superuser("olga", password=PASSWORD)
+    builders.sheet(builders.study("leases", by=olga))
+    made = browsing.person("olga")
+    made.goto("/studies/leases/judges/new/")
+    return made
+
+
+def choose(page: Page, method: str) -> None:
+    page.get_by_label("Method").select_option(method)
+    expect(page.locator("[name=method_before]")).to_have_value(method)
+
+
+def made(method: str) -> str:
+    return skeleton(load_scheme(builders.SCHEME), method)
+
+
+def test_what_is_chosen_stays_through_other_methods_and_slow_answers(page: Page) -> None:
+    def slowly(route: Route) -> None:
+        time.sleep(0.8)
+        route.continue_()
+
+    page.get_by_label("Another model runs").select_option("openai")
+    expect(page.get_by_label("Name on the server")).to_be_visible()
+    page.get_by_label("Name on the server").fill("llama")
+    choose(page, "lexical")
+    expect(page.get_by_label("Name on the server")).to_be_hidden()
+    page.route("**/judges/new/?*", slowly)
+    page.get_by_label("Method").select_option("rating")
+    page.get_by_label("Name:", exact=True).fill("typed-meanwhile")
+    expect(page.get_by_label("Temperature")).to_be_visible()
+    page.get_by_label("Temperature").fill("0.3")
+    page.get_by_label("Method").select_option("writing")
+    page.get_by_label("Use the chat template").check()
+    expect(page.locator("[name=method_before]")).to_have_value("writing")
+    expect(page.get_by_label("Use the chat template")).to_be_checked()
+    expect(page.get_by_label("Temperature")).to_have_value("0.3")
+    expect(page.get_by_label("Name on the server")).to_have_value("llama")
+    expect(page.get_by_label("Name:", exact=True)).to_have_value("typed-meanwhile")
+
+
+def test_a_prompt_follows_the_method_until_it_was_edited(page: Page) -> None:
+    prompt, begin = page.get_by_label("Prompt text"), page.get_by_label("Begin with")
+    expect(begin).to_have_value("made:cloze")
+    choose(page, "rating")
+    expect(prompt).to_have_value(made("rating"))
+    expect(begin).to_have_value("made:rating")
+    expect(page.get_by_text(KEPT)).to_be_hidden()
+    prompt.press("Control+End")
+    prompt.press_sequentially("# mine")
+    choose(page, "lexical")
+    expect(page.get_by_text(KEPT)).to_be_visible()
+    expect(prompt).to_have_value(f"{made('rating')}# mine")
+    expect(begin).to_have_value("")
+
+
+def test_an_edited_prompt_is_replaced_after_a_question(page: Page) -> None:
+    prompt, begin = page.get_by_label("Prompt text"), page.get_by_label("Begin with")
+    asked: list[str] = []
+
+    def refuse(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        dialog.dismiss()
+
+    page.once("dialog", refuse)
+    prompt.fill("row: mine")
+    choose(page, "lexical")
+    begin.select_option("made:lexical")
+    expect(begin).to_have_value("")
+    expect(prompt).to_have_value("row: mine")
+    assert asked == ["The prompt below was edited. Put another one in its place? What was edited is lost."]
+    page.once("dialog", lambda dialog: dialog.accept())
+    begin.select_option("made:lexical")
+    expect(prompt).to_have_value(made("lexical"))
+    expect(page.get_by_text(KEPT)).to_be_hidden()
+    begin.select_option("")  # nobody is asked, and nothing changes
+    expect(prompt).to_have_value(made("lexical"))
+
+
+def test_more_than_is_taken_at_once_is_refused_with_a_sentence(page: Page, browsing: Browsing) -> None:
+    browsing.expect("400")
+    page.get_by_label("Prompt text").evaluate("text => { text.value = 'x'.repeat(3_000_000) }")
+    page.get_by_role("button", name="Try it").click()
+    expect(page.get_by_role("alert")).to_contain_text("is the prompt longer than 2.5 MB?")
+    expect(page.get_by_role("button", name="Try it")).to_be_enabled()
