@@ -425,7 +425,10 @@ holds it. Of every family that transformers {transformers} (torch {torch}) calls
 with random weights is made, in float32 on a CPU. Its scores are held against plain forwards of each prompt alone
 (within 1e-3 nats), its answers at temperature 0 against `transformers.generate` of each prompt alone, token by
 token. Weights of your own may have settings that no tiny model has: what is tried out when they are loaded is tried
-on them, and the run's page says when a model takes no tree.
+on them, and the run's page says when a model takes no tree. A model in bfloat16 or float16 is tried in float32 first,
+where the memory has room for that, since rounding hides what is wrong with a tree: in bfloat16 MPT would be 3.2 nats
+off and Marian 0.7, and what was allowed for rounding was 0.5. What it then scores in half precision must be within four
+times what a rounding of all that it reads moves its own scores (0.01 to 0.4 nats).
 
 - **tree**: the prompts of a row share what they begin with, each token is computed once.
 - **batches**: answers are written together, with shared beginnings computed once.
@@ -449,7 +452,8 @@ refused, {left} are not tried; {wrong} are wrong.
 
 A family that looks back by rules of its own (`window_size`, `index_topk`, chunks …) is fed prompt by prompt where
 these are longer than what can be tried, since no short prompt shows what they do. So are position encodings that
-depend on the length of what is fed (`dynamic`, `longrope`).
+depend on the length of what is fed (`dynamic`, `longrope`), and families that predict otherwise where the end of a text
+is cut off, though not where it is changed (Doge, DeepSeek's sparse attention): no other text may stand beside theirs.
 
 | family | scores | writes | why not together |
 |---|---|---|---|

@@ -11,6 +11,9 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST
@@ -47,10 +50,22 @@ class FitForm(forms.Form):
             choices=[(pk, f"{sheet.title} · {_labelled(sheet.n_labelled)}") for pk, sheet in self._sheets.items()],  # type: ignore[attr-defined]
             widget=forms.CheckboxSelectMultiple,
             error_messages={"required": _("Choose where the development documents are.")},
+            help_text="" if doors.example_rows(study) is not None else _not_split(study),
         )
 
     def chosen(self) -> list[Any]:
         return [self._sheets[pk] for pk in self.cleaned_data["sheet"]]
+
+
+def _not_split(study: Study) -> SafeString:
+    """What is lost by a fit before documents are set aside for a test."""
+    said = _(
+        "The documents are not split yet. Those that are used here can be no test documents of any judge any more: if "
+        "one is to be certified, draw the split first."
+    )
+    return format_html(
+        '{} <a href="{}">{}</a>', said, reverse("reports:hiring", args=[study.slug]), _("Hiring a judge")
+    )
 
 
 class ExamplesForm(FitForm):
@@ -217,9 +232,12 @@ def new_judge(request: AppRequest, study: Study, pk: int) -> HttpResponse:
 
 
 def _report(calibration: FittedCalibration, study: Study) -> str:
-    """The query of a report by it, of the sheets that have none of its development documents."""
+    """The query of a report by it, of the sheets that have none of its development documents; "" where there are
+    none."""
     seen = set(study.sheets.filter(rows__in=calibration.lineage["rows"]).values_list("pk", flat=True))
     others = [sheet for sheet in study.sheets.values_list("pk", flat=True) if sheet not in seen]
+    if not others:
+        return ""
     return urlencode({f"normalisation.{calibration.rater.code}": calibration.key, "sheet": others}, doseq=True)
 
 

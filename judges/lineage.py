@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Q
 from django.utils.translation import gettext_lazy
 
 from annotation import doors
 from annotation.models import Assignment, Label, Rater, Row, Study
 from annotation.scheme.spec import Layout, QuestionSpec
-from judges.calibration_queries import counted_as, peoples_labels
+from judges.calibration_queries import peoples_labels
 from judges.lineage_models import Origin
 from judges.methods import USES, Method, candidates
 from judges.methods.candidates import Candidates
@@ -104,6 +105,45 @@ def ancestors(judge: Judge, study: Study | None = None) -> list[Judge]:
             break
         found.insert(0, origin.parent)
     return found
+
+
+def origins_behind(judge: Judge) -> list[Origin]:
+    """Where a judge, all that it came from and all that these weigh came from, and how judges with the same prompts
+    were fitted: whatever rows a judge has seen stand here. A query a generation, two where one weighs others."""
+    found: dict[int, Origin] = {}
+    known: dict[int, Judge] = {}
+    todo = [judge]
+    while todo:
+        known |= {one.pk: one for one in todo}
+        prompts = {one.prompt_id for one in todo}
+        before: dict[int, Judge] = {}
+        for origin in Origin.objects.filter(judge__prompt__in=prompts).select_related("judge", "parent__prompt"):
+            found[origin.pk] = origin
+            # Of another judge with the same prompt only what made the prompt counts, not what that one came from.
+            if origin.judge_id in known and origin.parent is not None:
+                before[origin.parent.pk] = origin.parent
+        if names := {name for one in todo for name in weighed(one)}:
+            before |= {one.pk: one for one in Judge.objects.filter(name__in=names).select_related("prompt")}
+        todo = [one for pk, one in before.items() if pk not in known]
+    return list(found.values())
+
+
+def rows_behind(origins: Iterable[Origin]) -> set[int]:
+    """The rows that judges were fitted to or have examples of. Of a judge from before these were kept: all rows of its
+    study that people had begun and submitted by then. One query for each of the latter."""
+    rows: set[int] = set()
+    for origin in origins:
+        if origin.rows is not None:
+            rows.update(origin.rows)
+            continue
+        by_people = Assignment.objects.filter(
+            Q(started_at=None) | Q(started_at__lte=origin.at),
+            row__sheet__study=origin.study_id,
+            rater__kind=Rater.Kind.PERSON,
+            state=Assignment.State.SUBMITTED,
+        )
+        rows.update(by_people.values_list("row_id", flat=True))
+    return rows
 
 
 def chain(study: Study, judge: Judge) -> list[Version]:
@@ -219,9 +259,9 @@ def _wordings(questions: Mapping[str, QuestionPrompt]) -> dict[str, object]:
 def development_scores(study: Study, judges: Sequence[Judge]) -> dict[int, Score]:
     """How judges do on the study's development documents, by their keys: on all documents where it is not split.
 
-    Of each judge the cells count that it and people have answered; what it was not offered counts as what the
-    question's merge for judges makes of it. What was fitted to these documents does better there than elsewhere. Three
-    queries.
+    Of each judge the cells count that it and people have answered. Options count as the question's merge for judges
+    has them, whatever a judge is offered, so that judges can be compared. What was fitted to these documents does
+    better there than elsewhere. Three queries.
     """
     kept = doors.example_rows(study)
     rows = Row.objects.filter(sheet__study=study, withdrawn_at=None)
@@ -230,9 +270,8 @@ def development_scores(study: Study, judges: Sequence[Judge]) -> dict[int, Score
     for row, column, section, key, option in peoples_labels(study, rows.values("pk")).values_list(*cell):  # type: ignore[arg-type]
         if kept is None or row in kept:
             people[row, column, f"{section}.{key}"].add(option)
-    asked = {f"{s.key}.{q.key}": q for s in study.scheme.parsed.sections for q in s.questions if q.options}
+    merges = {f"{s.key}.{q.key}": _merge(q) for s in study.scheme.parsed.sections for q in s.questions}
     by_name = {judge.name: judge for judge in judges}
-    offers = {judge.name: _offers(judge, asked) for judge in judges}
     said = Label.objects.filter(
         assignment__rater__study=study,
         assignment__rater__kind=Rater.Kind.JUDGE,
@@ -247,9 +286,8 @@ def development_scores(study: Study, judges: Sequence[Judge]) -> dict[int, Score
     for row, column, section, key, option, code in said.values_list(*cell, "assignment__rater__code"):
         name = f"{section}.{key}"
         if chose := people.get((row, column, name)):
-            offered = offers[code].get(name, frozenset())
-            counted = {counted_as(asked[name], one, offered) for one in chose} if offered else chose
-            right[code][name].append(option in counted)
+            merge = merges[name]
+            right[code][name].append(merge.get(option, option) in {merge.get(one, one) for one in chose})
             documents[code].add(row)
     return {
         by_name[code].pk: Score(
@@ -261,16 +299,9 @@ def development_scores(study: Study, judges: Sequence[Judge]) -> dict[int, Score
     }
 
 
-def _offers(judge: Judge, asked: Mapping[str, QuestionSpec]) -> dict[str, frozenset[str]]:
-    """The options that a judge may choose, by question."""
-    spec = judge.prompt_spec
-    return {
-        name: frozenset(prompt.stacker.options)
-        if prompt.stacker
-        else frozenset(option.key for option in offered(prompt, asked[name]))
-        for name, prompt in spec.questions.items()
-        if name in asked
-    }
+def _merge(question: QuestionSpec) -> Mapping[str, str]:
+    """Option -> what it counts as where judges are compared."""
+    return next((merge.options for merge in question.merges if merge.key == question.judge_merge), {})
 
 
 def ordered_options(judge: Judge, study: Study) -> dict[str, list[str]]:

@@ -23,7 +23,8 @@ class Origin(models.Model):
     """Where a judge came from. What differs between the two stands in the judges themselves, which never change.
 
     A judge that weighs others together comes from all that its prompt names; of an average of arms `parent` is the
-    judge whose arms they are, of a fitted stacker there is none.
+    judge whose arms they are, of a fitted stacker there is none. `rows` are of this step alone: those of the judges
+    that it came from stand with them (`judges.lineage.origins_behind`).
     """
 
     class How(models.TextChoices):
@@ -39,6 +40,11 @@ class Origin(models.Model):
     how = models.CharField(max_length=12, choices=How.choices)
     study = models.ForeignKey(
         Study, models.SET_NULL, null=True, blank=True, related_name="+", help_text=_("Whose labels it was made by.")
+    )
+    rows = models.JSONField(
+        null=True,
+        blank=True,
+        help_text=_("The keys of the rows that it was fitted to or has examples of; null: that was not kept."),
     )
     at = models.DateTimeField(auto_now_add=True)
 

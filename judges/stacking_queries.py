@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,20 @@ _CELL = ("assignment__row_id", "column_id", "question__section__key", "question_
 
 
 @dataclass(frozen=True)
+class Agreed:
+    """Two judges, by their codes: the share of cells in which they choose the same, which are `n`, and the share of
+    these in which one of the people chose it too, with its 95 % interval; None where there is no such cell."""
+
+    one: str
+    other: str
+    same: float
+    n: int
+    right: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
 class Weighed:
     """A question's judges, fitted together.
 
@@ -26,7 +42,7 @@ class Weighed:
         weights: by the judge's code; `options`: of each option that is chosen among, its bias in nats.
         candidates: (accuracy, macro-F1) of each judge in the order of `weights`, and last of all together; of what is
             fitted, in documents left out one by one.
-        agreements: see `stacking.agreements`; by the judges' codes.
+        agreements: of each two judges.
     """
 
     name: str
@@ -35,7 +51,7 @@ class Weighed:
     n_cells: int
     n_documents: int
     candidates: list[tuple[float, float]]
-    agreements: list[tuple[str, str, float, float]]
+    agreements: list[Agreed]
 
     @property
     def together(self) -> tuple[float, float]:
@@ -141,8 +157,47 @@ def _weighed(
         n_cells=int(kept.size),
         n_documents=int(np.unique(document).size),
         candidates=stacking.candidates(scores, of, weights),
-        agreements=[(codes[a], codes[b], same, right) for a, b, same, right in stacking.agreements(scores, of)],
+        agreements=[
+            _agreed(codes[a], codes[b], same, right, int(kept.size))
+            for a, b, same, right in stacking.agreements(scores, of)
+        ],
     )
+
+
+def _agreed(one: str, other: str, same: float, right: float, n_cells: int) -> Agreed:
+    n = round(same * n_cells)
+    return Agreed(one, other, same, n, *((right, *wilson(right, n)) if n else (None, None, None)))
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    """Wilson's (1927) 95 % interval of a share of n cells, taken as independent.
+
+    >>> [round(end, 3) for end in wilson(0.5, 10)]
+    [0.237, 0.763]
+    """
+    z = NormalDist().inv_cdf(0.975)
+    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return max(centre - half, 0.0), min(centre + half, 1.0)
+
+
+def lacking(study: Study, raters: Sequence[Rater], rows: Collection[int]) -> dict[str, int]:
+    """The judges that have chosen options on fewer documents than a fit needs, of those that people have labelled of
+    these rows, and on how many. Two queries."""
+    labelled = set(peoples_labels(study, rows).values_list("assignment__row_id", flat=True))
+    chose = Label.objects.filter(
+        assignment__rater__in=raters,
+        assignment__state=Assignment.State.SUBMITTED,
+        assignment__repeat=1,
+        assignment__row__in=labelled,
+        option__isnull=False,
+        preset=False,
+    )
+    counted = dict(
+        chose.order_by().values_list("assignment__rater__code").annotate(n=Count("assignment__row", distinct=True))
+    )
+    found = {rater.code: counted.get(rater.code, 0) for rater in raters}
+    return {code: n for code, n in found.items() if n < fitting.FEWEST_DOCUMENTS}
 
 
 def _offered(scores: Any, option: str) -> list[str]:

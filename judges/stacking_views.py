@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,7 @@ from judges import calibration_queries as calibrations
 from judges import stacking_queries as queries
 from judges.calibration_views import CalibratedJudgeForm, FitForm
 from judges.methods.prompting import PromptError
-from judges.stacking_queries import Stack
+from judges.stacking_queries import Agreed, Stack
 
 
 class StackForm(FitForm):
@@ -68,7 +69,16 @@ class Shown:
     n_documents: int
     lines: list[Line]
     biases: list[tuple[str, float]]
-    agreements: list[tuple[str, str, float, float]]
+    agreements: list[Agreed]
+
+    @property
+    def helps(self) -> bool:
+        return self.lines[-1].helps
+
+    @property
+    def best(self) -> Line:
+        """The judge that is right most often alone, of equal ones the first."""
+        return max(self.lines[:-1], key=lambda line: line.accuracy)
 
 
 @require_http_methods(["GET", "POST"])
@@ -89,6 +99,8 @@ def stack(request: AppRequest, study: Study) -> HttpResponse:
                 return _created(request, study, found)
         except (Refused, PromptError) as refused:
             form.add_error(None, str(refused))
+            if found is None and (lacking := queries.lacking(**chosen)):
+                form.add_error(None, _lacking(lacking))
     context = {
         "study": study,
         "form": form,
@@ -98,6 +110,13 @@ def stack(request: AppRequest, study: Study) -> HttpResponse:
         "chosen": [(name, value) for name in ("judge", "sheet") for value in request.POST.getlist(name)],
     }
     return render(request, "judges/stack.html", context)
+
+
+def _lacking(judges: Mapping[str, int]) -> str:
+    said = [f"{code} ({n})" for code, n in judges.items()]
+    return _("Of the chosen documents that people have labelled, these judges have answered too few: %(judges)s.") % {
+        "judges": ", ".join(said)
+    }
 
 
 def _created(request: AppRequest, study: Study, found: Stack) -> HttpResponse:

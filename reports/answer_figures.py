@@ -76,12 +76,17 @@ def _beside_people(answers: Answers) -> Figure | None:
         return None
     shown = _shown(answers)
     first = shown[0][0]
-    ceilings = [Estimate(next((judge.ceiling for judge in line.judges if judge.code == first), None)) for line in lines]
+    ceilings = [
+        next((judge.of_person for judge in line.judges if judge.code == first), Estimate(None)) for line in lines
+    ]
     series = [_series(_("a person: the human ceiling"), ceilings)]
     for code, name in shown:
         of = [next((judge for judge in line.judges if judge.code == code), None) for line in lines]
-        series.append(_series(name, [Estimate(judge.beside_ceiling if judge else None) for judge in of]))
-    every = [value for each in series for value in each["values"] if value is not None]
+        series.append(_series(name, [judge.beside_person if judge else Estimate(None) for judge in of]))
+    every = [value for each in series for value in (*each["values"], *each["low"]) if value is not None]
+    how = _("A person and each judge are measured by the same rule, against the same people in the same cells.")
+    if any(low is not None for each in series for low in each["low"]):
+        how += " " + _("Lines: 95 %% intervals.") % {}
     return Figure(
         key="answers.ceiling",
         kind="dots",
@@ -97,7 +102,7 @@ def _beside_people(answers: Answers) -> Figure | None:
             "x_low": max(0.0, min(every) - 0.08),
             "x_high": 1.0,
         },
-        how=_("A person and each judge are measured by the same rule, against the same people in the same cells."),
+        how=how,
         alt=_("Accuracy of a person and of %(n)s judges on %(questions)s questions, from %(low)s to %(high)s.")
         % {"n": len(shown), "questions": len(lines), "low": number(min(every)), "high": number(max(every))},
     )

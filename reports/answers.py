@@ -18,7 +18,6 @@ from reports.numbers.report import PeopleAgreement, QuestionReport, SectionRepor
 from reports.numbers.values import ValueJudge, ValueReport
 from reports.stats.alternative import TOO_FEW_DOCUMENTS, TOO_FEW_PEOPLE, AlternativeTest
 from reports.stats.bootstrap import Interval
-from reports.stats.classification import MOST_OTHERS
 from reports.stats.distinct import distinct
 from reports.words import UNDEFINED, code_of, n_pairs, name_of, undefined
 
@@ -42,21 +41,24 @@ class Estimate:
 class JudgeAnswer:
     """One judge on one question.
 
-    accuracy: A_m; ceiling: what people reach under the judge's rule, each left out in turn; beside_ceiling: the judge
-    on the same cells against the same people, both against each of these by themselves where they are more than
-    `MOST_OTHERS` (`n_others`, else 0); baseline: always the most frequent option. `verdict` is of the Alternative
-    Annotator Test; "unknown" where the question has none.
+    accuracy: A_m; baseline: always the most frequent option, on the same cells. of_person: the human ceiling, what
+    people reach under the judge's rule, each left out in turn; beside_person: the judge on the same cells against the
+    same people, both against each of these by themselves where they are more than `MOST_OTHERS` (`n_others`, else 0);
+    baseline_beside: always the most frequent option, on these; n_cells, in n_documents: how many these are. `verdict`
+    is of the Alternative Annotator Test; "unknown" where the question has none.
     """
 
     code: str
     name: str
     accuracy: Estimate
     pairwise: float | None
-    ceiling: float | None
-    ceiling_reason: str
-    beside_ceiling: float | None
+    of_person: Estimate
+    beside_person: Estimate
     baseline: float | None
     verdict: Verdict
+    baseline_beside: float | None = None
+    n_cells: int = 0
+    n_documents: int = 0
     winning_rate: float | None = None
     advantage: float | None = None
     n_people: int = 0
@@ -64,6 +66,14 @@ class JudgeAnswer:
     epsilon: float = 0.0
     reason: str = ""
     n_others: float = 0.0
+
+    @property
+    def ceiling(self) -> float | None:
+        return self.of_person.value
+
+    @property
+    def beside_ceiling(self) -> float | None:
+        return self.beside_person.value
 
     @property
     def gap(self) -> float | None:
@@ -187,7 +197,7 @@ def _of_options(report: StudyReport, question: QuestionReport) -> Line:
         corrected=agreement.corrected.value if agreement.corrected else None,
         rests_on=n_pairs(report.data.scheme.words, kappa.n_pairs),
         accuracy=_accuracy(agreement),
-        judges=tuple(_judge(result, before_each=report.filters.before_each) for result in question.judges),
+        judges=tuple(_judge(result) for result in question.judges),
     )
 
 
@@ -233,19 +243,19 @@ def _of_section(report: StudyReport, section: SectionReport) -> Line:
     )
 
 
-def _judge(result: JudgeResult, *, before_each: bool) -> JudgeAnswer:
-    test, ceiling = result.alternative, result.ceiling
-    crowded = not before_each and ceiling.others > MOST_OTHERS
-    if crowded:
-        ceiling = result.ceiling_of_each
+def _judge(result: JudgeResult) -> JudgeAnswer:
+    test, ceiling = result.alternative, result.ceiling_of_each if result.crowded else result.ceiling
+    intervals, reason = result.ceiling_intervals, str(UNDEFINED.get(ceiling.reason, ceiling.reason))
     return JudgeAnswer(
         code=result.judge.code,
         name=code_of(result.judge),
         accuracy=_estimate(result.accuracy.value, result.accuracy_interval, str(UNDEFINED[result.accuracy.reason])),
         pairwise=result.pairwise.value if result.pairwise else None,
-        ceiling=ceiling.person,
-        ceiling_reason=str(UNDEFINED.get(ceiling.reason, ceiling.reason)),
-        beside_ceiling=ceiling.judge,
+        of_person=_estimate(ceiling.person, intervals.person if intervals else None, reason),
+        beside_person=_estimate(ceiling.judge, intervals.judge if intervals else None, reason),
+        baseline_beside=result.ceiling_baseline,
+        n_cells=ceiling.n_cells,
+        n_documents=ceiling.n_documents,
         baseline=result.baseline.accuracy.value,
         verdict=_verdict(test),
         winning_rate=test.winning_rate,
@@ -254,7 +264,7 @@ def _judge(result: JudgeResult, *, before_each: bool) -> JudgeAnswer:
         n_left_out=test.n_left_out,
         epsilon=test.epsilon,
         reason=str(UNDEFINED.get(test.reason, test.reason)),
-        n_others=ceiling.others if crowded else 0.0,
+        n_others=ceiling.others if result.crowded else 0.0,
     )
 
 
@@ -270,9 +280,8 @@ def _value_judge(of: ValueJudge) -> JudgeAnswer:
         name=code_of(of.judge),
         accuracy=_estimate(of.accuracy.value, of.accuracy_interval, str(UNDEFINED[of.accuracy.reason])),
         pairwise=of.pairwise.value,
-        ceiling=None,
-        ceiling_reason="",
-        beside_ceiling=None,
+        of_person=Estimate(None),
+        beside_person=Estimate(None),
         baseline=None,
         verdict="unknown",
     )

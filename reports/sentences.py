@@ -173,7 +173,11 @@ def _of_ceiling(answers: Answers) -> Tile:
             title, _("Cannot be said"), _("No cell has the judge’s label and two people’s answers."), "overview"
         )
     values = {"judge": name, "share": span([judge.beside_ceiling or 0.0 for _line, judge in found])}
+    ceiling = span([judge.ceiling or 0.0 for _line, judge in found])
     if len(found) == 1:
+        of_judge = found[0][1]
+        values["share"] += between(of_judge.beside_person, as_percent=True)
+        ceiling += between(of_judge.of_person, as_percent=True)
         under = _("so often a person agrees with people; the judge “%(judge)s”, which comes nearest, in %(share)s")
     else:
         under = _(
@@ -182,9 +186,35 @@ def _of_ceiling(answers: Answers) -> Tile:
         )
         worst, of_worst = _worst(found)
         values["question"] = worst.name
-        values["worst"], values["ceiling"] = percent(of_worst.beside_ceiling or 0.0), percent(of_worst.ceiling or 0.0)
-    ceiling = span([judge.ceiling or 0.0 for _line, judge in found])
-    return Tile(title, ceiling, under % values, f"{found[0][0].key}.judge-figures")
+        values["worst"], values["ceiling"] = _with_interval(of_worst.beside_person), _with_interval(of_worst.of_person)
+    under = f"{under % values}; {_rests_on([judge for _line, judge in found])}"
+    return Tile(title, ceiling, under, f"{found[0][0].key}.judge-figures")
+
+
+def _with_interval(of: Estimate) -> str:
+    return f"{percent(of.value or 0.0)}{between(of, as_percent=True)}"
+
+
+def _rests_on(judges: Sequence[JudgeAnswer]) -> str:
+    """What figures beside the human ceiling rest on, and what answering always the same would reach there: "31 to 33
+    cells of 3 documents; majority-class baseline 60.6 to 67.7 %; no interval: too little data to draw from"."""
+    cells, documents = [judge.n_cells for judge in judges], [judge.n_documents for judge in judges]
+    told = _("%(cells)s of %(documents)s") % {
+        "cells": ngettext("%(n)s cell", "%(n)s cells", max(cells)) % {"n": _counts(cells)},
+        "documents": ngettext("%(n)s document", "%(n)s documents", max(documents)) % {"n": _counts(documents)},
+    }
+    baselines = [judge.baseline_beside for judge in judges if judge.baseline_beside is not None]
+    if baselines:
+        told += "; " + _("majority-class baseline there %(share)s") % {"share": span(baselines)}
+    if reason := next((judge.beside_person.no_interval for judge in judges if judge.beside_person.no_interval), ""):
+        told += "; " + _("no interval: %(reason)s") % {"reason": reason}
+    return told
+
+
+def _counts(of: Sequence[int]) -> str:
+    """From the least to the greatest."""
+    low, high = count(min(of)), count(max(of))
+    return low if low == high else _("%(low)s to %(high)s") % {"low": low, "high": high}
 
 
 def _worst(found: Sequence[tuple[Line, JudgeAnswer]]) -> tuple[Line, JudgeAnswer]:
@@ -354,7 +384,7 @@ def about_judges(answers: Answers) -> list[Sentence]:
     nearest = answers.nearest()
     if nearest is None:
         return [Sentence(_no_judge(answers), "raters")]
-    said = [_nearest(answers, *nearest)]
+    said = [_nearest(answers, *nearest), *_no_better(answers, *nearest)]
     others = [judge for judge in answers.judges if judge[0] != nearest[0]]
     named = [nearest, *others[: _MOST_NAMED - 1]]
     for code, name in named:
@@ -380,14 +410,14 @@ def _nearest(answers: Answers, code: str, name: str) -> Sentence:
             "judge": quoted(name),
             "share": percent(judge.accuracy.value or 0.0),
             "question": line.name,
-            "reason": judge.ceiling_reason,
+            "reason": judge.of_person.reason,
         }
         return Sentence(text, f"{line.key}.judges", warns=True)
     worst, of_worst = _worst(found)
     values = {
         "judge": quoted(name),
-        "share": percent(of_worst.beside_ceiling or 0.0),
-        "ceiling": percent(of_worst.ceiling or 0.0),
+        "share": _with_interval(of_worst.beside_person),
+        "ceiling": _with_interval(of_worst.of_person),
         "question": worst.name,
     }
     if len(answers.judges) == 1:
@@ -406,12 +436,40 @@ def _nearest(answers: Answers, code: str, name: str) -> Sentence:
             "%(share)s of the cells, where a person does in %(ceiling)s, the human ceiling."
         )
     text %= values
+    text += " " + _("Both are of the cells that it and two people have answered: %(rests_on)s.") % {
+        "rests_on": _rests_on([of_worst])
+    }
     if of_worst.n_others:
         text += " " + _(
             "Each is held against one person after the other, since one of many agrees with nearly any answer (%(n)s "
             "others in a cell)."
         ) % {"n": number(of_worst.n_others, 1)}
     return Sentence(text, f"{worst.key}.judge-figures")
+
+
+def _no_better(answers: Answers, code: str, name: str) -> list[Sentence]:
+    """Where the judge reaches no more than always the most frequent option does in the same cells."""
+    worse = [
+        (line, judge)
+        for line, judge in _with_ceiling(answers, code)
+        if judge.baseline_beside is not None and (judge.beside_ceiling or 0.0) <= judge.baseline_beside
+    ]
+    if not worse:
+        return []
+    text = _("On %(questions)s %(judge)s is no better than always answering the most frequent option (%(shares)s).") % {
+        "questions": _quoted(line for line, _judge in worse),
+        "judge": quoted(name),
+        "shares": _listed(
+            _("%(share)s beside %(baseline)s; %(n)s cells")
+            % {
+                "share": percent(judge.beside_ceiling or 0.0),
+                "baseline": percent(judge.baseline_beside or 0.0),
+                "n": count(judge.n_cells),
+            }
+            for _line, judge in worse
+        ),
+    }
+    return [Sentence(text, f"{worse[0][0].key}.judge-figures", warns=True)]
 
 
 def _may_replace(answers: Answers, code: str, name: str) -> list[Sentence]:
@@ -625,9 +683,10 @@ def _results_of(answers: Answers, code: str, name: str) -> list[str]:
         }
         if judge.gap is not None:
             text += "; " + _("human ceiling %(ceiling)s, the judge beside it %(beside)s") % {
-                "ceiling": percent(judge.ceiling or 0.0),
-                "beside": percent(judge.beside_ceiling or 0.0),
+                "ceiling": _with_interval(judge.of_person),
+                "beside": _with_interval(judge.beside_person),
             }
+            text += f" ({_rests_on([judge])})"
         if judge.baseline is not None:
             text += "; " + _("majority-class baseline %(share)s") % {"share": percent(judge.baseline)}
         if judge.winning_rate is not None:

@@ -106,7 +106,13 @@ def create_calibrated(*, calibration: FittedCalibration, name: str) -> Judge:
         prompt_text=with_calibration(judge.prompt.text, fitted, said=calibration.said),
         study=calibration.study,
     )
-    came_from(judge=made, parent=judge, how=Origin.How.CALIBRATION, study=calibration.study)
+    came_from(
+        judge=made,
+        parent=judge,
+        how=Origin.How.CALIBRATION,
+        study=calibration.study,
+        rows=calibration.lineage["rows"],
+    )
     return made
 
 

@@ -67,7 +67,7 @@ def create_with_examples(
         prompt_text=text,
         study=study,
     )
-    came_from(judge=made, parent=judge, how=Origin.How.EXAMPLES, study=study)
+    came_from(judge=made, parent=judge, how=Origin.How.EXAMPLES, study=study, rows=found.rows)
     return made
 
 

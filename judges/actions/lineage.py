@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import yaml
@@ -19,9 +20,11 @@ from judges.models import Judge
 MOST_ARMS = 10
 
 
-def came_from(*, judge: Judge, parent: Judge | None, how: str, study: Study | None = None) -> Origin:
-    """Keep what a new judge came from."""
-    return Origin.objects.create(judge=judge, parent=parent, how=how, study=study)
+def came_from(
+    *, judge: Judge, parent: Judge | None, how: str, study: Study | None = None, rows: Collection[int] = ()
+) -> Origin:
+    """Keep what a new judge came from. `rows`: those that it was fitted to or has examples of."""
+    return Origin.objects.create(judge=judge, parent=parent, how=how, study=study, rows=sorted(rows))
 
 
 @transaction.atomic

@@ -21,7 +21,7 @@ from annotation.queries import free_rows
 from annotation.queries.planning import seats
 from judges import lineage
 from reports.frozen.versions import code_version
-from reports.hiring import queries
+from reports.hiring import queries, words
 from reports.hiring.documents import test_judge
 from reports.hiring.queries import WorkToDo
 from reports.models import (
@@ -47,7 +47,7 @@ _CHUNK = 2000
 def draw_split(*, study: Study, unit: str, share: int, seed: int, by: User | None) -> Split:
     """Draw which documents are for development and which for the test; of each sheet its share, or whole sheets.
 
-    Documents that a calibration was fitted to are for development, with their whole sheets where these are drawn.
+    Documents that anything was fitted to are for development, with their whole sheets where these are drawn.
 
     Raises:
         Refused: the test part was looked at since it was drawn, so that another one would be chosen by what is known;
@@ -122,7 +122,8 @@ def certify(
     """Test a judge on the test part, which is a look at it; where it holds, give it a certificate.
 
     Raises:
-        Refused: the study is not split, the judge has no label there, the day is over, or an import is being shown.
+        Refused: the study is not split, the judge has no label there, no test document has one of the judge and of
+            people, the judge was fitted to one, the day is over, or an import is being shown. No look is counted then.
     """
     annotating.lock_study(study.pk)  # no other split is drawn meanwhile
     annotating.refuse_while_shown(study.pk)
@@ -133,6 +134,9 @@ def certify(
         raise Refused(_("That day is over. A certificate is given until a day to come."))
     name = queries.question_name(question)
     _keep_parts(split)
+    judge = queries.judge_behind(rater)
+    if judge is not None and (seen := queries.seen_test_rows(judge, split)).all:
+        raise Refused(words.was_fitted(rater.code, seen))
     table = queries.study_table(study, judges=[rater.code], question=name)
     names, parts = queries.row_names(study), queries.parts_of(study, split)
     looks = queries.looks_at(study)
@@ -162,7 +166,7 @@ def certify(
         },
         "left_out": sorted(list(name) for name in queries.left_out_names(study)),
     }
-    if (judge := queries.judge_behind(rater)) is not None:
+    if judge is not None:
         request["lineage"] = lineage.told(study, judge)
     try:
         tested = test_judge(table, request)
@@ -173,6 +177,8 @@ def certify(
             _("No submitted label of a person stands beside one of “%(judge)s”: there is nothing to test it on.")
             % {"judge": rater.code}
         )
+    if not tested.tested:
+        raise Refused(words.no_test_label())
     document = tested.content.decode()
     look = TestLook.objects.create(
         study=study,

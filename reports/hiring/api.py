@@ -79,6 +79,11 @@ class CandidateSerializer(serializers.Serializer[Any]):
     documents = serializers.IntegerField()
     cells = serializers.IntegerField()
     agreement = serializers.FloatField(allow_null=True)
+    agreement_low = serializers.FloatField(allow_null=True, help_text=_("The 95 % interval, by documents."))
+    agreement_high = serializers.FloatField(allow_null=True)
+    baseline = serializers.FloatField(
+        allow_null=True, help_text=_("What always the most frequent right answer reaches in these cells.")
+    )
     threshold = serializers.FloatField(allow_null=True)
     coverage = serializers.FloatField(allow_null=True)
     error = serializers.FloatField(allow_null=True)

@@ -22,11 +22,13 @@ _DIGITS = 12
 
 @dataclass(frozen=True)
 class Tested:
-    """`cells`: how many had a label of people, in both parts; `divided`: of these, where people were divided."""
+    """`cells`: how many had a label of people, in both parts; `tested`: of these, in the test part; `divided`: where
+    people were divided."""
 
     content: bytes
     result: Result
     cells: int
+    tested: int
     divided: int
 
 
@@ -69,7 +71,7 @@ def test_judge(table: LabelTable, request: Mapping[str, Any]) -> Tested:
             }
         )
     )
-    return Tested(content, result, int(cells.row.size), cells.ties)
+    return Tested(content, result, int(cells.row.size), int(in_test.sum()), cells.ties)
 
 
 test_judge.__test__ = False  # type: ignore[attr-defined]  # no test of pytest's

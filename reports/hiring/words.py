@@ -8,10 +8,11 @@ from typing import Any
 from django.utils.formats import number_format
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.models import Study
 from reports.hiring import cells
+from reports.hiring.queries import SeenRows
 
 SCORES: dict[str, Promise] = {
     cells.MARGIN: gettext_lazy("lead of the first option, as probabilities"),
@@ -43,6 +44,38 @@ def reasons() -> dict[str, str]:
         shares.TOO_FEW_CLUSTERS: _("Too few documents have people's labels for an interval."),
         shares.NO_CELLS: _("There is no cell."),
     }
+
+
+def was_fitted(judge: str, seen: SeenRows) -> str:
+    """Why a judge is not tested: documents of the test part are among those that it was fitted to."""
+    if seen.kept:
+        said = ngettext(
+            "“%(judge)s”, or a judge that it was made of, was fitted to %(n)s document of the test part or has it as "
+            "an example, so that a test would flatter it.",
+            "“%(judge)s”, or a judge that it was made of, was fitted to %(n)s documents of the test part or has them "
+            "as examples, so that a test would flatter it.",
+            seen.kept,
+        )
+    else:
+        said = ngettext(
+            "What “%(judge)s”, or a judge that it was made of, was fitted to was not kept when it was made: %(n)s "
+            "document of the test part, which people had labelled by then, may be among it.",
+            "What “%(judge)s”, or a judge that it was made of, was fitted to was not kept when it was made: %(n)s "
+            "documents of the test part, which people had labelled by then, may be among it.",
+            seen.all,
+        )
+    way_out = _(
+        "Draw the split again while nobody has looked at the test part, or fit a judge to development documents."
+    )
+    return f"{said % {'judge': judge, 'n': seen.kept or seen.all}} {way_out}"
+
+
+def no_test_label() -> str:
+    """Why nothing is tested."""
+    return _(
+        "No test document has a label of the judge and of a person yet: a test would show nothing, and would count. "
+        "Have people label test documents first."
+    )
 
 
 @dataclass(frozen=True)

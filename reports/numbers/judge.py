@@ -29,9 +29,13 @@ from reports.stats.calibration import (
     scored_cells,
 )
 from reports.stats.classification import (
+    MOST_OTHERS,
     Ceiling,
+    CeilingIntervals,
     Classification,
     ClassificationIntervals,
+    ceiling_baseline,
+    ceiling_intervals,
     classification,
     classification_intervals,
     human_ceiling,
@@ -91,7 +95,8 @@ class JudgeResult:
     `missing`: of the cells that people answered and the judge has no label for, how many it answered without a verdict,
     in how many it failed, and how many others there are.
     `pairwise`: A_m as A_h is counted, None by the first methods, which had none. `ceiling_of_each`: the ceiling with
-    each of the others counted by themselves.
+    each of the others counted by themselves. `ceiling_intervals`, `ceiling_baseline`: of that of the two which a
+    report's first page tells (`crowded`).
     The intervals are None where none were asked for, `sureness` where the judge has no scores. `by_sheet`: agreement
     with people in each sheet, empty where there is one sheet, or more than `MOST_SHEETS`.
     """
@@ -110,11 +115,14 @@ class JudgeResult:
     with_people: tuple[RaterPair, ...]
     ceiling: Ceiling
     ceiling_of_each: Ceiling
+    ceiling_intervals: CeilingIntervals | None
+    ceiling_baseline: float | None
     alternative: AlternativeTest
     sureness: Sureness | None
     shares: tuple[PoweredMean, ...]
     consistency: SelfConsistency | None
     by_sheet: Mapping[int, OfSheet]
+    crowded: bool = False
 
 
 @dataclass(frozen=True)
@@ -141,6 +149,8 @@ def judge_result(
     merged_away = merge.options if merge else {}
     arguments = filters.intervals.arguments
     ordered = data.spec.kind == Kind.SCALE
+    ceiling = human_ceiling(people, answers)
+    crowded = not filters.before_each and ceiling.others > MOST_OTHERS
     return JudgeResult(
         judge=judge,
         merge=merge,
@@ -158,8 +168,10 @@ def judge_result(
         classification=classification(table.table),
         classification_intervals=classification_intervals(people, answers, **arguments) if arguments else None,
         with_people=kappas_with_people(people, answers) if answers.cell.size else (),
-        ceiling=human_ceiling(people, answers),
+        ceiling=ceiling,
         ceiling_of_each=human_ceiling(people, answers, each=True),
+        ceiling_intervals=ceiling_intervals(people, answers, each=crowded, **arguments) if arguments else None,
+        ceiling_baseline=ceiling_baseline(people, answers, each=crowded),
         alternative=alternative_annotator_test(
             people,
             answers,
@@ -182,6 +194,7 @@ def judge_result(
             n_draws=filters.n_draws if filters.by == "document" else 0,
             seed=filters.seed,
         ),
+        crowded=crowded,
     )
 
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from reports.stats.among import RaterPair, rater_pairs
-from reports.stats.answers import MISSING, Answers
-from reports.stats.bootstrap import N_DRAWS, By, Interval, resampling
+from reports.stats.answers import MISSING, Answers, IntArray
+from reports.stats.bootstrap import N_DRAWS, By, Interval, resampling, resampling_of
 from reports.stats.distinct import distinct
 from reports.stats.judge import judge_codes
 from reports.stats.pairs import FloatArray, pair_tables
@@ -155,8 +156,8 @@ class Ceiling:
     """What people reach under the judge's rule on the judge's cells: the means over the people left out.
 
     person: the human ceiling; judge: the judge on the same cells against the same people, so one answer fewer in each
-    cell than in A_m. `rows`: each person; n_people: how many; n_cells: cells with the judge's label and two people.
-    others: the mean number of people that a person is held against in a cell.
+    cell than in A_m. `rows`: each person; n_people: how many; n_cells: cells with the judge's label and two people, in
+    n_documents. others: the mean number of people that a person is held against in a cell.
     """
 
     person: float | None
@@ -166,18 +167,29 @@ class Ceiling:
     n_cells: int
     rows: tuple[Left, ...]
     others: float = 0.0
+    n_documents: int = 0
 
 
-def human_ceiling(people: Answers, judge: Answers, *, each: bool = False) -> Ceiling:
-    """Leave each person out in turn, and let them and the judge be measured by the others as `judge_accuracy` does.
+@dataclass(frozen=True, eq=False)
+class _LeftOut:
+    """Each person's answer in a cell that the judge and somebody else answered, arrays of shape (n_answers,).
 
-    A cell counts for a person where they, the judge and at least one other person answered; it is right where one of
-    the others chose the same. Shares are means over sheets, the ceiling is the mean over people.
-
-    Args:
-        each: a cell is right in the share of the others who chose the same, so that it says as much where a cell has
-            many answers; any of many people agrees with nearly everything.
+    place: of the answer among people's; rater, sheet: their places among `raters` and `sheets`, which are numbers;
+    others: how many other people answered; person, judge: whether, or in which share, one of them chose the same.
     """
+
+    place: IntArray
+    cell: IntArray
+    raters: IntArray
+    rater: IntArray
+    sheets: IntArray
+    sheet: IntArray
+    others: IntArray
+    person: FloatArray
+    judge: FloatArray
+
+
+def _left_out(people: Answers, judge: Answers, *, each: bool) -> _LeftOut:
     chosen = judge_codes(people, judge)
     counts = people.value_counts()
     cell = people.by_cell.index
@@ -190,31 +202,116 @@ def human_ceiling(people: Answers, judge: Answers, *, each: bool = False) -> Cei
         person_right, judge_right = _divided(person_right, others[usable]), _divided(judge_right, others[usable])
     else:
         person_right, judge_right = np.minimum(person_right, 1.0), np.minimum(judge_right, 1.0)
-
     raters, rater = np.unique(people.rater[usable], return_inverse=True)
     sheets, sheet = np.unique(people.sheet[usable], return_inverse=True)
-    at, shape = rater * sheets.size + sheet, (raters.size, sheets.size)
-    n = np.bincount(at, minlength=raters.size * sheets.size).reshape(shape)
+    return _LeftOut(usable, where, raters, rater, sheets, sheet, others[usable], person_right, judge_right)
+
+
+def human_ceiling(people: Answers, judge: Answers, *, each: bool = False) -> Ceiling:
+    """Leave each person out in turn, and let them and the judge be measured by the others as `judge_accuracy` does.
+
+    A cell counts for a person where they, the judge and at least one other person answered; it is right where one of
+    the others chose the same. Shares are means over sheets, the ceiling is the mean over people.
+
+    Args:
+        each: a cell is right in the share of the others who chose the same, so that it says as much where a cell has
+            many answers; any of many people agrees with nearly everything.
+    """
+    left = _left_out(people, judge, each=each)
+    at, shape = left.rater * left.sheets.size + left.sheet, (left.raters.size, left.sheets.size)
+    n = np.bincount(at, minlength=left.raters.size * left.sheets.size).reshape(shape)
 
     def mean_share(right: FloatArray) -> FloatArray:
         sums = np.bincount(at, right, minlength=n.size).reshape(shape)
         means: FloatArray = (sums / np.maximum(n, 1)).sum(axis=1) / (n > 0).sum(axis=1)
         return means
 
-    of_people, of_judges = mean_share(person_right), mean_share(judge_right)
+    of_people, of_judges = mean_share(left.person), mean_share(left.judge)
     rows = tuple(
         Left(*row)
-        for row in zip(raters.tolist(), of_people.tolist(), of_judges.tolist(), n.sum(axis=1).tolist(), strict=True)
+        for row in zip(
+            left.raters.tolist(), of_people.tolist(), of_judges.tolist(), n.sum(axis=1).tolist(), strict=True
+        )
     )
     return Ceiling(
         person=float(of_people.mean()) if rows else None,
         judge=float(of_judges.mean()) if rows else None,
         reason="" if rows else NO_THIRD_ANSWER,
         n_people=len(rows),
-        n_cells=distinct(where).size,
+        n_cells=distinct(left.cell).size,
         rows=rows,
-        others=float(others[usable].mean()) if rows else 0.0,
+        others=float(left.others.mean()) if rows else 0.0,
+        n_documents=distinct(people.document[left.place]).size,
     )
+
+
+def ceiling_baseline(people: Answers, judge: Answers, *, each: bool = False) -> float | None:
+    """What always answering people's most frequent option reaches where `human_ceiling` measures the judge, by the same
+    rule; None where it measures nothing. Of equally frequent options the first."""
+    left = _left_out(people, judge, each=each)
+    if not left.place.size:
+        return None
+    of = people.where(np.isin(np.arange(people.cell.size), left.place))
+    option = int(np.bincount(of.code, minlength=people.n_options).argmax())
+    cells = of.by_cell
+    always = Answers.from_long(
+        rater=np.zeros(cells.cell.size),
+        cell=cells.cell,
+        sheet=of.sheet[cells.first],
+        code=np.full(cells.cell.size, option),
+        n_options=people.n_options,
+    )
+    return human_ceiling(of, always, each=each).judge
+
+
+@dataclass(frozen=True)
+class CeilingIntervals:
+    """Of `Ceiling.person` and `.judge`, of the same draws."""
+
+    person: Interval
+    judge: Interval
+
+
+def ceiling_intervals(
+    people: Answers,
+    judge: Answers,
+    *,
+    each: bool = False,
+    by: By = "document",
+    n_draws: int = N_DRAWS,
+    seed: int = 0,
+    expanded: bool = True,
+) -> CeilingIntervals:
+    """The intervals of `human_ceiling`: documents (or sheets) are drawn of those alone that have a cell for it, and
+    whoever has no cell in a draw is not among its people."""
+    left = _left_out(people, judge, each=each)
+    key = (people.document if by == "document" else people.sheet)[left.place]
+    draws = resampling_of(distinct(key), by, n_draws=n_draws, seed=seed, expanded=expanded, group_many=False)
+    if draws.too_few:
+        return CeilingIntervals(*[draws.without_draws()] * 2)
+    # Of each person and sheet that have cells the number of these and the two sums, by cluster.
+    pairs, pair = np.unique(left.rater * left.sheets.size + left.sheet, return_inverse=True)
+    starts = np.flatnonzero(np.diff(pairs // left.sheets.size, prepend=-1))
+    cluster, shape = np.searchsorted(draws.clusters, key), (draws.n_clusters, pairs.size)
+    sums = [
+        sparse.csr_array((of, (cluster, pair)), shape=shape) for of in (np.ones(pair.size), left.person, left.judge)
+    ]
+    features = sparse.hstack(sums).tocsr()
+    k = pairs.size
+
+    def means(drawn: FloatArray) -> FloatArray:
+        n = drawn[:, :k]
+        in_sheets = np.add.reduceat((n > 0).astype(np.float64), starts, axis=1)
+        found = [
+            _mean(_divided(np.add.reduceat(np.nan_to_num(_divided(of, n)), starts, axis=1), in_sheets))
+            for of in (drawn[:, k : 2 * k], drawn[:, 2 * k :])
+        ]
+        return np.stack(found, axis=-1)
+
+    draws = draws.within(features.nnz)
+    drawn = draws.draw(features, means)
+    n_sheets = left.sheets.size if by == "document" else 1
+    return CeilingIntervals(*(draws.interval(column, n_sheets=n_sheets) for column in drawn.T))
 
 
 def _accuracy_f1_kappa(tables: FloatArray) -> FloatArray:

@@ -16,6 +16,7 @@ from django.http import Http404, HttpResponse, HttpResponseBadRequest, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import translation
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
@@ -27,7 +28,7 @@ from annotation.people.access import AppRequest, for_roles
 from reports import glossary as entries
 from reports import sentences, topics
 from reports.answer_figures import answer_figures
-from reports.answers import Answers
+from reports.answers import Answers, Estimate, JudgeAnswer
 from reports.data.arrays import Filters
 from reports.forms import FiltersForm
 from reports.hiring.telling import certificates_told, with_certificates
@@ -181,9 +182,9 @@ class _Row:
     agreement: str
     defined: bool
     level: str
-    accuracy: str
-    judge: str
-    ceiling: str
+    accuracy: list[str]
+    judge: list[str]
+    ceiling: list[str]
     verdict: str
     verdict_key: str
     judge_table: str
@@ -191,7 +192,7 @@ class _Row:
 
 def _line(line: Any, nearest: str) -> _Row:
     judge = next((judge for judge in line.judges if judge.code == nearest), None)
-    agreement, accuracy = line.agreement, line.accuracy
+    agreement = line.agreement
     return _Row(
         name=line.name,
         table=line.table,
@@ -201,15 +202,32 @@ def _line(line: Any, nearest: str) -> _Row:
         else _("not defined: %(reason)s") % {"reason": agreement.reason},
         defined=agreement.value is not None,
         level=sentences.level_of(line),
-        accuracy=f"{sentences.percent(accuracy.value)}{sentences.between(accuracy, as_percent=True)}"
-        if accuracy.value is not None
-        else "–",
-        judge=sentences.percent(judge.beside_ceiling) if judge and judge.beside_ceiling is not None else "–",
-        ceiling=sentences.percent(judge.ceiling) if judge and judge.ceiling is not None else "–",
+        accuracy=_lines(line.accuracy),
+        judge=_lines(judge.beside_person, _baseline(judge)) if judge else ["–"],
+        ceiling=_lines(judge.of_person, _cells(judge)) if judge else ["–"],
         verdict=str(sentences.VERDICTS[judge.verdict]) if judge else "",
         verdict_key=judge.verdict if judge else "",
         judge_table=sentences.table_of_test(line, judge) if judge else "",
     )
+
+
+def _lines(of: Estimate, under: str = "") -> list[str]:
+    """A share, its interval and what it is to be read by, each a line."""
+    if of.value is None:
+        return ["–"]
+    return [
+        line for line in (sentences.percent(of.value), sentences.between(of, as_percent=True).strip(), under) if line
+    ]
+
+
+def _baseline(judge: JudgeAnswer) -> str:
+    if judge.baseline_beside is None:
+        return ""
+    return _("baseline %(share)s") % {"share": sentences.percent(judge.baseline_beside)}
+
+
+def _cells(judge: JudgeAnswer) -> str:
+    return ngettext("%(n)s cell", "%(n)s cells", judge.n_cells) % {"n": number_format(judge.n_cells)}
 
 
 @require_GET
@@ -275,6 +293,11 @@ def judges(request: AppRequest, study: Study) -> HttpResponse:
         "reports/shelf.html",
         "reports:judges",
         title=_("Judge performance"),
+        counted=_(
+            "Counted here, as A_m: each cell that the judge and anybody among people have answered, right in full "
+            "where one of them said it, the mean over sheets; options merged as a table's title says. The first page "
+            "counts the cells that two people have answered."
+        ),
         groups=groups,
         more=more,
         empty=empty,

@@ -141,7 +141,10 @@ def test_the_page_fits_shows_and_makes_a_judge(leases: Leases, rater: Rater, cli
     made = FittedCalibration.objects.get()
     assert f"Calibration {made.pk}" in page
     assert "mean-centred: each option less its mean over the run" in page
-    assert f"normalisation.near={made.key}" in page
+    assert "It was fitted to documents of every sheet" in page
+    assert f"normalisation.near={made.key}" not in page
+    builders.sheet(leases.study, "Another")
+    assert f"normalisation.near={made.key}" in client.get(address).content.decode()
     create = f"/studies/{leases.study.slug}/judges/calibrations/{made.pk}/judge/"
     assert "letters, digits" in client.post(create, {"name": "no name"}, follow=True).content.decode()
     client.post(create, {"name": "near-fitted"})

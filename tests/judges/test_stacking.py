@@ -18,6 +18,7 @@ from judges.methods import fitting, prompting, stacking
 from judges.methods.fitting import Cells
 from judges.methods.prompt_files import Stacker
 from judges.models import Judge, UnreadableAnswer
+from reports.stats.calibration import wilson_interval
 from tests import builders
 from tests.builders import ClientOf, Leases
 from tests.judges import helpers
@@ -49,6 +50,11 @@ def test_the_highest_weighted_sum_wins_and_shares_sum_to_one() -> None:
     assert sum(math.exp(score.logprob) for score in scores.values()) == pytest.approx(1)
     alone = stacking.option_scores({"b": [0.0, -1.0]}, RULE)  # the other has no answer to this cell
     assert alone["stated"].logprob - alone["absent"].logprob == pytest.approx(0.5 - 0.2)
+
+
+@pytest.mark.parametrize(("hits", "n"), [(0, 3), (3, 7), (40, 40)])
+def test_the_interval_is_that_of_reports(hits: int, n: int) -> None:
+    assert stacking_queries.wilson(hits / n, n) == pytest.approx(wilson_interval(hits, n))
 
 
 def test_judges_that_err_in_different_cells_are_better_together() -> None:
@@ -187,8 +193,27 @@ class TestInAStudy:
         client.post(address, {**chosen, "name": "both"})
         assert Judge.objects.get(name="both").method == Judge.Method.STACKER
         assert "There is a judge called" in client.post(address, {**chosen, "name": "both"}).content.decode()
+        # Both choose the same in all four cells and are right in two of them, the interval being Wilson's of 2 of 4.
+        assert '<td class="n">1.000</td><td class="n">4</td><td class="n">0.500 [0.150, 0.850]</td>' in page
         client = client_of(leases.anna)
         assert client.get(address).status_code in {403, 404}
+
+    def test_the_page_says_where_the_stack_is_no_better_and_which_judge_lacks_labels(
+        self, leases: Leases, raters: list[Rater], client_of: ClientOf
+    ) -> None:
+        client, address = client_of(leases.manager), f"/studies/{leases.study.slug}/judges/together/"
+        chosen = {"judge": [rater.pk for rater in raters], "sheet": [leases.sheet.pk]}
+        found = actions.weigh(
+            study=leases.study, raters=raters, rows=calibrations.rows_of(leases.study, [leases.sheet])
+        )
+        [weighed] = found.questions
+        page = client.post(address, chosen).content.decode()
+        no_better = "All together are no better here than the best of them alone"
+        assert (no_better in page) == (weighed.together[0] <= weighed.best_alone)
+        Label.objects.filter(assignment__rater=raters[1], assignment__row=leases.sheet.rows.first()).delete()
+        page = client.post(address, chosen).content.decode()
+        assert "Nothing can be fitted" in page
+        assert "these judges have answered too few: words (1)." in page
 
     def test_it_takes_two_queries_whatever_the_cells(
         self, leases: Leases, raters: list[Rater], django_assert_num_queries: Any

@@ -90,12 +90,39 @@ def test_many_people_are_held_against_one_another_since_one_of_many_agrees_with_
     assert judge.beside_ceiling == pytest.approx((1 + 0.2) / 2)
     tiles = sentences.tiles(made(study))
     assert tiles[1].value == "80.0 %"
-    assert "the judge “J1”, which comes nearest, in 60.0 %" in tiles[1].under
+    assert "the judge “J1”, which comes nearest, in 60.0 %; " in tiles[1].under
     assert "one of many agrees with nearly any answer" in said(made(study))
     table = next(t for t in contents_of(studies.report(study)).tables if t.key.endswith("judge-figures"))
     heads = [head.key for head in table.heads]
     assert table.rows[0][heads.index("ceiling_each")] == pytest.approx(0.8)
     assert table.rows[0][heads.index("ceiling_judge_each")] == pytest.approx(0.6)
+
+
+def test_the_judge_s_figure_says_what_it_rests_on_and_what_the_baseline_is_there(study: Study) -> None:
+    # Two people share nine rows; in ten more rows one person and the judge say nothing of the ceiling.
+    people = {"A1": ["ffn"] * 19, "A2": ["ffn"] * 9 + ["..."] * 10}
+    one_sheet(study, {"A1": people["A1"], "A2": people["A2"]}, ["fff"] * 19)
+    few = made(study, by="document")
+    [judge] = few.questions[0].judges
+    assert (judge.n_cells, judge.n_documents) == (27, 9)
+    assert judge.baseline_beside == pytest.approx(2 / 3)
+    rests_on = (
+        "27 cells of 9 documents; majority-class baseline there 66.7 %; no interval: too little data to draw from"
+    )
+    assert sentences.tiles(few)[1].under.endswith(f"in 66.7 %; {rests_on}")
+    assert f"Both are of the cells that it and two people have answered: {rests_on}." in said(few)
+    no_better = "On “Items” “J1” is no better than always answering the most frequent option (66.7 % beside 66.7 %;"
+    assert no_better in said(few)
+    assert rests_on in sentences.results_paragraph(few, "letters")
+
+    other = studies.study("others")
+    one_sheet(other, {"A1": ["ffn", "fnn"] * 10, "A2": ["ffn"] * 20}, ["fff", "ffn"] * 10)
+    many = made(other, by="document")
+    [judge] = many.questions[0].judges
+    assert judge.beside_person.low is not None
+    assert judge.beside_person.low < 0.75 < (judge.beside_person.high or 0)  # (2/3 + 5/6) / 2
+    assert re.search(r"in 75.0 % \[[\d.]+, [\d.]+\]; 60 cells of 20 documents; ", sentences.tiles(many)[1].under)
+    assert any(low is not None for low in answer_figures(many)[1].data["series"][1]["low"])
 
 
 def test_the_third_tile_says_whether_a_judge_may_replace_a_person(study: Study) -> None:

@@ -14,7 +14,10 @@ from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from reports.stats.agreeing import agreeing
 from reports.stats.alternative import alternative_annotator_test
 from reports.stats.answers import MISSING, Answers
+from reports.stats.bootstrap import TOO_FEW_CLUSTERS, resampling_of
 from reports.stats.classification import (
+    ceiling_baseline,
+    ceiling_intervals,
     classification,
     classification_intervals,
     human_ceiling,
@@ -160,6 +163,75 @@ def test_human_ceiling_equals_judge_accuracy_with_each_person_as_the_judge(
         assert found.person == pytest.approx(np.mean([row[0] for row in expected.values()]))
     else:
         assert (found.person, found.reason) == (None, "no cell has the judge's label and two people's answers")
+
+
+def drawn_answers(rng: np.random.Generator, n: int) -> tuple[Answers, Answers]:
+    """n documents of three cells in two sheets, which two or three people and a judge have answered; in ten more one
+    person and the judge."""
+    lines = []
+    for document in range(n + 10):
+        for cell in range(3):
+            people = range(1) if document >= n else range(2 + int(rng.integers(2)))
+            lines += [(rater, 3 * document + cell, document % 2, int(rng.integers(K)), document) for rater in people]
+    rater, cell, sheet, code, document = np.array(lines).T
+    people = Answers.from_long(rater=rater, cell=cell, sheet=sheet, code=code, document=document, n_options=K)
+    cells = np.arange(3 * (n + 10))
+    judge = Answers.from_long(
+        rater=np.zeros(cells.size),
+        cell=cells,
+        sheet=cells // 3 % 2,
+        code=rng.integers(K, size=cells.size),
+        document=cells // 3,
+        n_options=K,
+    )
+    return people, judge
+
+
+@pytest.mark.parametrize("each", [False, True])
+def test_intervals_of_the_ceiling_are_those_of_drawn_documents(each: bool) -> None:
+    people, judge = drawn_answers(np.random.default_rng(5), 12)
+    found = ceiling_intervals(people, judge, each=each, n_draws=60, seed=1)
+
+    # The documents with a cell of two people, drawn and put together again, each copy with cells of its own.
+    draws = resampling_of(np.arange(12), "document", n_draws=60, seed=1, group_many=False)
+    values = [human_ceiling(people, judge, each=each)]
+    for counts in np.concatenate(list(draws.counts()), axis=1).T.astype(int):
+        copies = [(document, copy) for document, n in enumerate(counts) for copy in range(n)]
+        drawn = [
+            Answers.from_long(
+                rater=np.concatenate([of.rater[of.document == document] for document, _copy in copies]),
+                cell=np.concatenate([of.cell[of.document == document] + 1000 * copy for document, copy in copies]),
+                sheet=np.concatenate([of.sheet[of.document == document] for document, _copy in copies]),
+                code=np.concatenate([of.code[of.document == document] for document, _copy in copies]),
+                n_options=K,
+            )
+            for of in (people, judge)
+        ]
+        values.append(human_ceiling(*drawn, each=each))
+    for name in ("person", "judge"):
+        expected = draws.interval(np.array([getattr(one, name) for one in values]), n_sheets=2)
+        interval = getattr(found, name)
+        assert (interval.low, interval.high) == (pytest.approx(expected.low), pytest.approx(expected.high))
+        assert interval.n_clusters == 12
+
+
+def test_a_few_documents_with_two_people_give_no_interval() -> None:
+    people, judge = drawn_answers(np.random.default_rng(5), 9)  # and ten that say nothing of the ceiling
+    assert human_ceiling(people, judge).n_documents == 9
+    assert ceiling_intervals(people, judge).judge.reason == TOO_FEW_CLUSTERS
+    none = of(np.array([[0, 1]]))
+    assert ceiling_intervals(none, none).person.reason == TOO_FEW_CLUSTERS
+    assert ceiling_baseline(none, none) is None
+
+
+def test_the_baseline_beside_the_ceiling_is_of_the_same_cells() -> None:
+    # Only the first three cells have two people; there option 0 is the most frequent (4 of 6), elsewhere it is 1.
+    people = np.array([[0, 0, 1, 1, 1, 1], [0, 1, 0, MISSING, MISSING, MISSING]])
+    judge = of(np.array([[0, 2, 2, 1, 1, 1]]))
+    # Always 0: the others of each person chose 0 in cells 1 and 3, or 1 and 2: (2/3 + 2/3) / 2; the judge: 1/3.
+    assert ceiling_baseline(of(people), judge) == pytest.approx(2 / 3)
+    found = human_ceiling(of(people), judge)
+    assert (found.judge, found.n_cells) == (pytest.approx(1 / 3), 3)
 
 
 # --- McNemar --------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from django.db import connection, migrations
 from django.db.migrations.loader import MigrationLoader
 
 from annotation.models import Look, Note
-from judges.models import ExtractionRun, Judge, Run
+from judges.models import ExtractionRun, Judge, Origin, Run
 
 pytestmark = pytest.mark.django_db
 
@@ -23,6 +23,7 @@ pytestmark = pytest.mark.django_db
 ON_POSTGRESQL = {("annotation", "0010_background"), ("annotation", "0014_statistics_of_raters")}
 ASKED = "Does a pinch count?"
 EXAMPLES = "# Examples: of documents a to b of the study %s, seed 1, labels of gold\nquestions: {}\n"
+ROWS = "# Examples: of documents 7, 8 of the study memorization, seed 1, labels abc\nquestions: {}\n"
 OURS = {path.name for path in settings.BASE_DIR.iterdir() if path.is_dir()}
 changed: set[tuple[str, str]] = set()
 
@@ -46,6 +47,16 @@ def with_an_erased_account(apps: Any) -> None:
     apps.get_model("annotation", "Look").objects.create(sheet_id=sheet.pk, user_id=user.pk)
 
 
+def with_origins(apps: Any) -> None:
+    """Judges that say in their prompts of which rows their examples are; a copy, and one that says no rows."""
+    origins, judges = apps.get_model("judges", "Origin").objects, apps.get_model("judges", "Judge").objects
+    parent = judges.get(name="words")
+    for name, how in (("shown", "examples"), ("copied", "copy"), ("weighed", "stacker")):
+        _judge(apps, f"rows-{name}", ROWS if how == "examples" else f"# {name}\nquestions: {{}}\n")
+        of = None if how == "stacker" else parent.pk
+        origins.create(judge_id=judges.get(name=f"rows-{name}").pk, parent_id=of, how=how)
+
+
 def _judge(apps: Any, name: str, text: str) -> None:
     prompts, judges = apps.get_model("llm", "Prompt").objects, apps.get_model("judges", "Judge").objects
     like = judges.filter(name="words").select_related("prompt").get()
@@ -60,6 +71,7 @@ def _fields(of: Any) -> dict[str, Any]:
 PUT: dict[tuple[str, str], Callable[[Any], None]] = {
     ("judges", "0013_examples_stay_in_their_study"): with_examples,
     ("annotation", "0015_fewer_indexes"): with_an_erased_account,
+    ("judges", "0017_rows_that_judges_were_fitted_to"): with_origins,
 }
 
 
@@ -111,6 +123,11 @@ def test_runs_know_the_queue_of_their_models_device() -> None:
 def test_judges_with_examples_are_confined_to_the_study_that_they_name() -> None:
     confined = dict(Judge.objects.filter(name__startswith="of-").values_list("name", "study__slug"))
     assert confined == {"of-memorization": "memorization", "of-nothing": None}
+
+
+def test_judges_know_the_rows_that_their_prompts_name() -> None:
+    known = dict(Origin.objects.filter(judge__name__startswith="rows-").values_list("judge__name", "rows"))
+    assert known == {"rows-shown": [7, 8], "rows-copied": [], "rows-weighed": None}
 
 
 def test_what_an_erased_account_left_names_it_no_more() -> None:

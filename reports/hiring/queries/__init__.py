@@ -16,10 +16,13 @@ from reports.hiring.queries.exporting import certificates_of, has_certificates
 from reports.hiring.queries.labels import answer_key, key_of_code, question_name, study_table
 from reports.hiring.queries.sharing import OptionShare, option_shares
 from reports.hiring.queries.splitting import (
+    FittedCount,
     Looks,
     Name,
     PartCount,
+    SeenRows,
     development_rows,
+    fitted_count,
     fitted_rows,
     left_out_names,
     looks_at,
@@ -27,6 +30,7 @@ from reports.hiring.queries.splitting import (
     parts_of,
     rank,
     row_names,
+    seen_test_rows,
     split_of,
     test_names,
 )
@@ -46,10 +50,12 @@ from reports.hiring.queries.working import WorkToDo, to_give_back, work_to_do
 __all__ = [
     "SORTS",
     "Candidate",
+    "FittedCount",
     "Looks",
     "Name",
     "OptionShare",
     "PartCount",
+    "SeenRows",
     "Standing",
     "Supervised",
     "TestSize",
@@ -60,6 +66,7 @@ __all__ = [
     "changes",
     "development_cells",
     "development_rows",
+    "fitted_count",
     "fitted_rows",
     "has_certificates",
     "identity",
@@ -76,6 +83,7 @@ __all__ = [
     "question_name",
     "rank",
     "row_names",
+    "seen_test_rows",
     "split_of",
     "standing_of",
     "study_table",

@@ -22,9 +22,10 @@ from reports.models import Split
 class Candidate:
     """A judge under a normalisation on one question, on development documents alone.
 
-    agreement: share of cells with people's answer; coverage, error: of the cells over the threshold that a certificate
-    for `epsilon` would begin with, None where no threshold keeps to it. own: it labels by this normalisation, so that
-    it can be hired as it is.
+    agreement: share of cells with people's answer, agreement_low and _high its 95 % interval by documents, None where
+    there is one; baseline: what always the most frequent right answer reaches in the same cells. coverage, error: of
+    the cells over the threshold that a certificate for `epsilon` would begin with, None where no threshold keeps to it.
+    own: it labels by this normalisation, so that it can be hired as it is.
     """
 
     judge: str
@@ -36,6 +37,9 @@ class Candidate:
     documents: int
     cells: int
     agreement: float | None
+    agreement_low: float | None
+    agreement_high: float | None
+    baseline: float | None
     threshold: float | None
     coverage: float | None
     error: float | None
@@ -44,6 +48,7 @@ class Candidate:
 def candidates(study: Study, *, epsilon: float) -> list[Candidate]:
     """Every judge of the study × question × normalisation that its scores allow, on development documents."""
     from reports.stats.hiring.certificate import development_points
+    from reports.stats.hiring.means import clustered_mean
 
     table = study_table(study)
     test = test_names(study)
@@ -68,6 +73,7 @@ def candidates(study: Study, *, epsilon: float) -> list[Candidate]:
                 if not made.row.size:
                     continue
                 kept = made.at(made.known & ~part_of(made.row, table, test) & ~part_of(made.row, table, left_out))
+                right = clustered_mean(1 - kept.wrong, kept.row)
                 candidate = Candidate(
                     judge=entry.code,
                     question=name,
@@ -77,7 +83,10 @@ def candidates(study: Study, *, epsilon: float) -> list[Candidate]:
                     score=kind,
                     documents=int(np.unique(kept.row).size),
                     cells=int(kept.row.size),
-                    agreement=float(1 - kept.wrong.mean()) if kept.row.size else None,
+                    agreement=right.value,
+                    agreement_low=right.low,
+                    agreement_high=right.high,
+                    baseline=float(kept.right.mean(axis=0).max()) if kept.row.size else None,
                     threshold=None,
                     coverage=None,
                     error=None,

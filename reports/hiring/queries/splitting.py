@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from django.db.models import Count
 
 from annotation.models import Assignment, Rater, Row, Study
-from judges.models import FittedCalibration
+from judges.lineage import origins_behind, rows_behind
+from judges.models import FittedCalibration, Judge, Origin
 from reports.models import Split, TakeoverRow, TestLook
 
 Name = tuple[str, str]  # title of a sheet, name of a row
@@ -55,10 +56,31 @@ def development_rows(study: Study) -> frozenset[int] | None:
 
 
 def fitted_rows(study: Study) -> set[int]:
-    """The rows that calibrations were fitted to, so that they can test none. One query, two where there are any."""
+    """The rows that anything was fitted to (calibrations, examples, judges weighed together), so that they can test
+    none. Two queries, three where there are any."""
     lineages = FittedCalibration.objects.filter(study=study).values_list("lineage", flat=True)
     named = {pk for lineage in lineages for pk in lineage["rows"]}
+    named |= rows_behind(Origin.objects.filter(study=study))
     return set(Row.objects.filter(sheet__study=study, pk__in=named).values_list("pk", flat=True)) if named else set()
+
+
+@dataclass(frozen=True)
+class SeenRows:
+    """How many test rows a judge, or what it came from, was fitted to. `kept`: of these it is known; the others are all
+    that people had when it was made, since its rows were not kept then."""
+
+    all: int
+    kept: int
+
+
+def seen_test_rows(judge: Judge, split: Split) -> SeenRows:
+    """What was made since the split was drawn, and whose rows were not kept, had development rows alone. Two queries a
+    version, and two more where there are rows."""
+    origins = origins_behind(judge)
+    kept = rows_behind(origin for origin in origins if origin.rows is not None)
+    seen = kept | rows_behind(origin for origin in origins if origin.rows is None and origin.at <= split.drawn_at)
+    test = {pk for pk, is_test in parts_of(split.study, split).items() if is_test} if seen else set()
+    return SeenRows(len(test & seen), len(test & kept))
 
 
 @dataclass(frozen=True)
@@ -68,14 +90,14 @@ class PartCount:
     rows: int
     labelled: int
 
+    def share_of(self, other: PartCount) -> int:
+        """Per cent that these are of both."""
+        return round(100 * self.rows / max(self.rows + other.rows, 1))
+
 
 def part_counts(study: Study, split: Split) -> tuple[PartCount, PartCount]:
     """Of development and test. Three queries."""
-    labelled = set(
-        Assignment.objects.filter(
-            rater__study=study, rater__kind=Rater.Kind.PERSON, state=Assignment.State.SUBMITTED
-        ).values_list("row_id", flat=True)
-    )
+    labelled = _labelled(study)
     parts = parts_of(study, split)
     development, test = (
         PartCount(
@@ -85,6 +107,31 @@ def part_counts(study: Study, split: Split) -> tuple[PartCount, PartCount]:
         for part in (False, True)
     )
     return development, test
+
+
+def _labelled(study: Study) -> set[int]:
+    people = Assignment.objects.filter(
+        rater__study=study, rater__kind=Rater.Kind.PERSON, state=Assignment.State.SUBMITTED
+    )
+    return set(people.values_list("row_id", flat=True))
+
+
+@dataclass(frozen=True)
+class FittedCount:
+    """Rows that something was fitted to; of these those in the test part, where they got before this was looked at;
+    and what is left to draw a test part from."""
+
+    rows: int
+    in_test: int
+    left: PartCount
+
+
+def fitted_count(study: Study, split: Split | None) -> FittedCount:
+    """Six queries, eight where the study is split."""
+    fitted = fitted_rows(study)
+    left = set(Row.objects.filter(sheet__study=study, withdrawn_at=None).values_list("pk", flat=True)) - fitted
+    test = {pk for pk, is_test in parts_of(study, split).items() if is_test} if split else set()
+    return FittedCount(len(fitted), len(fitted & test), PartCount(len(left), len(left & _labelled(study))))
 
 
 @dataclass(frozen=True)

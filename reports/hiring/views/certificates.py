@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.actions import Refused
-from annotation.models import Role, Study
+from annotation.models import Rater, Role, Study
 from annotation.people.access import AppRequest, for_roles
 from judges.models import Origin
 from reports.data.label_table import UnknownFormat
@@ -21,7 +21,7 @@ from reports.hiring import actions, queries
 from reports.hiring.forms import CertifyForm, RevokeForm, WorkForm, question_called
 from reports.hiring.recomputing import Recomputed
 from reports.hiring.recomputing import recompute as computed_again
-from reports.hiring.words import percent, reasons, told
+from reports.hiring.words import no_test_label, percent, reasons, told, was_fitted
 from reports.models import Accepted, Certificate, Revocation, Split, TestLook
 
 
@@ -102,7 +102,16 @@ def _cost(study: Study, split: Split, form: CertifyForm) -> dict[str, Any]:
             study=study, judge=rater.code, question=queries.question_name(question)
         ).count(),
         "looks": queries.looks_at(study),
+        "refusal": _refusal(rater, split, size),
     }
+
+
+def _refusal(rater: Rater, split: Split, size: queries.TestSize) -> str:
+    """Why the judge is not tested now, which would be a look at the test part for nothing; "" where it may be."""
+    judge = queries.judge_behind(rater)
+    if judge is not None and (seen := queries.seen_test_rows(judge, split)).all:
+        return was_fitted(rater.code, seen)
+    return "" if size.labelled else no_test_label()
 
 
 def _test(request: AppRequest, study: Study, form: CertifyForm) -> HttpResponse:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
@@ -11,7 +13,7 @@ from annotation.people.access import AppRequest, for_roles
 from reports.hiring import queries
 from reports.hiring.forms import SplitForm
 from reports.hiring.words import percent, title_of
-from reports.models import Certificate, Takeover
+from reports.models import Certificate, Split, Takeover
 
 
 @require_GET
@@ -39,6 +41,18 @@ def board_panel(request: AppRequest, study: Study) -> HttpResponse:
     return render(request, "reports/hiring/_board.html", context)
 
 
+def of_split(study: Study, split: Split | None) -> dict[str, Any]:
+    """What `_split.html` says of the parts, beside its form. share: per cent of the documents that are for the test."""
+    parts = queries.part_counts(study, split) if split else None
+    return {
+        "split": split,
+        "parts": parts,
+        "share": parts[1].share_of(parts[0]) if parts else 0,
+        "fitted": queries.fitted_count(study, split),
+        "n_looks": queries.looks_at(study),
+    }
+
+
 @require_GET
 @for_roles(Role.MANAGER, Role.RESEARCHER)
 def split_panel(request: AppRequest, study: Study) -> HttpResponse:
@@ -46,9 +60,7 @@ def split_panel(request: AppRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
         "scheme": study.scheme.parsed,
-        "split": split,
-        "parts": queries.part_counts(study, split) if split else None,
-        "n_looks": queries.looks_at(study),
+        **of_split(study, split),
         "may_write": Role.MANAGER in study.roles,
         "form": SplitForm.showing(split, auto_id="split_%s"),
     }

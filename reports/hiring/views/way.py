@@ -15,6 +15,7 @@ from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles
 from reports.hiring import actions, queries
 from reports.hiring.forms import EpsilonForm, SplitForm
+from reports.hiring.views.panels import of_split
 from reports.hiring.words import SCORES, title_of
 from reports.models import Certificate, TestLook
 
@@ -37,10 +38,8 @@ def _way(request: AppRequest, study: Study, form: SplitForm | None = None) -> Ht
         "study": study,
         "scheme": study.scheme.parsed,
         "may_write": Role.MANAGER in study.roles,
-        "split": split,
-        "parts": queries.part_counts(study, split) if split else None,
+        **of_split(study, split),
         "form": form or SplitForm.showing(split),
-        "n_looks": queries.looks_at(study),
         "looks": [(look, title_of(study, look.question) if look.question else "") for look in looks[:_LOOKS]],
         "certificates": [
             (
@@ -89,6 +88,7 @@ def choose(request: AppRequest, study: Study) -> HttpResponse:
         "epsilon": form["epsilon"].value(),
         "sort": sort,
         "query": query.urlencode(),
-        "candidates": [(candidate, SCORES[candidate.score]) for candidate in found],
+        "candidates": [(candidate, SCORES[candidate.score]) for candidate in found if candidate.cells],
+        "n_empty": sum(not candidate.cells for candidate in found),
     }
     return render(request, "reports/hiring/choose.html", context)
