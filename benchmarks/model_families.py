@@ -420,7 +420,7 @@ A judge takes any causal language model that transformers loads, and tries it ou
 fed is not believed of its configuration. A model that cannot be fed so that its scores are its own is refused with
 a sentence.
 
-The table is made by `python -m benchmarks.model_families --write`, and `tests/judges/test_model_families.py` (slow)
+The table is made by `python -m benchmarks.model_families --write`, and `tests/llm/test_model_families.py` (slow)
 holds it. Of every family that transformers {transformers} (torch {torch}) calls a causal language model, a tiny one
 with random weights is made, in float32 on a CPU. Its scores are held against plain forwards of each prompt alone
 (within 1e-3 nats), its answers at temperature 0 against `transformers.generate` of each prompt alone, token by
@@ -461,7 +461,7 @@ is cut off, though not where it is changed (Doge, DeepSeek's sparse attention): 
 
 
 def main() -> None:
-    from tests.judges import tiny
+    from tests.llm import tiny
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("families", nargs="*", help="all of them when left out")

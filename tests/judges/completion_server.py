@@ -24,7 +24,7 @@ import torch
 import transformers
 from llguidance.gbnf_to_lark import gbnf_to_lark
 
-from tests.judges import tiny
+from tests.llm import tiny
 
 
 @dataclass
@@ -431,7 +431,7 @@ GRAMMARS: dict[str, Callable[[Any], str]] = {
 
 
 class _Pieces:
-    """A tokeniser of `tests/judges/tiny.py` as llguidance takes one."""
+    """A tokeniser of `tests/llm/tiny.py` as llguidance takes one."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer

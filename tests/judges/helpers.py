@@ -21,7 +21,7 @@ from llm.engine import stopping
 from llm.engine.prompt import Generated, OnProgress, PromptTooLong, Sampling
 from llm.models import LanguageModel
 from tests import builders
-from tests.judges import tiny
+from tests.llm import tiny
 from work import actions as machine
 from work.actions import Held
 

@@ -27,8 +27,8 @@ from llm.engine.prompt import (
     RowScores,
     Sampling,
 )
-from tests.judges import tiny
 from tests.judges.serving import Running, start
+from tests.llm import tiny
 
 pytestmark = pytest.mark.usefixtures("servers_forgotten")
 

@@ -10,8 +10,8 @@ import pytest
 
 from llm.backends.base import Backend, BackendError, Unavailable
 from llm.engine.prompt import Generated, PromptTooLong, Sampling
-from tests.judges import tiny
 from tests.judges.serving import Running
+from tests.llm import tiny
 
 pytestmark = pytest.mark.usefixtures("servers_forgotten")
 

@@ -20,7 +20,7 @@ from llm.backends.transformers import TransformersBackend, forward_tokens, loade
 from llm.engine import widened
 from llm.engine.normalisation import choose
 from llm.engine.prompt import CellPrompt, Generated, PromptTooLong, RowPrompt, Sampling
-from tests.judges import tiny
+from tests.llm import tiny
 
 pytestmark = pytest.mark.usefixtures("model_forgotten")
 

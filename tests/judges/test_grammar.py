@@ -24,8 +24,8 @@ from judges.models import UnreadableAnswer
 from llm import grammars
 from llm.backends.openai import OpenAIBackend
 from llm.engine.prompt import Generated, Grammar, Sampling
-from tests.judges import tiny
 from tests.judges.test_writing import PROMPT, SCHEME, ScriptedBackend, done, says, scripted, study, writing_judge
+from tests.llm import tiny
 
 __all__ = ["scripted", "study"]  # fixtures
 
@@ -270,7 +270,7 @@ def test_a_tokeniser_that_cannot_be_bound_is_told() -> None:
 
 
 class _Digits:
-    """An engine of a test: three digits and the end. `tests/judges/tiny.py` has a token a character."""
+    """An engine of a test: three digits and the end. `tests/llm/tiny.py` has a token a character."""
 
     is_whole = False
 

@@ -12,9 +12,9 @@ from llm.backends.base import BackendError
 from llm.backends.openai_http import Session
 from llm.engine.cloze import ClozeScorer
 from llm.engine.prompt import CellPrompt, PromptTooLong, RowPrompt, RowScores
-from tests.judges import tiny
 from tests.judges.serving import Running
 from tests.judges.test_backends_openai import ROWS, assert_same, by_the_engine, fitting
+from tests.llm import tiny
 
 pytestmark = pytest.mark.usefixtures("servers_forgotten")
 

@@ -19,7 +19,8 @@ from llm.backends.transformers import TransformersBackend
 from llm.engine.encoding import PromptEncoder
 from llm.engine.prompt import CellPrompt, RowPrompt
 from llm.engine.tree import build
-from tests.judges import helpers, tiny
+from tests.judges import helpers
+from tests.llm import tiny
 
 ROW = RowPrompt(
     "Recipe: 2 cups flour, salt\n", tuple(CellPrompt(f"Item: {item}\nAnswer:", ("Yes", "No")) for item in "abc")

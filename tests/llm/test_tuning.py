@@ -15,7 +15,7 @@ from llm.backends.transformers import TransformersBackend
 from llm.engine.prompt import CellPrompt, RowPrompt
 from llm.models import LanguageModel
 from llm.tuning import IGNORED, Example, Tuning, TuningRefused, encode, examples_from, tune
-from tests.judges import tiny
+from tests.llm import tiny
 
 pytest.importorskip("peft")
 

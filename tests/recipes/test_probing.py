@@ -33,7 +33,8 @@ from reports.stats.comparison import one_sided_mcnemar
 from reports.tables import ReportTable
 from tests import builders
 from tests.builders import ClientOf
-from tests.judges import helpers, tiny
+from tests.judges import helpers
+from tests.llm import tiny
 
 ROOT = Path(derivers.__file__).parents[1]
 SCHEME = """\

@@ -12,8 +12,8 @@ from benchmarks import model_families
 from llm.engine import attention, forwards, probing
 from llm.engine.cloze import ClozeScorer
 from llm.engine.tree import TokenSequence, build, visible
-from tests.judges import tiny
-from tests.judges.test_engine_cloze import ROWS, assert_same
+from tests.llm import tiny
+from tests.llm.test_engine_cloze import ROWS, assert_same
 
 TRUNK, HEADS, SHARING, SIZE = 300, 3, 2, 8
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from llm.engine import batch_probing, padded
-from tests.judges import tiny
+from tests.llm import tiny
 
 # The texts of a batch, of different lengths; which answers go on with which; and which of those are left, step by step:
 # of the first text all answers end at once, then half of the texts are left, and last a single answer.

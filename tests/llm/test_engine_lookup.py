@@ -14,8 +14,9 @@ from llm.engine.encoding import PromptEncoder
 from llm.engine.generation import AnswerGenerator
 from llm.engine.lookup import Guess, Lookup, Text
 from llm.engine.prompt import Generated, Grammar, Sampling
-from tests.judges import test_grammar, tiny
-from tests.judges.test_engine_generation import PROMPTS, SHARING, generator, written
+from tests.judges import test_grammar
+from tests.llm import tiny
+from tests.llm.test_engine_generation import PROMPTS, SHARING, generator, written
 
 ALL = [*PROMPTS, *SHARING]
 N = 40

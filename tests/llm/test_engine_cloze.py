@@ -23,7 +23,7 @@ from llm.engine.onednn import use_onednn
 from llm.engine.probing import NotCausal, NotOfText, why_not_a_tree
 from llm.engine.prompt import CellPrompt, OptionScore, OptionsNotPrefixFree, PromptTooLong, RowPrompt, RowScores
 from llm.engine.tree import TokenSequence, build
-from tests.judges import tiny
+from tests.llm import tiny
 
 OPTIONS = ("Found", "Found (not perfect)", "Not found")
 INSTRUCTION = "Which of these does the recipe use?\n"

@@ -7,7 +7,7 @@ import pytest
 from llm.engine.encoding import PromptEncoder
 from llm.engine.prompt import CellPrompt, OptionsNotPrefixFree, RowPrompt
 from llm.engine.tree import TokenSequence
-from tests.judges import tiny
+from tests.llm import tiny
 
 OPTIONS = ("Found", "Found (not perfect)", "Not found")
 

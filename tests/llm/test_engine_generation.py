@@ -13,8 +13,8 @@ from llm.engine.cloze import ClozeScorer
 from llm.engine.encoding import PromptEncoder
 from llm.engine.generation import AnswerGenerator
 from llm.engine.prompt import Generated, PromptTooLong, Sampling
-from tests.judges import tiny
-from tests.judges.test_engine_cloze import OutOfMemoryBeyond
+from tests.llm import tiny
+from tests.llm.test_engine_cloze import OutOfMemoryBeyond
 
 PROMPTS = [
     "Recipe: 2 cups flour, 1 pinch of salt, olive oil for the pan.\nAUTHENTICITY:",

@@ -5,8 +5,8 @@ import torch
 
 from llm.engine.cloze import ClozeScorer
 from llm.engine.onednn import OneDNNLinear, PackedLinear, pack, use_onednn
-from tests.judges import tiny
-from tests.judges.test_engine_cloze import ROWS, assert_same
+from tests.llm import tiny
+from tests.llm.test_engine_cloze import ROWS, assert_same
 
 has_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="torch was built without oneDNN")
 

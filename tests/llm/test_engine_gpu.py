@@ -1,4 +1,4 @@
-"""What only a GPU can show: `TRITON_INTERPRET=0 python -m pytest tests/judges/test_engine_gpu.py`, where one is."""
+"""What only a GPU can show: `TRITON_INTERPRET=0 python -m pytest tests/llm/test_engine_gpu.py`, where one is."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from llm.engine import attention
 from llm.engine.attention import Way
 from llm.engine.cloze import ClozeScorer
 from llm.engine.prompt import PromptTooLong, RowScores
-from tests.judges import tiny
-from tests.judges.test_engine_cloze import ROWS
+from tests.llm import tiny
+from tests.llm.test_engine_cloze import ROWS
 
 pytestmark = [
     pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"),

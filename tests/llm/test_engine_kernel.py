@@ -18,9 +18,9 @@ from llm.engine import attention, probing
 from llm.engine.attention import Way
 from llm.engine.cloze import ClozeScorer
 from llm.engine.tree import visible
-from tests.judges import tiny
-from tests.judges.test_engine_attention import HEADS, SHARING, ancestors, tree_of_many_branches
-from tests.judges.test_engine_cloze import ROWS, assert_same
+from tests.llm import tiny
+from tests.llm.test_engine_attention import HEADS, SHARING, ancestors, tree_of_many_branches
+from tests.llm.test_engine_cloze import ROWS, assert_same
 
 if os.environ["TRITON_INTERPRET"] != "1":
     pytest.skip("it is tried on the card itself, by test_engine_gpu", allow_module_level=True)

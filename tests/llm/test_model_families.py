@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import model_families
-from tests.judges import tiny
+from tests.llm import tiny
 
 QUICK = [
     "xlstm",

@@ -13,8 +13,8 @@ from llm.engine import attention
 from llm.engine.cloze import ClozeScorer
 from llm.engine.onednn import use_onednn
 from llm.engine.widened import widen
-from tests.judges import tiny
-from tests.judges.test_engine_cloze import ROWS
+from tests.llm import tiny
+from tests.llm.test_engine_cloze import ROWS
 
 
 def rounded(model: Any, dtype: torch.dtype) -> Any:
