@@ -16,9 +16,10 @@ from annotation.api.core import study_of, user_of
 from annotation.api.runs import RunDoor
 from annotation.api.serializers import MAX_ID, RefusalSerializer
 from annotation.models import Role
-from judges import actions, queries, spending
+from judges import actions, queries
 from judges.models import Judge, UnreadableAnswer
-from judges.spending_api import LimitedFields, LimitsSerializer, ResumedSerializer, SpentSerializer
+from judges.spending import queries as spending
+from judges.spending.api import LimitedFields, LimitsSerializer, ResumedSerializer, SpentSerializer
 from llm import registry
 from work.api import ProgressFields, RunFields
 

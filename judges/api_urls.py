@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from django.urls import path
 
-from judges import api, extraction_api
+from judges import api
+from judges.extraction import api as extraction_api
 from judges.generating import api as generating
 
 urlpatterns = [

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET
 
 from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles
-from judges import extraction_queries
+from judges.extraction import queries as extraction_queries
 from work import kinds, queries
 from work.models import Run
 

@@ -18,7 +18,7 @@ from judges.methods.needs import fields_of
 from judges.model_forms import NamesAModel
 from judges.models import Extractor, Judge
 from judges.runs.evidence import check_evidence
-from judges.spending_models import SpendingRun
+from judges.spending.models import SpendingRun
 from llm.models import Prompt
 from llm.prompts import with_plain_ends
 

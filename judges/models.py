@@ -10,14 +10,14 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Assignment, Column, Question, Rater, Study
-from judges.calibration_models import FittedCalibration
-from judges.extraction_models import Correction, Extraction, ExtractionItem, ExtractionRun, Extractor
+from judges.calibrations.models import FittedCalibration
+from judges.extraction.models import Correction, Extraction, ExtractionItem, ExtractionRun, Extractor
 from judges.generating.models import GenerationItem, GenerationRun
-from judges.lineage_models import Origin
+from judges.lineage.models import Origin
 from judges.methods import WRITES
 from judges.methods.answers import Why
 from judges.methods.prompting import PromptSpec, load_prompt
-from judges.spending_models import SpendingItem, SpendingRun, spending_constraints
+from judges.spending.models import SpendingItem, SpendingRun, spending_constraints
 from judges.trial_models import Trial, TrialItem
 from llm.models import LanguageModel, Prompt
 from work import models as work

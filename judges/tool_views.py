@@ -23,10 +23,12 @@ from annotation import doors as annotation_doors
 from annotation.actions import Refused
 from annotation.models import Label, Role, Study
 from annotation.people.access import AppRequest, for_roles
-from judges import actions, calibration_views, doors, estimating, extraction_queries, trying
+from judges import actions, doors, estimating, trying
+from judges.calibrations import views as calibration_views
+from judges.extraction import queries as extraction_queries
 from judges.extraction.estimating import estimate as estimate_extraction
 from judges.forms import CellForm, ExtractorForm, JudgeForm, NameForm, TrialForm
-from judges.lineage_views import piece as lineage_piece
+from judges.lineage.views import piece as lineage_piece
 from judges.methods import Method, placeholders
 from judges.models import Extractor, Judge, Origin, Trial, TrialItem, UnreadableAnswer
 from llm.models import LanguageModel

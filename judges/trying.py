@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from annotation.answers import kind_of
 from annotation.models import Assignment, Row
 from base.text import storable
-from judges.extraction_models import Extractor
+from judges.extraction.models import Extractor
 from judges.methods import cloze
 from judges.models import Judge
 from judges.runs import labelling

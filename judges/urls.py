@@ -2,9 +2,12 @@ from __future__ import annotations
 
 from django.urls import path
 
-from judges import board, calibration_views, lineage_views, stacking_views, views
+from judges import board, views
 from judges import tool_views as tools
+from judges.calibrations import views as calibration_views
 from judges.generating import views as generating
+from judges.lineage import views as lineage_views
+from judges.stacking import views as stacking_views
 
 app_name = "judges"
 

@@ -17,12 +17,14 @@ from annotation.actions import Refused
 from annotation.models import Role, Row, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.views.runs import RunPages
-from judges import actions, correcting, extraction_queries, queries, spending
+from judges import actions, correcting, queries
 from judges.extraction import extracting
+from judges.extraction import queries as extraction_queries
 from judges.forms import LimitForm, StartForm, limit_refused, resumed_by
 from judges.methods import SCORES
 from judges.models import Extraction, ExtractionRun, Extractor, Judge, Run
 from judges.runs import evidence
+from judges.spending import queries as spending
 from llm import registry
 from llm.backends.base import BackendError
 from work import queries as work

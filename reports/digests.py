@@ -21,7 +21,7 @@ from django.db.models.functions import MD5, Cast
 
 from annotation.marks import mark_of
 from annotation.models import Assignment, Column, Label, Rater, Row, Skip, Study
-from judges import lineage
+from judges.lineage import queries as lineage
 from judges.models import UnreadableAnswer
 from judges.queries import sources
 from reports.hiring.models import Accepted

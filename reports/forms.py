@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models import Rater, Study
 from annotation.scheme.spec import Kind, QuestionSpec, SectionSpec
 from base.text import natural
-from judges.calibration_queries import calibrations_in
+from judges.calibrations.queries import calibrations_in
 from judges.models import Judge
 from llm import encoders
 from reports import queries

@@ -21,7 +21,7 @@ from annotation.exchange import exports
 from annotation.models import Assignment, Column, Label, LabelEvent, Option, Question, Rater, Row, Sheet, Skip, Study
 from annotation.scheme.spec import QuestionSpec, SectionSpec, facet_word
 from base.text import natural
-from judges import lineage
+from judges.lineage import queries as lineage
 from judges.methods import SCORES, cloze
 from judges.methods.calibration import Calibration, calibrated_options
 from judges.models import FittedCalibration, Run, UnreadableAnswer

@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 
 from annotation.actions import Refused, refuse_while_shown
 from annotation.models import Rater, User
-from judges import calibration_queries as queries
 from judges.actions.creating import create_judge, refuse_elsewhere
 from judges.actions.lineage import came_from
-from judges.lineage_models import Origin
+from judges.calibrations import queries
+from judges.lineage.models import Origin
 from judges.methods import fitting, prompting
 from judges.methods.fitting import Candidate, CannotFit, Fitted
 from judges.models import FittedCalibration, Judge

@@ -9,10 +9,10 @@ from django.utils.translation import gettext as _
 
 from annotation.actions import Refused, refuse_while_shown
 from annotation.models import Study
-from judges import example_queries as queries
 from judges.actions.creating import create_judge
 from judges.actions.lineage import came_from
-from judges.lineage_models import Origin
+from judges.calibrations import examples as queries
+from judges.lineage.models import Origin
 from judges.methods import Method, prompting
 from judges.models import Judge
 from llm.encoders import EncoderError

@@ -10,10 +10,10 @@ from django.utils.translation import gettext as _
 from annotation.actions import Refused, note_key, refuse_while_shown
 from annotation.models import Row, Study, User
 from annotation.queries.schemes import block_kinds
-from judges import extraction_queries
 from judges.actions.keeping import refuse_archived
 from judges.actions.spending import raise_limits, refuse_limits, stored_prices
 from judges.extraction import extracting, prompts
+from judges.extraction import queries as extraction_queries
 from judges.methods import prompting
 from judges.models import ExtractionItem, ExtractionRun, Extractor, Judge
 from judges.runs import evidence, labelling

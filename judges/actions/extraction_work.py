@@ -14,7 +14,7 @@ from judges.actions.work import loaded, telling_of_backends
 from judges.extraction import extracting
 from judges.extraction.extracting import Asked, Taken
 from judges.models import Extraction, ExtractionItem, ExtractionRun
-from judges.spending import divided, written_in
+from judges.spending.queries import divided, written_in
 from llm import registry
 from llm.backends.base import BackendError
 from llm.engine.prompt import Generated, PromptTooLong, Tokens

@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 
 from annotation.actions import Refused
 from annotation.models import Study
-from judges import lineage
 from judges.actions.creating import create_judge, keep_with
-from judges.lineage_models import Origin
+from judges.lineage import queries as lineage
+from judges.lineage.models import Origin
 from judges.methods import prompting
 from judges.models import Judge
 

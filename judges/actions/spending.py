@@ -14,8 +14,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.actions import Refused
-from judges import spending
-from judges.spending_models import SpendingItem, SpendingRun
+from judges.spending import queries as spending
+from judges.spending.models import SpendingItem, SpendingRun
 from llm.engine.prompt import Tokens
 from llm.prices import Prices
 from work.actions import Held

@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 
 from annotation.actions import Refused, refuse_while_shown
 from annotation.models import Rater, Study
-from judges import stacking_queries as queries
 from judges.actions.creating import create_judge, keep_with
 from judges.actions.lineage import came_from
-from judges.lineage_models import Origin
+from judges.lineage.models import Origin
 from judges.methods import fitting
 from judges.models import Judge
+from judges.stacking import queries
 
 FEWEST_JUDGES = 2
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from django.db.models import Avg, Count
 
 from annotation.models import Study
-from judges import extraction_queries
 from judges.estimating import Estimate, spread
-from judges.extraction import extracting
+from judges.extraction import extracting, queries
 from judges.models import ExtractionItem, Extractor
 from judges.runs import evidence
 from llm.prices import LETTERS_A_TOKEN, Spent
@@ -16,7 +15,7 @@ from llm.prices import LETTERS_A_TOKEN, Spent
 def estimate(study: Study, extractor: Extractor) -> Estimate:
     """What a run of the extractor over the study's documents would take: by the mean of those that it has been at here,
     else by the letters of some prompts, and at most the longest answer to each."""
-    rows = extraction_queries.rows_left(study, extractor)
+    rows = queries.rows_left(study, extractor)
     left = rows.count()
     done = ExtractionItem.objects.filter(
         run__study=study, run__extractor=extractor, state=ExtractionItem.State.DONE

@@ -19,7 +19,7 @@ from judges.actions.work import loaded, telling_of_backends
 from judges.generating import planning, queries
 from judges.generating.planning import PlanRefused, Wanted
 from judges.models import GenerationItem, GenerationRun
-from judges.spending import divided, written_in
+from judges.spending.queries import divided, written_in
 from llm import actions as llm
 from llm import registry
 from llm.backends.base import BackendError, Use

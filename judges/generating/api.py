@@ -17,11 +17,11 @@ from annotation.api.core import study_of, user_of
 from annotation.api.runs import RunDoor
 from annotation.api.serializers import MAX_ID, RefusalSerializer
 from annotation.models import Role, Study
-from judges import spending
 from judges.generating import actions, queries
 from judges.generating.planning import MOST_A_TYPE, Wanted
 from judges.models import GenerationItem, GenerationRun
-from judges.spending_api import LimitedFields, LimitsSerializer, ResumedSerializer, SpentSerializer
+from judges.spending import queries as spending
+from judges.spending.api import LimitedFields, LimitsSerializer, ResumedSerializer, SpentSerializer
 from llm.generating import wordings
 from llm.generating.wordings import PromptType, WordingsRefused
 from llm.models import LanguageModel

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Row, Study
-from judges.spending_models import SpendingItem, SpendingRun, spending_constraints
+from judges.spending.models import SpendingItem, SpendingRun, spending_constraints
 from llm.models import Generation, LanguageModel
 from work import models as work
 

@@ -20,11 +20,11 @@ from annotation.exchange.tables import safe_cell
 from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.views.runs import RunPages
-from judges import spending
 from judges.forms import resumed_by
 from judges.generating import actions, queries, signs_told
 from judges.generating.forms import GenerationForm, ModelForm
 from judges.models import GenerationItem, GenerationRun
+from judges.spending import queries as spending
 from llm.actions import store_model
 from work import queries as work
 

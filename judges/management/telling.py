@@ -14,7 +14,7 @@ from django.utils.text import capfirst
 
 from annotation.actions import Refused
 from annotation.models import Study
-from judges.spending_models import SpendingRun
+from judges.spending.models import SpendingRun
 
 M = TypeVar("M", bound=Model)
 

@@ -91,9 +91,10 @@ One that weighs other judges of a study together (`judges.methods.stacking`) rea
 
 `whole_table: true` asks all lines of a table in one answer (`judges.methods.whole_tables`).
 
-`examples` stand before the cells of a question; a page draws them from people's labels (`judges.example_queries`). Of a
-judge that writes they are whole documents with their answers, and stand before the first line of `row` that has a
-placeholder; of questions that are asked together those of the first that has some count:
+`examples` stand before the cells of a question; a page draws them from people's labels
+(`judges.calibrations.examples`). Of a judge that writes they are whole documents with their answers, and stand before
+the first line of `row` that has a placeholder; of questions that are asked together those of the first that has some
+count:
 
     examples:
       duties.stated: |

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.db import migrations, models
 
-import judges.lineage_models
+import judges.lineage.models
 
 
 class Migration(migrations.Migration):
@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(
                 blank=True,
                 null=True,
-                on_delete=judges.lineage_models.with_its_study,
+                on_delete=judges.lineage.models.with_its_study,
                 related_name="versions",
                 to="judges.judge",
             ),

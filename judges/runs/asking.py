@@ -19,7 +19,7 @@ from judges.methods.calibration import Calibration
 from judges.methods.candidates import Candidates
 from judges.methods.prompting import QuestionPrompt
 from judges.models import Judge
-from judges.spending import written_in
+from judges.spending.queries import written_in
 from llm.engine.prompt import (
     Generated,
     Grammar,

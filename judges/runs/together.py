@@ -22,7 +22,7 @@ from judges.methods import Method
 from judges.models import Judge, Run
 from judges.runs import labelling
 from judges.runs.asking import Respondent, RowFailed
-from judges.spending import divided, even_shares
+from judges.spending.queries import divided, even_shares
 from llm import registry
 from llm.backends.base import Backend, BackendError
 from llm.engine.prompt import Generated, OnProgress, PromptTooLong, RowPrompt, RowScores, Sampling, Tokens

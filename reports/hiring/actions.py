@@ -19,7 +19,7 @@ from annotation.planning import BY_SHEET, ImpossibleDesign, OverlapRequest, RowC
 from annotation.planning.sampling import Described, drawn_rows
 from annotation.queries import free_rows
 from annotation.queries.planning import seats
-from judges import lineage
+from judges.lineage import queries as lineage
 from reports.frozen.versions import code_version
 from reports.hiring import queries, words
 from reports.hiring.documents import test_judge

@@ -10,7 +10,7 @@ from annotation import doors
 from annotation.actions import Refused
 from annotation.models import Label, Rater
 from judges import actions
-from judges import calibration_queries as queries
+from judges.calibrations import queries
 from judges.methods import prompting
 from judges.models import FittedCalibration, Judge
 from judges.runs import labelling

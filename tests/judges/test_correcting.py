@@ -7,8 +7,9 @@ from django.urls import reverse
 
 from annotation.actions import Refused
 from annotation.models import Study
-from judges import actions, extraction_queries
+from judges import actions
 from judges.actions import Line
+from judges.extraction import queries as extraction_queries
 from judges.models import Correction, Extraction, ExtractionRun, Judge
 from judges.runs import evidence
 from tests import builders

@@ -14,8 +14,9 @@ from annotation.exchange.label_imports import import_labels
 from annotation.exchange.label_reading import LabelImport
 from annotation.exchange.tables import open_table
 from annotation.models import Label, Row, Study
-from judges import actions, example_queries
-from judges import calibration_queries as calibrations
+from judges import actions
+from judges.calibrations import examples as example_queries
+from judges.calibrations import queries as calibrations
 from judges.methods import demonstrations, prompting, whole_tables, writing
 from judges.methods.prompting import PromptError
 from judges.methods.writing import Written

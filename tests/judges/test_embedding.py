@@ -13,7 +13,7 @@ from annotation.evidence.blocks import Block
 from annotation.models import Label, Study
 from annotation.scheme.spec import load_scheme
 from judges import actions
-from judges.example_queries import questions_with_examples
+from judges.calibrations.examples import questions_with_examples
 from judges.methods import embedding, prompting
 from judges.methods.calibration import Calibration, calibrated
 from judges.methods.lexical import LexicalJudge

@@ -17,8 +17,9 @@ from annotation import actions as annotating
 from annotation import doors
 from annotation.actions import Refused
 from annotation.models import Label, Row
-from judges import actions, example_queries, queries
-from judges import calibration_queries as calibrations
+from judges import actions, queries
+from judges.calibrations import examples as example_queries
+from judges.calibrations import queries as calibrations
 from judges.methods import prompting
 from judges.methods.prompting import PromptError
 from judges.models import Judge, Origin

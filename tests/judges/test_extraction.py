@@ -14,8 +14,9 @@ from annotation import actions as annotating
 from annotation.actions import Refused
 from annotation.evidence import kinds
 from annotation.models import Row, Study
-from judges import actions, extraction_queries, queries
+from judges import actions, queries
 from judges.extraction import extracting, prompts
+from judges.extraction import queries as extraction_queries
 from judges.methods import prompting
 from judges.methods.prompting import PromptError
 from judges.models import Extraction, ExtractionItem, ExtractionRun, Extractor, Judge

@@ -18,9 +18,10 @@ from typing import Any
 
 import pytest
 
-from judges import actions, spending
+from judges import actions
 from judges.methods import writing
 from judges.models import Judge, Run
+from judges.spending import queries as spending
 from llm.backends.base import BackendError, Unavailable
 from llm.backends.openai import OpenAIBackend
 from llm.backends.openai_answers import logprob_of, read_echo, read_too_long, retry_after_s

@@ -14,11 +14,12 @@ from django.test import Client
 
 from annotation.actions import Refused
 from annotation.models import Label
-from judges import actions, estimating, queries, spending, trying
+from judges import actions, estimating, queries, trying
 from judges.methods import Method
 from judges.methods.needs import fields_of
 from judges.models import Extractor, Judge, Run, Trial
 from judges.runs import labelling
+from judges.spending import queries as spending
 from judges.templatetags.judging import as_money
 from llm.backends.base import BackendError
 from llm.engine.prompt import CellPrompt, RowPrompt, Tokens

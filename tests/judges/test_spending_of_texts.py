@@ -13,12 +13,13 @@ from django.test import Client
 
 from annotation.actions import Refused
 from annotation.models import Study
-from judges import actions, spending
+from judges import actions
 from judges.extraction import extracting
 from judges.extraction.estimating import estimate
 from judges.generating import actions as generating
 from judges.generating import queries
 from judges.models import ExtractionRun, Extractor, GenerationRun
+from judges.spending import queries as spending
 from llm import actions as llm
 from llm.backends.base import BackendError
 from llm.engine.prompt import Tokens

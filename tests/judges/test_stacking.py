@@ -12,12 +12,13 @@ from django.test import Client
 from annotation import actions as annotating
 from annotation.actions import Refused
 from annotation.models import Assignment, Label, Rater
-from judges import actions, stacking_queries
-from judges import calibration_queries as calibrations
+from judges import actions
+from judges.calibrations import queries as calibrations
 from judges.methods import fitting, prompting, stacking
 from judges.methods.fitting import Cells
 from judges.methods.prompt_files import Stacker
 from judges.models import Judge, UnreadableAnswer
+from judges.stacking import queries as stacking_queries
 from reports.stats.calibration import wilson_interval
 from tests import builders
 from tests.builders import ClientOf, Leases

@@ -15,10 +15,10 @@ from django.urls import reverse
 from annotation.models import Row, Study, User
 from benchmarks import recipe_web
 from benchmarks.recipe_web import RecipeWeb
-from judges import spending
 from judges.management.commands.generate import model_called
 from judges.models import GenerationRun, Judge, Run
 from judges.runs import labelling
+from judges.spending import queries as spending
 from llm import actions as llm
 from llm.models import LanguageModel
 from recipes.cooking.models import Retrieval

@@ -16,7 +16,8 @@ from annotation.actions import Answer, Refused
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import PARAGRAPH
 from annotation.models import Column, Label, Option, Question, Rater, Study
-from judges import actions, lineage
+from judges import actions
+from judges.lineage import queries as lineage
 from judges.models import Judge, Origin
 from judges.runs import labelling
 from llm.models import LanguageModel

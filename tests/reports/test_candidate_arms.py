@@ -15,7 +15,8 @@ from annotation.actions import Answer, Refused
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import HEADING, PARAGRAPH
 from annotation.models import Column, Label, Option, Question, Rater, Role, Row, Study
-from judges import actions, lineage
+from judges import actions
+from judges.lineage import queries as lineage
 from judges.models import Judge, Run, UnreadableAnswer
 from judges.runs import labelling
 from llm.models import LanguageModel

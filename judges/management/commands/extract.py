@@ -7,9 +7,11 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.models import Study
-from judges import actions, extraction_queries, spending
+from judges import actions
+from judges.extraction import queries as extraction_queries
 from judges.management.telling import add_limits, limits_in, one_called, refusals_told, refuse_new_limits, study_called
 from judges.models import ExtractionRun, Extractor
+from judges.spending import queries as spending
 from work import queries as work
 from work.management.in_process import RunCommand
 from work.states import ItemState

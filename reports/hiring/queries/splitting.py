@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.db.models import Count
 
 from annotation.models import Assignment, Rater, Row, Study
-from judges.lineage import origins_behind, rows_behind
+from judges.lineage.queries import origins_behind, rows_behind
 from judges.models import FittedCalibration, Judge, Origin
 from reports.models import Split, TakeoverRow, TestLook
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 from annotation import actions
 from annotation.models import Role, Study
 from judges import actions as judging
-from judges.lineage import development_scores
+from judges.lineage.queries import development_scores
 from reports.hiring import queries
 from reports.stats.hiring.means import clustered_mean
 from tests import builders

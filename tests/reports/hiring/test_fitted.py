@@ -14,8 +14,8 @@ from django.urls import reverse
 from annotation.actions import Refused
 from annotation.models import Assignment, Rater, Row
 from judges import actions as judging
-from judges import calibration_queries
-from judges.lineage import origins_behind, rows_behind
+from judges.calibrations import queries as calibration_queries
+from judges.lineage.queries import origins_behind, rows_behind
 from judges.models import FittedCalibration, Judge, Origin, Run
 from reports.hiring import actions, queries
 from reports.models import Split, TestLook

@@ -20,11 +20,11 @@ from annotation.actions import Refused
 from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles
 from judges import actions
-from judges import calibration_queries as calibrations
-from judges import stacking_queries as queries
-from judges.calibration_views import CalibratedJudgeForm, FitForm
+from judges.calibrations import queries as calibrations
+from judges.calibrations.views import CalibratedJudgeForm, FitForm
 from judges.methods.prompting import PromptError
-from judges.stacking_queries import Agreed, Stack
+from judges.stacking import queries
+from judges.stacking.queries import Agreed, Stack
 
 
 class StackForm(FitForm):

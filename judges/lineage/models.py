@@ -24,7 +24,7 @@ class Origin(models.Model):
 
     A judge that weighs others together comes from all that its prompt names; of an average of arms `parent` is the
     judge whose arms they are, of a fitted stacker there is none. `rows` are of this step alone: those of the judges
-    that it came from stand with them (`judges.lineage.origins_behind`).
+    that it came from stand with them (`judges.lineage.queries.origins_behind`).
     """
 
     class How(models.TextChoices):

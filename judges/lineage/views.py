@@ -16,8 +16,9 @@ from django.views.decorators.http import require_POST
 from annotation.actions import Refused
 from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles
-from judges import actions, lineage
-from judges.lineage_models import Origin
+from judges import actions
+from judges.lineage import queries as lineage
+from judges.lineage.models import Origin
 from judges.methods.prompting import PromptError
 from judges.models import Judge
 

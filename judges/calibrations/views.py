@@ -23,8 +23,9 @@ from annotation.actions import Refused
 from annotation.models import Role, Study
 from annotation.people.access import AppRequest, check_role, for_roles
 from annotation.scheme.spec import QuestionSpec
-from judges import actions, example_queries
-from judges import calibration_queries as queries
+from judges import actions
+from judges.calibrations import examples as example_queries
+from judges.calibrations import queries
 from judges.methods import Method, embedding
 from judges.methods.calibration import Calibration
 from judges.methods.prompting import PromptError

@@ -16,7 +16,7 @@ from annotation.answers.base import AnswerRefused
 from annotation.deriving.choosing import Vote, choose
 from annotation.models import Assignment, Column, Label, Rater, Row, Study
 from annotation.scheme.spec import Layout, SectionSpec
-from judges.calibration_queries import counted_as, peoples_labels, sha256_of
+from judges.calibrations.queries import counted_as, peoples_labels, sha256_of
 from judges.methods import Method, addressing, demonstrations, nearest, prompting
 from judges.methods.prompting import PromptSpec
 from judges.methods.writing import Written

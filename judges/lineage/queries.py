@@ -15,8 +15,8 @@ from django.utils.translation import gettext_lazy
 from annotation import doors
 from annotation.models import Assignment, Label, Rater, Row, Study
 from annotation.scheme.spec import Layout, QuestionSpec
-from judges.calibration_queries import peoples_labels
-from judges.lineage_models import Origin
+from judges.calibrations.queries import peoples_labels
+from judges.lineage.models import Origin
 from judges.methods import USES, Method, candidates
 from judges.methods.candidates import Candidates
 from judges.methods.prompting import QuestionPrompt, offered, questions_for

@@ -8,7 +8,7 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 from django.db.models import Sum
 from django.utils.translation import gettext as _
 
-from judges.spending_models import SpendingRun
+from judges.spending.models import SpendingRun
 from llm.engine.prompt import Generated, PromptTooLong, Tokens
 from llm.prices import Spent
 

@@ -13,7 +13,7 @@ from django.db.models import Count, Q, QuerySet
 
 from annotation.models import Assignment, Label, Rater, Study
 from annotation.scheme.spec import QuestionSpec
-from judges.calibration_queries import counted_as, peoples_labels, sha256_of
+from judges.calibrations.queries import counted_as, peoples_labels, sha256_of
 from judges.methods import fitting, stacking
 from judges.methods.fitting import Cells, FloatArray, IntArray
 

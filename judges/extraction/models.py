@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Row, Study
 from judges.extraction.prompts import ExtractionPrompt, load_extraction_prompt
-from judges.spending_models import SpendingItem, SpendingRun, spending_constraints
+from judges.spending.models import SpendingItem, SpendingRun, spending_constraints
 from llm.models import LanguageModel
 from work import models as work
 

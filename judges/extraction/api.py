@@ -16,10 +16,12 @@ from annotation.api.core import study_of, user_of
 from annotation.api.runs import RunDoor
 from annotation.api.serializers import RefusalSerializer
 from annotation.models import Role
-from judges import actions, extraction_queries, spending
+from judges import actions
+from judges.extraction import queries
 from judges.models import Extraction, Extractor
 from judges.runs import evidence
-from judges.spending_api import LimitedFields, LimitsSerializer, ResumedSerializer, SpentSerializer
+from judges.spending import queries as spending
+from judges.spending.api import LimitedFields, LimitsSerializer, ResumedSerializer, SpentSerializer
 from work.api import RunFields
 
 
@@ -95,7 +97,7 @@ class ExtractionDetailSerializer(LimitedFields, ExtractionRunSerializer):
 
 def _whole(run: Any) -> Any:
     run.spent = spending.spent(run)
-    run.contents = extraction_queries.documents_of(run, with_raw=True)
+    run.contents = queries.documents_of(run, with_raw=True)
     lists = [one for document in run.contents for one in document.lists]
     corrections = evidence.corrections_of(lists)
     for one in lists:
@@ -104,7 +106,7 @@ def _whole(run: Any) -> Any:
 
 
 EXTRACTING = RunDoor(
-    runs=extraction_queries.runs_with_counts,
+    runs=queries.runs_with_counts,
     serializer=ExtractionRunSerializer,
     whole=_whole,
     detail=ExtractionDetailSerializer,

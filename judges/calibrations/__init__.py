@@ -1,0 +1,1 @@
+"""Calibrations of stored scores, and examples drawn from people's labels."""

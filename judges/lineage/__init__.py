@@ -1,0 +1,1 @@
+"""What a judge came from: versions, arms, and the rows that they have seen."""

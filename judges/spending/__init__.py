@@ -1,0 +1,1 @@
+"""Tokens and money: what runs have spent, and where they pause."""

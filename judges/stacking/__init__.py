@@ -1,0 +1,1 @@
+"""Judges weighed together."""
