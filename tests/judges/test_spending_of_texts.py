@@ -224,7 +224,7 @@ def test_texts_pause_at_their_limit_and_go_on_with_a_higher_one(
         wanted=generations.wanted(replace(generations.GENERAL, wordings=("How is $name made?",)), longest=50),
     )  # fmt: skip
     assert (estimated.read, estimated.tokens) == (round(letters / 3.5), 4 * 50)
-    assert "At most about <strong>0.00 USD</strong>" in told
+    assert "At most about <strong>0.002 USD</strong>" in told
     assert "in USD" in browser.get(f"{base}new/").content.decode()
     address = browser.post(f"{base}new/", form).headers["Location"]
     run = GenerationRun.objects.get()

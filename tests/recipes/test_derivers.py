@@ -142,10 +142,14 @@ def test_prompts_of_packs_are_offered_where_they_fit_the_scheme(client_of: build
     root = builders.user("root", superuser=True)
     study = builders.study("memory", of=demo_study.paper_scheme())
     address = reverse("judges:new-judge", args=[study.slug])
-    page = client_of(root).get(address).content.decode()
-    assert "memorization-lexical" in page
-    assert "ash-rating" not in page
+    asked = {"method": "lexical", "method_before": "cloze"}
+
+    def offered() -> str:
+        return client_of(root).get(address, asked, headers={"HX-Request": "true"}).content.decode()
+
+    assert 'value="shipped:memorization-lexical"' in offered()
+    assert "ash-rating" not in offered()
     data = {"name": "words", "method": "lexical", "normalisation": "none", "shipped": "memorization-lexical"}
     made = client_of(root).post(address, data)
     assert made.status_code == 302, made.content.decode()
-    assert "memorization-lexical" not in client_of(root).get(address).content.decode()
+    assert 'value="shipped:memorization-lexical"' not in offered()  # it is stored now

@@ -217,5 +217,9 @@ def test_the_prompt_of_the_rules_is_offered_for_a_study_that_takes_recipes_apart
     client_of: builders.ClientOf,
 ) -> None:
     study = builders.study("parsing", of=builders.scheme(PARSING))
-    page = client_of(builders.user("root", superuser=True)).get(reverse("judges:new-judge", args=[study.slug]))
+    page = client_of(builders.user("root", superuser=True)).get(
+        reverse("judges:new-judge", args=[study.slug]),
+        {"method": "lexical", "method_before": "writing"},
+        headers={"HX-Request": "true"},
+    )
     assert "parsing-lexical-carried" in page.content.decode()
