@@ -37,6 +37,7 @@ from llm.engine.prompt import (
     RowPrompt,
     RowScores,
     Sampling,
+    common_prefix_length,
     refuse_prefixes,
 )
 
@@ -353,7 +354,7 @@ def _by_prompts(session: Session, question: _Question, terminator: str) -> _Answ
         # A token crosses the join, or the tokens' texts do not say where it is. The engine's rule then: from the last
         # token that all options keep of what the prompt alone is cut into.
         alone = session.prompt_tokens(question.prompt)
-        start = min(_common_prefix_length(alone.keys, tokens.keys) for tokens in scored)
+        start = min(common_prefix_length(alone.keys, tokens.keys) for tokens in scored)
     if start == 0:
         raise _nothing_before(question)
     refuse_prefixes(question.options, [tokens.keys[start:] for tokens in scored])
@@ -369,7 +370,7 @@ def _refuse_if_unsteady(session: Session, answers: Sequence[PromptTokens], start
     """
     first, tolerance = answers[0], session.tolerance_nats
     for other in answers[1:]:
-        shared = max(start, _common_prefix_length(first.keys, other.keys))
+        shared = max(start, common_prefix_length(first.keys, other.keys))
         pairs = zip(first.logprobs[1:shared], other.logprobs[1:shared], strict=True)
         apart = max((abs(one - two) for one, two in pairs if one is not None and two is not None), default=0.0)
         if apart > tolerance:
@@ -406,11 +407,6 @@ def _token_at(tokens: PromptTokens, text: str, place: int) -> int | None:
     ahead = tokens.ahead_of(text)
     ends = list(accumulate(map(len, tokens.texts)))
     return ends.index(place + ahead) + 1 if ahead is not None and place + ahead in ends else None
-
-
-def _common_prefix_length(first: Sequence[str], second: Sequence[str]) -> int:
-    pairs = zip(first, second, strict=False)
-    return next((place for place, (one, other) in enumerate(pairs) if one != other), min(len(first), len(second)))
 
 
 def _sum(logprobs: Sequence[float | None]) -> _Sum:

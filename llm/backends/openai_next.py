@@ -24,7 +24,7 @@ from llm.backends.openai_answers import (
     usage,
 )
 from llm.backends.openai_http import PROBE, Refused, Session
-from llm.engine.prompt import PromptTooLong
+from llm.engine.prompt import PromptTooLong, common_prefix_length
 
 Ids = tuple[int, ...]
 
@@ -86,7 +86,7 @@ def cut(session: Session, prompt: str, endings: Sequence[str]) -> Cut:
         _look_again(session, prompt + endings[0], (*alone, *known[0]))
         return Cut(alone, known)
     wholes = [tokens_of(session, prompt + ending) for ending in endings]
-    start = min(_shared(alone, whole) for whole in wholes)
+    start = min(common_prefix_length(alone, whole) for whole in wholes)
     found = Cut(alone[:start], tuple(whole[start:] for whole in wholes))
     if start == len(alone):
         session.memory.endings[key] = found.endings
@@ -188,11 +188,6 @@ def _raise_unless_unknown(error: BackendError) -> None:
     """Raise what says nothing of what the server knows: it is away, or wants another key."""
     if isinstance(error, Unavailable) or (isinstance(error, Refused) and error.status in (401, 403)):
         raise error
-
-
-def _shared(first: Ids, second: Ids) -> int:
-    pairs = zip(first, second, strict=False)
-    return next((place for place, (one, other) in enumerate(pairs) if one != other), min(len(first), len(second)))
 
 
 # The servers' own

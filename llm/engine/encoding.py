@@ -8,8 +8,8 @@ from typing import Any
 
 from base.sentences import gettext as _
 from llm.chat_tokens import broken
-from llm.engine.prompt import CellPrompt, RowPrompt, refuse_prefixes
-from llm.engine.tree import TokenSequence, common_prefix_length
+from llm.engine.prompt import CellPrompt, RowPrompt, common_prefix_length, refuse_prefixes
+from llm.engine.tree import TokenSequence
 
 # What the texts of a row begin with alike is cut into tokens once where they are so many and it is so long, up to a
 # line that begins so many letters before they part.

@@ -40,7 +40,7 @@ from llm.engine.lookup import Guess, Lookup, Text
 from llm.engine.one_by_one import write
 from llm.engine.padded import Padded
 from llm.engine.probing import context_of
-from llm.engine.prompt import Generated, Grammar, OnProgress, PromptTooLong, Sampling
+from llm.engine.prompt import Generated, Grammar, OnProgress, PromptTooLong, Sampling, common_prefix_length
 from llm.engine.stopping import Stop, Watch
 from llm.grammars import BoundAnswer, GrammarRefused
 
@@ -378,7 +378,7 @@ class AnswerGenerator:
         piece = min(KEPT_PIECE, self.token_budget)
         known = 0
         if self._kept is not None:
-            known = _alike(self._kept[0], beginning)
+            known = common_prefix_length(self._kept[0], beginning)
             if known < shared:  # in the pieces in which it is read anew: a text is the same whatever was asked before
                 known -= known % piece
             if known >= LEAST_SHARED:
@@ -432,17 +432,11 @@ class _Progress:
             self._on_progress(self._tokens, self._answers)
 
 
-def _alike(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many tokens both begin with."""
-    n = min(len(one), len(other))
-    return next((place for place in range(n) if one[place] != other[place]), n)
-
-
 def _beginning(prompts: Sequence[Sequence[int]]) -> int:
     """How many tokens the prompts of a group share, which leaves at least one of each; 0 of a single prompt."""
     if len(prompts) < 2:
         return 0
-    n = min(_alike(prompts[0], other) for other in prompts[1:])
+    n = min(common_prefix_length(prompts[0], other) for other in prompts[1:])
     n = min(n, *(len(prompt) - 1 for prompt in prompts))
     return n if n >= LEAST_SHARED else 0
 
@@ -452,7 +446,7 @@ def _groups(prompts: Sequence[tuple[int, ...]]) -> list[list[int]]:
     than the ones beside them do, another group begins: questions about one text, not all that begin with the same
     instruction."""
     order = sorted(range(len(prompts)), key=lambda place: prompts[place])
-    shared = [_alike(prompts[a], prompts[b]) for a, b in itertools.pairwise(order)]
+    shared = [common_prefix_length(prompts[a], prompts[b]) for a, b in itertools.pairwise(order)]
     groups = [[order[0]]] if order else []
     for place, n in enumerate(shared):
         beside = max(shared[max(place - 1, 0) : place + 2])

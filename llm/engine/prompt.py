@@ -196,3 +196,11 @@ def refuse_prefixes(options: Sequence[str], scored: Sequence[Sequence[object]]) 
                     )
                     % {"first": first, "second": second}
                 )
+
+
+def common_prefix_length(first: Sequence[object], second: Sequence[object]) -> int:
+    """How many leading members two sequences share, such as tokens."""
+    length = min(len(first), len(second))
+    if first[:length] == second[:length]:
+        return length
+    return next((index for index in range(length) if first[index] != second[index]), length)

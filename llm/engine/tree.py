@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import torch
 
+from llm.engine.prompt import common_prefix_length
+
 
 @dataclass(frozen=True)
 class TokenSequence:
@@ -88,11 +90,3 @@ def visible(tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: 
     if window is not None:
         seen &= tree.positions[queries][:, None] - tree.positions[keys] < window
     return seen
-
-
-def common_prefix_length(first: Sequence[int], second: Sequence[int]) -> int:
-    """How many leading tokens two sequences share."""
-    length = min(len(first), len(second))
-    if first[:length] == second[:length]:
-        return length
-    return next(index for index in range(length) if first[index] != second[index])

@@ -4,7 +4,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llm.engine.tree import TokenSequence, build, common_prefix_length, visible
+from llm.engine.prompt import common_prefix_length
+from llm.engine.tree import TokenSequence, build, visible
 
 # 1 ─ 2 ─┬─ 3 ─ (4)      nodes, depth first:  0  1  2  3  4
 #        └─ 5 ─ 6 ─ (7)  tokens:              1  2  3  5  6
