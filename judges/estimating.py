@@ -72,7 +72,10 @@ def estimate(study: Study, judge: Judge, *, repeats: int = 1, trial: Mapping[str
     n_cells = sum(len(cells_of(judge, row)) for row in looked)
     cells = round(left * n_cells / len(looked)) if looked else 0
     if judge.model is None:
-        return Estimate(left, cells, Spent(), _seconds_of(judge, left, cells, trial), measured=False)
+        seconds = _seconds_of(judge, left, cells, trial)
+        if seconds is None and (tried := _last_trial(study, judge)) is not None:
+            seconds = _seconds_of(judge, left, cells, tried)
+        return Estimate(left, cells, Spent(), seconds, measured=False)
     done = _measured(study, judge)
     if trial is None and done["n"]:
         spent = Spent(
@@ -158,11 +161,12 @@ def _last_trial(study: Study, judge: Judge) -> Mapping[str, Any] | None:
 
 def _is_alike(one: Judge, other: Judge) -> bool:
     """Whether both read and write as much and as fast."""
-    if one.model is None or other.model is None:
-        return False
-    return (one.prompt.digest, one.chat_template, one.max_new_tokens, one.model.backend, one.model.place) == (
-        other.prompt.digest, other.chat_template, other.max_new_tokens, other.model.backend, other.model.place
-    )  # fmt: skip
+    return _pace_of(one) == _pace_of(other)
+
+
+def _pace_of(judge: Judge) -> tuple[object, ...]:
+    model = judge.model and (judge.model.backend, judge.model.place)
+    return judge.method, judge.prompt.digest, judge.chat_template, judge.max_new_tokens, model
 
 
 def _shares(judge: Judge) -> bool:

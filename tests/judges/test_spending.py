@@ -360,6 +360,8 @@ def test_a_judge_without_a_model_is_tried_at_once_and_leaves_nothing(leases: Lea
     row = leases.sheet.rows.earliest("position")
     asked = {"name": "", "method": "lexical", "prompt_text": helpers.LEXICAL, "try-row": str(row.pk)}
     page = author.post(f"/studies/{leases.study.slug}/judges/new/try/", asked, **HTMX).content.decode()
+    assert estimating.estimate(leases.study, helpers.lexical_judge()).seconds is not None  # the trial's pace
+    Judge.objects.all().delete()
     assert "It answers <strong>Implied</strong>." in page
     assert "rows to label" in page
     assert not Label.objects.filter(assignment__rater__kind="judge").exists()
