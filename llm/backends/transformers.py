@@ -56,8 +56,8 @@ ROOMY_BYTES = {"cpu": 2**30, "cuda": 2**32}
 # 0.21 (docs/benchmarks.md); `benchmarks.judge_rescue` measures it with a model of yours. Of a model that is nearer to
 # float32 than bfloat16 by itself the bound is as much lower, and never lower than the other.
 RESCUE_BELOW_NATS = 0.5
-_LOOKED_AT_EVERY = 0.5  # seconds
 LEAST_RESCUE_BELOW_NATS = 0.2
+_LOOKED_AT_EVERY = 0.5  # seconds
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,12 @@ def _in_order(weight: torch.Tensor) -> torch.Tensor:
     return packed
 
 
+def packed_bytes(model: Any) -> int:
+    """Of the weights of its packed layers."""
+    packed = [module._packed for module in model.modules() if isinstance(module, PackedLinear)]
+    return sum(weight.numel() * weight.element_size() for weight in packed)
+
+
 @contextmanager
 def packed_in_float32(model: Any) -> Iterator[None]:
     """The model with the weights of its packed layers in float32, and afterwards as before."""

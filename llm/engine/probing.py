@@ -27,7 +27,7 @@ from base.sentences import gettext as _
 from llm.engine import attention
 from llm.engine.branches import branch_forwards
 from llm.engine.forwards import Forward, alone_forwards, layer_kinds, rope_kinds, tree_forwards
-from llm.engine.onednn import packed_in_float32
+from llm.engine.onednn import packed_bytes, packed_in_float32
 from llm.engine.tree import TokenSequence
 
 log = logging.getLogger(__name__)
@@ -118,8 +118,11 @@ def how_to_feed(model: Any, *, exact: Feeding | None = None) -> Feeding:
     model that heeds no positions may be no further off than rounding is, so what float32 refuses is refused.
     """
     if exact is None and model.dtype != torch.float32:
-        with _in_float32(model) as runs:
-            exact = _tried(model) if runs else None
+        try:
+            with _in_float32(model) as runs:
+                exact = _tried(model) if runs else None
+        except torch.OutOfMemoryError:
+            log.info("%s is tried in half precision alone: float32 ran out of memory", type(model).__name__)
     if exact is None or exact.alone_because is None:
         return _tried(model)
     branches = how_to_branch(model) if exact.branches else None
@@ -144,7 +147,9 @@ def _in_float32(model: Any) -> Iterator[bool]:
     buffers = [(module, name) for module in model.modules() for name, _held in module.named_buffers(recurse=False)]
     dtypes = [(owner, name, getattr(owner, name).dtype) for owner, name in [*parameters, *buffers]]
     halves = [each for each in dtypes if each[2] in (torch.bfloat16, torch.float16)]
-    if _free_bytes(model.device) < _ROOM * sum(getattr(owner, name).nbytes for owner, name, _dtype in halves):
+    # Packed weights are kept beside their copies.
+    larger = sum(getattr(owner, name).nbytes for owner, name, _dtype in halves) + 2 * packed_bytes(model)
+    if _free_bytes(model.device) < _ROOM * larger:
         log.info("%s is tried in half precision alone: float32 has no room", type(model).__name__)
         yield False
         return
@@ -161,7 +166,7 @@ def _in_float32(model: Any) -> Iterator[bool]:
 def _runs(model: Any) -> bool:
     """Whether the model takes a plain text as it is; some name their precision themselves."""
     try:
-        _predictions(model, draw(model, _SEEN, seed=0))
+        _predictions(model, draw(model, _SEEN, seed=0), 1)
     except Exception:  # each family fails in its own way
         return False
     return True
@@ -198,7 +203,7 @@ def refuse_unless_causal(model: Any) -> None:
     prompt, other = (draw(model, n, seed=seed) for seed in (0, 1))
     changed = prompt[: n // 2] + other[n // 2 :]
     try:
-        first, again, second = (_predictions(model, ids)[: n // 2] for ids in (prompt, prompt, changed))
+        first, again, second = (_predictions(model, ids, n // 2) for ids in (prompt, prompt, changed))
     except torch.OutOfMemoryError:
         raise
     except Exception as error:  # each family fails in its own way
@@ -211,7 +216,7 @@ def refuse_unless_causal(model: Any) -> None:
     if max(moved, differs) <= least:
         return
     with shaken(model, 0):
-        noise = float((first - _predictions(model, prompt)[: n // 2]).abs().max())
+        noise = float((first - _predictions(model, prompt, n // 2)).abs().max())
     if differs > tolerance(model, noise=noise):
         raise NotRepeatable(
             _(
@@ -235,12 +240,12 @@ def depends_on_length(model: Any) -> str | None:
     before it change. None where they do not. Such a model is right with each whole prompt by itself alone."""
     n = _tried_length(model)
     prompt = draw(model, n, seed=0)
-    whole = _predictions(model, prompt)[: n // 2]
-    moved = float((whole - _predictions(model, prompt[: n // 2])).abs().max())
+    whole = _predictions(model, prompt, n // 2)
+    moved = float((whole - _predictions(model, prompt[: n // 2], n // 2)).abs().max())
     if moved <= tolerance(model, noise=0.0):
         return None
     with shaken(model, 0):
-        noise = float((whole - _predictions(model, prompt)[: n // 2]).abs().max())
+        noise = float((whole - _predictions(model, prompt, n // 2)).abs().max())
     if moved <= tolerance(model, noise=noise):
         return None
     return f"What it predicts depends on how long the text is, by {moved:.2g} nats."
@@ -253,10 +258,10 @@ def _tried_length(model: Any) -> int:
     return min(n, _LONGEST_EVER, context_of(model))
 
 
-def _predictions(model: Any, ids: Sequence[int]) -> torch.Tensor:
-    """Log-probabilities (T, V) of what follows each token of a text."""
+def _predictions(model: Any, ids: Sequence[int], n: int) -> torch.Tensor:
+    """Log-probabilities (n, V) of what follows each of the first n tokens of a text."""
     with torch.inference_mode():
-        logits = model(input_ids=torch.tensor([ids], device=model.device), use_cache=False).logits[0]
+        logits = model(input_ids=torch.tensor([ids], device=model.device), use_cache=False).logits[0, :n]
         found: torch.Tensor = logits.float().log_softmax(-1)
     return found
 

@@ -318,6 +318,31 @@ def test_without_room_for_float32_half_precision_is_held_against_its_own_noise(m
     assert ClozeScorer(tiny.model("llama").to(torch.bfloat16), tiny.tokenizer(), token_budget=50).mode == "tree"
 
 
+@pytest.mark.parametrize(("spare", "is_tried"), [(2.0, False), (4.0, True)])
+def test_packed_weights_need_room_beside_their_copies(
+    monkeypatch: pytest.MonkeyPatch, spare: float, is_tried: bool
+) -> None:
+    model = tiny.model("llama").to(torch.bfloat16)
+    whole = sum(parameter.nbytes for parameter in model.parameters())
+    if not use_onednn(model):
+        pytest.skip("this processor has no products of bfloat16")
+    monkeypatch.setattr(probing, "_free_bytes", lambda _device: spare * whole)
+    with probing._in_float32(model) as runs:
+        assert runs is is_tried
+
+
+def test_float32_that_runs_out_of_memory_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = probing._tried
+
+    def full(model: Any) -> probing.Feeding:
+        if model.dtype == torch.float32:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return tried(model)
+
+    monkeypatch.setattr(probing, "_tried", full)
+    assert ClozeScorer(tiny.model("llama").to(torch.bfloat16), tiny.tokenizer(), token_budget=50).mode == "tree"
+
+
 LONG = [
     RowPrompt("2 cups of flour, " * n, (CellPrompt("Item: salt\nAnswer:", ("Yes", "No")),)) for n in (1, 4, 7, 9, 12)
 ]
