@@ -88,11 +88,14 @@ class Secret:
         text = storable(text)
         if len(text) < min(_LEAST, len(self._key)):
             return text
+        text = self._hidden(text, least)
+        if not _UNSEEN_AND_ENDS.search(text):
+            return text
         for gaps in (_UNSEEN, _UNSEEN_AND_ENDS):
             joined = gaps.sub("", text)
-            if len(joined) < len(text) and (hidden := self._hidden(joined, least)) != joined:
+            if (hidden := self._hidden(joined, least)) != joined:
                 return hidden
-        return self._hidden(text, least)
+        return text
 
     def _hidden(self, text: str, least: int) -> str:
         small = text.lower() if self._pattern.flags & re.IGNORECASE else text
