@@ -19,7 +19,7 @@ from judges.models import Judge, UnreadableAnswer, WorkItem
 from judges.runs import labelling, together
 from llm.backends.base import Backend, BackendError, Unavailable
 from llm.engine.prompt import OnProgress
-from work.actions import LOADING, Held
+from work.actions import LOADING, MAX_ATTEMPTS, Held
 from work.kinds import Kind
 from work.models import Run
 from work.outcomes import Away, ItemFailed, NotWanted, RunFailed, TryAgain
@@ -145,14 +145,18 @@ def _once(held: Held[Any], what: str, backend: Backend, ask: Callable[[OnProgres
     key = (what, type(run), run.pk, run.started_at, run.enqueued_at, backend)
     if key not in _said:
         held.hold()
-        said = ask(held.beat)
+        try:
+            said = ask(held.beat)
+        except BackendError as error:
+            error.of_prompt = False  # no row was asked about yet
+            raise
         while len(_said) >= _MOST_SAID:
             del _said[next(iter(_said))]
         _said[key] = said
     return _said[key]
 
 
-# A model that has answered nothing at so many items will not answer at any.
+# Where so many items have failed and none is done, the next one's failing backend will not do any.
 _FAILED_IN_VAIN = 10
 
 
@@ -165,7 +169,8 @@ def telling_of_backends(held: Held[Any]) -> Iterator[None]:
         raise Away(str(error)) from error
     except BackendError as error:
         of_all = error.permanent and not error.of_prompt
-        if of_all or _all_in_vain(held.item.run):
+        is_last = error.permanent or held.item.attempts >= MAX_ATTEMPTS
+        if of_all or (is_last and _all_in_vain(held.item.run)):
             raise RunFailed(str(error)) from error
         raise (ItemFailed if error.permanent else TryAgain)(str(error)) from error
 

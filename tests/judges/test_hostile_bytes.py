@@ -17,6 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from judges import actions
 from judges.methods import writing
@@ -256,6 +257,12 @@ def test_a_key_is_found_between_what_is_no_text_or_is_not_seen(monkeypatch: pyte
         pytest.raises(BackendError, match=f"“No {HIDDEN}”"),
     ):
         written(address, api_key_env="LAB_API_KEY")
+
+
+def test_lines_stay_where_a_key_stands_in_one_of_them() -> None:
+    assert Secret(KEY).out_of(f"first\nsecond {KEY}\nthird") == f"first\nsecond {HIDDEN}\nthird"
+    answer = Secret(KEY).out_of_answer({"content": f"NAME: a\nNOTE: {KEY[:14]}\nEND: b"})
+    assert answer == {"content": f"NAME: a\nNOTE: {HIDDEN}\nEND: b"}
 
 
 @pytest.mark.parametrize("form", ["utf-16", "utf-16-le", "utf-16-be"])
@@ -544,6 +551,29 @@ def test_a_server_that_refuses_every_row_is_left_after_some(settings: Any, db: N
         work(run)
     assert (fresh(run).state, "No such field." in fresh(run).error) == (Run.State.FAILED, True)
     assert states(run) == {"failed": 9, "queued": 21}
+
+
+def test_a_passing_failure_behind_rows_that_could_not_be_asked_is_tried_again(settings: Any, db: None) -> None:
+    settings.PALATE_BACKENDS = {"openai": "tests.judges.serving.Impatient"}
+    study = helpers.study_of_leases(n_rows=12)
+    with speaking(always({"error": "full"}, status=500)) as address:
+        run = actions.start_run(study=study, judge=rating(address), by=None)
+        one, *others = items(run)
+        type(one).objects.filter(pk__in=[item.pk for item in others]).update(state="failed", done_at=timezone.now())
+        work(run)
+        assert (fresh(run).state, states(run)) == (Run.State.RUNNING, {"failed": 11, "queued": 1})
+        for _time in range(2):
+            helpers.later(run, 1000)
+            work(run)
+    assert fresh(run).state == Run.State.FAILED
+
+
+def test_what_a_server_refuses_before_a_row_is_asked_is_no_rows_doing(leases: Leases, settings: Any) -> None:
+    settings.PALATE_BACKENDS = {"openai": "tests.judges.serving.Impatient"}
+    with speaking(lambda *_: (400, {"error": "no such path"}, {})) as address:
+        run = actions.start_run(study=leases.study, judge=rating(address), by=None)
+        work(run)
+    assert (fresh(run).state, states(run)) == (Run.State.FAILED, {"queued": 2})
 
 
 @pytest.mark.parametrize(
