@@ -274,7 +274,7 @@ def rewritten(text: str, key: str, value: object, *, comment: str = "") -> str:
     written. `comment`: a line to stand above it, in the place of one that says the same up to its colon.
 
     Raises:
-        PromptError: the text is no YAML.
+        PromptError: the text is no YAML, or in another form than a line that begins with each key.
     """
     said = f"# {comment}\n" if comment else ""
     block = said + yaml.safe_dump({key: value}, sort_keys=False, allow_unicode=True, width=1000)
@@ -284,8 +284,12 @@ def rewritten(text: str, key: str, value: object, *, comment: str = "") -> str:
         raise PromptError(str(error)) from error
     pairs = root.value if isinstance(root, yaml.MappingNode) else []
     node = next(((name, value) for name, value in pairs if name.value == key), None)
+    if root is not None and (root.start_mark.column or getattr(root, "flow_style", False) or "\n..." in text):
+        raise PromptError(_("Write the prompt with each key at the beginning of a line, so that one can be put anew."))
     if node is None:
         return f"{text.rstrip()}\n{block}"
+    if node[0].start_mark.column or text[node[0].end_mark.index :].lstrip(" ")[:1] != ":":
+        raise PromptError(_("Write the prompt with each key at the beginning of a line, so that one can be put anew."))
     start, end = node[0].start_mark.index, node[1].end_mark.index
     if node[1].end_mark.column:  # the rest of its line is a comment, if anything
         end = text.find("\n", end) + 1 or len(text)

@@ -1,4 +1,5 @@
-"""Prompt files to begin from where nobody has written one: made of a scheme, for a method. Pure.
+"""Prompt files to begin from where nobody has written one: made of a scheme, for a method. Pure, but that the
+encoder of one that compares embeddings is one that is installed.
 
 A skeleton passes `prompting.check_against` as it stands. It asks in the scheme's own words, and whoever takes it puts
 them into better ones.

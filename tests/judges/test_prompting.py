@@ -334,6 +334,14 @@ def test_a_key_in_another_form_of_yaml_is_found() -> None:
     assert prompting.rewritten("row: |\n  x\n  # not a comment\n\nturn: 1\n", "row", "y") == "row: y\n\nturn: 1\n"
 
 
+@pytest.mark.parametrize(
+    "text", ["{row: a, turn: 1, questions: {}}", "{row: a}", "? turn\n: 3\n", "  row: a\n  turn: 3\n", "row: a\n...\n"]
+)
+def test_a_file_in_another_form_is_refused_whole(text: str) -> None:
+    with pytest.raises(prompting.PromptError, match="each key at the beginning of a line"):
+        prompting.rewritten(text, "turn", 4)
+
+
 def test_a_key_that_is_not_there_is_written_at_the_end() -> None:
     assert prompting.rewritten("row: x", "turn", 1, comment="Fitted: now") == "row: x\n# Fitted: now\nturn: 1\n"
     with pytest.raises(prompting.PromptError, match="line 1"):
