@@ -202,6 +202,11 @@ class QuestionSpec(Spec):
             )
         return self
 
+    def for_judges(self, option: str) -> str:
+        """What an option counts as where judges are held against people: under `judge_merge`, else itself."""
+        merge = next((merge for merge in self.merges if merge.key == self.judge_merge), None)
+        return merge.options.get(option, option) if merge else option
+
     def option(self, key: str) -> OptionSpec:
         return next(option for option in self.options if option.key == key)
 

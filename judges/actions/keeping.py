@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from annotation.actions import Refused
 from annotation.models import Rater, Study
+from judges.lineage.queries import weighed
 from judges.methods import Method
 from judges.models import Extractor, Judge
 from llm.models import Prompt
@@ -24,13 +25,6 @@ def forget_prompt(judge: Judge) -> None:
         Prompt.objects.filter(pk=judge.prompt_id, judges=None, generations=None).delete()
 
 
-def _names_weighed(judge: Judge) -> set[str]:
-    if judge.method != Method.STACKER:
-        return set()
-    weighed = (question.stacker for question in judge.prompt_spec.questions.values())
-    return {name for stacker in weighed if stacker is not None for name in stacker.judges}
-
-
 def _names_known() -> set[str]:
     """Of judges, and of those whose labels came from a file."""
     return {*Judge.objects.values_list("name", flat=True), *Rater.objects.values_list("code", flat=True)}
@@ -39,7 +33,7 @@ def _names_known() -> set[str]:
 def _refuse_if_weighed(name: str, study: Study) -> None:
     """A stacker knows the judges that it weighs by their names. One that is not known in `study` is not named."""
     for judge in Judge.objects.filter(method=Method.STACKER, archived_at=None).select_related("prompt"):
-        if name in _names_weighed(judge):
+        if name in weighed(judge):
             if judge.study_id not in (None, study.pk):
                 raise Refused(_("A judge of another study weighs this judge by its name."))
             raise Refused(_("“%(other)s” weighs this judge by its name. Archive it first.") % {"other": judge.name})
@@ -113,7 +107,7 @@ def take_back(tool: Judge | Extractor) -> None:
     Raises:
         Refused: it weighs a judge by a name that none has any more.
     """
-    if isinstance(tool, Judge) and (gone := _names_weighed(tool) - _names_known()):
+    if isinstance(tool, Judge) and tool.method == Method.STACKER and (gone := set(weighed(tool)) - _names_known()):
         raise Refused(
             _("“%(name)s” weighs “%(gone)s”, and no judge is called so any more.")
             % {"name": tool.name, "gone": sorted(gone)[0]}

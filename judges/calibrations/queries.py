@@ -156,8 +156,7 @@ def _cells(
 def counted_as(question: QuestionSpec, option: str, offered: Collection[str]) -> str:
     """What a person's option counts as where only some are offered: what the question's merge for judges makes of it,
     else itself."""
-    merge = next((merge.options for merge in question.merges if merge.key == question.judge_merge), {})
-    return option if option in offered else merge.get(option, option)
+    return option if option in offered else question.for_judges(option)
 
 
 _NAMES = ("logprob", "n_tokens", "n_characters", "unconditional")

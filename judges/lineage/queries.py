@@ -270,7 +270,7 @@ def development_scores(study: Study, judges: Sequence[Judge]) -> dict[int, Score
     for row, column, section, key, option in peoples_labels(study, rows.values("pk")).values_list(*cell):  # type: ignore[arg-type]
         if kept is None or row in kept:
             people[row, column, f"{section}.{key}"].add(option)
-    merges = {f"{s.key}.{q.key}": _merge(q) for s in study.scheme.parsed.sections for q in s.questions}
+    asked = {f"{s.key}.{q.key}": q for s in study.scheme.parsed.sections for q in s.questions}
     by_name = {judge.name: judge for judge in judges}
     said = Label.objects.filter(
         assignment__rater__study=study,
@@ -286,8 +286,8 @@ def development_scores(study: Study, judges: Sequence[Judge]) -> dict[int, Score
     for row, column, section, key, option, code in said.values_list(*cell, "assignment__rater__code"):
         name = f"{section}.{key}"
         if chose := people.get((row, column, name)):
-            merge = merges[name]
-            right[code][name].append(merge.get(option, option) in {merge.get(one, one) for one in chose})
+            counted = asked[name].for_judges
+            right[code][name].append(counted(option) in set(map(counted, chose)))
             documents[code].add(row)
     return {
         by_name[code].pk: Score(
@@ -297,11 +297,6 @@ def development_scores(study: Study, judges: Sequence[Judge]) -> dict[int, Score
         )
         for code, by_question in right.items()
     }
-
-
-def _merge(question: QuestionSpec) -> Mapping[str, str]:
-    """Option -> what it counts as where judges are compared."""
-    return next((merge.options for merge in question.merges if merge.key == question.judge_merge), {})
 
 
 def ordered_options(judge: Judge, study: Study) -> dict[str, list[str]]:

@@ -272,6 +272,4 @@ def _merge(table: LabelTable, number: int) -> IntArray:
 
         return np.array(value_words(spec, table.values_of(number)).key_of, dtype=np.int64)
     codes = {option.key: code for code, option in enumerate(spec.options)}
-    merge = next((one for one in spec.merges if one.key == spec.judge_merge), None)
-    pairs = merge.options if merge else {}
-    return np.array([codes[pairs.get(option.key, option.key)] for option in spec.options], dtype=np.int64)
+    return np.array([codes[spec.for_judges(option.key)] for option in spec.options], dtype=np.int64)

@@ -27,10 +27,7 @@ def question_name(question: Question) -> str:
 
 def answer_key(spec: QuestionSpec, option: str | None, value: Any) -> str:
     """What makes answers equal where judges are compared: the option under the merge for judges, or the value's key."""
-    if option is None:
-        return kind_of(spec).key(spec, value)
-    merge = next((one for one in spec.merges if one.key == spec.judge_merge), None)
-    return merge.options.get(option, option) if merge else option
+    return kind_of(spec).key(spec, value) if option is None else spec.for_judges(option)
 
 
 def key_of_code(spec: QuestionSpec, code: str) -> str:

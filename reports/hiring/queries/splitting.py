@@ -57,7 +57,7 @@ def development_rows(study: Study) -> frozenset[int] | None:
 
 def fitted_rows(study: Study) -> set[int]:
     """The rows that anything was fitted to (calibrations, examples, judges weighed together), so that they can test
-    none. Two queries, three where there are any."""
+    none. Two queries, three where there are any, and one of each judge whose rows were not kept."""
     lineages = FittedCalibration.objects.filter(study=study).values_list("lineage", flat=True)
     named = {pk for lineage in lineages for pk in lineage["rows"]}
     named |= rows_behind(Origin.objects.filter(study=study))
