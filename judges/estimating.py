@@ -20,6 +20,7 @@ from llm import registry
 from llm.backends.base import BackendError
 from llm.engine.prompt import RowPrompt
 from llm.prices import LETTERS_A_TOKEN, Spent
+from llm.prompts import digest, with_plain_ends
 
 _LOOKED_AT = 8  # rows
 _TRIALS_LOOKED_AT = 20
@@ -150,12 +151,16 @@ def _seconds_of(judge: Judge, rows: int, cells: int, trial: Mapping[str, Any] | 
 
 
 def _last_trial(study: Study, judge: Judge) -> Mapping[str, Any] | None:
-    """What was found where this judge was tried in the study before it was made. Two queries, and one a trial."""
+    """What was found where this judge was tried in the study before it was made. Two queries, and two more of each
+    trial with its prompt."""
     tried = Trial.objects.filter(study=study, state=Trial.State.FINISHED, judge__method=judge.method)
     for trial in tried.order_by("-started_at").prefetch_related("items")[:_TRIALS_LOOKED_AT]:
         item = next((each for each in trial.items.all() if each.found), None)
-        if item is not None and _is_alike(judge_of(trial.judge), judge):
-            return dict(item.found)
+        if item is None or digest(with_plain_ends(trial.judge["prompt_text"])) != judge.prompt.digest:
+            continue
+        with suppress(BackendError):  # of a backend that was taken out of the installation
+            if _is_alike(judge_of(trial.judge), judge):
+                return dict(item.found)
     return None
 
 

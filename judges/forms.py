@@ -95,6 +95,9 @@ class JudgeForm(NamesAModel):
         self.fields["prompt"].queryset = self._prompts  # type: ignore[attr-defined]
         stored = set(self._prompts.values_list("digest", flat=True))
         brought = prompting.fitting(doors.shipped_prompts().values(), scheme)
+        self._begins: dict[Method, list[Beginning]] = {}  # by the method, once they were made
+        recommended = prompting.fitting(doors.recommended_prompts(), scheme)
+        self._recommended = {fits.text for fits in recommended.values()}
         self._brought = {fits.text for fits in brought.values()}
         self._of_packs = {name: fits for name, fits in brought.items() if prompting.digest(fits.text) not in stored}
         self.fields["shipped"].choices = [("", "–"), *((name, name) for name in self._of_packs)]  # type: ignore[attr-defined]
@@ -141,9 +144,8 @@ class JudgeForm(NamesAModel):
     def first_of(self, method: Method) -> Beginning | None:
         """What a judge of this method begins with where nobody chooses: what a pack recommends for the scheme, else the
         first that a pack brings, else what is made of the scheme."""
-        recommended = {fits.text for fits in prompting.fitting(doors.recommended_prompts(), self.scheme).values()}
         every = self._beginnings_of(method)
-        told = [each for each in every if each.text in recommended]
+        told = [each for each in every if each.text in self._recommended]
         brought = [each for each in every if each.text in self._brought]
         return next(iter([*told, *brought, *(each for each in every if each.key.startswith("made:"))]), None)
 
@@ -161,10 +163,13 @@ class JudgeForm(NamesAModel):
         return with_plain_ends(self.value("prompt_text")) != with_plain_ends(begun.text if begun else "")
 
     def _beginnings_of(self, method: Method) -> list[Beginning]:
+        if method in self._begins:
+            return self._begins[method]
         found = [each for each in self._there if prompting.questions_for(each.spec, method)]
         if text := skeletons.skeleton(self.scheme, method):
             name = str(_("a skeleton for this scheme"))
             found.append(Beginning(f"made:{method}", name, text, prompting.load_prompt(text)))
+        self._begins[method] = found
         return found
 
     @cached_property
