@@ -40,6 +40,7 @@ from reports.stats.classification import (
     classification_intervals,
     human_ceiling,
     kappas_with_people,
+    left_out,
 )
 from reports.stats.comparison import JudgeComparison, compare_judges
 from reports.stats.consensus import SelfConsistency, self_consistency
@@ -149,8 +150,10 @@ def judge_result(
     merged_away = merge.options if merge else {}
     arguments = filters.intervals.arguments
     ordered = data.spec.kind == Kind.SCALE
-    ceiling = human_ceiling(people, answers)
+    left, left_of_each = left_out(people, answers), left_out(people, answers, each=True)
+    ceiling = human_ceiling(people, answers, left=left)
     crowded = not filters.before_each and ceiling.others > MOST_OTHERS
+    shown = left_of_each if crowded else left
     return JudgeResult(
         judge=judge,
         merge=merge,
@@ -169,9 +172,9 @@ def judge_result(
         classification_intervals=classification_intervals(people, answers, **arguments) if arguments else None,
         with_people=kappas_with_people(people, answers) if answers.cell.size else (),
         ceiling=ceiling,
-        ceiling_of_each=human_ceiling(people, answers, each=True),
-        ceiling_intervals=ceiling_intervals(people, answers, each=crowded, **arguments) if arguments else None,
-        ceiling_baseline=ceiling_baseline(people, answers, each=crowded),
+        ceiling_of_each=human_ceiling(people, answers, each=True, left=left_of_each),
+        ceiling_intervals=ceiling_intervals(people, answers, left=shown, **arguments) if arguments else None,
+        ceiling_baseline=ceiling_baseline(people, answers, each=crowded, left=shown),
         alternative=alternative_annotator_test(
             people,
             answers,

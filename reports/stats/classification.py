@@ -171,7 +171,7 @@ class Ceiling:
 
 
 @dataclass(frozen=True, eq=False)
-class _LeftOut:
+class LeftOut:
     """Each person's answer in a cell that the judge and somebody else answered, arrays of shape (n_answers,).
 
     place: of the answer among people's; rater, sheet: their places among `raters` and `sheets`, which are numbers;
@@ -189,7 +189,8 @@ class _LeftOut:
     judge: FloatArray
 
 
-def _left_out(people: Answers, judge: Answers, *, each: bool) -> _LeftOut:
+def left_out(people: Answers, judge: Answers, *, each: bool = False) -> LeftOut:
+    """What `human_ceiling`, its intervals and its baseline are made of; `each`: as of the first."""
     chosen = judge_codes(people, judge)
     counts = people.value_counts()
     cell = people.by_cell.index
@@ -198,16 +199,26 @@ def _left_out(people: Answers, judge: Answers, *, each: bool) -> _LeftOut:
     code, of_judge, where = people.code[usable], chosen[usable], cell[usable]
     person_right: FloatArray = (counts[where, code] - 1).astype(np.float64)
     judge_right: FloatArray = (counts[where, of_judge] - (code == of_judge)).astype(np.float64)
-    if each:
-        person_right, judge_right = _divided(person_right, others[usable]), _divided(judge_right, others[usable])
-    else:
-        person_right, judge_right = np.minimum(person_right, 1.0), np.minimum(judge_right, 1.0)
+    person_right, judge_right = (_share(right, others[usable], each=each) for right in (person_right, judge_right))
     raters, rater = np.unique(people.rater[usable], return_inverse=True)
     sheets, sheet = np.unique(people.sheet[usable], return_inverse=True)
-    return _LeftOut(usable, where, raters, rater, sheets, sheet, others[usable], person_right, judge_right)
+    return LeftOut(usable, where, raters, rater, sheets, sheet, others[usable], person_right, judge_right)
 
 
-def human_ceiling(people: Answers, judge: Answers, *, each: bool = False) -> Ceiling:
+def _share(right: FloatArray, others: IntArray, *, each: bool) -> FloatArray:
+    """Of how many others chose the same: in which share, or whether any did."""
+    return _divided(right, others.astype(np.float64)) if each else np.minimum(right, 1.0)
+
+
+def _mean_shares(left: LeftOut, right: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Of each person the mean over sheets, and the number of answers."""
+    at, shape = left.rater * left.sheets.size + left.sheet, (left.raters.size, left.sheets.size)
+    n = np.bincount(at, minlength=left.raters.size * left.sheets.size).reshape(shape)
+    sums = np.bincount(at, right, minlength=n.size).reshape(shape)
+    return (sums / np.maximum(n, 1)).sum(axis=1) / (n > 0).sum(axis=1), n.sum(axis=1)
+
+
+def human_ceiling(people: Answers, judge: Answers, *, each: bool = False, left: LeftOut | None = None) -> Ceiling:
     """Leave each person out in turn, and let them and the judge be measured by the others as `judge_accuracy` does.
 
     A cell counts for a person where they, the judge and at least one other person answered; it is right where one of
@@ -216,22 +227,12 @@ def human_ceiling(people: Answers, judge: Answers, *, each: bool = False) -> Cei
     Args:
         each: a cell is right in the share of the others who chose the same, so that it says as much where a cell has
             many answers; any of many people agrees with nearly everything.
+        left: `left_out` of the same, where it is there.
     """
-    left = _left_out(people, judge, each=each)
-    at, shape = left.rater * left.sheets.size + left.sheet, (left.raters.size, left.sheets.size)
-    n = np.bincount(at, minlength=left.raters.size * left.sheets.size).reshape(shape)
-
-    def mean_share(right: FloatArray) -> FloatArray:
-        sums = np.bincount(at, right, minlength=n.size).reshape(shape)
-        means: FloatArray = (sums / np.maximum(n, 1)).sum(axis=1) / (n > 0).sum(axis=1)
-        return means
-
-    of_people, of_judges = mean_share(left.person), mean_share(left.judge)
+    left = left or left_out(people, judge, each=each)
+    (of_people, n), (of_judges, _n) = (_mean_shares(left, right) for right in (left.person, left.judge))
     rows = tuple(
-        Left(*row)
-        for row in zip(
-            left.raters.tolist(), of_people.tolist(), of_judges.tolist(), n.sum(axis=1).tolist(), strict=True
-        )
+        Left(*row) for row in zip(left.raters.tolist(), of_people.tolist(), of_judges.tolist(), n.tolist(), strict=True)
     )
     return Ceiling(
         person=float(of_people.mean()) if rows else None,
@@ -245,23 +246,18 @@ def human_ceiling(people: Answers, judge: Answers, *, each: bool = False) -> Cei
     )
 
 
-def ceiling_baseline(people: Answers, judge: Answers, *, each: bool = False) -> float | None:
+def ceiling_baseline(
+    people: Answers, judge: Answers, *, each: bool = False, left: LeftOut | None = None
+) -> float | None:
     """What always answering people's most frequent option reaches where `human_ceiling` measures the judge, by the same
-    rule; None where it measures nothing. Of equally frequent options the first."""
-    left = _left_out(people, judge, each=each)
+    rule; None where it measures nothing. Of equally frequent options the first. `left`: as of that."""
+    left = left or left_out(people, judge, each=each)
     if not left.place.size:
         return None
-    of = people.where(np.isin(np.arange(people.cell.size), left.place))
-    option = int(np.bincount(of.code, minlength=people.n_options).argmax())
-    cells = of.by_cell
-    always = Answers.from_long(
-        rater=np.zeros(cells.cell.size),
-        cell=cells.cell,
-        sheet=of.sheet[cells.first],
-        code=np.full(cells.cell.size, option),
-        n_options=people.n_options,
-    )
-    return human_ceiling(of, always, each=each).judge
+    code = people.code[left.place]
+    option = int(np.bincount(code, minlength=people.n_options).argmax())
+    right: FloatArray = (people.value_counts()[left.cell, option] - (code == option)).astype(np.float64)
+    return float(_mean_shares(left, _share(right, left.others, each=each))[0].mean())
 
 
 @dataclass(frozen=True)
@@ -281,10 +277,11 @@ def ceiling_intervals(
     n_draws: int = N_DRAWS,
     seed: int = 0,
     expanded: bool = True,
+    left: LeftOut | None = None,
 ) -> CeilingIntervals:
     """The intervals of `human_ceiling`: documents (or sheets) are drawn of those alone that have a cell for it, and
-    whoever has no cell in a draw is not among its people."""
-    left = _left_out(people, judge, each=each)
+    whoever has no cell in a draw is not among its people. `left`: as of that."""
+    left = left or left_out(people, judge, each=each)
     key = (people.document if by == "document" else people.sheet)[left.place]
     draws = resampling_of(distinct(key), by, n_draws=n_draws, seed=seed, expanded=expanded, group_many=False)
     if draws.too_few:
