@@ -117,7 +117,7 @@ def _of_judge(run: Run) -> dict[str, Any]:
     }
     if progress.done:
         context["speaking"] = queries.speaking(run)
-        if not run.is_running:  # all of its labels are counted
+        if not run.is_running:  # it is much to count at each look
             context |= {"answered": queries.answered(run), "presets": queries.n_presets(run)}
     if progress.unreadable:
         context |= {"unreadable": queries.unreadable(run), "reasons": queries.unreadable_reasons(run)}

@@ -1,7 +1,7 @@
 """Judges behind a server that speaks OpenAI's HTTP interface: vLLM and others.
 
 Cloze scoring asks `/completions` for the log-probabilities of the prompt's own tokens. Two kinds of server return them:
-vLLM with `prompt_logprobs`, others with `echo` and `logprobs`. Which one it is gets tried out once a process. Where all
+vLLM with `prompt_logprobs`, others with `echo` and `logprobs`. Which one it is gets tried out once a run. Where all
 options are single tokens, or a server has no such log-probabilities, it is asked what may come next instead, if it can
 say that (`openai_next`). Options are scored as by the engine here: the delimiter's space and the terminator belong to
 the option, and where a token crosses from the prompt into an option, all options are scored from the last token that
@@ -286,7 +286,7 @@ def _marks(rows: Sequence[RowPrompt]) -> set[str]:
 
 
 def _ways(session: Session) -> tuple[PromptLogprobs | None, openai_next.Way | None]:
-    """How this server scores what stands in a prompt, and what may come next; tried out once a process.
+    """How this server scores what stands in a prompt, and what may come next; tried out once a run.
 
     Raises NoPromptLogprobs where it does neither.
     """

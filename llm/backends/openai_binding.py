@@ -84,7 +84,7 @@ WAYS: tuple[Way, ...] = (
 
 
 def way_of(session: Session) -> Way:
-    """How this server binds answers; tried out once a process.
+    """How this server binds answers; tried out once a run.
 
     Raises:
         Refused: it refuses what has nothing to do with grammars, such as the key, the model or the address.

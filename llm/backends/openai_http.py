@@ -243,7 +243,7 @@ class Session:
         return offered[model]
 
     def prompt_logprobs(self) -> PromptLogprobs:
-        """How this server returns the log-probabilities of a prompt; tried out once a process.
+        """How this server returns the log-probabilities of a prompt; tried out once a run.
 
         Raises NoPromptLogprobs.
         """
@@ -289,7 +289,7 @@ class Session:
         return tokens
 
     def is_one_token(self, mark: str) -> bool:
-        """Whether this server's tokeniser holds a text for one token, such as “</s>”; tried out once a process.
+        """Whether this server's tokeniser holds a text for one token, such as “</s>”; tried out once a run.
 
         Raises as `prompt_tokens`.
         """

@@ -59,7 +59,7 @@ class Cut(NamedTuple):
 
 
 def way_of(session: Session) -> Way | None:
-    """How this server gives the log-probabilities of next tokens, None where it does not; tried out once a process.
+    """How this server gives the log-probabilities of next tokens, None where it does not; tried out once a run.
 
     A way counts if it has what was asked for, and, where prompt log-probabilities can be had too, the same numbers.
     """
