@@ -1,13 +1,13 @@
 """What a floor above registers with the core when it is loaded, so that no app names one above it.
 
 Tabs of a study's pages, what follows in it, panels of its board, judges that a plan can give work to, the stored page
-behind a row, texts that were written for rows, other pages of a sheet, kinds of evidence block, derivers, scheme files
-to begin from, and a demo.
+behind a row, texts that were written for rows, other pages of a sheet, pages about a judge's answer, kinds of evidence
+block, derivers, scheme files to begin from, and a demo.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -119,6 +119,15 @@ class SheetText:
 
 
 @dataclass(frozen=True)
+class AnswerPages:
+    """More about answers that judges gave in a cell. `find`: from a study, a column, the key of a question and the
+    assignments that were answered there to the page of each that has one; it may ask one query."""
+
+    label: Promise | str
+    find: Callable[[Study, int, str, Collection[int]], Mapping[int, str]]
+
+
+@dataclass(frozen=True)
 class Importer:
     """What reads files that somebody brought into a study, of one of `Import.What`; and the page they were brought to.
 
@@ -163,6 +172,7 @@ _page_finders: list[PageFinder] = []
 _picture_finders: list[PictureFinder] = []
 _sheet_pages: list[SheetPage] = []
 _sheet_texts: list[SheetText] = []
+_answer_pages: list[AnswerPages] = []
 _text_readers: list[TextReader] = []
 _importers: dict[str, Importer] = {}
 _schemes: dict[str, Path] = {}
@@ -286,6 +296,21 @@ def register_sheet_page(page: SheetPage) -> None:
 def sheet_pages(sheet: Sheet) -> list[tuple[Promise | str, str]]:
     """Labels and addresses of the other pages of a sheet, whose study and scheme are loaded."""
     return [(page.label, url) for page in _sheet_pages if (url := page.find(sheet)) is not None]
+
+
+def register_answer_pages(pages: AnswerPages) -> None:
+    _answer_pages.append(pages)
+
+
+def answer_pages(
+    study: Study, column: int, question: str, assignments: Collection[int]
+) -> dict[int, list[tuple[Promise | str, str]]]:
+    """By assignment the labels and addresses of pages with more about its answer in a cell."""
+    found: dict[int, list[tuple[Promise | str, str]]] = {}
+    for pages in _answer_pages if assignments else ():
+        for assignment, url in pages.find(study, column, question, assignments).items():
+            found.setdefault(assignment, []).append((pages.label, url))
+    return found
 
 
 def register_importer(what: str, importer: Importer) -> None:

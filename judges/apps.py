@@ -13,7 +13,7 @@ class JudgesConfig(AppConfig):
     def ready(self) -> None:
         from annotation import doors
         from annotation.models import Role, Study
-        from judges import actions, queries
+        from judges import actions, queries, retracing
         from judges import doors as own
         from judges.generating import actions as generating
         from judges.generating.queries import source_texts
@@ -26,6 +26,7 @@ class JudgesConfig(AppConfig):
         kinds.register(actions.TRYING)
         kinds.register(generating.GENERATING)
         doors.register_texts(source_texts)
+        doors.register_answer_pages(doors.AnswerPages(_("What it was asked"), retracing.pages_at))
         doors.register_tab(
             position=48,
             label=_("Texts"),

@@ -39,7 +39,7 @@ _PATIENCE = timedelta(minutes=1)
 _COPIED = ("method", "normalisation", "chat_template", "temperature", "max_new_tokens")
 
 
-def _authors(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
+def authors(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
     """For managers who may create judges: what they name is asked by the workers."""
     return permission_required("judges.add_judge", raise_exception=True)(for_roles(Role.MANAGER)(view))
 
@@ -48,7 +48,7 @@ def _authors(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBas
 
 
 @require_http_methods(["GET", "POST"])
-@_authors
+@authors
 def new_judge(request: AppRequest, study: Study) -> HttpResponse:
     """The form; htmx asks for its fields again when the method, the model or the backend changes."""
     if request.method == "POST":
@@ -121,7 +121,7 @@ def _copied(judge: Judge | None) -> dict[str, Any]:
 
 
 @require_GET
-@_authors
+@authors
 def prompt_text(request: AppRequest, study: Study) -> HttpResponse:
     """A prompt to begin from, in the place of the text that stands in the form; nothing where it is none."""
     form = JudgeForm(initial={"method": request.GET.get("method", "")}, study=study)
@@ -133,7 +133,7 @@ def prompt_text(request: AppRequest, study: Study) -> HttpResponse:
 
 
 @require_GET
-@_authors
+@authors
 def cells(request: AppRequest, study: Study) -> HttpResponse:
     """The cells of another row."""
     form = CellForm(initial={"row": request.GET.get("try-row", "")}, study=study)
@@ -141,7 +141,7 @@ def cells(request: AppRequest, study: Study) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-@_authors
+@authors
 def new_extractor(request: AppRequest, study: Study) -> HttpResponse:
     initial: dict[str, Any] = {"prompt_text": doors.suggested_prompt()}
     pk = request.GET.get("copy", "")
@@ -172,7 +172,7 @@ def _made(request: AppRequest, form: Any, create: Callable[..., Any]) -> Any:
 
 
 @require_POST
-@_authors
+@authors
 def try_one(request: AppRequest, study: Study) -> HttpResponse:
     """Try the judge that the form describes on one cell; nothing of it is stored but the trial."""
     form = TrialForm(request.POST, study=study)
@@ -190,7 +190,7 @@ def try_one(request: AppRequest, study: Study) -> HttpResponse:
         except Refused as refused:
             problems = [str(refused)]
         else:
-            return _trial(request, study, trial)
+            return trial_piece(request, study, trial)
     for each in (form, cell):
         for name, errors in each.errors.items():
             label = each.fields[name].label if name in each.fields else ""
@@ -203,10 +203,10 @@ def try_one(request: AppRequest, study: Study) -> HttpResponse:
 def trial(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     """What a trial found, or how far it is; fetched again until it has ended."""
     trials = study.trials.select_related("row__sheet", "column", "question", "study")
-    return _trial(request, study, get_object_or_404(trials, pk=pk))
+    return trial_piece(request, study, get_object_or_404(trials, pk=pk))
 
 
-def _trial(request: AppRequest, study: Study, tried: Trial) -> HttpResponse:
+def trial_piece(request: AppRequest, study: Study, tried: Trial) -> HttpResponse:
     tried.refresh_from_db()
     item = tried.items.get()
     context: dict[str, Any] = {"study": study, "run": tried, "item": item, "found": item.found}
@@ -318,7 +318,7 @@ def _changed(
 
 
 @require_POST
-@_authors
+@authors
 def rename(request: AppRequest, study: Study, pk: int, kind: str) -> HttpResponse:
     form = NameForm(request.POST)
     if not form.is_valid():
@@ -329,12 +329,12 @@ def rename(request: AppRequest, study: Study, pk: int, kind: str) -> HttpRespons
 
 
 @require_POST
-@_authors
+@authors
 def archive(request: AppRequest, study: Study, pk: int, kind: str) -> HttpResponse:
     return _changed(request, study, pk, kind, actions.archive, _("“%(name)s” is archived."))
 
 
 @require_POST
-@_authors
+@authors
 def take_back(request: AppRequest, study: Study, pk: int, kind: str) -> HttpResponse:
     return _changed(request, study, pk, kind, actions.take_back, _("“%(name)s” is offered again."))

@@ -1,4 +1,4 @@
-"""A judge that is not stored yet, at one cell: what it is asked, what it answers, what that takes. Writes nothing."""
+"""A judge at one cell, stored or not: what it is asked, what it answers, what that takes. Writes nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from annotation.answers import kind_of
 from annotation.models import Assignment, Row
+from annotation.scheme.spec import Layout
 from base.text import storable
 from judges.extraction.models import Extractor
 from judges.methods import cloze
@@ -27,6 +28,20 @@ from llm.models import Prompt
 from llm.prompts import digest, with_plain_ends
 
 Cell = tuple[int, str]  # column, question's key
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a cell is asked under beside the judge's own words.
+
+    Attributes:
+        repeat: by which draws are seeded.
+        corrected, replies: as `labelling.label_row` has them.
+    """
+
+    repeat: int = 1
+    corrected: bool = False
+    replies: Mapping[Cell, Generated] = field(default_factory=dict)
 
 
 def described(cleaned: Mapping[str, Any]) -> dict[str, Any]:
@@ -67,9 +82,9 @@ def judge_of(said: Mapping[str, Any]) -> Judge:
     return made
 
 
-def at(row: Row) -> Assignment:
+def at(row: Row, *, repeat: int = 1) -> Assignment:
     """An assignment that nobody stores."""
-    return Assignment(row=row, sections=[])
+    return Assignment(row=row, sections=[], repeat=repeat)
 
 
 class Overheard:
@@ -148,15 +163,34 @@ def cells_of(judge: Judge, row: Row) -> list[Asked]:
     return labelling.cells_asked(judge, at(row))
 
 
+def cells_with(judge: Judge, asked: Sequence[Asked], cell: Cell) -> set[Cell]:
+    """A cell and those that share its answer: what the prompt asks together, a whole table where it is asked at once.
+    Empty where the judge does not answer it."""
+    about = next((one for one in asked if one.key == cell), None)
+    if about is None:
+        return set()
+    spec = judge.prompt_spec
+    if spec.whole_table and about.section.layout == Layout.DOWN:
+        return {one.key for one in asked if one.section.key == about.section.key}
+    return {one.key for one in asked if one.column == about.column and one.name in spec.group_of(about.name)}
+
+
 def try_cell(
-    judge: Judge, row: Row, cell: Cell, backend: Backend | None, on_progress: OnProgress | None = None
+    judge: Judge,
+    row: Row,
+    cell: Cell,
+    backend: Backend | None,
+    on_progress: OnProgress | None = None,
+    given: Given | None = None,
 ) -> dict[str, Any]:
     """What the judge is asked at one cell, what it answers, and what that took; as JSON.
 
     Raises:
         RowFailed, BackendError, and whatever `on_progress` raises: as `labelling.label_row`.
     """
+    given = given or Given()
     through = Overheard(backend) if backend is not None else None
+    only = cells_with(judge, cells_of(judge, row), cell) | set(given.replies)
     begun = time.monotonic()
     spent = Tokens(read=0, written=0)
 
@@ -166,7 +200,9 @@ def try_cell(
         if on_progress is not None:
             on_progress(tokens, done)
 
-    labelled = labelling.label_row(judge, at(row), through, progress, only={cell})
+    labelled = labelling.label_row(
+        judge, at(row, repeat=given.repeat), through, progress, given.corrected, only=only, replies=given.replies
+    )
     seconds = time.monotonic() - begun
     written = max(spent.written, labelled.written)
     return {
@@ -177,17 +213,17 @@ def try_cell(
         "read": labelled.tokens - written,
         "written": written,
         "speaks": storable(labelled.speaks[:500]),
-        **_said(labelled),
+        **_said(labelled, cell),
     }
 
 
-def _said(labelled: Labelled) -> dict[str, Any]:
-    if labelled.unread:
-        (unread,) = labelled.unread[:1]
+def _said(labelled: Labelled, cell: Cell) -> dict[str, Any]:
+    unread = next((one for one in labelled.unread if (one.column.pk, one.question.key) == cell), None)
+    if unread is not None:
         return {"answer": None, "why": str(unread.why), "detail": unread.detail, "raw": unread.raw, "note": ""}
-    if not labelled.answers:
+    answer = next((one for one in labelled.answers if (one.column.pk, one.question.key) == cell), None)
+    if answer is None:
         raise RowFailed(_("The scheme's rules leave this cell without an answer of the judge's."))
-    (answer,) = labelled.answers[:1]
     spec = answer.column.section.spec.question(answer.question.key)
     if answer.option is not None:
         shown = answer.option.label

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from judges import board, views
+from judges import board, cell_views, views
 from judges import tool_views as tools
 from judges.calibrations import views as calibration_views
 from judges.generating import views as generating
@@ -21,6 +21,16 @@ urlpatterns = [
     path("studies/<slug:slug>/judges/help/", tools.help_page, name="help"),
     path("studies/<slug:slug>/judges/new/try/", tools.try_one, name="try"),
     path("studies/<slug:slug>/judges/trials/<int:pk>/", tools.trial, name="trial"),
+    path(
+        "studies/<slug:slug>/judges/asked/<int:assignment>/<int:column>/<slug:question>/",
+        cell_views.asked,
+        name="asked",
+    ),
+    path(
+        "studies/<slug:slug>/judges/asked/<int:assignment>/<int:column>/<slug:question>/again/",
+        cell_views.ask_again,
+        name="ask-again",
+    ),
     path("studies/<slug:slug>/judges/<int:pk>/", tools.judge, name="judge"),
     path("studies/<slug:slug>/judges/extractors/<int:pk>/", tools.extractor, name="extractor"),
     *(

@@ -31,6 +31,7 @@ from django.http.response import HttpResponseBase
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
 from pytest_django import Settings
 
 from accounts import actions as accounts
@@ -53,7 +54,7 @@ from annotation.scheme.spec import load_scheme
 from judges import actions as judging
 from judges import trying
 from judges.generating import actions as generating
-from judges.models import Extraction, ExtractionRun, FittedCalibration, GenerationRun, Judge, Run
+from judges.models import Extraction, ExtractionRun, FittedCalibration, GenerationRun, Judge, Run, WorkItem
 from recipes.cooking import actions as retrieving
 from recipes.cooking import mending_queries
 from recipes.cooking.models import Document, Mending, Retrieval
@@ -74,6 +75,7 @@ from reports.models import Export, Report, Split, TestLook
 from tests import builders
 from tests.builders import Leases
 from tests.judges import generations
+from tests.judges.helpers import CLOZE
 from tests.reports.hiring.simulated import bare_certificate
 
 pytestmark = pytest.mark.once
@@ -306,6 +308,18 @@ def trial(world: World) -> Sequence[object]:
     described = trying.described({"name": "x", "method": "lexical", "prompt_text": PROMPT})
     made = judging.start_trial(study=world.leases.study, described=described, row=row, cell=None, by=None)
     return (world.leases.study.slug, made.pk)
+
+
+def asked_cell(world: World) -> Sequence[object]:
+    """A cell that a judge with a model has answered."""
+    study = world.leases.study
+    if (done := WorkItem.objects.filter(run__study=study, run__judge__name="model").first()) is None:
+        made = judging.create_judge(name="model", location="nobody/model", prompt_text=CLOZE)
+        done = judging.start_run(study=study, judge=made, by=None, enqueue=False).items.earliest("pk")
+        WorkItem.objects.filter(pk=done.pk).update(state="done", cells=1, done_at=timezone.now())
+    column = done.assignment.row.sheet.columns.earliest("pk")
+    question = column.section.questions.earliest("pk")
+    return (study.slug, done.assignment_id, column.pk, question.key)
 
 
 def run(world: World) -> Sequence[object]:
@@ -653,6 +667,8 @@ TABLE = {
     "judges:try": Posted(SUPERUSERS, args=slug),
     "judges:trial": Url(MANAGERS, args=trial),
     "judges:help": Url(READERS, args=slug),
+    "judges:asked": Url(READERS, args=asked_cell),
+    "judges:ask-again": Posted(SUPERUSERS, args=asked_cell),
     "judges:judge": Url(READERS, args=judge),
     "judges:rename-judge": Posted(SUPERUSERS, args=judge),
     "judges:archive-judge": Posted(SUPERUSERS, args=judge),

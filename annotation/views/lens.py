@@ -207,6 +207,10 @@ def _detail(sheet: Sheet, form: LensCellForm) -> dict[str, Any]:
     }
     for one in sorted(said, key=lambda one: (one["assignment"].rater.code, one["assignment"].repeat)):
         by_kind[one["assignment"].rater.kind].append(one)
+    judged = [one["assignment"].pk for one in by_kind[Rater.Kind.JUDGE]]
+    more = doors.answer_pages(sheet.study, column.pk, question.key, judged)
+    for one in by_kind[Rater.Kind.JUDGE]:
+        one["pages"] = more.get(one["assignment"].pk, [])
     _number(one for kind in (Rater.Kind.PERSON, Rater.Kind.JUDGE) for one in by_kind[kind])
     decisions = Decision.objects.filter(**here).select_related("option", "by")
     return {

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from annotation.actions import Refused, note_key
 from annotation.models import Row, Study, User
-from judges import trying
+from judges import retracing, trying
 from judges.actions.work import binding_of, loaded, telling_of_backends
 from judges.models import Trial, TrialItem
 from judges.runs import labelling
@@ -67,8 +67,11 @@ def do_trial(held: Held[TrialItem]) -> None:
         if judge.model is not None:
             backend = labelling.backend_of(judge)
             held.note_worker(loaded(held, backend) | binding_of(held, judge, backend))
+        cell = (trial.column_id, trial.question.key)
+        answered = retracing.work_at(trial.study, trial.judge["again"]) if "again" in trial.judge else None
+        given = retracing.given_to(answered, cell) if answered is not None else None
         try:
-            found = trying.try_cell(judge, trial.row, (trial.column_id, trial.question.key), backend, held.beat)
+            found = trying.try_cell(judge, trial.row, cell, backend, held.beat, given)
         except RowFailed as failure:
             raise ItemFailed(str(failure)) from failure
     with held.finishing(found=found):

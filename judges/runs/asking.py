@@ -133,7 +133,8 @@ class AtRow:
 
     `tokens`: fed so far, over all calls of its backend; what `on_progress` is told. `written`: those of them that the
     model wrote. `only_sized`: of what is asked only the length matters, so that no encoder need choose lines.
-    `answers`: the judge's words for the options of all that its prompt asks of the row.
+    `answers`: the judge's words for the options of all that its prompt asks of the row. `replies`: by the first cell of
+    what one answer holds, what was written for it before, so that it is not asked for again.
     """
 
     judge: Judge
@@ -144,6 +145,7 @@ class AtRow:
     on_progress: OnProgress | None = None
     only_sized: bool = False
     answers: frozenset[str] = frozenset()
+    replies: Mapping[tuple[int, str], Generated] = field(default_factory=dict)
     tokens: int = 0
     written: int = 0
     _done: int = 0  # cells of the calls before
@@ -242,6 +244,26 @@ class AtRow:
         if again:
             found |= dict(zip(again, self.generate([prompts[place] for place in again]), strict=True))
         return [found[place] for place in range(len(prompts))]
+
+    def answers_to(
+        self,
+        cells: Sequence[Asked],
+        prompts: Sequence[str],
+        grammars: Sequence[Grammar | None],
+        stops: Sequence[tuple[str, ...]],
+        form: str,
+    ) -> list[Generated]:
+        """As `generate_each`, of prompts about these cells; what is known of `replies` is not asked for."""
+        known = [self.replies.get(cell.key) for cell in cells]
+        left = [place for place, said in enumerate(known) if said is None]
+        asked = self.generate_each(
+            [prompts[place] for place in left],
+            [grammars[place] for place in left],
+            [stops[place] for place in left],
+            form,
+        )
+        found = dict(zip(left, asked, strict=True))
+        return [found[place] if said is None else said for place, said in enumerate(known)]
 
     def groups(self) -> list[list[Asked]]:
         """The cells that one answer is to hold: each alone, or those of a column that the prompt asks together."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -21,7 +21,7 @@ from judges.runs.rules import settled
 from llm import registry
 from llm.backends.base import Backend, Use
 from llm.engine.normalisation import Normalisation
-from llm.engine.prompt import OnProgress
+from llm.engine.prompt import Generated, OnProgress
 from llm.models import LanguageModel
 
 __all__ = ["Asked", "Labelled", "RowFailed", "Unread", "backend_of", "cells_asked", "check_model", "label_row"]
@@ -178,9 +178,10 @@ def label_row(
     corrected: bool = False,
     only: Collection[tuple[int, str]] | None = None,
     only_sized: bool = False,
+    replies: Mapping[tuple[int, str], Generated] | None = None,
 ) -> Labelled:
     """Answer the cells of one row; `corrected`: by extracted lists as people have corrected them; `only`: these cells,
-    each a column and the key of a question; `only_sized`: as `AtRow` has it.
+    each a column and the key of a question; `only_sized`, `replies`: as `AtRow` has them.
 
     Raises:
         RowFailed: the row has no evidence, or more than the model's context takes.
@@ -216,7 +217,7 @@ def label_row(
     except ValueError as error:
         raise RowFailed(str(error)) from error
     answers = frozenset(said for cell in every for said in prompting.answers_said(cell.prompt, cell.spec))
-    at_row = AtRow(judge, assignment, blocks, asked, backend, on_progress, only_sized, answers)
+    at_row = AtRow(judge, assignment, blocks, asked, backend, on_progress, only_sized, answers, replies or {})
     labelled = _METHODS[method](at_row)
     found, unread = settled(labelled.answers, labelled.unread, facets=assignment.row.facets)
     found = [replace(answer, scores=shapes.stored(method, answer.scores)) for answer in found]

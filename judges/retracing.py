@@ -1,0 +1,145 @@
+"""What a judge was asked at a cell that it has answered: made again from what the judge, the run and the row hold. Asks
+no model, writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+
+from annotation.answers import kind_of
+from annotation.models import Assignment, Label, Study
+from annotation.scheme.spec import Layout
+from judges import trying
+from judges.models import Judge, UnreadableAnswer, WorkItem
+from judges.runs import labelling
+from judges.runs.asking import Asked
+from llm.engine.prompt import Generated
+
+
+@dataclass(frozen=True)
+class Retraced:
+    """What a model was given at one cell.
+
+    Attributes:
+        prompt: as it was asked; in a chat form the user's message.
+        options: what was scored behind it, in its order; empty where the model wrote.
+        without: the prompt without evidence behind which the options were scored, too; "" for none.
+    """
+
+    prompt: str
+    options: tuple[str, ...] = ()
+    without: str = ""
+
+
+def _labelled(study: Study) -> QuerySet[WorkItem]:
+    """What judges with a model have labelled."""
+    by_models = WorkItem.objects.filter(run__study=study, run__judge__model__isnull=False, state=WorkItem.State.DONE)
+    return by_models.filter(Q(cells__gt=0) | Q(unreadable__gt=0))
+
+
+def work_at(study: Study, assignment: int) -> WorkItem | None:
+    """What labelled an assignment, where that was a judge with a model. One query."""
+    return (
+        _labelled(study)
+        .filter(assignment=assignment)
+        .select_related(
+            "run__judge__model", "run__judge__prompt", "run__judge__evidence", "assignment__row__sheet__study__scheme"
+        )
+        .order_by("-done_at")
+        .first()
+    )
+
+
+def pages_at(study: Study, column: int, question: str, assignments: Collection[int]) -> dict[int, str]:
+    """By assignment the address of the page with what its judge was asked at a cell; nothing of judges without a
+    model. One query."""
+    labelled = _labelled(study).filter(assignment__in=assignments).order_by()
+    return {
+        pk: reverse("judges:asked", args=[study.slug, pk, column, question])
+        for pk in labelled.values_list("assignment", flat=True).distinct()
+    }
+
+
+def retraced(item: WorkItem, cell: trying.Cell) -> Retraced | None:
+    """What was asked about a cell, None where it is none of the judge's.
+
+    Raises:
+        RowFailed, BackendError: as `labelling.label_row`.
+    """
+    judge, assignment = item.run.judge, item.assignment
+    asked = labelling.cells_asked(judge, assignment)
+    about = trying.cells_with(judge, asked, cell)
+    if not about:
+        return None
+    heard = trying.Overheard()
+    given = given_to(item, cell, asked)
+    labelling.label_row(
+        judge, assignment, heard, None, given.corrected, only=about | set(given.replies), replies=given.replies
+    )
+    if not heard.rows:
+        return Retraced(heard.shown[-1])
+    (of_cell,) = heard.rows[-1].cells
+    return Retraced(heard.shown[-1], of_cell.options, of_cell.unconditional or "")
+
+
+def given_to(item: WorkItem, cell: trying.Cell, asked: Sequence[Asked] | None = None) -> trying.Given:
+    """What an item's judge was given at a cell beside its own prompt: in a table that is written line by line, what it
+    had written in the lines above. Two queries there, three where `asked` is to be found."""
+    judge, assignment = item.run.judge, item.assignment
+    asked = labelling.cells_asked(judge, assignment) if asked is None else asked
+    above = _above(judge, asked, cell)
+    return trying.Given(assignment.repeat, item.run.corrected, _written(assignment, above) if above else {})
+
+
+def _above(judge: Judge, asked: Sequence[Asked], cell: trying.Cell) -> set[trying.Cell]:
+    about = next((one for one in asked if one.key == cell), None)
+    if (
+        about is None
+        or about.section.layout != Layout.DOWN
+        or judge.method != Judge.Method.WRITING
+        or judge.prompt_spec.whole_table
+    ):
+        return set()
+    before = (one for one in asked if one.section.key == about.section.key)
+    return {one.key for one in before if one.column.position < about.column.position}
+
+
+def _written(assignment: Assignment, cells: Collection[trying.Cell]) -> dict[trying.Cell, Generated]:
+    columns = {column for column, _question in cells}
+    labels = Label.objects.filter(assignment=assignment, column__in=columns).select_related("question")
+    said = {(label.column_id, label.question.key): label.scores for label in labels}
+    written = {
+        cell: Generated(scores["answer"], cut=bool(scores.get("cut")))
+        for cell, scores in said.items()
+        if cell in cells and isinstance(scores, Mapping) and "answer" in scores
+    }
+    for one in UnreadableAnswer.objects.filter(assignment=assignment, column__in=columns).select_related("question"):
+        cut = one.why == UnreadableAnswer.Why.CUT_OFF
+        written.setdefault((one.column_id, one.question.key), Generated(one.raw, cut=cut))
+    return written
+
+
+def described(item: WorkItem) -> dict[str, Any]:
+    """The judge of an item, for a trial that asks it again what it was asked then."""
+    judge = item.run.judge
+    names = ("name", "method", "model", "prompt", "evidence", "normalisation", "chat_template", "temperature")
+    said = trying.described({name: getattr(judge, name) for name in (*names, "max_new_tokens")})
+    return {**said, "again": item.assignment_id}
+
+
+def answer_at(assignment: Assignment, cell: trying.Cell) -> dict[str, Any]:
+    """What stands in the cell, as it is read: `answer` and `note`, or `unread`; empty where nothing does. Two
+    queries at most."""
+    here = {"assignment": assignment, "column": cell[0], "question__key": cell[1]}
+    label = Label.objects.filter(**here).select_related("option", "question__section__scheme").first()
+    if label is not None:
+        spec = label.question.spec
+        kind = kind_of(spec)
+        shown = label.option.label if label.option else kind.shown(spec, kind.value(spec, label.code))
+        return {"answer": str(shown), "note": label.note}
+    unread = UnreadableAnswer.objects.filter(**here).first()
+    return {"unread": unread} if unread is not None else {}
