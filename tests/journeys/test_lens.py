@@ -104,6 +104,19 @@ def test_a_manager_goes_from_difference_to_difference_and_decides(slaw: Coleslaw
     assert Look.objects.filter(user__username="mara").count() >= 3
 
 
+@pytest.mark.parametrize("query", ["?row={row}", "?row={row}&kind=people", ""])
+def test_an_address_may_name_a_cell(slaw: Coleslaw, browsing: Browsing, query: str) -> None:
+    builders.label(slaw.assignment("anna", "Google 1"), {("white cabbage", "presence"): "found"})
+    assignment = slaw.assignment("anna", "Bing 1")
+    builders.label(assignment, {("carrots", "presence"): "found"})
+    label = Label.objects.get(assignment=assignment)
+    row = label.assignment.row_id
+    page = browsing.person("mara")
+    named = f"#c-{row}-{label.column_id}-{label.question_id}"
+    open_lens(page, slaw, query.format(row=row) + named)
+    assert where(page) == "Bing 1 › Presence › carrots"
+
+
 def test_letters_are_keys_in_the_lens_alone(slaw: Coleslaw, browsing: Browsing) -> None:
     builders.label(slaw.assignment("anna", "Google 1"), {("white cabbage", "presence"): "found"})
     builders.label(slaw.assignment("anna", "Bing 1"), {("carrots", "presence"): "found"})

@@ -139,7 +139,8 @@ moveDivider();
 
 // --- start ------------------------------------------------------------------------------------------------------------
 
+// An address may name a cell: what a link on another page is about. The filter puts its own words into the address.
+const named = cells.withId(location.hash.slice(1));
 filters.read();
 filter();
-// An address may name a cell: what a link on another page is about.
-focus.go(cells.withId(location.hash.slice(1)) || filters.wanted[0] || cells.order[0]);
+focus.go(named || filters.wanted[0] || cells.order[0]);
