@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.actions import Refused
-from annotation.models import Column, Question, Role, Study
+from annotation.models import Assignment, Column, Question, Role, Study
 from annotation.people.access import AppRequest, for_roles
 from judges import actions, retracing
 from judges.models import WorkItem
@@ -59,7 +59,8 @@ def ask_again(request: AppRequest, study: Study, assignment: int, column: int, q
 
 
 def _found(study: Study, assignment: int, column: int, question: str) -> tuple[WorkItem, Column, Question]:
-    item = retracing.work_at(study, assignment)
+    answered = get_object_or_404(Assignment, rater__study=study, pk=assignment)
+    item = retracing.work_at(study, answered.pk)
     if item is None:
         raise Http404(_("No judge with a model has answered here."))
     of_column = get_object_or_404(

@@ -17,6 +17,7 @@ import pytest
 from django.conf import settings
 from django.contrib.contenttypes.models import ContentType
 from django.db import OperationalError, connection, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test import Client, TransactionTestCase, override_settings
 from django.utils import translation
 from pytest_django.plugin import DjangoDbBlocker
@@ -98,6 +99,12 @@ def _no_language_is_left_behind() -> Iterator[None]:
     """The test client answers in this thread, which keeps the language of its last answer."""
     yield
     translation.deactivate()
+
+
+@pytest.fixture
+def over_wsgi(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request over WSGI would close the connection and the test's transaction: not here, as in Django's client."""
+    monkeypatch.setattr(BaseDatabaseWrapper, "close_if_unusable_or_obsolete", lambda _self: None)
 
 
 @pytest.fixture

@@ -12,13 +12,16 @@ What each outcome means, and how a page and the API say it:
 
 from __future__ import annotations
 
+import copy
 import gzip
 import html
 import io
 import json
+import shutil
 import uuid
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -29,10 +32,10 @@ from django.contrib import admin
 from django.db import connection, transaction
 from django.http.response import HttpResponseBase
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
+from django.test.utils import CaptureQueriesContext, override_settings
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
-from pytest_django import Settings
+from pytest_django import DjangoDbBlocker, Settings
 
 from accounts import actions as accounts
 from annotation import actions
@@ -314,7 +317,7 @@ def asked_cell(world: World) -> Sequence[object]:
     """A cell that a judge with a model has answered."""
     study = world.leases.study
     if (done := WorkItem.objects.filter(run__study=study, run__judge__name="model").first()) is None:
-        made = judging.create_judge(name="model", location="nobody/model", prompt_text=CLOZE)
+        made = judging.create_judge(name="model", method=Judge.Method.CLOZE, location="nobody/model", prompt_text=CLOZE)
         done = judging.start_run(study=study, judge=made, by=None, enqueue=False).items.earliest("pk")
         WorkItem.objects.filter(pk=done.pk).update(state="done", cells=1, done_at=timezone.now())
     column = done.assignment.row.sheet.columns.earliest("pk")
@@ -859,9 +862,32 @@ questions:
 """
 
 
+@pytest.fixture(scope="module")
+def furnished(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[World, Path]]:
+    """A world and its files, once for the tests of a module: each undoes what it does to the database, which then is
+    as it was here."""
+    files = tmp_path_factory.mktemp("exports")
+    with ExitStack() as stack:
+        with django_db_blocker.unblock(), override_settings(PALATE_EXPORTS=files):
+            stack.enter_context(transaction.atomic())
+            made = furnish(builders.leases())
+        yield made, files
+        with django_db_blocker.unblock():
+            transaction.set_rollback(True)
+            stack.close()
+
+
 @pytest.fixture
-def world(leases: Leases, settings: Settings, tmp_path: Path) -> World:
-    settings.PALATE_EXPORTS = tmp_path
+def world(furnished: tuple[World, Path], db: None, settings: Settings, tmp_path: Path) -> World:
+    made, files = furnished
+    settings.PALATE_EXPORTS = tmp_path / "exports"
+    shutil.copytree(files, settings.PALATE_EXPORTS)
+    return copy.deepcopy(made)
+
+
+def furnish(leases: Leases) -> World:
     for assignments in (leases.annas, leases.boriss):
         builders.label(assignments[0])
     # Its worker has been there already, and the file lies where it is fetched.

@@ -40,7 +40,8 @@ from tests import builders, test_access
 from tests.judges import generations
 from tests.recipes.test_pizza_tables import FLAT, PIZZA
 from tests.test_access import TABLE, YES, World, visitors
-from tests.test_access import world as world  # the fixture
+from tests.test_access import furnished as furnished  # the fixtures
+from tests.test_access import world as world
 
 pytestmark = pytest.mark.django_db
 

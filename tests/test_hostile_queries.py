@@ -20,7 +20,8 @@ from django.utils.http import urlencode
 
 from annotation.models import User
 from tests.test_access import TABLE, YES, Url, World, visitors
-from tests.test_access import world as world  # the fixture
+from tests.test_access import furnished as furnished  # the fixtures
+from tests.test_access import world as world
 
 pytestmark = pytest.mark.django_db
 
@@ -155,7 +156,9 @@ def test_what_is_no_text_is_refused_in_a_sentence(world: World, query: str, char
 
 @pytest.mark.parametrize("charset", ["hex", "idna", "undefined", "unicode_escape"])
 @pytest.mark.parametrize("address", ["/login/", "/api/v1/token/", "/healthz"])
-def test_a_charset_of_no_text_is_refused_where_the_request_is_made(world: World, charset: str, address: str) -> None:
+def test_a_charset_of_no_text_is_refused_where_the_request_is_made(
+    world: World, over_wsgi: None, charset: str, address: str
+) -> None:
     from config.wsgi import application
 
     said = []

@@ -11,12 +11,12 @@ import pytest
 from django.conf import settings
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from base.logs import JsonLines
 from operating import queries, tables
 from tests.builders import ClientOf, Leases
-from tests.test_access import METHOD, TABLE, World, visitors
-from tests.test_access import world as world  # the fixture
+from tests.test_access import METHOD, TABLE, furnish, visitors
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.once, pytest.mark.django_db]
@@ -69,8 +69,10 @@ def test_no_folder_is_listed(anna: Client) -> None:
 OF_LOOKS = {"annotation.look", "annotation.auditevent", "reports.testlook", "account.emailaddress"}
 
 
-def test_reading_changes_nothing(world: World) -> None:
+def test_reading_changes_nothing(leases: Leases, settings: Settings, tmp_path: Path) -> None:
     """Each address by GET, for a manager and an annotator: but for looks, every table is as it was."""
+    settings.PALATE_EXPORTS = tmp_path
+    world = furnish(leases)
     addresses = [reverse(name, args=url.args(world), query=url.query) for name, url in TABLE.items()]
     addresses = [at for at, url in zip(addresses, TABLE.values(), strict=True) if url.get.superuser != METHOD]
     clients = [Client(), Client()]

@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import hypothesis
 import pytest
 import schemathesis
-from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
-from django.db import close_old_connections, transaction
+from django.db import transaction
 from django.urls import reverse
 from hypothesis import HealthCheck, Phase
 from pytest_django import Settings
@@ -31,7 +29,8 @@ from accounts import actions as accounts
 from tests.api import valid
 from tests.builders import ApiOf
 from tests.test_access import World
-from tests.test_access import world as world  # the fixture
+from tests.test_access import furnished as furnished  # the fixtures
+from tests.test_access import world as world
 
 # `make fuzz` asks for more.
 REQUESTS = int(os.environ.get("SCHEMA_REQUESTS", "300"))
@@ -62,18 +61,13 @@ def read_to_its_end(app: Any) -> Any:
 
 
 @pytest.fixture
-def schema(world: World, api_of: ApiOf) -> Iterator[Any]:
-    """A request over WSGI would close the connection and the test's transaction: not here, as in Django's client."""
+def schema(world: World, api_of: ApiOf, over_wsgi: None) -> Any:
     said = (
         api_of(world.leases.manager).get(reverse("api:schema"), HTTP_ACCEPT="application/vnd.oai.openapi+json").json()
     )
     made = schemathesis.openapi.from_dict(said)
     made.app = read_to_its_end(get_wsgi_application())
-    request_started.disconnect(close_old_connections)
-    request_finished.disconnect(close_old_connections)
-    yield made
-    request_started.connect(close_old_connections)
-    request_finished.connect(close_old_connections)
+    return made
 
 
 def asked(body: Any, valid: Any, rng: random.Random) -> Any:
