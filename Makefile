@@ -13,7 +13,7 @@ WORKERS ?= 2
 COVERAGE ?= --cov --cov-report=term
 NOT_OURS := --ignore $(VENV) --ignore var --ignore tests --ignore benchmarks --ignore "recipes/*/demo/*"
 
-.PHONY: help client demo demo-reset test test-again test-services test-containers test-slow triton fuzz check check-code check-types check-django check-scripts fix messages browser lock audit clean
+.PHONY: help client demo demo-reset test test-again test-services test-containers test-slow triton fuzz collect check check-code check-types check-django check-scripts fix messages browser lock audit clean
 
 help:
 	@echo "make demo        a study to try, on http://127.0.0.1:$(PORT)/ (PORT=… for another)"
@@ -74,6 +74,10 @@ test: $(STAMP) browser
 test-slow: $(STAMP) browser
 	@$(BIN)/python tests/node.py test
 	$(BIN)/python -m pytest $(ARGS)
+
+# Modules are compiled and their asserts rewritten, which else each worker of pytest does by itself.
+collect: $(STAMP)
+	@$(BIN)/python -m pytest --collect-only -q > $(VENV)/collected.txt || { tail -50 $(VENV)/collected.txt; exit 1; }
 
 # It comes with CUDA builds of torch alone, so its line is in the lock of these.
 triton: $(STAMP)

@@ -947,6 +947,7 @@ def test_every_url_is_in_the_table() -> None:
     assert sorted(set(TABLE) - set(names)) == [], "these are in TABLE and are no URLs"
 
 
+@pytest.mark.once  # on another database they are asked what is hostile and what the schema says
 @pytest.mark.parametrize("name", TABLE)
 def test_each_url_lets_in_whom_the_table_says(world: World, name: str) -> None:
     url = TABLE[name]

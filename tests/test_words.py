@@ -40,7 +40,7 @@ def test_only_its_own_folder_names_a_pack() -> None:
     """Settings, addresses, commands and the core look for folders. The papers stand on `SHARED`, which names none."""
     names = [path.parent.name for path in (ROOT / "recipes").glob("*/apps.py")]
     assert "memorization" in names
-    papers = re.compile("|".join(rf"recipes[./]{name}\b" for name in names if name not in SHARED))
+    papers = re.compile(rf"recipes[./](?:{'|'.join(name for name in names if name not in SHARED)})\b")
     floors = (*FLOORS, "config", *(f"recipes/{name}" for name in SHARED))
     found = [
         str(path.relative_to(ROOT))
@@ -49,7 +49,7 @@ def test_only_its_own_folder_names_a_pack() -> None:
         if papers.search(path.read_text(encoding="utf-8"))
     ]
     for name in names:
-        others = re.compile("|".join(rf"recipes[./]{other}\b" for other in names if other not in (*SHARED, name)))
+        others = re.compile(rf"recipes[./](?:{'|'.join(other for other in names if other not in (*SHARED, name))})\b")
         found += [
             str(path.relative_to(ROOT))
             for path in (ROOT / "recipes" / name).rglob("*.py")

@@ -72,7 +72,9 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(request.param)
 
 
-@pytest.mark.parametrize("family", ["llama", "qwen2", "qwen3", "mixtral"])
+@pytest.mark.parametrize(
+    "family", ["llama", "mixtral", *(pytest.param(family, marks=pytest.mark.slow) for family in ("qwen2", "qwen3"))]
+)
 @pytest.mark.parametrize("cache_budget", [1, 400, 8000])
 def test_the_tokens_are_those_of_transformers(family: str, cache_budget: int, way: str) -> None:
     """Alone, in batches of some, and all in one; prompts of mixed lengths, some with a common beginning."""
