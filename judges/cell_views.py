@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from annotation import actions as annotating
 from annotation.actions import Refused
 from annotation.models import Assignment, Column, Question, Role, Study
 from annotation.people.access import AppRequest, for_roles
@@ -22,8 +23,9 @@ from llm.backends.base import BackendError
 @require_GET
 @for_roles(Role.MANAGER, Role.RESEARCHER)
 def asked(request: AppRequest, study: Study, assignment: int, column: int, question: str) -> HttpResponse:
-    """What a judge with a model was asked at a cell, and what it answered."""
+    """What a judge with a model was asked at a cell, and what it answered, which is a look at the sheet."""
     item, of_column, of_question = _found(study, assignment, column, question)
+    annotating.note_look(sheet=item.assignment.row.sheet, user=request.user)
     context: dict[str, Any] = {
         "study": study,
         "run": item.run,

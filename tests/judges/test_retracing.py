@@ -10,7 +10,7 @@ from django.contrib.auth.models import Permission
 from django.test import Client
 from django.utils.html import escape
 
-from annotation.models import Column, Label, Role, Study
+from annotation.models import Column, Label, Look, Role, Study
 from judges import actions, retracing
 from judges.models import Judge, Run, Trial, UnreadableAnswer
 from llm.backends.transformers import TransformersBackend
@@ -117,8 +117,9 @@ def test_the_lens_leads_to_what_was_asked_and_it_is_asked_again(
     sheet = label.assignment.row.sheet
     at = {"row": label.assignment.row_id, "column": label.column_id, "question": label.question_id}
     page = page_at(run, cell)
-    assert page in author.get(f"/sheets/{sheet.pk}/lens/cell/", at).content.decode()
     shown = author.get(page).content.decode()
+    assert Look.objects.filter(sheet=sheet).exists()  # a judge's answer was seen
+    assert page in author.get(f"/sheets/{sheet.pk}/lens/cell/", at).content.decode()
     assert label.option is not None
     assert label.option.label in shown
     retraced = retracing.retraced(items(run)[0], cell)
