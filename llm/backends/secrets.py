@@ -7,7 +7,7 @@ import html
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
@@ -88,36 +88,50 @@ class Secret:
         text = storable(text)
         if len(text) < min(_LEAST, len(self._key)):
             return text
-        text = self._hidden(text, least)
-        if not _UNSEEN_AND_ENDS.search(text):
-            return text
+        held = self._held(text, least)
         for gaps in (_UNSEEN, _UNSEEN_AND_ENDS):
-            joined = gaps.sub("", text)
-            if (hidden := self._hidden(joined, least)) != joined:
-                return hidden
-        return text
+            if gaps.search(text):
+                held += _across(gaps, text, lambda joined: self._held(joined, least))
+        return _without(text, sorted(held)) if held else text
 
-    def _hidden(self, text: str, least: int) -> str:
-        small = text.lower() if self._pattern.flags & re.IGNORECASE else text
-        if any(form in small for form in (self._small if small is not text else self._forms)):
-            text = self._pattern.sub(HIDDEN, text)
-        return self._without_parts(text, least)
-
-    def _without_parts(self, text: str, least: int) -> str:
+    def _held(self, text: str, least: int) -> list[tuple[int, int]]:
+        """Where the key stands, and parts of it."""
         small = text.lower()
-        held = sorted(
+        as_it_is = not self._pattern.flags & re.IGNORECASE
+        is_there = any(form in text for form in self._forms) if as_it_is else any(form in small for form in self._small)
+        held = [found.span() for found in self._pattern.finditer(text)] if is_there else []
+        held += (
             found.span()
             for part in self._parts[least]
             if part in small
             for found in re.finditer(re.escape(part), text, re.IGNORECASE)
         )
-        left: list[str] = []
-        at = 0
-        for begin, end in held:
-            if begin > at or not left:
-                left += [text[at:begin], HIDDEN]
-            at = max(at, end)
-        return "".join((*left, text[at:]))
+        return held
+
+
+def _across(gaps: re.Pattern[str], text: str, find: Callable[[str], list[tuple[int, int]]]) -> list[tuple[int, int]]:
+    """What is found in a text without these gaps, where it stands in the text itself."""
+    found = find(gaps.sub("", text))
+    if not found:
+        return []
+    places: list[int] = []
+    at = 0
+    for gap in gaps.finditer(text):
+        places += range(at, gap.start())
+        at = gap.end()
+    places += range(at, len(text))
+    return [(places[begin], places[end - 1] + 1) for begin, end in found]
+
+
+def _without(text: str, held: Sequence[tuple[int, int]]) -> str:
+    """`held`: in order; those that meet leave one sign."""
+    left: list[str] = []
+    at = 0
+    for begin, end in held:
+        if begin > at or not left:
+            left += [text[at:begin], HIDDEN]
+        at = max(at, end)
+    return "".join((*left, text[at:]))
 
 
 def _parts(form: str, key: str, least: int) -> Iterator[str]:

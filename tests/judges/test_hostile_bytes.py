@@ -259,6 +259,13 @@ def test_a_key_is_found_between_what_is_no_text_or_is_not_seen(monkeypatch: pyte
         written(address, api_key_env="LAB_API_KEY")
 
 
+@pytest.mark.parametrize("cut", [4, 7, 11])
+def test_of_a_key_that_is_broken_no_end_stays(cut: int) -> None:
+    broken = f"{KEY[:cut]}\n{KEY[cut:-cut]}\n{KEY[-cut:]}"
+    assert Secret(KEY).out_of(f"one\n{broken}\ntwo") == f"one\n{HIDDEN}\ntwo"
+    assert Secret(KEY).out_of_answer({"content": f"one\n{broken}\ntwo"}) == {"content": f"one\n{HIDDEN}\ntwo"}
+
+
 def test_lines_stay_where_a_key_stands_in_one_of_them() -> None:
     assert Secret(KEY).out_of(f"first\nsecond {KEY}\nthird") == f"first\nsecond {HIDDEN}\nthird"
     answer = Secret(KEY).out_of_answer({"content": f"NAME: a\nNOTE: {KEY[:14]}\nEND: b"})
