@@ -55,14 +55,14 @@ def ask_again(request: AppRequest, study: Study, assignment: int, column: int, q
             cell=(column, question),
             by=request.user,
         )
-    except Refused as refused:
+    except (Refused, BackendError) as refused:
         return render(request, "judges/_trial.html", {"study": study, "problems": [str(refused)]})
     return trial_piece(request, study, trial)
 
 
 def _found(study: Study, assignment: int, column: int, question: str) -> tuple[WorkItem, Column, Question]:
-    answered = get_object_or_404(Assignment, rater__study=study, pk=assignment)
-    item = retracing.work_at(study, answered.pk)
+    here = Assignment.objects.exclude(state=Assignment.State.WITHDRAWN)
+    item = retracing.work_at(study, get_object_or_404(here, rater__study=study, pk=assignment).pk)
     if item is None:
         raise Http404(_("No judge with a model has answered here."))
     of_column = get_object_or_404(

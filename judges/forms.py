@@ -96,8 +96,6 @@ class JudgeForm(NamesAModel):
         stored = set(self._prompts.values_list("digest", flat=True))
         brought = prompting.fitting(doors.shipped_prompts().values(), scheme)
         self._begins: dict[Method, list[Beginning]] = {}  # by the method, once they were made
-        recommended = prompting.fitting(doors.recommended_prompts(), scheme)
-        self._recommended = {fits.text for fits in recommended.values()}
         self._brought = {fits.text for fits in brought.values()}
         self._of_packs = {name: fits for name, fits in brought.items() if prompting.digest(fits.text) not in stored}
         self.fields["shipped"].choices = [("", "–"), *((name, name) for name in self._of_packs)]  # type: ignore[attr-defined]
@@ -161,6 +159,10 @@ class JudgeForm(NamesAModel):
             return False
         begun = self.beginning(self.begun)
         return with_plain_ends(self.value("prompt_text")) != with_plain_ends(begun.text if begun else "")
+
+    @cached_property
+    def _recommended(self) -> set[str]:
+        return {fits.text for fits in prompting.fitting(doors.recommended_prompts(), self.scheme).values()}
 
     def _beginnings_of(self, method: Method) -> list[Beginning]:
         if method in self._begins:

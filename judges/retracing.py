@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 
-from annotation.answers import kind_of
+from annotation.answers import shown_code
 from annotation.models import Assignment, Label, Study
 from annotation.scheme.spec import Layout
 from judges import trying
@@ -78,7 +78,7 @@ def retraced(item: WorkItem, cell: trying.Cell) -> Retraced | None:
     heard = trying.Overheard()
     given = given_to(item, cell, asked)
     labelling.label_row(
-        judge, assignment, heard, None, given.corrected, only=about | set(given.replies), replies=given.replies
+        judge, assignment, heard, None, given.corrected, only=about | given.above, replies=given.replies
     )
     if not heard.rows:
         return Retraced(heard.shown[-1])
@@ -92,7 +92,8 @@ def given_to(item: WorkItem, cell: trying.Cell, asked: Sequence[Asked] | None = 
     judge, assignment = item.run.judge, item.assignment
     asked = labelling.cells_asked(judge, assignment) if asked is None else asked
     above = _above(judge, asked, cell)
-    return trying.Given(assignment.repeat, item.run.corrected, _written(assignment, above) if above else {})
+    written = _written(assignment, above) if above else {}
+    return trying.Given(assignment.repeat, item.run.corrected, written, frozenset(above) if written else frozenset())
 
 
 def _above(judge: Judge, asked: Sequence[Asked], cell: trying.Cell) -> set[trying.Cell]:
@@ -117,9 +118,13 @@ def _written(assignment: Assignment, cells: Collection[trying.Cell]) -> dict[try
         for cell, scores in said.items()
         if cell in cells and isinstance(scores, Mapping) and "answer" in scores
     }
-    for one in UnreadableAnswer.objects.filter(assignment=assignment, column__in=columns).select_related("question"):
-        cut = one.why == UnreadableAnswer.Why.CUT_OFF
-        written.setdefault((one.column_id, one.question.key), Generated(one.raw, cut=cut))
+    unread = UnreadableAnswer.objects.filter(assignment=assignment, column__in=columns).select_related("question")
+    # Of what one answer holds all cells have the same text, and one of them says that it was cut.
+    cut = {(one.column_id, one.raw) for one in unread if one.why == UnreadableAnswer.Why.CUT_OFF}
+    cut |= {(column, answer.text) for (column, _question), answer in written.items() if answer.cut}
+    for one in unread:
+        was_cut = (one.column_id, one.raw) in cut
+        written.setdefault((one.column_id, one.question.key), Generated(one.raw, cut=was_cut))
     return written
 
 
@@ -137,9 +142,7 @@ def answer_at(assignment: Assignment, cell: trying.Cell) -> dict[str, Any]:
     here = {"assignment": assignment, "column": cell[0], "question__key": cell[1]}
     label = Label.objects.filter(**here).select_related("option", "question__section__scheme").first()
     if label is not None:
-        spec = label.question.spec
-        kind = kind_of(spec)
-        shown = label.option.label if label.option else kind.shown(spec, kind.value(spec, label.code))
+        shown = label.option.label if label.option else shown_code(label.question.spec, label.code)
         return {"answer": str(shown), "note": label.note}
     unread = UnreadableAnswer.objects.filter(**here).first()
     return {"unread": unread} if unread is not None else {}

@@ -212,7 +212,9 @@ def trial_piece(request: AppRequest, study: Study, tried: Trial) -> HttpResponse
     context: dict[str, Any] = {"study": study, "run": tried, "item": item, "found": item.found}
     if item.found:
         judge = trying.judge_of(tried.judge)
-        context |= {"judge": judge, "estimate": estimating.estimate(study, judge, trial=item.found)}
+        context["judge"] = judge
+        if "again" not in tried.judge:  # of a stored judge its own page says what a run takes
+            context["estimate"] = estimating.estimate(study, judge, trial=item.found)
         if why := item.found["why"]:
             context["why"] = UnreadableAnswer.Why(why).label
     elif tried.is_running:

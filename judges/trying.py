@@ -37,11 +37,13 @@ class Given:
     Attributes:
         repeat: by which draws are seeded.
         corrected, replies: as `labelling.label_row` has them.
+        above: cells that the replies answer, those included that have no answer since another switched them off.
     """
 
     repeat: int = 1
     corrected: bool = False
     replies: Mapping[Cell, Generated] = field(default_factory=dict)
+    above: frozenset[Cell] = frozenset()
 
 
 def described(cleaned: Mapping[str, Any]) -> dict[str, Any]:
@@ -169,8 +171,10 @@ def cells_with(judge: Judge, asked: Sequence[Asked], cell: Cell) -> set[Cell]:
     about = next((one for one in asked if one.key == cell), None)
     if about is None:
         return set()
-    spec = judge.prompt_spec
-    if spec.whole_table and about.section.layout == Layout.DOWN:
+    if not judge.writes:  # each is scored by itself
+        return {cell}
+    spec, is_written = judge.prompt_spec, judge.method == Judge.Method.WRITING
+    if is_written and spec.whole_table and about.section.layout == Layout.DOWN:
         return {one.key for one in asked if one.section.key == about.section.key}
     return {one.key for one in asked if one.column == about.column and one.name in spec.group_of(about.name)}
 
@@ -190,7 +194,7 @@ def try_cell(
     """
     given = given or Given()
     through = Overheard(backend) if backend is not None else None
-    only = cells_with(judge, cells_of(judge, row), cell) | set(given.replies)
+    only = cells_with(judge, cells_of(judge, row), cell) | given.above
     begun = time.monotonic()
     spent = Tokens(read=0, written=0)
 

@@ -68,8 +68,12 @@ def do_trial(held: Held[TrialItem]) -> None:
             backend = labelling.backend_of(judge)
             held.note_worker(loaded(held, backend) | binding_of(held, judge, backend))
         cell = (trial.column_id, trial.question.key)
-        answered = retracing.work_at(trial.study, trial.judge["again"]) if "again" in trial.judge else None
-        given = retracing.given_to(answered, cell) if answered is not None else None
+        given = None
+        if "again" in trial.judge:
+            answered = retracing.work_at(trial.study, trial.judge["again"])
+            if answered is None:
+                raise ItemFailed(_("No judge with a model has answered here."))
+            given = retracing.given_to(answered, cell)
         try:
             found = trying.try_cell(judge, trial.row, cell, backend, held.beat, given)
         except RowFailed as failure:

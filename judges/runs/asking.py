@@ -133,8 +133,8 @@ class AtRow:
 
     `tokens`: fed so far, over all calls of its backend; what `on_progress` is told. `written`: those of them that the
     model wrote. `only_sized`: of what is asked only the length matters, so that no encoder need choose lines.
-    `answers`: the judge's words for the options of all that its prompt asks of the row. `replies`: by the first cell of
-    what one answer holds, what was written for it before, so that it is not asked for again.
+    `answers`: the judge's words for the options of all that its prompt asks of the row. `replies`: by a cell of what
+    one answer holds, what was written for it before, so that it is not asked for again.
     """
 
     judge: Judge
@@ -247,14 +247,14 @@ class AtRow:
 
     def answers_to(
         self,
-        cells: Sequence[Asked],
+        groups: Sequence[Sequence[Asked]],
         prompts: Sequence[str],
         grammars: Sequence[Grammar | None],
         stops: Sequence[tuple[str, ...]],
         form: str,
     ) -> list[Generated]:
-        """As `generate_each`, of prompts about these cells; what is known of `replies` is not asked for."""
-        known = [self.replies.get(cell.key) for cell in cells]
+        """As `generate_each`, of prompts about these groups of cells; what is known of `replies` is not asked for."""
+        known = [next((self.replies[one.key] for one in group if one.key in self.replies), None) for group in groups]
         left = [place for place, said in enumerate(known) if said is None]
         asked = self.generate_each(
             [prompts[place] for place in left],

@@ -138,7 +138,7 @@ def _ask(row: AtRow, groups: Sequence[tuple[Sequence[Asked], str]], made: Labell
     ]
     bound = [_grammar(row, group, of_group) for (group, _above), of_group in zip(groups, askings, strict=True)]
     stops = [writing.ends(of_group) if opened else () for of_group in askings]
-    answers = row.answers_to([group[0] for group, _above in groups], prompts, bound, stops, writing.PLACE)
+    answers = row.answers_to([group for group, _above in groups], prompts, bound, stops, writing.PLACE)
     for place, ((group, _above), of_group, opening) in enumerate(zip(groups, askings, openings, strict=True)):
         written = answers[place]
         raw = storable(written.text)

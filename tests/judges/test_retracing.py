@@ -15,6 +15,7 @@ from judges import actions, retracing
 from judges.models import Judge, Run, Trial, UnreadableAnswer
 from llm.backends.transformers import TransformersBackend
 from llm.engine.prompt import RowPrompt
+from llm.models import Prompt
 from tests.builders import ClientOf
 from tests.judges import helpers
 from tests.judges.helpers import ScriptedBackend, items, work
@@ -72,6 +73,35 @@ def test_an_unreadable_line_stood_above_as_it_was(study: Study, scripted: Script
         assert again.prompt in asked
 
 
+def test_a_line_above_is_read_whole_where_a_rule_has_left_some_of_it_without_an_answer(
+    study: Study, scripted: ScriptedBackend
+) -> None:
+    run = done(study, writing_judge())
+    cell = (Column.objects.get(name="Bake").pk, "output")
+    asked = next(text for text, _sampling in scripted.asked if "“Bake”" in text)
+    Label.objects.filter(column__name="Mix", question__key__in=("output", "minutes")).delete()
+    again = retracing.retraced(run.items.get(), cell)
+    assert again is not None
+    assert again.prompt == asked
+
+
+def test_a_line_above_that_was_cut_is_read_as_one(study: Study, scripted: ScriptedBackend) -> None:
+    scripted.says, scripted.cut = "OUTPUT:\nCHANGE:\nflour -> dou", True
+    run = done(study, writing_judge())
+    asked = {text for text, _sampling in scripted.asked}
+    for cell in cells_of(run):
+        again = retracing.retraced(run.items.get(), cell)
+        assert again is not None
+        assert again.prompt in asked
+
+
+def test_a_value_that_the_scheme_takes_no_more_is_shown_as_it_stands(study: Study, scripted: ScriptedBackend) -> None:
+    assignment = done(study, writing_judge()).items.get().assignment
+    label = Label.objects.get(column__name="Mix", question__key="minutes")
+    Label.objects.filter(pk=label.pk).update(value=900)  # over the largest
+    assert retracing.answer_at(assignment, (label.column_id, "minutes"))["answer"] == ":900"
+
+
 @pytest.fixture
 def scored(db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Run, list[RowPrompt]]:
     asked: list[RowPrompt] = []
@@ -94,6 +124,17 @@ def test_what_a_judge_that_scores_was_asked_is_made_again(scored: tuple[Run, lis
     parts = {(one.prompt, one.options, one.without) for one in found if one is not None}
     assert parts <= {(row.shared + cell.text, cell.options, cell.unconditional or "") for cell in row.cells}
     assert len(parts) == len(cells_of(run))
+
+
+@pytest.mark.parametrize("more", ["together:\n  - [acts.act, acts.party]\n", "whole_table: true\n"])
+def test_of_a_judge_that_scores_each_cell_has_its_own_prompt(
+    scored: tuple[Run, list[RowPrompt]], more: str, db: None
+) -> None:
+    run, (row,) = scored
+    Prompt.objects.filter(pk=run.judge.prompt_id).update(text=run.judge.prompt.text + more)
+    found = [retracing.retraced(items(run)[0], cell) for cell in cells_of(run)]
+    assert {one.prompt for one in found if one} <= {row.shared + cell.text for cell in row.cells}
+    assert len({one.prompt for one in found if one}) == len(found)
 
 
 def page_at(run: Run, cell: tuple[int, str]) -> str:
