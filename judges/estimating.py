@@ -165,13 +165,13 @@ def _last_trial(study: Study, judge: Judge) -> Mapping[str, Any] | None:
 
 
 def _is_alike(one: Judge, other: Judge) -> bool:
-    """Whether both read and write as much and as fast."""
+    """Whether both, of one method and prompt, read and write as much and as fast."""
     return _pace_of(one) == _pace_of(other)
 
 
 def _pace_of(judge: Judge) -> tuple[object, ...]:
     model = judge.model and (judge.model.backend, judge.model.place)
-    return judge.method, judge.prompt.digest, judge.chat_template, judge.max_new_tokens, model
+    return judge.chat_template, judge.max_new_tokens, model
 
 
 def _shares(judge: Judge) -> bool:

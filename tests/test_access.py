@@ -869,14 +869,19 @@ def furnished(
     """A world and its files, once for the tests of a module: each undoes what it does to the database, which then is
     as it was here."""
     files = tmp_path_factory.mktemp("exports")
-    with ExitStack() as stack:
-        with django_db_blocker.unblock(), override_settings(PALATE_EXPORTS=files):
-            stack.enter_context(transaction.atomic())
+    undone = ExitStack()
+    with django_db_blocker.unblock(), override_settings(PALATE_EXPORTS=files):
+        undone.enter_context(transaction.atomic())
+        try:
             made = furnish(builders.leases())
-        yield made, files
-        with django_db_blocker.unblock():
+        except BaseException:
             transaction.set_rollback(True)
-            stack.close()
+            undone.close()
+            raise
+    yield made, files
+    with django_db_blocker.unblock():
+        transaction.set_rollback(True)
+        undone.close()
 
 
 @pytest.fixture

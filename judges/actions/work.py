@@ -19,7 +19,7 @@ from judges.models import Judge, UnreadableAnswer, WorkItem
 from judges.runs import labelling, together
 from llm.backends.base import Backend, BackendError, Unavailable
 from llm.engine.prompt import OnProgress
-from work.actions import LOADING, MAX_ATTEMPTS, Held
+from work.actions import LOADING, Held, is_last_attempt
 from work.kinds import Kind
 from work.models import Run
 from work.outcomes import Away, ItemFailed, NotWanted, RunFailed, TryAgain
@@ -169,7 +169,7 @@ def telling_of_backends(held: Held[Any]) -> Iterator[None]:
         raise Away(str(error)) from error
     except BackendError as error:
         of_all = error.permanent and not error.of_prompt
-        is_last = error.permanent or held.item.attempts >= MAX_ATTEMPTS
+        is_last = error.permanent or is_last_attempt(held.item)
         if of_all or (is_last and _all_in_vain(held.item.run)):
             raise RunFailed(str(error)) from error
         raise (ItemFailed if error.permanent else TryAgain)(str(error)) from error

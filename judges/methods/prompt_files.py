@@ -284,12 +284,11 @@ def rewritten(text: str, key: str, value: object, *, comment: str = "") -> str:
         raise PromptError(str(error)) from error
     pairs = root.value if isinstance(root, yaml.MappingNode) else []
     node = next(((name, value) for name, value in pairs if name.value == key), None)
-    if root is not None and (root.start_mark.column or getattr(root, "flow_style", False) or "\n..." in text):
+    is_apart = root is not None and (root.start_mark.column or getattr(root, "flow_style", False) or "\n..." in text)
+    if is_apart or (node and (node[0].start_mark.column or text[node[0].end_mark.index :].lstrip(" ")[:1] != ":")):
         raise PromptError(_("Write the prompt with each key at the beginning of a line, so that one can be put anew."))
     if node is None:
         return f"{text.rstrip()}\n{block}"
-    if node[0].start_mark.column or text[node[0].end_mark.index :].lstrip(" ")[:1] != ":":
-        raise PromptError(_("Write the prompt with each key at the beginning of a line, so that one can be put anew."))
     start, end = node[0].start_mark.index, node[1].end_mark.index
     if node[1].end_mark.column:  # the rest of its line is a comment, if anything
         end = text.find("\n", end) + 1 or len(text)

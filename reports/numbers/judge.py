@@ -172,9 +172,9 @@ def judge_result(
         classification_intervals=classification_intervals(people, answers, **arguments) if arguments else None,
         with_people=kappas_with_people(people, answers) if answers.cell.size else (),
         ceiling=ceiling,
-        ceiling_of_each=human_ceiling(people, answers, each=True, left=left_of_each),
+        ceiling_of_each=human_ceiling(people, answers, left=left_of_each),
         ceiling_intervals=ceiling_intervals(people, answers, left=shown, **arguments) if arguments else None,
-        ceiling_baseline=ceiling_baseline(people, answers, each=crowded, left=shown),
+        ceiling_baseline=ceiling_baseline(people, answers, left=shown),
         alternative=alternative_annotator_test(
             people,
             answers,

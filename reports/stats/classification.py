@@ -187,6 +187,7 @@ class LeftOut:
     others: IntArray
     person: FloatArray
     judge: FloatArray
+    each: bool
 
 
 def left_out(people: Answers, judge: Answers, *, each: bool = False) -> LeftOut:
@@ -202,7 +203,7 @@ def left_out(people: Answers, judge: Answers, *, each: bool = False) -> LeftOut:
     person_right, judge_right = (_share(right, others[usable], each=each) for right in (person_right, judge_right))
     raters, rater = np.unique(people.rater[usable], return_inverse=True)
     sheets, sheet = np.unique(people.sheet[usable], return_inverse=True)
-    return LeftOut(usable, where, raters, rater, sheets, sheet, others[usable], person_right, judge_right)
+    return LeftOut(usable, where, raters, rater, sheets, sheet, others[usable], person_right, judge_right, each)
 
 
 def _share(right: FloatArray, others: IntArray, *, each: bool) -> FloatArray:
@@ -227,7 +228,7 @@ def human_ceiling(people: Answers, judge: Answers, *, each: bool = False, left: 
     Args:
         each: a cell is right in the share of the others who chose the same, so that it says as much where a cell has
             many answers; any of many people agrees with nearly everything.
-        left: `left_out` of the same, where it is there.
+        left: `left_out` of the same, where it is there; then it says whether `each`.
     """
     left = left or left_out(people, judge, each=each)
     (of_people, n), (of_judges, _n) = (_mean_shares(left, right) for right in (left.person, left.judge))
@@ -257,7 +258,7 @@ def ceiling_baseline(
     code = people.code[left.place]
     option = int(np.bincount(code, minlength=people.n_options).argmax())
     right: FloatArray = (people.value_counts()[left.cell, option] - (code == option)).astype(np.float64)
-    return float(_mean_shares(left, _share(right, left.others, each=each))[0].mean())
+    return float(_mean_shares(left, _share(right, left.others, each=left.each))[0].mean())
 
 
 @dataclass(frozen=True)

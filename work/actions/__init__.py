@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from work.actions.doing import MAX_ATTEMPTS, do_held, do_items, is_passing, take_up
+from work.actions.doing import do_held, do_items, is_last_attempt, is_passing, take_up
 from work.actions.holding import LOADING, LONGEST_HOLD, Held, claim
 from work.actions.recovery import MAX_DEATHS, recover
 from work.actions.runs import add, cancel, end, finish, resume, start
@@ -11,7 +11,6 @@ from work.actions.spreading import shared_out
 __all__ = [
     "LOADING",
     "LONGEST_HOLD",
-    "MAX_ATTEMPTS",
     "MAX_DEATHS",
     "Held",
     "add",
@@ -21,6 +20,7 @@ __all__ = [
     "do_items",
     "end",
     "finish",
+    "is_last_attempt",
     "is_passing",
     "recover",
     "resume",

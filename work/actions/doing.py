@@ -108,7 +108,7 @@ class _Group:
             self._try(self._begin)
 
     def _take_others(self, first: Item, left: list[int]) -> None:
-        if first.attempts >= MAX_ATTEMPTS or (n := self._kind.together(first.run)) < 2:
+        if is_last_attempt(first) or (n := self._kind.together(first.run)) < 2:
             return
         items = self._kind.item._default_manager.filter(pk__in=left, run=first.run_id, attempts__lt=MAX_ATTEMPTS - 1)
         fresh = set(items.values_list("pk", flat=True))
@@ -274,9 +274,14 @@ def fail(kind: Kind[I], item: I, error: str, *, unrenewed_since: datetime | None
         kind.failed(item, error)
 
 
+def is_last_attempt(item: Item) -> bool:
+    """Whether an item that fails now is not tried again."""
+    return item.attempts >= MAX_ATTEMPTS
+
+
 def _retry(kind: Kind[I], item: I, error: str) -> None:
     """Try again later, at growing distances; the third failure is the last. The recovery sends it when it is due."""
-    if item.attempts >= MAX_ATTEMPTS:
+    if is_last_attempt(item):
         fail(kind, item, error)
         return
     wait = timedelta(seconds=10 * 2**item.attempts)
