@@ -93,7 +93,7 @@ def given_to(item: WorkItem, cell: trying.Cell, asked: Sequence[Asked] | None = 
     asked = labelling.cells_asked(judge, assignment) if asked is None else asked
     above = _above(judge, asked, cell)
     written = _written(assignment, above) if above else {}
-    return trying.Given(assignment.repeat, item.run.corrected, written, frozenset(above) if written else frozenset())
+    return trying.Given(assignment, item.run.corrected, written, frozenset(above) if written else frozenset())
 
 
 def _above(judge: Judge, asked: Sequence[Asked], cell: trying.Cell) -> set[trying.Cell]:

@@ -35,12 +35,12 @@ class Given:
     """What a cell is asked under beside the judge's own words.
 
     Attributes:
-        repeat: by which draws are seeded.
+        assignment: the one that is asked about, whose repeat seeds draws; none is one that nobody stores.
         corrected, replies: as `labelling.label_row` has them.
         above: cells that the replies answer, those included that have no answer since another switched them off.
     """
 
-    repeat: int = 1
+    assignment: Assignment | None = None
     corrected: bool = False
     replies: Mapping[Cell, Generated] = field(default_factory=dict)
     above: frozenset[Cell] = frozenset()
@@ -84,9 +84,9 @@ def judge_of(said: Mapping[str, Any]) -> Judge:
     return made
 
 
-def at(row: Row, *, repeat: int = 1) -> Assignment:
+def at(row: Row) -> Assignment:
     """An assignment that nobody stores."""
-    return Assignment(row=row, sections=[], repeat=repeat)
+    return Assignment(row=row, sections=[])
 
 
 class Overheard:
@@ -194,7 +194,8 @@ def try_cell(
     """
     given = given or Given()
     through = Overheard(backend) if backend is not None else None
-    only = cells_with(judge, cells_of(judge, row), cell) | given.above
+    assignment = given.assignment or at(row)
+    only = cells_with(judge, labelling.cells_asked(judge, assignment), cell) | given.above
     begun = time.monotonic()
     spent = Tokens(read=0, written=0)
 
@@ -205,7 +206,7 @@ def try_cell(
             on_progress(tokens, done)
 
     labelled = labelling.label_row(
-        judge, at(row, repeat=given.repeat), through, progress, given.corrected, only=only, replies=given.replies
+        judge, assignment, through, progress, given.corrected, only=only, replies=given.replies
     )
     seconds = time.monotonic() - begun
     written = max(spent.written, labelled.written)
