@@ -7,8 +7,9 @@ import html
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import Any
 from urllib.parse import quote
 
@@ -24,6 +25,8 @@ _WRITTEN = frozenset(
     {"text", "content", "reasoning_content", "logprobs", "prompt_logprobs", "completion_probabilities", "tokens"}
 )
 HIDDEN = "…"
+# So many parts are found sooner in a long text by cutting it at each of its characters.
+_SOUGHT_ONE_BY_ONE = 1500
 # What may stand between its characters and is not seen; line ends, at which long words are broken.
 _UNSEEN = re.compile("[\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
 _UNSEEN_AND_ENDS = re.compile(rf"(?:{_UNSEEN.pattern}|[\r\n\u2028\u2029][ \t]*)")
@@ -42,10 +45,7 @@ class Secret:
         self._pattern = re.compile("|".join(map(re.escape, self._forms)), re.IGNORECASE if len(key) >= _LEAST else 0)
         self._small = [form.lower() for form in self._forms]
         self._name = lru_cache(maxsize=1024)(self._out_of_name)  # of long lists all objects have the same
-        self._parts = {
-            least: sorted({part.lower() for form in (key, *_encoded(key)) for part in _parts(form, key, least)})
-            for least in (_LEAST, _LEAST_IN_ANSWERS)
-        }
+        self._parts = {least: _by_length(_all_parts(key, least)) for least in (_LEAST, _LEAST_IN_ANSWERS)}
 
     def out_of(self, said: Any) -> Any:
         """Texts without the key, and lists and objects of JSON with such texts and names, at whatever depth. These are
@@ -102,8 +102,8 @@ class Secret:
         held = [found.span() for found in self._pattern.finditer(text)] if is_there else []
         held += (
             found.span()
-            for part in self._parts[least]
-            if part in small
+            for parts in self._parts[least]
+            for part in _standing(small, parts)
             for found in re.finditer(re.escape(part), text, re.IGNORECASE)
         )
         return held
@@ -132,6 +132,23 @@ def _without(text: str, held: Sequence[tuple[int, int]]) -> str:
             left += [text[at:begin], HIDDEN]
         at = max(at, end)
     return "".join((*left, text[at:]))
+
+
+def _all_parts(key: str, least: int) -> set[str]:
+    return {part.lower() for form in (key, *_encoded(key)) for part in _parts(form, key, least)}
+
+
+def _by_length(parts: Collection[str]) -> list[frozenset[str]]:
+    return [frozenset(of_one) for _length, of_one in groupby(sorted(parts, key=len), key=len)]
+
+
+def _standing(text: str, parts: frozenset[str]) -> Collection[str]:
+    """Which of these parts of one length stand in a text: sought one by one where that is the shorter way."""
+    length = len(next(iter(parts)))
+    windows = len(text) - length + 1
+    if len(parts) < min(windows, _SOUGHT_ONE_BY_ONE):
+        return [part for part in parts if part in text]
+    return parts.intersection(text[at : at + length] for at in range(windows))
 
 
 def _parts(form: str, key: str, least: int) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import hashlib
 import json
 import logging
 import re
@@ -291,6 +292,19 @@ def test_parts_of_a_key_are_found_in_any_case_and_as_others_write_them() -> None
         assert len(left) < 30
     for word in ("required", "not-required", "annotation"):
         assert Secret("sk-no-key-required-annotation").out_of_answer({"content": word}) == {"content": word}
+
+
+@pytest.mark.parametrize("length", [40, 130, 1_700])  # its parts are sought in two ways
+@pytest.mark.parametrize("around", ["", "so many words " * 500])
+def test_each_part_of_a_key_of_any_length_is_found_in_short_and_long_texts(length: int, around: str) -> None:
+    # Mixed by a fixed rule, so that no part stands in it twice.
+    key = base64.b64encode(b"".join(hashlib.sha256(bytes([at])).digest() for at in range(52))).decode()[:length]
+    secret = Secret(key)
+    for at in range(0, length - 12, max(1, length // 40)):
+        part = key[at : at + 12]
+        assert secret.out_of(f"{around}«{part}»{around}") == f"{around}«{HIDDEN}»{around}"
+        assert secret.out_of_answer({"content": f"«{part}»{around}"}) == {"content": f"«{HIDDEN}»{around}"}
+        assert secret.out_of_answer({"content": f"{around}«{part[:11]}»"}) == {"content": f"{around}«{part[:11]}»"}
 
 
 def test_names_and_endings_that_cannot_be_stored_are_stored_without_that() -> None:
