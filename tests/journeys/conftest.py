@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
+from threading import Thread, current_thread
 from typing import Any
 
 import pytest
@@ -95,26 +95,27 @@ def database_file(
 
 
 class Site:
-    """The running server, and how many requests it is busy with."""
+    """The running server, and what it is busy with."""
 
     def __init__(self) -> None:
-        self.busy = 0
-        self._lock = Lock()
+        # By their threads: a request whose browser went away in the middle ends without a word, and its thread with it.
+        self._busy: set[Thread] = set()
         request_started.connect(self._started)
         request_finished.connect(self._finished)
         self.server = LiveServer("localhost")
 
     def _started(self, **_kwargs: object) -> None:
-        with self._lock:
-            self.busy += 1
+        self._busy.add(current_thread())
 
     def _finished(self, **_kwargs: object) -> None:
-        with self._lock:
-            self.busy -= 1
+        self._busy.discard(current_thread())
 
     def rest(self) -> None:
         """Wait until no request is under way: the database is emptied after each test."""
-        until(lambda: self.busy <= 0, "the server still works at a request")
+        until(lambda: not self._at_work(), "the server still works at a request")
+
+    def _at_work(self) -> list[Thread]:
+        return [thread for thread in self._busy.copy() if thread.is_alive() and thread is not current_thread()]
 
     def stop(self) -> None:
         self.server.stop()

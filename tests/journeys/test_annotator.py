@@ -19,6 +19,7 @@ pytestmark = pytest.mark.once
 def log_in(page: Page, name: str) -> None:
     """By the keyboard alone; the name field has the focus already."""
     page.goto("/")
+    page.wait_for_selector("[name=username]:focus")  # which it gets when the page is drawn
     page.keyboard.type(name)
     page.keyboard.press("Tab")
     page.keyboard.type(PASSWORD)

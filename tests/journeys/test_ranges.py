@@ -14,11 +14,12 @@ pytestmark = pytest.mark.once
 
 SHRED, STIR, SERVE = "shred · knife · white cabbage", "stir · carrots, mayonnaise", "serve"
 INGREDIENTS = ("white cabbage", "carrots", "mayonnaise", "mustard")
+CLIPBOARD = ["clipboard-read", "clipboard-write"]  # what the browser may do
 
 
 @pytest.fixture
 def grid(slaw: Coleslaw, browsing: Browsing) -> Grid:
-    page = browsing.person("anna", permissions=["clipboard-read", "clipboard-write"])
+    page = browsing.person("anna", permissions=CLIPBOARD)
     return Grid(page, slaw.sheet).open()
 
 
@@ -329,7 +330,7 @@ def test_a_skip_travels_with_its_reason(grid: Grid, slaw: Coleslaw, browsing: Br
     assert skips()["Bing 1", "mustard"] == skips()["Bing 1", "carrots"]
 
     # The word is that of the page's language.
-    czech = Grid(browsing.person("anna", locale="cs"), slaw.sheet).open()
+    czech = Grid(browsing.person("anna", locale="cs", permissions=CLIPBOARD), slaw.sheet).open()
     czech.keys("Control+Home")
     paste(czech, "Přeskočeno: rozmazané")
     czech.settle()
