@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import os
 import sqlite3
 import time
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -119,10 +120,66 @@ def over_wsgi(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BaseDatabaseWrapper, "close_if_unusable_or_obsolete", lambda _self: None)
 
 
+class KeptLeases:
+    """What `builders.leases` makes, kept in a transaction around those of the tests that want it one after the other:
+    each undoes what it does itself, and making it anew takes longer than most of them."""
+
+    wanted = False  # by the test that is to run
+
+    def __init__(self, blocker: DjangoDbBlocker) -> None:
+        self._blocker = blocker
+        self._undone: ExitStack | None = None
+        self.made: Leases | None = None
+
+    def fit(self) -> None:
+        """Make it, or undo it, as the next test wants."""
+        if self.wanted and self._undone is None:
+            self._undone = ExitStack()
+            with self._blocker.unblock():
+                self._undone.enter_context(transaction.atomic())
+                try:
+                    self.made = builders.leases()
+                except BaseException:
+                    self.undo()
+                    raise
+        elif not self.wanted:
+            self.undo()
+
+    def undo(self) -> None:
+        if self._undone is not None:
+            with self._blocker.unblock():
+                transaction.set_rollback(True)
+                self._undone.close()
+            self._undone = self.made = None
+
+
+KEPT_LEASES = pytest.StashKey[KeptLeases]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    fixtures = set(getattr(item, "fixturenames", ()))
+    of_database = item.get_closest_marker("django_db")
+    commits = fixtures & {"transactional_db", "live_server"} or (of_database and of_database.kwargs.get("transaction"))
+    KeptLeases.wanted = "leases" in fixtures and "furnished" not in fixtures and not commits
+    if KEPT_LEASES in item.config.stash:
+        item.config.stash[KEPT_LEASES].fit()
+
+
+@pytest.fixture(scope="session")
+def kept_leases(
+    request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: DjangoDbBlocker
+) -> Iterator[KeptLeases]:
+    kept = request.config.stash[KEPT_LEASES] = KeptLeases(django_db_blocker)
+    kept.fit()
+    yield kept
+    kept.undo()
+
+
 @pytest.fixture
-def leases(db: None) -> Leases:
+def leases(kept_leases: KeptLeases, db: None) -> Leases:
     """A small study with one person in each role; see `tests.builders`."""
-    return builders.leases()
+    return builders.leases() if kept_leases.made is None else copy.deepcopy(kept_leases.made)
 
 
 @pytest.fixture

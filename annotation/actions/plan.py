@@ -152,20 +152,20 @@ def _give(
     orders = orders or {}
     of_it = {"assignment": OuterRef("pk")}
     begun = Exists(Label.objects.filter(**of_it)) | Exists(Skip.objects.filter(**of_it))
-    again = list(mine.filter(state=State.WITHDRAWN))
+    have = {assignment.row_id: assignment for assignment in mine}
+    again = [assignment for assignment in have.values() if assignment.state == State.WITHDRAWN]
     coming = any(assignment.handed_to_id == rater.pk for assignment in again)
     if coming and Arrival.objects.filter(study=rater.study_id).exists():
         raise Refused(
             _("A file with labels of “%(rater)s” is being imported. Nothing was assigned: wait for its end.")
             % {"rater": rater.code}
         )
-    begun_again = set(mine.filter(begun, state=State.WITHDRAWN).values_list("pk", flat=True))
+    begun_again = set(mine.filter(begun, state=State.WITHDRAWN).values_list("pk", flat=True)) if again else set()
     for assignment in again:
         assignment.state = State.STARTED if assignment.pk in begun_again else State.OPEN
         assignment.sections, assignment.plan, assignment.handed_to = list(sections), plan, None
         assignment.order = orders.get(assignment.row_id)
     Assignment.objects.bulk_update(again, ["state", "sections", "plan", "handed_to", "order"], batch_size=200)
-    have = {assignment.row_id: assignment for assignment in mine}
     Assignment.objects.bulk_create(
         Assignment(rater=rater, row_id=pk, repeat=repeat, sections=list(sections), plan=plan, order=orders.get(pk))
         for pk in row_ids
