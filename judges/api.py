@@ -9,18 +9,23 @@ from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation import actions as annotating
+from annotation.actions import Refused
 from annotation.api.core import study_of, user_of
 from annotation.api.runs import RunDoor
 from annotation.api.serializers import MAX_ID, RefusalSerializer
-from annotation.models import Role
-from judges import actions, queries
+from annotation.models import Question, Role, Row
+from judges import actions, queries, retracing
 from judges.models import Judge, UnreadableAnswer
+from judges.runs.asking import RowFailed
 from judges.spending import queries as spending
 from judges.spending.api import LimitedFields, LimitsSerializer, ResumedSerializer, SpentSerializer
 from llm import registry
+from llm.backends.base import BackendError
 from work.api import ProgressFields, RunFields
 
 
@@ -95,6 +100,47 @@ class UnreadableSerializer(serializers.Serializer[Any]):
     answer = serializers.CharField(source="raw")
 
 
+class RepeatSerializer(serializers.Serializer[Any]):
+    repeat = serializers.IntegerField(min_value=1, max_value=MAX_ID, default=1)
+
+
+class AskedSerializer(serializers.Serializer[Any]):
+    prompt = serializers.CharField(
+        source="retraced.prompt",
+        default=None,
+        allow_null=True,
+        help_text=_("Null where the answer follows from the scheme. In a chat form the user's message."),
+    )
+    chat_template = serializers.BooleanField(
+        source="run.judge.chat_template", help_text=_("Whether the model's chat template stands around it.")
+    )
+    options = serializers.ListField(
+        source="retraced.options",
+        child=serializers.CharField(),
+        default=list,
+        help_text=_("What was scored behind the prompt, in this order; empty where the model wrote."),
+    )
+    without_evidence = serializers.CharField(
+        source="retraced.without",
+        default="",
+        help_text=_("The prompt without evidence, behind which the options were scored too, or “”."),
+    )
+    answer = serializers.CharField(
+        default=None,
+        allow_null=True,
+        help_text=_("As people read it; null where it could not be read, or is gone."),
+    )
+    note = serializers.CharField(default="")
+    why = serializers.ChoiceField(
+        UnreadableAnswer.Why.choices,
+        source="unread.why",
+        default=None,
+        allow_null=True,
+        help_text=_("Why its answer could not be read."),
+    )
+    written = serializers.CharField(source="raw", default="", help_text=_("What the model wrote, or “”."))
+
+
 class StartSerializer(LimitsSerializer):
     repeats = serializers.IntegerField(
         min_value=1,
@@ -157,3 +203,28 @@ def start(request: Request, slug: str, pk: int) -> Response:
     asked.is_valid(raise_exception=True)
     run = actions.start_run(study=study, judge=judge, by=user_of(request), **asked.validated_data)
     return JUDGING.answer(study, run.pk, status.HTTP_201_CREATED)
+
+
+@extend_schema(parameters=[RepeatSerializer], responses={200: AskedSerializer, 409: RefusalSerializer})
+@api_view(["GET"])
+def asked(request: Request, slug: str, pk: int, row: int, column: int, question: str) -> Response:
+    """What the judge of a run was asked at a cell that it has answered, made again from what the row holds now; and
+    its answer. The look is recorded."""
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+    run = get_object_or_404(queries.runs_with_counts(study), pk=pk)
+    chosen = RepeatSerializer(data=request.query_params)
+    chosen.is_valid(raise_exception=True)
+    of_row = get_object_or_404(Row.objects.select_related("sheet"), sheet__study=study, pk=row)
+    item = retracing.work_of(run, of_row, chosen.validated_data["repeat"])
+    if item is None:
+        raise NotFound(_("No judge with a model has answered here."))
+    sheet = of_row.sheet
+    section = get_object_or_404(sheet.columns, pk=column).section_id
+    get_object_or_404(Question, section=section, key=question)
+    annotating.note_look(sheet=sheet, user=user_of(request))
+    try:
+        retraced = retracing.retraced(item, (column, question))
+    except (RowFailed, BackendError) as error:
+        raise Refused(_("Its prompt cannot be made again: %(why)s") % {"why": error}) from error
+    said = retracing.answer_at(item.assignment, (column, question))
+    return Response(AskedSerializer({"run": run, "retraced": retraced, **said}).data)

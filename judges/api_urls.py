@@ -10,6 +10,7 @@ urlpatterns = [
     path("studies/<slug:slug>/judges/", api.judges, name="judges"),
     path("studies/<slug:slug>/judges/<int:pk>/start/", api.start, name="start-run"),
     *api.JUDGING.paths("studies/<slug:slug>/runs/", runs="runs", run="run", cancel="cancel-run", resume="resume-run"),
+    path("studies/<slug:slug>/runs/<int:pk>/asked/<int:row>/<int:column>/<str:question>/", api.asked, name="asked"),
     path("studies/<slug:slug>/extractors/", extraction_api.extractors, name="extractors"),
     path("studies/<slug:slug>/extractors/<int:pk>/start/", extraction_api.start, name="start-extraction"),
     *extraction_api.EXTRACTING.paths(

@@ -11,10 +11,9 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 
 from annotation.answers import shown_code
-from annotation.models import Assignment, Label, Study
-from annotation.scheme.spec import Layout
+from annotation.models import Assignment, Label, Row, Study
 from judges import trying
-from judges.models import Judge, UnreadableAnswer, WorkItem
+from judges.models import Run, UnreadableAnswer, WorkItem
 from judges.runs import labelling
 from judges.runs.asking import Asked
 from llm.engine.prompt import Generated
@@ -41,17 +40,26 @@ def _labelled(study: Study) -> QuerySet[WorkItem]:
     return by_models.filter(Q(cells__gt=0) | Q(unreadable__gt=0))
 
 
-def work_at(study: Study, assignment: int) -> WorkItem | None:
-    """What labelled an assignment, where that was a judge with a model. One query."""
+def _with_all_that_was_asked(items: QuerySet[WorkItem]) -> WorkItem | None:
+    """The last of them, with what it takes to make a prompt again. One query."""
     return (
-        _labelled(study)
-        .filter(assignment=assignment)
-        .select_related(
+        items.select_related(
             "run__judge__model", "run__judge__prompt", "run__judge__evidence", "assignment__row__sheet__study__scheme"
         )
         .order_by("-done_at")
         .first()
     )
+
+
+def work_at(study: Study, assignment: int) -> WorkItem | None:
+    """What labelled an assignment, where that was a judge with a model. One query."""
+    return _with_all_that_was_asked(_labelled(study).filter(assignment=assignment))
+
+
+def work_of(run: Run, row: Row, repeat: int) -> WorkItem | None:
+    """What a run of a judge with a model has labelled in that repeat of a row. One query."""
+    labelled = _labelled(run.study).filter(run=run, assignment__row=row, assignment__repeat=repeat)
+    return _with_all_that_was_asked(labelled.exclude(assignment__state=Assignment.State.WITHDRAWN))
 
 
 def pages_at(study: Study, column: int, question: str, assignments: Collection[int]) -> dict[int, str]:
@@ -91,22 +99,9 @@ def given_to(item: WorkItem, cell: trying.Cell, asked: Sequence[Asked] | None = 
     had written in the lines above. Two queries there, three where `asked` is to be found."""
     judge, assignment = item.run.judge, item.assignment
     asked = labelling.cells_asked(judge, assignment) if asked is None else asked
-    above = _above(judge, asked, cell)
+    above = trying.lines_above(judge, asked, cell)
     written = _written(assignment, above) if above else {}
     return trying.Given(assignment, item.run.corrected, written, frozenset(above) if written else frozenset())
-
-
-def _above(judge: Judge, asked: Sequence[Asked], cell: trying.Cell) -> set[trying.Cell]:
-    about = next((one for one in asked if one.key == cell), None)
-    if (
-        about is None
-        or about.section.layout != Layout.DOWN
-        or judge.method != Judge.Method.WRITING
-        or judge.prompt_spec.whole_table
-    ):
-        return set()
-    before = (one for one in asked if one.section.key == about.section.key)
-    return {one.key for one in before if one.column.position < about.column.position}
 
 
 def _written(assignment: Assignment, cells: Collection[trying.Cell]) -> dict[trying.Cell, Generated]:
@@ -137,12 +132,13 @@ def described(item: WorkItem) -> dict[str, Any]:
 
 
 def answer_at(assignment: Assignment, cell: trying.Cell) -> dict[str, Any]:
-    """What stands in the cell, as it is read: `answer` and `note`, or `unread`; empty where nothing does. Two
-    queries at most."""
+    """What stands in the cell, as it is read: `answer` and `note`, or `unread`; and what the model wrote, as `raw`.
+    Empty where nothing stands there. Two queries at most."""
     here = {"assignment": assignment, "column": cell[0], "question__key": cell[1]}
     label = Label.objects.filter(**here).select_related("option", "question__section__scheme").first()
     if label is not None:
         shown = label.option.label if label.option else shown_code(label.question.spec, label.code)
-        return {"answer": str(shown), "note": label.note}
+        raw = label.scores.get("answer", "") if isinstance(label.scores, Mapping) else ""
+        return {"answer": str(shown), "note": label.note, "raw": raw}
     unread = UnreadableAnswer.objects.filter(**here).first()
-    return {"unread": unread} if unread is not None else {}
+    return {"unread": unread, "raw": unread.raw} if unread is not None else {}

@@ -20,7 +20,7 @@ from judges.extraction.models import Extractor
 from judges.methods import cloze
 from judges.models import Judge
 from judges.runs import labelling
-from judges.runs.asking import Asked, Labelled, RowFailed
+from judges.runs.asking import Asked, Labelled, RowFailed, answered_together
 from judges.trial_models import MODEL_FIELDS, model_of
 from llm.backends.base import Backend
 from llm.engine.prompt import Generated, OnProgress, OptionScore, PromptTooLong, RowPrompt, RowScores, Sampling, Tokens
@@ -37,7 +37,7 @@ class Given:
     Attributes:
         assignment: the one that is asked about, whose repeat seeds draws; none is one that nobody stores.
         corrected, replies: as `labelling.label_row` has them.
-        above: cells that the replies answer, those included that have no answer since another switched them off.
+        above: cells that are asked before it, or that the replies answer, those included that another switched off.
     """
 
     assignment: Assignment | None = None
@@ -166,17 +166,24 @@ def cells_of(judge: Judge, row: Row) -> list[Asked]:
 
 
 def cells_with(judge: Judge, asked: Sequence[Asked], cell: Cell) -> set[Cell]:
-    """A cell and those that share its answer: what the prompt asks together, a whole table where it is asked at once.
-    Empty where the judge does not answer it."""
+    """A cell and those that share its answer; empty where the judge does not answer it."""
+    together = ({one.key for one in group} for group in answered_together(judge, asked))
+    return next((cells for cells in together if cell in cells), set())
+
+
+def lines_above(judge: Judge, asked: Sequence[Asked], cell: Cell) -> set[Cell]:
+    """The cells whose answers a cell is asked below: those of the lines above it, in a table that is written line by
+    line."""
     about = next((one for one in asked if one.key == cell), None)
-    if about is None:
+    if (
+        about is None
+        or about.section.layout != Layout.DOWN
+        or judge.method != Judge.Method.WRITING
+        or judge.prompt_spec.whole_table
+    ):
         return set()
-    if not judge.writes:  # each is scored by itself
-        return {cell}
-    spec, is_written = judge.prompt_spec, judge.method == Judge.Method.WRITING
-    if is_written and spec.whole_table and about.section.layout == Layout.DOWN:
-        return {one.key for one in asked if one.section.key == about.section.key}
-    return {one.key for one in asked if one.column == about.column and one.name in spec.group_of(about.name)}
+    of_table = (one for one in asked if one.section.key == about.section.key)
+    return {one.key for one in of_table if one.column.position < about.column.position}
 
 
 def try_cell(
@@ -187,15 +194,17 @@ def try_cell(
     on_progress: OnProgress | None = None,
     given: Given | None = None,
 ) -> dict[str, Any]:
-    """What the judge is asked at one cell, what it answers, and what that took; as JSON.
+    """What the judge is asked at one cell, what it answers, and what that took; as JSON. Without `given` it is asked
+    about the lines above first, as in a run.
 
     Raises:
         RowFailed, BackendError, and whatever `on_progress` raises: as `labelling.label_row`.
     """
-    given = given or Given()
     through = Overheard(backend) if backend is not None else None
-    assignment = given.assignment or at(row)
-    only = cells_with(judge, labelling.cells_asked(judge, assignment), cell) | given.above
+    assignment = (given.assignment if given else None) or at(row)
+    asked = labelling.cells_asked(judge, assignment)
+    given = given or Given(above=frozenset(lines_above(judge, asked, cell)))
+    only = cells_with(judge, asked, cell) | given.above
     begun = time.monotonic()
     spent = Tokens(read=0, written=0)
 
@@ -211,7 +220,7 @@ def try_cell(
     seconds = time.monotonic() - begun
     written = max(spent.written, labelled.written)
     return {
-        "prompts": [storable(text) for text in through.shown] if through else [],
+        "prompts": list(dict.fromkeys(storable(text) for text in through.shown)) if through else [],
         "letters": through.letters(shares=True) if through else 0,
         "letters_apart": through.letters(shares=False) if through else 0,
         "seconds": seconds,

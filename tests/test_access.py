@@ -313,16 +313,25 @@ def trial(world: World) -> Sequence[object]:
     return (world.leases.study.slug, made.pk)
 
 
-def asked_cell(world: World) -> Sequence[object]:
-    """A cell that a judge with a model has answered."""
+def model_answer(world: World) -> WorkItem:
+    """Of a judge with a model, at one row."""
     study = world.leases.study
     if (done := WorkItem.objects.filter(run__study=study, run__judge__name="model").first()) is None:
         made = judging.create_judge(name="model", method=Judge.Method.CLOZE, location="nobody/model", prompt_text=CLOZE)
         done = judging.start_run(study=study, judge=made, by=None, enqueue=False).items.earliest("pk")
         WorkItem.objects.filter(pk=done.pk).update(state="done", cells=1, done_at=timezone.now())
-    column = done.assignment.row.sheet.columns.earliest("pk")
+    return done
+
+
+def asked_cell(world: World) -> Sequence[object]:
+    column = (done := model_answer(world)).assignment.row.sheet.columns.earliest("pk")
     question = column.section.questions.earliest("pk")
-    return (study.slug, done.assignment_id, column.pk, question.key)
+    return (world.leases.study.slug, done.assignment_id, column.pk, question.key)
+
+
+def cell_of_run(world: World) -> Sequence[object]:
+    slug, _assignment, *cell = asked_cell(world)
+    return (slug, (done := model_answer(world)).run_id, done.assignment.row_id, *cell)
 
 
 def run(world: World) -> Sequence[object]:
@@ -798,6 +807,7 @@ TABLE = {
     "api:start-run": Posted(MANAGERS_IN_VAIN, args=judge),
     "api:runs": Url(READERS, args=slug),
     "api:run": Url(READERS, args=run),
+    "api:asked": Url(READERS, args=cell_of_run),
     "api:cancel-run": Posted(MANAGERS, args=run),
     "api:resume-run": Posted(MANAGERS_IN_VAIN, args=run),
     "api:imports": Url(MANAGERS, args=slug),

@@ -11,7 +11,7 @@ from annotation.actions import Answer
 from annotation.evidence.blocks import Block
 from annotation.models import Assignment, Column, Option, Question, Row
 from annotation.scheme.basis import facet_text
-from annotation.scheme.spec import QuestionSpec, SectionSpec
+from annotation.scheme.spec import Layout, QuestionSpec, SectionSpec
 from judges import doors
 from judges.methods import prompting
 from judges.methods.answers import Why
@@ -125,6 +125,23 @@ def texts_read(judge: Judge, row: Row, blocks: Sequence[Block]) -> Iterator[str]
     yield row.title
     yield from facets_read(judge, row).values()
     yield from (block.text for block in blocks)
+
+
+def answered_together(judge: Judge, asked: Sequence[Asked]) -> list[list[Asked]]:
+    """These cells by the answer that holds them: each alone where options are scored, else those of a column that the
+    prompt asks together, or all of a table that is filled in one answer."""
+    if not judge.writes:
+        return [[cell] for cell in asked]
+    spec = judge.prompt_spec
+    whole = judge.method == Judge.Method.WRITING and spec.whole_table
+    groups: dict[tuple[int, tuple[str, ...]], list[Asked]] = {}
+    for cell in asked:
+        groups.setdefault((cell.column.pk, spec.group_of(cell.name)), []).append(cell)
+    answers: dict[str | tuple[int, tuple[str, ...]], list[Asked]] = {}
+    for place, group in groups.items():
+        section = group[0].section
+        answers.setdefault(section.key if whole and section.layout == Layout.DOWN else place, []).extend(group)
+    return list(answers.values())
 
 
 @dataclass
@@ -264,13 +281,6 @@ class AtRow:
         )
         found = dict(zip(left, asked, strict=True))
         return [found[place] if said is None else said for place, said in enumerate(known)]
-
-    def groups(self) -> list[list[Asked]]:
-        """The cells that one answer is to hold: each alone, or those of a column that the prompt asks together."""
-        groups: dict[tuple[int, tuple[str, ...]], list[Asked]] = {}
-        for cell in self.asked:
-            groups.setdefault((cell.column.pk, self.judge.prompt_spec.group_of(cell.name)), []).append(cell)
-        return list(groups.values())
 
 
 # A method at one row.

@@ -6,7 +6,7 @@ from annotation.actions import Answer
 from base.text import storable
 from judges.methods import grammar, prompting, rating
 from judges.methods.rating import Scores, Unreadable, Verdict
-from judges.runs.asking import Asked, AtRow, Labelled, Unread
+from judges.runs.asking import Asked, AtRow, Labelled, Unread, answered_together
 
 
 def label(row: AtRow) -> Labelled:
@@ -16,7 +16,7 @@ def label(row: AtRow) -> Labelled:
         RowFailed: the evidence and an answer are more than the model's context takes.
         BackendError, and whatever `on_progress` raises: as `Backend.generate`.
     """
-    groups = row.groups()
+    groups = answered_together(row.judge, row.asked)
     criteria = [
         [prompting.criterion(cell.prompt, cell.spec, cell.facets, order=cell.section.column.facets) for cell in group]
         for group in groups

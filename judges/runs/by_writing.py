@@ -20,7 +20,7 @@ from annotation.scheme.spec import Layout
 from base.text import storable
 from judges.methods import grammar, prompting, whole_tables, writing
 from judges.methods.writing import Asking, Scores, Unreadable, Written
-from judges.runs.asking import Asked, AtRow, Labelled, Unread
+from judges.runs.asking import Asked, AtRow, Labelled, Unread, answered_together
 from judges.runs.rules import settled, switched_off
 from llm.engine.prompt import Grammar
 
@@ -33,7 +33,7 @@ def label(row: AtRow) -> Labelled:
         BackendError, and whatever `on_progress` raises: as `Backend.generate`.
     """
     made = Labelled([], tokens=0)
-    groups = row.groups()
+    groups = answered_together(row.judge, row.asked)
     across = [group for group in groups if group[0].section.layout == Layout.ACROSS]
     _ask(row, [(group, "") for group in across if not _waits(group)], made)
     standing, _unread = settled(made.answers, [], facets=row.assignment.row.facets)
@@ -69,10 +69,8 @@ def _fill_table(row: AtRow, groups: Sequence[Sequence[Asked]], made: Labelled) -
 
 def _fill_whole(row: AtRow, groups: Sequence[Sequence[Asked]], made: Labelled) -> None:
     """Ask all lines in one answer."""
-    lines = [
-        [cell for group in of_line for cell in group]
-        for _column, of_line in groupby(groups, key=lambda group: group[0].column.pk)
-    ]
+    (cells,) = groups
+    lines = [list(of_line) for _column, of_line in groupby(cells, key=lambda cell: cell.column.pk)]
     askings = [[_asking(cell) for cell in line] for line in lines]
     asked = max(askings, key=len)  # a line whose text answers a question is not asked that
     names = prompting.table_lines(row.judge.prompt_spec, [line[0].column.name for line in lines])

@@ -10,13 +10,15 @@ from django.contrib.auth.models import Permission
 from django.test import Client
 from django.utils.html import escape
 
-from annotation.models import Column, Label, Look, Role, Study
-from judges import actions, retracing
+from annotation import actions as annotating
+from annotation.models import Column, Label, Look, Option, Role, Row, Study
+from judges import actions, retracing, trying
 from judges.models import Judge, Run, Trial, UnreadableAnswer
 from llm.backends.transformers import TransformersBackend
 from llm.engine.prompt import RowPrompt
 from llm.models import Prompt
-from tests.builders import ClientOf
+from tests import builders
+from tests.builders import ApiOf, ClientOf
 from tests.judges import helpers
 from tests.judges.helpers import ScriptedBackend, items, work
 from tests.judges.test_whole_tables import WHOLE
@@ -195,6 +197,31 @@ def test_a_line_of_a_table_is_asked_again_below_what_was_written_above_it(
     assert trial.items.get().found["answer"] == "bread"
 
 
+@pytest.mark.parametrize("prompt", IN_EACH_WAY.values(), ids=IN_EACH_WAY)
+def test_a_trial_of_a_line_asks_what_a_run_asks(
+    study: Study, scripted: ScriptedBackend, client_of: ClientOf, prompt: str
+) -> None:
+    judge = writing_judge(prompt)
+    cell = (Column.objects.get(name="Bake").pk, "output")
+    names = ("name", "method", "model", "prompt", "evidence", "normalisation", "chat_template", "temperature")
+    described = trying.described({name: getattr(judge, name) for name in (*names, "max_new_tokens")})
+    trial = actions.start_trial(study=study, described=described, row=Row.objects.get(), cell=cell, by=None)
+    machine.take_up(trial)
+    found = trial.items.get().found
+    scripted.asked.clear()
+    item = done(study, judge).items.get()
+    retraced = retracing.retraced(item, cell)
+    assert retraced is not None
+    assert found["prompts"][-1] == retraced.prompt
+    asked = [text for text, _sampling in scripted.asked]
+    assert found["prompts"] == [text for text in asked if text in found["prompts"]]
+    assert found["answer"] == retracing.answer_at(item.assignment, cell).get("answer")
+    assert (len(found["prompts"]) == 1) == ("whole_table" in prompt)
+    owner = builders.user("owner", superuser=True)
+    page = client_of(owner).get(f"/studies/{study.slug}/judges/trials/{trial.pk}/").content.decode()
+    assert ("for this cell and the lines above it" in page) == (len(found["prompts"]) > 1)
+
+
 def test_a_cell_that_no_judge_with_a_model_answered_has_no_page(db: None, client_of: ClientOf) -> None:
     study = helpers.study_of_leases(n_rows=1)
     run = actions.start_run(study=study, judge=helpers.lexical_judge(), by=None)
@@ -205,7 +232,63 @@ def test_a_cell_that_no_judge_with_a_model_answered_has_no_page(db: None, client
     assert manager.get(f"/studies/{study.slug}/judges/asked/{pk}/{cell[0]}/{cell[1]}/").status_code == 404
 
 
-def test_what_cannot_be_made_again_says_why(scored: tuple[Run, list[RowPrompt]], author: Client) -> None:
+def test_programs_read_what_was_asked_of_the_lens_cells(
+    scored: tuple[Run, list[RowPrompt]], author: Client, api_of: ApiOf
+) -> None:
+    run, (row,) = scored
+    researcher, annotator = (builders.user(str(role)) for role in (Role.RESEARCHER, Role.ANNOTATOR))
+    annotating.add_member(study=run.study, user=researcher, role=Role.RESEARCHER)
+    annotating.add_member(study=run.study, user=annotator, role=Role.ANNOTATOR)
+    program = api_of(researcher)
+    below = f"/api/v1/studies/{run.study.slug}/runs/{run.pk}/asked/"
+    sheet = items(run)[0].assignment.row.sheet
+    code = run.rater.code
+    cells = [cell for cell in program.get(f"/api/v1/sheets/{sheet.pk}/lens/").json()["cells"] if code in cell["judges"]]
+    labels = Option.objects.filter(question__section__scheme=run.study.scheme)
+    seen = set()
+    for cell in cells:
+        said = program.get(f"{below}{cell['row']}/{cell['column']}/{cell['question']}/").json()
+        option = labels.get(question__key=cell["question"], key=cell["judges"][code])
+        assert said["answer"] == option.label
+        assert said["chat_template"] is False
+        assert (said["why"], said["written"]) == (None, "")
+        seen.add((said["prompt"], tuple(said["options"]), said["without_evidence"]))
+    assert Look.objects.filter(sheet=sheet, user=researcher).exists()
+    asked = {(row.shared + one.text, one.options, one.unconditional) for one in row.cells}
+    assert len(seen) >= 4
+    assert seen <= asked
+    first = cells[0]
+    for wrong in (
+        f"{first['row']}/{first['column']}/nothing/",
+        f"{first['row']}/999999/{first['question']}/",
+        f"999999/{first['column']}/{first['question']}/",
+        f"{first['row']}/{first['column']}/{first['question']}/?repeat=2",
+    ):
+        assert program.get(below + wrong).status_code == 404
+    assert api_of(annotator).get(f"{below}{first['row']}/1/x/").status_code == 403
+
+
+def test_programs_read_what_a_judge_wrote(study: Study, scripted: ScriptedBackend, api_of: ApiOf) -> None:
+    scripted.says = lambda prompt, _seed: (
+        SECOND if "“Bake”" in prompt else "OUTPUT: 3 loaves\nCHANGE: it rises\nMINUTES: 5"
+    )
+    run = done(study, writing_judge())
+    manager = builders.user("manager")
+    annotating.add_member(study=study, user=manager, role=Role.MANAGER)
+    program = api_of(manager)
+    below = f"/api/v1/studies/{study.slug}/runs/{run.pk}/asked/{items(run)[0].assignment.row_id}/"
+    unread = UnreadableAnswer.objects.earliest("pk")
+    said = program.get(f"{below}{unread.column_id}/{unread.question.key}/").json()
+    assert (said["answer"], said["why"], said["written"]) == (None, unread.why, unread.raw)
+    label = Label.objects.filter(column__name="Bake", question__key="output").get()
+    said = program.get(f"{below}{label.column_id}/output/").json()
+    assert (said["why"], said["options"]) == (None, [])
+    assert said["answer"] == "bread"
+    assert "OUTPUT" in said["written"] or said["written"] == SECOND
+    assert said["prompt"] in {text for text, _sampling in scripted.asked}
+
+
+def test_what_cannot_be_made_again_says_why(scored: tuple[Run, list[RowPrompt]], author: Client, api_of: ApiOf) -> None:
     run, _asked = scored
     cell = cells_of(run)[0]
     row = items(run)[0].assignment.row
@@ -213,3 +296,7 @@ def test_what_cannot_be_made_again_says_why(scored: tuple[Run, list[RowPrompt]],
     row.save()
     page = author.get(page_at(run, cell)).content.decode()
     assert "Its prompt cannot be made again: It has no evidence to judge by." in page
+    program = api_of(run.study.memberships.get(role=Role.MANAGER).user)
+    said = program.get(f"/api/v1/studies/{run.study.slug}/runs/{run.pk}/asked/{row.pk}/{cell[0]}/{cell[1]}/")
+    assert said.status_code == 409
+    assert said.json()["detail"] == "Its prompt cannot be made again: It has no evidence to judge by."
