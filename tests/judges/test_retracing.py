@@ -288,6 +288,17 @@ def test_programs_read_what_a_judge_wrote(study: Study, scripted: ScriptedBacken
     assert said["prompt"] in {text for text, _sampling in scripted.asked}
 
 
+def test_a_cell_of_another_study_has_no_page_there(scored: tuple[Run, list[RowPrompt]], client_of: ClientOf) -> None:
+    run, _asked = scored
+    cell = cells_of(run)[0]
+    both = builders.user("of-both")
+    for study in (run.study, builders.study("loans")):
+        annotating.add_member(study=study, user=both, role=Role.MANAGER)
+    page = page_at(run, cell)
+    assert client_of(both).get(page).status_code == 200
+    assert client_of(both).get(page.replace(run.study.slug, "loans")).status_code == 404
+
+
 def test_what_cannot_be_made_again_says_why(scored: tuple[Run, list[RowPrompt]], author: Client, api_of: ApiOf) -> None:
     run, _asked = scored
     cell = cells_of(run)[0]
