@@ -292,8 +292,8 @@ def test_a_cell_of_another_study_has_no_page_there(scored: tuple[Run, list[RowPr
     run, _asked = scored
     cell = cells_of(run)[0]
     both = builders.user("of-both")
-    for study in (run.study, builders.study("loans")):
-        annotating.add_member(study=study, user=both, role=Role.MANAGER)
+    for of in (run.study, builders.study("loans")):
+        annotating.add_member(study=of, user=both, role=Role.MANAGER)
     page = page_at(run, cell)
     assert client_of(both).get(page).status_code == 200
     assert client_of(both).get(page.replace(run.study.slug, "loans")).status_code == 404
