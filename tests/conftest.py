@@ -132,8 +132,8 @@ class KeptLeases:
         self.made: Leases | None = None
 
     def fit(self) -> None:
-        """Make it, or undo it, as the next test wants."""
-        if self.wanted and self._undone is None:
+        """Make it, or undo it, as the next test wants. Within a transaction of somebody else's nothing is kept."""
+        if self.wanted and self._undone is None and not connection.in_atomic_block:
             self._undone = ExitStack()
             with self._blocker.unblock():
                 self._undone.enter_context(transaction.atomic())
