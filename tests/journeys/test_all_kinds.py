@@ -258,6 +258,7 @@ def labels_of(study: Study) -> dict[tuple[str, ...], tuple[str, ...]]:
 def new_judge(page: Page, name: str, method: str, prompt: str, *, longest: str = "") -> None:
     page.goto("/studies/kitchen/judges/")
     page.get_by_role("link", name="New judge").click()
+    page.wait_for_url("**/judges/new/*")  # all of it: before its scripts are there no choice asks for other fields
     page.locator("#id_name").fill(name)
     if method != "cloze":  # the first of the list; another asks for other fields
         with page.expect_response("**/judges/new/?*"):
