@@ -9,7 +9,6 @@ from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
-from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -18,7 +17,7 @@ from annotation.actions import Refused
 from annotation.api.core import study_of, user_of
 from annotation.api.runs import RunDoor
 from annotation.api.serializers import MAX_ID, RefusalSerializer
-from annotation.models import Question, Role, Row
+from annotation.models import Role, Row
 from judges import actions, queries, retracing
 from judges.models import Judge, UnreadableAnswer
 from judges.runs.asking import RowFailed
@@ -211,20 +210,15 @@ def asked(request: Request, slug: str, pk: int, row: int, column: int, question:
     """What the judge of a run was asked at a cell that it has answered, made again from what the row holds now; and
     its answer. The look is recorded."""
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
-    run = get_object_or_404(queries.runs_with_counts(study), pk=pk)
+    run, of_row = get_object_or_404(study.runs, pk=pk), get_object_or_404(Row, sheet__study=study, pk=row)
     chosen = RepeatSerializer(data=request.query_params)
     chosen.is_valid(raise_exception=True)
-    of_row = get_object_or_404(Row.objects.select_related("sheet"), sheet__study=study, pk=row)
-    item = retracing.work_of(run, of_row, chosen.validated_data["repeat"])
-    if item is None:
-        raise NotFound(_("No judge with a model has answered here."))
-    sheet = of_row.sheet
-    section = get_object_or_404(sheet.columns, pk=column).section_id
-    get_object_or_404(Question, section=section, key=question)
-    annotating.note_look(sheet=sheet, user=user_of(request))
+    labelled = retracing.work_of(run, of_row, chosen.validated_data["repeat"])
+    item, _column, _question = retracing.cell_at(labelled, column, question)
+    annotating.note_look(sheet=item.assignment.row.sheet, user=user_of(request))
     try:
         retraced = retracing.retraced(item, (column, question))
     except (RowFailed, BackendError) as error:
         raise Refused(_("Its prompt cannot be made again: %(why)s") % {"why": error}) from error
     said = retracing.answer_at(item.assignment, (column, question))
-    return Response(AskedSerializer({"run": run, "retraced": retraced, **said}).data)
+    return Response(AskedSerializer({"run": item.run, "retraced": retraced, **said}).data)

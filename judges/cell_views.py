@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import actions as annotating
@@ -61,13 +60,5 @@ def ask_again(request: AppRequest, study: Study, assignment: int, column: int, q
 
 
 def _found(study: Study, assignment: int, column: int, question: str) -> tuple[WorkItem, Column, Question]:
-    here = Assignment.objects.exclude(state=Assignment.State.WITHDRAWN)
-    item = retracing.work_at(study, get_object_or_404(here, rater__study=study, pk=assignment).pk)
-    if item is None:
-        raise Http404(_("No judge with a model has answered here."))
-    of_column = get_object_or_404(
-        Column.objects.select_related("section__scheme"), sheet=item.assignment.row.sheet, pk=column
-    )
-    of_question = get_object_or_404(Question, section=of_column.section, key=question)
-    of_question.section = of_column.section
-    return item, of_column, of_question
+    here = get_object_or_404(Assignment, rater__study=study, pk=assignment)
+    return retracing.cell_at(retracing.work_at(study, here.pk), column, question)

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Q, QuerySet
+from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from annotation.answers import shown_code
-from annotation.models import Assignment, Label, Row, Study
+from annotation.models import Assignment, Column, Label, Question, Row, Study
 from judges import trying
 from judges.models import Run, UnreadableAnswer, WorkItem
 from judges.runs import labelling
@@ -35,9 +38,10 @@ class Retraced:
 
 
 def _labelled(study: Study) -> QuerySet[WorkItem]:
-    """What judges with a model have labelled."""
+    """What judges with a model have labelled, and what was not withdrawn since."""
     by_models = WorkItem.objects.filter(run__study=study, run__judge__model__isnull=False, state=WorkItem.State.DONE)
-    return by_models.filter(Q(cells__gt=0) | Q(unreadable__gt=0))
+    there = by_models.exclude(assignment__state=Assignment.State.WITHDRAWN)
+    return there.filter(Q(cells__gt=0) | Q(unreadable__gt=0))
 
 
 def _with_all_that_was_asked(items: QuerySet[WorkItem]) -> WorkItem | None:
@@ -59,7 +63,22 @@ def work_at(study: Study, assignment: int) -> WorkItem | None:
 def work_of(run: Run, row: Row, repeat: int) -> WorkItem | None:
     """What a run of a judge with a model has labelled in that repeat of a row. One query."""
     labelled = _labelled(run.study).filter(run=run, assignment__row=row, assignment__repeat=repeat)
-    return _with_all_that_was_asked(labelled.exclude(assignment__state=Assignment.State.WITHDRAWN))
+    return _with_all_that_was_asked(labelled)
+
+
+def cell_at(item: WorkItem | None, column: int, question: str) -> tuple[WorkItem, Column, Question]:
+    """A cell of an item, with its section and scheme. Two queries.
+
+    Raises:
+        Http404: there is no such cell, or no item.
+    """
+    if item is None:
+        raise Http404(_("No judge with a model has answered here."))
+    columns = Column.objects.select_related("section__scheme")
+    of_column = get_object_or_404(columns, sheet=item.assignment.row.sheet, pk=column)
+    of_question = get_object_or_404(Question, section=of_column.section, key=question)
+    of_question.section = of_column.section
+    return item, of_column, of_question
 
 
 def pages_at(study: Study, column: int, question: str, assignments: Collection[int]) -> dict[int, str]:
@@ -125,10 +144,7 @@ def _written(assignment: Assignment, cells: Collection[trying.Cell]) -> dict[try
 
 def described(item: WorkItem) -> dict[str, Any]:
     """The judge of an item, for a trial that asks it again what it was asked then."""
-    judge = item.run.judge
-    names = ("name", "method", "model", "prompt", "evidence", "normalisation", "chat_template", "temperature")
-    said = trying.described({name: getattr(judge, name) for name in (*names, "max_new_tokens")})
-    return {**said, "again": item.assignment_id}
+    return {**trying.described_as_stored(item.run.judge), "again": item.assignment_id}
 
 
 def answer_at(assignment: Assignment, cell: trying.Cell) -> dict[str, Any]:

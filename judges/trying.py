@@ -65,6 +65,12 @@ def described(cleaned: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def described_as_stored(judge: Judge) -> dict[str, Any]:
+    """The same of a judge that is stored."""
+    names = ("name", "method", "model", "prompt", "evidence", "normalisation", "chat_template", "temperature")
+    return described({name: getattr(judge, name) for name in (*names, "max_new_tokens")})
+
+
 def judge_of(said: Mapping[str, Any]) -> Judge:
     """The judge that is described, unsaved."""
     text = with_plain_ends(said["prompt_text"])
