@@ -162,7 +162,8 @@ def test_the_lens_leads_to_what_was_asked_and_it_is_asked_again(
     page = page_at(run, cell)
     shown = author.get(page).content.decode()
     assert Look.objects.filter(sheet=sheet).exists()  # a judge's answer was seen
-    assert page in author.get(f"/sheets/{sheet.pk}/lens/cell/", at).content.decode()
+    link = f'<a href="{page}" aria-label="What it was asked: {run.rater.code}">What it was asked</a>'
+    assert link in author.get(f"/sheets/{sheet.pk}/lens/cell/", at).content.decode()
     assert label.option is not None
     assert label.option.label in shown
     retraced = retracing.retraced(items(run)[0], cell)
