@@ -110,6 +110,14 @@ class AskedSerializer(serializers.Serializer[Any]):
         allow_null=True,
         help_text=_("Null where the answer follows from the scheme. In a chat form the user's message."),
     )
+    as_asked = serializers.BooleanField(
+        source="retraced.as_asked",
+        default=None,
+        allow_null=True,
+        help_text=_(
+            "Whether it is, letter by letter, what the model got in the run; null where nothing was kept to tell by."
+        ),
+    )
     chat_template = serializers.BooleanField(
         source="run.judge.chat_template", help_text=_("Whether the model's chat template stands around it.")
     )
@@ -207,8 +215,8 @@ def start(request: Request, slug: str, pk: int) -> Response:
 @extend_schema(parameters=[RepeatSerializer], responses={200: AskedSerializer, 409: RefusalSerializer})
 @api_view(["GET"])
 def asked(request: Request, slug: str, pk: int, row: int, column: int, question: str) -> Response:
-    """What the judge of a run was asked at a cell that it has answered, made again from what the row holds now; and
-    its answer. The look is recorded."""
+    """What the judge of a run was asked at a cell that it has answered, made again from what the row holds now, whether
+    that is what it was; and its answer. The look is recorded."""
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
     run, of_row = get_object_or_404(study.runs, pk=pk), get_object_or_404(Row, sheet__study=study, pk=row)
     chosen = RepeatSerializer(data=request.query_params)

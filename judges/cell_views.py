@@ -28,6 +28,7 @@ def asked(request: AppRequest, study: Study, assignment: int, column: int, quest
     context: dict[str, Any] = {
         "study": study,
         "run": item.run,
+        "item": item,
         "assignment": item.assignment,
         "column": of_column,
         "question": of_question,

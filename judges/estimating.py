@@ -15,7 +15,8 @@ from judges import queries
 from judges.models import Judge, Trial, WorkItem
 from judges.runs import labelling
 from judges.runs.asking import RowFailed
-from judges.trying import Overheard, at, cells_of, judge_of
+from judges.runs.hearing import Overheard
+from judges.trying import at, cells_of, judge_of
 from llm import registry
 from llm.backends.base import BackendError
 from llm.engine.prompt import RowPrompt

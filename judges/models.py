@@ -189,6 +189,9 @@ class WorkItem(SpendingItem):
     speaks = models.TextField(
         blank=True, help_text=_("The first line of its evidence that seems to speak to whoever labels it.")
     )
+    asked = models.JSONField(
+        default=list, blank=True, help_text=_("Digests of what the model was given (`judges.runs.hearing`).")
+    )
 
     class Meta:
         ordering = ["run", "assignment__row__sheet__position", "assignment__row__position", "assignment__repeat"]

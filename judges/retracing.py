@@ -19,6 +19,7 @@ from judges import trying
 from judges.models import Run, UnreadableAnswer, WorkItem
 from judges.runs import labelling
 from judges.runs.asking import Asked
+from judges.runs.hearing import Overheard
 from llm.engine.prompt import Generated
 
 
@@ -30,11 +31,14 @@ class Retraced:
         prompt: as it was asked; in a chat form the user's message.
         options: what was scored behind it, in its order; empty where the model wrote.
         without: the prompt without evidence behind which the options were scored, too; "" for none.
+        as_asked: whether it is what the model got in the run, letter by letter; None where the run kept nothing to tell
+            that by.
     """
 
     prompt: str
     options: tuple[str, ...] = ()
     without: str = ""
+    as_asked: bool | None = None
 
 
 def _labelled(study: Study) -> QuerySet[WorkItem]:
@@ -102,15 +106,16 @@ def retraced(item: WorkItem, cell: trying.Cell) -> Retraced | None:
     about = trying.cells_with(judge, asked, cell)
     if not about:
         return None
-    heard = trying.Overheard()
+    heard = Overheard()
     given = given_to(item, cell, asked)
     labelling.label_row(
         judge, assignment, heard, None, given.corrected, only=about | given.above, replies=given.replies
     )
+    as_asked = heard.digests[-1] in item.asked if item.asked else None
     if not heard.rows:
-        return Retraced(heard.shown[-1])
+        return Retraced(heard.shown[-1], as_asked=as_asked)
     (of_cell,) = heard.rows[-1].cells
-    return Retraced(heard.shown[-1], of_cell.options, of_cell.unconditional or "")
+    return Retraced(heard.shown[-1], of_cell.options, of_cell.unconditional or "", as_asked)
 
 
 def given_to(item: WorkItem, cell: trying.Cell, asked: Sequence[Asked] | None = None) -> trying.Given:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -21,9 +20,10 @@ from judges.methods import cloze
 from judges.models import Judge
 from judges.runs import labelling
 from judges.runs.asking import Asked, Labelled, RowFailed, answered_together
+from judges.runs.hearing import Overheard
 from judges.trial_models import MODEL_FIELDS, model_of
 from llm.backends.base import Backend
-from llm.engine.prompt import Generated, OnProgress, OptionScore, PromptTooLong, RowPrompt, RowScores, Sampling, Tokens
+from llm.engine.prompt import Generated, OnProgress, Tokens
 from llm.models import Prompt
 from llm.prompts import digest, with_plain_ends
 
@@ -93,77 +93,6 @@ def judge_of(said: Mapping[str, Any]) -> Judge:
 def at(row: Row) -> Assignment:
     """An assignment that nobody stores."""
     return Assignment(row=row, sections=[])
-
-
-class Overheard:
-    """A backend, and what passes through it."""
-
-    def __init__(self, backend: Backend | None = None) -> None:
-        self._backend = backend
-        self.rows: list[RowPrompt] = []
-        self.prompts: list[str] = []
-
-    def score(
-        self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
-    ) -> list[RowScores | PromptTooLong]:
-        self.rows += rows
-        if self._backend is not None:
-            return self._backend.score(rows, on_progress)
-        return [tuple(_no_scores(cell.options) for cell in row.cells) for row in rows]
-
-    @property
-    def rescue_below_nats(self) -> float:
-        return self._backend.rescue_below_nats if self._backend is not None else 0.0
-
-    def rescue(
-        self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
-    ) -> list[RowScores | PromptTooLong]:
-        assert self._backend is not None  # else nothing is in doubt
-        return self._backend.rescue(rows, on_progress)
-
-    def generate(
-        self, prompts: Sequence[str], sampling: Sampling, on_progress: OnProgress | None = None
-    ) -> list[Generated | PromptTooLong]:
-        self.prompts += prompts
-        if self._backend is not None:
-            return self._backend.generate(prompts, sampling, on_progress)
-        return [Generated("", cut=False) for _prompt in prompts]
-
-    def letters(self, *, shares: bool) -> int:
-        """Of what was to be read; `shares`: what prompts of a row have in common is read once."""
-        of_rows = sum(_letters(row, shares=shares) for row in self.rows)
-        return of_rows + sum(map(len, self.prompts))
-
-    @property
-    def requests(self) -> int:
-        """Prompts, one an option."""
-        return sum(
-            len(cell.options) * (1 if cell.unconditional is None else 2) for row in self.rows for cell in row.cells
-        ) + len(self.prompts)
-
-    @property
-    def shown(self) -> list[str]:
-        """The prompts as the model gets them, one each that it answers."""
-        return [row.shared + cell.text for row in self.rows for cell in row.cells] + self.prompts
-
-
-def _no_scores(options: Sequence[str]) -> tuple[OptionScore, ...]:
-    return tuple(OptionScore(-1.0 - place, 1, len(option), -1.0) for place, option in enumerate(options))
-
-
-def _letters(row: RowPrompt, *, shares: bool) -> int:
-    total = len(row.shared) if shares else 0
-    previous = ""
-    # Of two cells that begin alike the engine reads the beginning once; sorted, those are side by side.
-    for cell in sorted(row.cells, key=lambda cell: cell.text):
-        alike = len(os.path.commonprefix([previous, cell.text]))  # noqa: RUF071  # letter by letter, as is meant
-        before = len(cell.text) + (-alike if shares else len(row.shared))
-        previous = cell.text
-        options = sum(len(option) + 2 for option in cell.options)
-        total += options + before * (1 if shares else len(cell.options))
-        if cell.unconditional is not None:
-            total += options + len(cell.unconditional) * (1 if shares else len(cell.options))
-    return total
 
 
 def cells_of(judge: Judge, row: Row) -> list[Asked]:

@@ -17,6 +17,7 @@ from judges.actions import spending
 from judges.methods import Method
 from judges.models import Judge, UnreadableAnswer, WorkItem
 from judges.runs import labelling, together
+from judges.runs.hearing import Overheard
 from llm.backends.base import Backend, BackendError, Unavailable
 from llm.engine.prompt import OnProgress
 from work.actions import LOADING, Held, is_last_attempt
@@ -52,10 +53,10 @@ def label(held: Held[WorkItem]) -> None:
         try:
             with spending.counted(held) as beat:
                 found = held.found if isinstance(held.found, together.Found) else None
-                asked = backend if backend is None or found is None else found.beside(backend)
-                labelled = labelling.label_row(judge, assignment, asked, beat, item.run.corrected)
+                heard = None if backend is None else Overheard(backend if found is None else found.beside(backend))
+                labelled = labelling.label_row(judge, assignment, heard, beat, item.run.corrected)
                 beat.counted(labelled.written)
-                _finish(held, beat, labelled)
+                _finish(held, beat, labelled, sorted(set(heard.digests)) if heard else [])
         except (labelling.RowFailed, Refused) as failure:
             if Assignment.objects.filter(pk=assignment.pk, state=Assignment.State.WITHDRAWN).exists():
                 raise NotWanted from failure  # since it was taken up
@@ -64,12 +65,15 @@ def label(held: Held[WorkItem]) -> None:
     log.info("%s: %s cells%s, %.1f s", name_of(item), len(labelled.answers), fed, held.seconds)
 
 
-def _finish(held: Held[WorkItem], counter: spending.Counter, labelled: labelling.Labelled) -> None:
+def _finish(
+    held: Held[WorkItem], counter: spending.Counter, labelled: labelling.Labelled, asked: Sequence[str]
+) -> None:
     assignment = held.item.assignment
     with held.finishing(
         cells=len(labelled.answers),
         unreadable=len(labelled.unread),
         speaks=labelled.speaks[:500],
+        asked=asked,
         **counter.added,
     ):
         # One attempt's labels can be written once only.

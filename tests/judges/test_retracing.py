@@ -14,6 +14,7 @@ from annotation import actions as annotating
 from annotation.models import Column, Label, Look, Option, Role, Row, Study
 from judges import actions, retracing, trying
 from judges.models import Judge, Run, Trial, UnreadableAnswer
+from judges.runs.hearing import digest_of
 from llm.backends.transformers import TransformersBackend
 from llm.engine.prompt import RowPrompt
 from llm.models import Prompt
@@ -55,6 +56,7 @@ def test_what_a_judge_that_writes_was_asked_is_made_again(
     again = {cell: retracing.retraced(run.items.get(), cell) for cell in cells_of(run)}
     assert len(again) >= 4
     assert {one.prompt for one in again.values() if one} == set(asked)
+    assert {one.as_asked for one in again.values() if one} == {True}
     mix, bake = (Column.objects.get(name=name) for name in ("Mix", "Bake"))
     above, below = (again.get((column.pk, "minutes")) for column in (mix, bake))
     assert above is not None
@@ -124,6 +126,7 @@ def test_what_a_judge_that_scores_was_asked_is_made_again(scored: tuple[Run, lis
     run, (row,) = scored
     found = {retracing.retraced(items(run)[0], cell) for cell in cells_of(run)}
     parts = {(one.prompt, one.options, one.without) for one in found if one is not None}
+    assert {one.as_asked for one in found if one is not None} == {True}
     assert parts <= {(row.shared + cell.text, cell.options, cell.unconditional or "") for cell in row.cells}
     assert len(parts) == len(cells_of(run))
 
@@ -169,6 +172,7 @@ def test_the_lens_leads_to_what_was_asked_and_it_is_asked_again(
     retraced = retracing.retraced(items(run)[0], cell)
     assert retraced is not None
     assert escape(retraced.prompt) in shown
+    assert "letter by letter what the model got" in shown
     labels = Label.objects.count()
     answer = author.post(f"{page}again/")
     assert answer.status_code == 200
@@ -251,7 +255,7 @@ def test_programs_read_what_was_asked_of_the_lens_cells(
         option = labels.get(question__key=cell["question"], key=cell["judges"][code])
         assert said["answer"] == option.label
         assert said["chat_template"] is False
-        assert (said["why"], said["written"]) == (None, "")
+        assert (said["why"], said["written"], said["as_asked"]) == (None, "", True)
         seen.add((said["prompt"], tuple(said["options"]), said["without_evidence"]))
     assert Look.objects.filter(sheet=sheet, user=researcher).exists()
     asked = {(row.shared + one.text, one.options, one.unconditional) for one in row.cells}
@@ -297,6 +301,44 @@ def test_a_cell_of_another_study_has_no_page_there(scored: tuple[Run, list[RowPr
     page = page_at(run, cell)
     assert client_of(both).get(page).status_code == 200
     assert client_of(both).get(page.replace(run.study.slug, "loans")).status_code == 404
+
+
+def test_what_is_not_what_the_model_got_says_so(
+    scored: tuple[Run, list[RowPrompt]], author: Client, api_of: ApiOf
+) -> None:
+    run, _asked = scored
+    cell = cells_of(run)[0]
+    row = items(run)[0].assignment.row
+    row.evidence = [*row.evidence, {**row.evidence[-1], "text": "The keys were handed over in May."}]
+    row.save()
+    page = page_at(run, cell)
+    shown = author.get(page).content.decode()
+    assert "The keys were handed over in May." in shown
+    assert "not what the model got" in shown
+    assert "letter by letter" not in shown
+    program = api_of(run.study.memberships.get(role=Role.MANAGER).user)
+    below = f"/api/v1/studies/{run.study.slug}/runs/{run.pk}/asked/{row.pk}/{cell[0]}/{cell[1]}/"
+    assert program.get(below).json()["as_asked"] is False
+    # Of a run from before such digests were kept nothing is claimed.
+    run.items.update(asked=[])
+    shown = author.get(page).content.decode()
+    assert "what the model got" not in shown
+    assert "Made again from what the row holds now" in shown
+    assert program.get(below).json()["as_asked"] is None
+
+
+def test_a_digest_is_of_all_that_a_model_was_given() -> None:
+    given = [
+        digest_of("Rate it."),
+        digest_of("Rate it. "),
+        digest_of("Rate it.", ("Yes", "No")),
+        digest_of("Rate it.", ("No", "Yes")),
+        digest_of("Rate it.", ("YesNo",)),
+        digest_of("Rate it.", ("Yes", "No"), "Rate"),
+        digest_of("Rate it.", picture="data:image/png;base64,AAAA"),
+    ]
+    assert len(set(given)) == len(given)
+    assert {len(one) for one in given} == {16}
 
 
 def test_what_cannot_be_made_again_says_why(scored: tuple[Run, list[RowPrompt]], author: Client, api_of: ApiOf) -> None:

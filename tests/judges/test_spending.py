@@ -19,6 +19,7 @@ from judges.methods import Method
 from judges.methods.needs import fields_of
 from judges.models import Extractor, Judge, Run, Trial
 from judges.runs import labelling
+from judges.runs.hearing import Overheard
 from judges.spending import queries as spending
 from judges.templatetags.judging import as_money
 from llm.backends.base import BackendError
@@ -300,7 +301,7 @@ def test_lines_are_chosen_by_no_encoder_where_only_their_length_matters(
 
 
 def test_what_cells_begin_with_alike_is_counted_once() -> None:
-    heard, evidence = trying.Overheard(), "- Fold the dough.\n" * 50
+    heard, evidence = Overheard(), "- Fold the dough.\n" * 50
     cells = tuple(CellPrompt(f"{evidence}Task: {task}\nAnswer:", ("Yes", "No")) for task in ("fold", "boil", "bake"))
     heard.rows = [RowPrompt("A recipe.\n", cells)]
     assert len(evidence) < heard.letters(shares=True) < len(evidence) + 150
