@@ -51,10 +51,14 @@ def server(
                 except OSError:
                     pass
 
-    threading.Thread(target=serve, daemon=True).start()
+    serving = threading.Thread(target=serve, daemon=True)
+    serving.start()
     try:
         yield f"http://{host}:{listener.getsockname()[1]}", asked
     finally:
+        # Who is about to accept by this descriptor would take connections of the next server that gets its number.
+        listener.shutdown(socket.SHUT_RDWR)
+        serving.join(timeout=1)
         listener.close()
 
 
