@@ -71,6 +71,7 @@ def derive_study(
     for sheet in sheets:
         writer.write(sheet)
     Lineage.objects.bulk_create(lineage, batch_size=1000)
+    ties = [] if how.reads_raters else chosen.ties  # what reads what each rater said leaves none of them out
     study.derived_from = source
     study.derivation = {
         "deriver": deriver,
@@ -78,7 +79,7 @@ def derive_study(
         "rater": rater,
         "scheme": {"key": source.scheme.slug, "version": source.scheme.version},
         "chosen": chosen.counts,
-        "ties": {"n": len(chosen.ties), "cells": chosen.ties[:_TIES_KEPT]},
+        "ties": {"n": len(ties), "cells": ties[:_TIES_KEPT]},
         "made": {"sheets": len(sheets), "rows": writer.n_rows, "columns": writer.n_columns},
         "by": by.username if by else "",
         "at": timezone.now().isoformat(timespec="seconds"),
@@ -102,7 +103,12 @@ def extend_study(study: Study) -> int:
         raise Refused(_("“%(study)s” was not made in a way that can be gone on with.") % {"study": study.title})
     actions.lock_study(study.pk)
     scheme, settings = study.scheme.parsed, study.derivation.get("settings", {})
-    chosen = queries.chosen(source, rater=study.derivation.get("rater", ""), with_texts=how.reads_texts)
+    chosen = queries.chosen(
+        source,
+        rater=study.derivation.get("rater", ""),
+        with_texts=how.reads_texts,
+        with_raters=how.reads_raters,
+    )
     made_of = study.lineage.filter(made_row__isnull=False, question=None).select_related("made_row")
     there = {
         (one.row_id, how.told_apart(scheme, one.made_row.facets))

@@ -111,6 +111,7 @@ class Memorization(packs.Pack):
                     "the most correct one, then the one that is liked best."
                 ),
                 make=candidates.best_candidates,
+                reads_raters=True,
                 fits=asks(candidates.FAULTS, candidates.CORRECTNESS, candidates.PREFERENCE),
                 asks=candidates.best_candidates_ask,
             )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from statistics import fmean
 
 from annotation.deriving import blinding
+from annotation.deriving.choosing import How
 from annotation.deriving.making import (
     Answered,
     DerivingRefused,
@@ -118,18 +120,16 @@ def candidates_ask(scheme: SchemeSpec) -> Sequence[Setting]:
 def best_candidates(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterator[MadeSheet]:
     """Of each sheet the best candidate becomes the only row, with its text; of several that tie the first of the sheet.
 
-    A candidate counts where faults, correctness and preference each have a chosen answer. `settings["unsaid"]`: a sheet
-    without such a candidate is left out, or gives its first one, whose place was drawn by lot.
+    A candidate counts where somebody has answered faults, correctness and preference each. Gold counts, else the named
+    rater, else the means over people, as in the report's table of the best. `settings["unsaid"]`: a sheet without such
+    a candidate is left out, or gives its first one, whose place was drawn by lot.
     """
     known = scheme.row.keys
     first = list(settings.get("unsaid", ())) == [FIRST]
     made = [sheet for each in source.sheets if (sheet := _best(each, known, first=first)) is not None]
     if not made:
         raise DerivingRefused(
-            _(
-                "No candidate has a chosen answer to faults, correctness and preference. Where several people answered "
-                "otherwise, name the one whose answers count."
-            )
+            _("No candidate has an answer of a person, or of the rater that is named, to each of its three questions.")
         )
     yield from made
 
@@ -162,7 +162,7 @@ def _best(sheet: SourceSheet, known: Collection[str], *, first: bool) -> MadeShe
                 language=row.language,
                 evidence=row.evidence,
                 facets={key: said for key, said in row.facets.items() if key in known},
-                answers=[answer for question in asked for answer in row.of(question)],
+                answers=[answer for question in asked for answer in _said(row, question)],
                 of=row.number,
             )
         ],
@@ -170,18 +170,27 @@ def _best(sheet: SourceSheet, known: Collection[str], *, first: bool) -> MadeShe
 
 
 def _candidate(row: SourceRow) -> Candidate:
-    faults = _first(row.of(FAULTS))
     return Candidate(
         row.number,
-        faults=None if faults is None else len(json.loads(faults.code[1:])),
-        correctness=_number(row.of(CORRECTNESS)),
-        preference=_number(row.of(PREFERENCE)),
+        faults=_mean(row, FAULTS, lambda code: len(json.loads(code.removeprefix(":")))),
+        correctness=_mean(row, CORRECTNESS, float),
+        preference=_mean(row, PREFERENCE, float),
     )
 
 
-def _first(answers: Sequence[Answered]) -> Answered | None:
-    return answers[0] if answers else None
+def _mean(row: SourceRow, question: str, number: Callable[[str], float]) -> float | None:
+    said = [number(answer.choice.code) for answer in _said(row, question)]
+    return fmean(said) if said else None
 
 
-def _number(answers: Sequence[Answered]) -> float | None:
-    return float(answers[0].code) if answers else None
+def _said(row: SourceRow, question: str) -> list[Answered]:
+    """What counts: the gold's answer, else that of the rater who was named, else what each person says."""
+    chosen = row.of(question)
+    if any(answer.choice.how in (How.GOLD, How.RATER) for answer in chosen):
+        return chosen
+    people = [
+        Answered(row.number, given.column, given.section, given.question, given.choice)
+        for given in row.given
+        if f"{given.section}.{given.question}" == question and given.choice.votes[0].kind == "person"
+    ]
+    return chosen if len({answer.choice.votes[0].key for answer in people}) == 1 else people

@@ -324,3 +324,66 @@ def test_from_candidates_to_the_best_the_report_and_the_parsing(monkeypatch: pyt
         "preference",
     }
     assert {rest.lineage.row.facets["prompt"] for rest in rests if rest.lineage.row} == {"freestyle"}
+
+
+def _two_candidates(monkeypatch: pytest.MonkeyPatch) -> tuple[Study, Row, Row]:
+    writes(monkeypatch, lambda prompt, _seed: f"About {prompt}")
+    study = dishes("Koshari")
+    work(started(study, wanted(GENERAL, BARE, per_type=1)))
+    made = candidates_of(study)
+    general, freestyle = (made.sheets.get().rows.get(facets__prompt=prompt) for prompt in ("general", "freestyle"))
+    return made, general, freestyle
+
+
+def _best_of(made: Study, slug: str, *, rater: str = "") -> tuple[str, str]:
+    """By the report's table, and of what is taken apart next."""
+    report = {table.key: table for table in contents_of(compute(load(made, Filters()), Filters())).tables}
+    parsing = derive_study(
+        source=made,
+        deriver="best-candidates",
+        scheme=builders.scheme(scheme_of("recipe-parsing")),
+        slug=slug,
+        title=slug,
+        by=None,
+        rater=rater,
+    )
+    (rests,) = {
+        rest.lineage.row.facets["prompt"]
+        for rest in deriving.lineage_of(row=parsing.sheets.get().rows.get())
+        if rest.lineage.row
+    }
+    assert parsing.derivation["ties"]["n"] == 0
+    return report["candidate.preference.best"].rows[0][4], rests
+
+
+@pytest.mark.django_db
+def test_the_best_of_several_raters_is_the_one_that_the_report_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, general, freestyle = _two_candidates(monkeypatch)
+    # Both raters put general first; they say other numbers of it, so that no number of it has a majority.
+    for code, correct, liked in (("anna", 5, 9), ("ben", 4, 8)):
+        rater = Rater.objects.create(study=made, kind=Rater.Kind.PERSON, code=code)
+        say(rater, general, 0, correct, liked)
+        say(rater, freestyle, 0, 3, 4)
+    assert _best_of(made, "both") == ("general", "general")
+    # Faults come first, and their mean counts: ben alone has seen one. By anna alone nothing has changed.
+    eve = Rater.objects.create(study=made, kind=Rater.Kind.PERSON, code="eve")
+    say(eve, general, 1, 5, 9)
+    say(eve, freestyle, 0, 3, 4)
+    assert _best_of(made, "three") == ("freestyle", "freestyle")
+    assert _best_of(made, "by-anna", rater="anna") == ("freestyle", "general")
+    # Gold ends it.
+    gold = Rater.objects.create(study=made, kind=Rater.Kind.GOLD, code="gold")
+    say(gold, general, 0, 5, 9)
+    say(gold, freestyle, 2, 5, 9)
+    assert _best_of(made, "gold")[1] == "general"
+
+
+@pytest.mark.django_db
+def test_judges_choose_the_best_by_name_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, general, freestyle = _two_candidates(monkeypatch)
+    judge = Rater.objects.create(study=made, kind=Rater.Kind.JUDGE, code="judge")
+    say(judge, general, 0, 3, 4)
+    say(judge, freestyle, 0, 4, 4)
+    with pytest.raises(Refused, match="No candidate has an answer of a person"):
+        _best_of(made, "nobody")
+    assert _best_of(made, "judge", rater="judge") == ("freestyle", "freestyle")

@@ -20,7 +20,7 @@ from annotation import actions
 from annotation.actions import Answer, Refused
 from annotation.deriving.actions import derive_study
 from annotation.evidence.blocks import Block
-from annotation.models import Column, Option, Rater, Row, Study, User
+from annotation.models import Assignment, Column, Option, Rater, Row, Study, User
 from annotation.scheme.spec import load_scheme
 from recipes.cooking.models import Document, Hit, Search
 from recipes.memorization import demo_study
@@ -198,7 +198,7 @@ def test_a_judges_word_on_sense_counts_only_by_name(study: Study) -> None:
     sense = examined(study, {"mustard": "sensible"}, kind=Rater.Kind.JUDGE)
 
     assert outcomes(study, sense)["mustard"] == Outcome.UNEXAMINED
-    assert queries.examination(sense, rater="N1").said["Coleslaw", "ingredients", "mustard"] == (True, "")
+    assert queries.examination(sense, rater="N1").said["Coleslaw", "ingredients", "mustard", 1] == (True, "")
 
 
 def test_the_verdict_is_any_raters(study: Study) -> None:
@@ -222,6 +222,76 @@ def test_a_recipe_is_examined_in_its_parts_and_as_a_whole(study: Study) -> None:
         "", "cabbage", "carrots", "mustard", "yeast", "shred · knife · cabbage",
     ]  # fmt: skip
     assert next(block.text for block in sheet.rows.get().blocks) == "cabbage"
+
+
+@pytest.fixture
+def stirred_twice(db: None) -> tuple[Study, Study]:
+    """A recipe stirs, fries and stirs; nothing of it stands in the document. The first stirring makes no sense, nor the
+    frying; nor does the recipe as a whole."""
+    study = builders.study("stew", of=demo_study.paper_scheme())
+    tasks = [{"task": task, "tool": "", "ingredients": ""} for task in ("stir", "fry", "stir")]
+    sheet = actions.add_sheet(study=study, title="Stew", columns={"tasks": tasks})
+    page = actions.add_row(sheet=sheet, name="Google 1", evidence=[Block("step", "Boil it.")])
+    first = Rater.objects.create(study=study, kind=Rater.Kind.PERSON, code="A1")
+    [assignment] = actions.assign(rater=first, rows=[page])
+    answer_all(assignment, "task", ["task-not-found"] * 3)
+    scheme = actions.store_scheme(spec=load_scheme(NONSENSE), source=NONSENSE)
+    made = derive_study(source=study, deriver="examined-recipes", scheme=scheme, slug="sense", title="Sense", by=None)
+    examiner = Rater.objects.create(study=made, kind=Rater.Kind.PERSON, code="N1")
+    [assignment] = actions.assign(rater=examiner, rows=[made.sheets.get().rows.get()])
+    answer_all(assignment, "sense", ["nonsensical", "nonsensical", "nonsensical", "sensible"])
+    return study, made
+
+
+def answer_all(assignment: Assignment, key: str, said: list[str]) -> None:
+    """One answer a column, in their order; none for the ingredients, which the recipe has not."""
+    columns = assignment.row.sheet.columns.select_related("section").order_by("section__position", "position")
+    columns = columns.exclude(section__key="ingredients")
+    options = Option.objects.select_related("question").filter(question__key=key)
+    made = []
+    for column, word in zip(columns, said, strict=True):
+        option = options.get(question__section=column.section, key=word)
+        made.append(Answer(column=column, question=option.question, option=option))
+    actions.record(assignment=assignment, answers=made, key=uuid.uuid4())
+
+
+def test_items_of_one_name_have_each_their_own_sense(stirred_twice: tuple[Study, Study]) -> None:
+    study, made = stirred_twice
+    said = queries.examination(made)
+    verdict = queries.load(study, Filters(), said)
+    [of_tasks] = [of for of in verdict.sections if of.items]
+    assert [item.outcome for item in of_tasks.items] == [Outcome.NONSENSE, Outcome.NONSENSE, Outcome.CREATIVE]
+    kept = freezing.beside(verdict)
+    again = freezing.verdict_from(verdict.data.table, kept, Filters())
+    assert contents_of(again).content == contents_of(verdict).content
+    # Frozen before, one answer stood for all of a name, and recipes as a whole were not shown.
+    told = json.loads(kept)
+    told["examination"]["said"] = [["Stew", "tasks", "stir", True, ""], ["Stew", "tasks", "fry", False, ""]]
+    del told["examination"]["whole_is_shown"]
+    before = freezing.verdict_from(verdict.data.table, json.dumps(told), Filters())
+    [of_tasks] = [of for of in before.sections if of.items]
+    assert [item.outcome for item in of_tasks.items] == [Outcome.CREATIVE, Outcome.NONSENSE, Outcome.CREATIVE]
+    assert [part.key for part in contents_of(before).parts] == ["tasks"]
+
+
+def test_a_recipe_that_makes_no_sense_as_a_whole_is_shown(stirred_twice: tuple[Study, Study]) -> None:
+    study, made = stirred_twice
+    whole = contents_of(queries.load(study, Filters(), queries.examination(made))).parts[-1]
+    assert (whole.key, whole.title) == ("recipe", "Recipes")
+    assert whole.tables[0].rows == (("Stew", "nonsense", ""),)
+    assert whole.tables[0].how == "As said in “Sense”. The verdicts of its parts do not depend on it."
+
+
+def test_what_counts_as_not_found_and_says_more_is_told(study: Study) -> None:
+    """The mustard is implied by one document: not found, by the scheme."""
+    [of_ingredients] = told(queries.load(study, Filters(), None))
+    assert (
+        "Of those in none, 1 was answered “Implied” in a document, which counts as not found."
+        in of_ingredients.sentences
+    )
+    ticked = {"ingredients.presence": ("found", "implied")}
+    [of_ingredients] = told(queries.load(study, Filters(found=ticked), None))
+    assert not any("Implied" in sentence for sentence in of_ingredients.sentences)
 
 
 def test_the_first_sentences_say_it(study: Study) -> None:
@@ -377,7 +447,7 @@ def test_a_frozen_verdict_is_never_changed(study: Study) -> None:
 
 def test_what_was_changed_behind_our_back_is_found_out(study: Study) -> None:
     kept = frozen(study)
-    kept.beside = kept.beside.replace('"yeast",false', '"yeast",true')
+    kept.beside = kept.beside.replace('"yeast",1,false', '"yeast",1,true')
     again = freezing.recompute(kept)
 
     assert not again.labels_intact

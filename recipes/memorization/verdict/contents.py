@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from annotation.scheme.spec import Words
 from recipes.cooking.web import optouts
 from recipes.memorization.verdict.outcomes import OUTCOMES, Curve, Group, Item, Outcome, covered, curve, group, groups
-from recipes.memorization.verdict.queries import ORIGINS, SectionItems, VerdictData
+from recipes.memorization.verdict.queries import ORIGINS, WHOLE, Examination, SectionItems, VerdictData
 from reports.contents import Contents, ContentsPart
 from reports.data.arrays import MAJORITY
 from reports.figures.base import Figure
@@ -84,6 +84,13 @@ def _sentences(of: SectionItems, all_items: Group, words: Words) -> Iterator[str
             "creative": count(said[Outcome.CREATIVE]),
             "nonsense": count(said[Outcome.NONSENSE]),
         }
+    n_set_off = sum(bool(item.set_off) and not item.exact and not item.inexact for item in of.items)
+    if n_set_off:
+        yield ngettext(
+            "Of those in none, %(n)s was answered %(options)s in a %(row)s, which counts as not found.",
+            "Of those in none, %(n)s were answered %(options)s in a %(row)s, which counts as not found.",
+            n_set_off,
+        ) % {"n": count(n_set_off), "options": " / ".join(f"“{label}”" for label in of.set_off), "row": words.row}
     if said[Outcome.UNEXAMINED]:
         yield ngettext(
             "Whether it makes sense nobody has said yet of %(n)s of them: it may be creative or nonsense.",
@@ -154,6 +161,9 @@ def contents_of(verdict: VerdictData, *, seed: int = 0) -> Contents:
         for of in verdict.sections
         if of.items
     ]
+    if verdict.examination and verdict.examination.whole:
+        words = verdict.data.scheme.words
+        parts.append(ContentsPart(WHOLE, cap(words.sheets), 1, (_whole(verdict.examination, words),), ()))
     return Contents(tuple(_about(verdict)), verdict.data.n_labels, tuple(parts)).rounded
 
 
@@ -379,6 +389,18 @@ def _items(verdict: VerdictData, of: SectionItems) -> ReportTable:
         how=_("In how many %(rows)s it stands in the same words, and in how many only in another form.")
         % {"rows": words.rows},
         folded=True,
+    )
+
+
+def _whole(examination: Examination, words: Words) -> ReportTable:
+    senses = {True: _("sensible"), False: _("nonsense")}
+    return ReportTable(
+        key=f"{WHOLE}.sense",
+        about="",
+        title=_("Each %(sheet)s as a whole") % {"sheet": words.sheet},
+        heads=(Head("recipe", cap(words.sheet)), Head("sense", _("Examined")), Head("reason", _("Reason"), "note")),
+        rows=tuple((sheet, senses[sense], reason) for sheet, (sense, reason) in sorted(examination.whole.items())),
+        how=_("As said in “%(study)s”. The verdicts of its parts do not depend on it.") % {"study": examination.title},
     )
 
 

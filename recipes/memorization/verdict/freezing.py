@@ -40,6 +40,7 @@ def beside(verdict: VerdictData) -> str:
             "said": sorted([*key, sensible, reason] for key, (sensible, reason) in of.said.items()),
             "whole": sorted([sheet, sensible, reason] for sheet, (sensible, reason) in of.whole.items()),
             "n_ties": of.n_ties,
+            "whole_is_shown": True,  # as it was not in verdicts frozen before
         },
         "origins": [dict(origin.words) for origin in verdict.origins],
     }
@@ -54,13 +55,19 @@ def verdict_from(table: LabelTable, beside: str, filters: Filters) -> VerdictDat
     of = told["examination"]
     examination = of and Examination(
         of["title"],
-        {(sheet, section, column): (sensible, reason) for sheet, section, column, sensible, reason in of["said"]},
-        {sheet: (sensible, reason) for sheet, sensible, reason in of["whole"]},
+        dict(map(_said, of["said"])),
+        {sheet: (sensible, reason) for sheet, sensible, reason in of["whole"] if of.get("whole_is_shown")},
         of["n_ties"],
     )
     origins = [Origin(None, words) for words in told["origins"]]
     reserved = {place: kinds for place, *kinds in told.get("reserved", [])}
     return queries.of_labels(study_data(table, filters), filters, examination, origins, reserved)
+
+
+def _said(entry: list[Any]) -> tuple[tuple[str, str, str, int], tuple[bool, str]]:
+    """What was frozen before has one answer for all items of a name."""
+    sheet, section, column, *which, sensible, reason = entry
+    return (sheet, section, column, which[0] if which else queries.EVERY), (sensible, reason)
 
 
 def contents_from(table: LabelTable, beside: str, filters: Filters, language: str) -> Contents:

@@ -38,7 +38,8 @@ class Item:
 
     recipe: number of its recipe; column: its place among the columns of the label table. n_documents: documents looked
     at for it; exact and inexact: rows in which it was found as it stands, and in those that have it only in another
-    form. sensible: what was said of it in the examination for nonsense, None for nothing; reason: why, as it was put.
+    form; set_off: those in which what was answered counts as not found, though it is not that answer (“Implied”).
+    sensible: what was said of it in the examination for nonsense, None for nothing; reason: why, as it was put.
     """
 
     recipe: int
@@ -48,6 +49,7 @@ class Item:
     inexact: tuple[int, ...]
     sensible: bool | None = None
     reason: str = ""
+    set_off: tuple[int, ...] = ()
 
     @property
     def outcome(self) -> Outcome:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from annotation.deriving import queries as deriving
@@ -20,6 +20,8 @@ from reports.data.cells import study_data
 from reports.numbers.report import found_or_not
 from reports.stats.coverage import item_documents
 
+EVERY = 0
+WHOLE = "recipe"  # the section of a scheme in which a recipe is examined as a whole
 SENSIBLE, NONSENSICAL = "sensible", "nonsensical"
 # Facets of the row that a recipe was, wherever it was generated.
 ORIGINS = ("generator", "prompt")
@@ -37,11 +39,12 @@ def verdict_questions(scheme: SchemeSpec) -> list[tuple[SectionSpec, QuestionSpe
 
 @dataclass(frozen=True)
 class Examination:
-    """What a study that examined the recipes for nonsense says. `said`: (sheet, section, column) -> whether it is
-    sensible, and the reason. whole: of the recipe as a whole, by its sheet."""
+    """What a study that examined the recipes for nonsense says. `said`: (sheet, section, column, which of that name in
+    the sheet, from 1 on; `EVERY` for all of them, as it was frozen once) -> whether it is sensible, and the reason.
+    whole: of the recipe as a whole, by its sheet."""
 
     title: str
-    said: Mapping[tuple[str, str, str], tuple[bool, str]]
+    said: Mapping[tuple[str, str, str, int], tuple[bool, str]]
     whole: Mapping[str, tuple[bool, str]]
     n_ties: int
     study: Study | None = None  # none where it was frozen
@@ -57,13 +60,15 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class SectionItems:
-    """The items of one section that somebody looked for. `n_open`: those that nobody has answered for yet."""
+    """The items of one section that somebody looked for. `n_open`: those that nobody has answered for yet; `set_off`:
+    labels of the answers that count as not found and say more than that."""
 
     section: SectionSpec
     data: QuestionData
     voice: Voice
     items: Sequence[Item]
     n_open: int
+    set_off: Sequence[str] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,25 +114,27 @@ def _items(data: StudyData, question: QuestionData, examination: Examination | N
     assert merge is not None
     exactly = [key for key in real if key in filters.found.get(question.name, ())] or real[:1]
     somehow = [key for key in real if merge.options.get(key, key) == real[0] or key in exactly]
+    set_off = [key for key in real if key in merge.options and key not in somehow]
     codes = {option.key: code for code, option in enumerate(spec.options)}
     answers = voice.answers
     column = answers.cell % data.n_columns
     exact: dict[int, set[int]] = defaultdict(set)
     near: dict[int, set[int]] = defaultdict(set)
-    for found, keys in ((exact, exactly), (near, somehow)):
+    off: dict[int, set[int]] = defaultdict(set)
+    for found, keys in ((exact, exactly), (near, somehow), (off, set_off)):
         wanted = {codes[key] for key in keys}
         for at, row, code in zip(column.tolist(), answers.document.tolist(), answers.code.tolist(), strict=True):
             if code in wanted:
                 found[at].add(row)
     documents = item_documents(answers, column, [])
+    which = numbered((table.sheets[of.sheet], of.section, of.name) for of in table.columns)
     items = []
     for sheet, at, n in zip(
         documents.sheet.tolist(), documents.item.tolist(), documents.n_documents.tolist(), strict=True
     ):
         if not table.columns[at].name:  # of a recipe without such parts, which has one blank column in their place
             continue
-        key = (table.sheets[sheet], question.section.key, table.columns[at].name)
-        sensible, reason = examination.said.get(key, (None, "")) if examination else (None, "")
+        sensible, reason = said_of(examination, which[at])
         items.append(
             Item(
                 recipe=sheet,
@@ -137,13 +144,31 @@ def _items(data: StudyData, question: QuestionData, examination: Examination | N
                 inexact=tuple(sorted(near[at] - exact[at])),
                 sensible=sensible,
                 reason=reason,
+                set_off=tuple(sorted(off[at])),
             )
         )
     n_columns = sum(column.section == question.section.key and bool(column.name) for column in table.columns)
-    return SectionItems(question.section, question, voice, items, n_columns - len(items))
+    told = [option.label for option in spec.options if option.key in set_off]
+    return SectionItems(question.section, question, voice, items, n_columns - len(items), told)
 
 
 # --- nonsense ---------------------------------------------------------------------------------------------------------
+
+
+def numbered(named: Iterable[tuple[str, str, str]]) -> list[tuple[str, str, str, int]]:
+    """Each with which of its name it is, from 1 on: a recipe may stir twice."""
+    seen: Counter[tuple[str, str, str]] = Counter()
+    found = []
+    for name in named:
+        seen[name] += 1
+        found.append((*name, seen[name]))
+    return found
+
+
+def said_of(examination: Examination | None, item: tuple[str, str, str, int]) -> tuple[bool | None, str]:
+    if examination is None:
+        return None, ""
+    return examination.said.get(item) or examination.said.get((*item[:3], EVERY)) or (None, "")
 
 
 def examinations(study: Study, user: User) -> list[Study]:
@@ -162,13 +187,14 @@ def examination(study: Study, *, rater: str = "") -> Examination:
     """What is said there: of each item the gold's answer, else that of `rater`, else that of most people. Five queries.
     A judge's answers count only where the judge is named, or a person has taken them over."""
     chosen = deriving.chosen(study, rater=rater)
-    said: dict[tuple[str, str, str], tuple[bool, str]] = {}
+    said: dict[tuple[str, str, str, int], tuple[bool, str]] = {}
     whole: dict[str, tuple[bool, str]] = {}
     for sheet in chosen.source.sheets:
-        names = {
-            column.number: (column.section, " · ".join(text for text in column.facets.values() if text))
+        named = numbered(
+            (sheet.title, column.section, " · ".join(text for text in column.facets.values() if text))
             for column in sheet.columns
-        }
+        )
+        names = {column.number: name for column, name in zip(sheet.columns, named, strict=True)}
         for row in sheet.rows:
             verdicts: dict[int, bool] = {}
             reasons: dict[int, str] = {}
@@ -178,11 +204,11 @@ def examination(study: Study, *, rater: str = "") -> Examination:
                 elif answer.question == "reason":
                     reasons[answer.column] = str(json.loads(answer.code.removeprefix(":")))
             for column, sensible in verdicts.items():
-                section, name = names[column]
-                if section == "recipe":
+                name = names[column]
+                if name[1] == WHOLE:
                     whole[sheet.title] = (sensible, reasons.get(column, ""))
                 else:
-                    said[sheet.title, section, name] = (sensible, reasons.get(column, ""))
+                    said[name] = (sensible, reasons.get(column, ""))
     return Examination(study.title, said, whole, len(chosen.ties), study)
 
 
