@@ -151,6 +151,9 @@ PictureFinder = Callable[[Row], str | None]
 TextReader = Callable[[Study], Mapping[int, Sequence[SourceText]]]
 # The rows of a study that examples may come from, None for all.
 ExampleRows = Callable[[Study], frozenset[int] | None]
+# The rows of a study that are no part of what was drawn for it, such as documents that were searched for by an item's
+# name: figures leave them out.
+RowsApart = Callable[[Study], Collection[int]]
 # What is done when somebody has everybody's labels of a study from the core, judges' too.
 LabelsRead = Callable[[Study, User], None]
 # What follows in a study for who looks, or None where it stands in no row. It may ask a few queries.
@@ -164,6 +167,7 @@ _tabs: list[Tab] = []
 _panels: list[Panel] = []
 _plan_panels: list[Panel] = []
 _example_rows: list[ExampleRows] = []
+_rows_apart: list[RowsApart] = []
 _labels_read: list[LabelsRead] = []
 _setup_steps: list[SetupStep] = []
 _next_finders: list[NextFinder] = []
@@ -237,6 +241,15 @@ def example_rows(study: Study) -> frozenset[int] | None:
     """
     found = [rows for read in _example_rows if (rows := read(study)) is not None]
     return frozenset.intersection(*found) if found else None
+
+
+def register_rows_apart(read: RowsApart) -> None:
+    _rows_apart.append(read)
+
+
+def rows_apart(study: Study) -> set[int]:
+    """The rows that figures leave out unless somebody wants them, by their numbers in the database."""
+    return {row for read in _rows_apart for row in read(study)}
 
 
 def register_labels_read(note: LabelsRead) -> None:

@@ -7,6 +7,7 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotation import doors
 from annotation.models import Rater, Study
 from annotation.scheme.spec import Kind, QuestionSpec, SectionSpec
 from base.text import natural
@@ -45,7 +46,7 @@ def _number(default: int) -> forms.NumberInput:
 
 
 class FiltersForm(forms.Form):
-    """What a report is about. Nothing chosen means everything. Three queries, one more for facets of rows unless
+    """What a report is about. Nothing chosen means everything. Four queries, one more for facets of rows unless
     `facet_words` are known: see `live.facet_words`."""
 
     def __init__(
@@ -160,6 +161,12 @@ class FiltersForm(forms.Form):
             choices=[(LEAVE_OUT, _("left out of comparisons")), (INCLUDE, _("counted like the others"))],
             required=False,
         )
+        if doors.rows_apart(study):
+            self.fields["apart"] = forms.ChoiceField(
+                label=_("%(rows)s searched for by an item's name") % {"rows": cap(words.rows)},
+                choices=[(LEAVE_OUT, _("left out")), (INCLUDE, _("counted like the others"))],
+                required=False,
+            )
         self.fields["submitted"] = forms.BooleanField(
             label=_("Only submitted %(rows)s") % {"rows": words.rows}, required=False
         )
@@ -256,6 +263,7 @@ class FiltersForm(forms.Form):
             metrics=tuple(key for key in VARIANTS if key in data.get("metric", ())),
             references=tuple(data.get("reference", ())),
             unanswered=data.get("unanswered", False),
+            apart=(data["apart"] or LEAVE_OUT) if "apart" in data else "",
         )
 
 

@@ -14,6 +14,7 @@ from django.db.models import BigIntegerField, BooleanField, Case, Q, QuerySet, T
 from django.db.models.functions import Cast, Coalesce
 from django.utils.translation import gettext as _
 
+from annotation import doors
 from annotation.actions import Refused
 from annotation.answers import kind_of
 from annotation.answers.codes import VALUE
@@ -27,7 +28,7 @@ from judges.methods.calibration import Calibration, calibrated_options
 from judges.models import FittedCalibration, Run, UnreadableAnswer
 from judges.queries import Source, sources
 from llm.engine.normalisation import Normalisation, choose
-from reports.data.arrays import Filters, StudyData
+from reports.data.arrays import INCLUDE, Filters, StudyData
 from reports.data.cells import study_data
 from reports.data.frequent import frequent_words
 from reports.data.label_table import (
@@ -103,7 +104,7 @@ class _Places(NamedTuple):
 
 
 def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent: bool = False) -> LabelTable:
-    """All labels of a study that the filters let through. Nine queries, 13 where there is a judge, 14 where there are
+    """All labels of a study that the filters let through. Ten queries, 14 where there is a judge, 15 where there are
     several; more where rows were given in part, labels are values or began as drafts, or cells were skipped; however
     many labels.
 
@@ -121,10 +122,11 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent
     rater_place = {rater.pk: place for place, rater in enumerate(raters)}
 
     of_sheets = Row.objects.filter(sheet__in=[*sheet_place]).order_by("sheet__position", "position")
+    apart = set() if filters.apart == INCLUDE else doors.rows_apart(study)
     rows = [
         row
         for row in of_sheets.values_list("pk", "sheet_id", "name", "withdrawn_at", "facets")
-        if filters.has_row(row[-1])
+        if row[0] not in apart and filters.has_row(row[-1])
     ]
     row_place = {row[0]: place for place, row in enumerate(rows)}
     in_order = Column.objects.filter(sheet__in=[*sheet_place])

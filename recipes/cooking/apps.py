@@ -14,7 +14,7 @@ class Cooking(packs.Pack):
         from annotation import doors
         from annotation.models import Role
         from annotation.queries import setup
-        from recipes.cooking import actions, exchange, extracting, vocabulary
+        from recipes.cooking import actions, exchange, extracting, retrieval_queries, vocabulary
         from recipes.cooking.queries import readers_of, recipe_text, stored_page
         from recipes.cooking.taking_apart import parsers
         from reports import doors as report_doors
@@ -40,6 +40,7 @@ class Cooking(packs.Pack):
             label=_("Search for these again"), url_name="recipes:search-items", roles={Role.MANAGER}
         )
         report_doors.register_evidence_reader(readers_of)
+        doors.register_rows_apart(retrieval_queries.rows_searched_for)
         doors.register_page_finder(stored_page)
         doors.register_sheet_text(doors.SheetText(label=_("Recipe"), find=recipe_text))
         kinds.register(actions.VISITING)

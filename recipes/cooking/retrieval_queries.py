@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.models import Column, Sheet, Study
 from recipes.cooking.models import Fetched, Hit, Retrieval, Search
@@ -172,6 +172,22 @@ def opted_out_rows(study: Study) -> dict[int, list[str]]:
     found = Hit.objects.filter(search__sheet__study=study, state=State.DOCUMENT, document__isnull=False)
     rows = found.values_list("document__row", "opt_outs")
     return {row: kinds for row, said in rows if (kinds := kinds_of(said))}
+
+
+def searched_by_item(study: Study) -> dict[int, list[int]]:
+    """By an item's column the documents that a search for it has found, and none but such searches. They have the item
+    since it was asked for, so that they say nothing of how often documents have it. One query."""
+    hits = Hit.objects.filter(search__sheet__study=study, search__column__isnull=False, document__isnull=False)
+    also_else = Hit.objects.filter(same_as=OuterRef("pk"), search__column=None)
+    found: dict[int, list[int]] = {}
+    for column, row in hits.exclude(Exists(also_else)).order_by("pk").values_list("search__column", "document__row"):
+        found.setdefault(column, []).append(row)
+    return found
+
+
+def rows_searched_for(study: Study) -> set[int]:
+    """All such documents. One query."""
+    return {row for rows in searched_by_item(study).values() for row in rows}
 
 
 def kinds_of(said: Sequence[dict[str, str]]) -> list[str]:

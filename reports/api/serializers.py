@@ -158,6 +158,14 @@ filter_parameters = [
         enum=["leave_out", "include"],
         description=_("Labels given after a look at others': leave_out where it is missing."),
     ),
+    OpenApiParameter(
+        "apart",
+        OpenApiTypes.STR,
+        enum=["leave_out", "include"],
+        description=_(
+            "Rows that were searched for by an item's name, if there are any: leave_out where it is missing."
+        ),
+    ),
     OpenApiParameter("by", OpenApiTypes.STR, enum=["document", "sheet"], description=_("What intervals draw.")),
     OpenApiParameter("draws", OpenApiTypes.INT, description=_("How often; 2000 where it is missing.")),
     OpenApiParameter("seed", OpenApiTypes.INT, description=_("0 where it is missing.")),

@@ -94,6 +94,8 @@ class Filters:
     `metrics`: keys of `reports.stats.text.metrics`, where they are not the default ones. `references`: codes of the
     raters whose texts others' are held against, where they are not gold's, or people's where there is no gold.
     `unanswered`: whether cells in which a judge was asked and has no text count as empty texts.
+    `apart`: whether rows that were not drawn with the others (`annotation.doors.rows_apart`) count (`INCLUDE`) or not
+    (`LEAVE_OUT`); "" where there were none when somebody looked, and leaves out those that there are.
     """
 
     people: tuple[str, ...] = ()
@@ -117,6 +119,7 @@ class Filters:
     metrics: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     unanswered: bool = False
+    apart: str = ""
     words: int = WORDS
 
     @property

@@ -70,6 +70,9 @@ def about(report: StudyReport) -> list[tuple[str, str]]:
         lines.append((_("Judges' unreadable and failed cells"), _("count as empty texts")))
     if filters.submitted_only:
         lines.append((cap(words.rows), _("submitted ones only")))
+    if filters.apart:
+        said = _("counted like the others") if filters.apart == INCLUDE else _("left out")
+        lines.append((_("%(rows)s searched for by an item's name") % {"rows": cap(words.rows)}, said))
     n_exposed = sum(question.data.n_exposed for question in all_questions_of(report))
     if n_exposed or filters.exposure == INCLUDE:
         said = exposed_how(report, n_exposed) or _("there are none; they would count like the others")

@@ -8,6 +8,7 @@ import io
 import json
 import random
 import socket
+import uuid
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
@@ -19,8 +20,9 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from annotation import actions as annotating
-from annotation.actions import Refused
-from annotation.models import Role, Row, Sheet, Study, User
+from annotation import doors
+from annotation.actions import Answer, Refused
+from annotation.models import Option, Role, Row, Sheet, Study, User
 from benchmarks import recipe_web
 from benchmarks.recipe_web import NO_AI, PLAIN, RESERVED, RecipeWeb
 from recipes.cooking import actions
@@ -32,6 +34,12 @@ from recipes.cooking.web import archive, engines, recorded
 from recipes.cooking.web.engines import Result
 from recipes.cooking.web.recorded import Recorded
 from recipes.memorization.demo_study import paper_scheme
+from recipes.memorization.verdict import queries as verdicts
+from reports.contents import contents_of
+from reports.data.arrays import INCLUDE, Filters
+from reports.forms import FiltersForm
+from reports.numbers.report import compute
+from reports.queries import label_table, load
 from tests import builders
 from tests.builders import ApiOf, ClientOf
 from tests.recipes.test_fetching import http, server
@@ -227,6 +235,60 @@ def test_items_are_searched_for_by_name_and_given_to_who_is_to_label_them(web: R
         ("SearXNG 1, saffron", ["ingredients"]),
         ("SearXNG 2, saffron", ["ingredients"]),
     ]
+
+
+def test_documents_of_a_search_for_an_item_count_neither_as_coverage_nor_in_the_verdict(
+    web: RecipeWeb, sheet: Sheet, manager: User, client_of: ClientOf
+) -> None:
+    """Two pages of an ordinary search do not have the saffron; one of two that a search for it brings has."""
+    study = sheet.study
+    anna = builders.rater(study, builders.user("anna"))
+    done(started(sheet, 2))
+    drawn = list(sheet.rows.values_list("name", flat=True))
+    saffron = sheet.columns.get(name="saffron")
+    run = actions.search_for_items(study=study, columns=[saffron], documents=2, raters=[], by=None, enqueue=False)
+    done(run)
+    rows = list(sheet.rows.order_by("position"))
+    assert [row.name for row in rows[2:]] == ["SearXNG 3, saffron", "SearXNG 4, saffron"]
+    assert doors.rows_apart(study) == {row.pk for row in rows[2:]}
+    found = Option.objects.select_related("question").get(question__section=saffron.section, key="found")
+    never = Option.objects.select_related("question").get(question__section=saffron.section, key="not-found")
+    for assignment, option in zip(annotating.assign(rater=anna, rows=rows), (never, never, never, found), strict=True):
+        said = Answer(column=saffron, question=option.question, option=option)
+        annotating.record(assignment=assignment, answers=[said], key=uuid.uuid4())
+
+    table = label_table(study, Filters())
+    assert [row.name for row in table.rows] == drawn
+    assert len(table.labels) == 2
+    assert [row.name for row in label_table(study, Filters(apart=INCLUDE)).rows] == [row.name for row in rows]
+    verdict = verdicts.load(study, Filters(), None)
+    (item,) = (
+        item
+        for of in verdict.sections
+        for item in of.items
+        if verdict.data.table.columns[item.column].name == "saffron"
+    )
+    assert (item.outcome, item.n_documents) == ("unexamined", 2)
+    (again,) = verdicts.searched(study, Filters())
+    assert again == verdicts.Searched("Chili", "saffron", 2, 2, ("SearXNG 4, saffron",))
+
+    client = client_of(manager)
+    page = client.get(reverse("memorization:verdict", args=[study.slug])).content.decode()
+    assert "1 item was searched for by its name: somebody has found 1 as it stands" in page
+    form = FiltersForm({}, study=study)
+    assert form.is_valid()
+    about = dict(contents_of(compute(load(study, form.filters()), form.filters())).about)
+    assert about["Documents searched for by an item's name"] == "left out"
+    form = FiltersForm({"apart": INCLUDE}, study=study)
+    assert form.is_valid()
+    report = compute(load(study, form.filters()), form.filters())
+    assert dict(contents_of(report).about)["Documents searched for by an item's name"] == "counted like the others"
+    assert len(report.data.table.rows) == 4
+    # What an ordinary search has found as well was drawn with the others.
+    first = Hit.objects.get(document__row=rows[2])
+    ordinary = Hit.objects.filter(search__column=None).earliest("pk")
+    Hit.objects.filter(pk=ordinary.pk).update(same_as=first)
+    assert doors.rows_apart(study) == {rows[3].pk}
 
 
 def test_a_page_that_another_took_over_is_flagged(web: RecipeWeb, sheet: Sheet) -> None:

@@ -7,11 +7,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from django.db.models import Q
+
 from annotation.deriving import queries as deriving
-from annotation.models import Lineage, Role, Row, Study, User
+from annotation.models import Column, Label, Lineage, Rater, Role, Row, Study, User
 from annotation.queries import roles
 from annotation.scheme.spec import QuestionSpec, SchemeSpec, SectionSpec, facet_word
-from recipes.cooking.retrieval_queries import opted_out_rows
+from recipes.cooking.retrieval_queries import opted_out_rows, searched_by_item
 from recipes.memorization.verdict import NONSENSE
 from recipes.memorization.verdict.outcomes import Item
 from reports import queries
@@ -210,6 +212,60 @@ def examination(study: Study, *, rater: str = "") -> Examination:
                 else:
                     said[name] = (sensible, reasons.get(column, ""))
     return Examination(study.title, said, whole, len(chosen.ties), study)
+
+
+# --- what was searched for by its name --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Searched:
+    """An item for which documents were searched by its name. `documents`: how many that found; `looked_at`: in how many
+    of them people have looked for it; `found`: the names of those in which somebody found it as it stands."""
+
+    recipe: str
+    item: str
+    documents: int
+    looked_at: int
+    found: tuple[str, ...]
+
+
+def searched(study: Study, filters: Filters) -> list[Searched]:
+    """The paper's repeated search (its section 6.1): whether what no drawn document has stands in others. One query,
+    three where there are such documents."""
+    by_item = searched_by_item(study)
+    if not by_item:
+        return []
+    exact = {
+        f"{section.key}.{question.key}": filters.found.get(f"{section.key}.{question.key}")
+        or tuple(option.key for option in question.options if not option.blank)[:1]
+        for section, question in verdict_questions(study.scheme.parsed)
+    }
+    answers = Label.objects.filter(
+        assignment__row__in={row for rows in by_item.values() for row in rows},
+        assignment__row__withdrawn_at=None,
+        assignment__rater__kind=Rater.Kind.PERSON,
+        assignment__repeat=1,
+        column__in=by_item,
+        option__isnull=False,
+    ).filter(Q(drafted_from=None) | Q(confirmed_at__isnull=False))
+    looked: dict[int, dict[str, bool]] = defaultdict(dict)
+    said = answers.order_by("assignment__row__position").values_list(
+        "column", "assignment__row", "assignment__row__name", "column__section__key", "question__key", "option__key"
+    )
+    for column, row, name, section, question, option in said:
+        if row in by_item[column] and (wanted := exact.get(f"{section}.{question}")):
+            looked[column][name] = looked[column].get(name, False) or option in wanted
+    columns = Column.objects.filter(pk__in=by_item).select_related("sheet")
+    return [
+        Searched(
+            column.sheet.title,
+            column.name,
+            len(by_item[column.pk]),
+            len(looked[column.pk]),
+            tuple(name for name, has_it in looked[column.pk].items() if has_it),
+        )
+        for column in columns.order_by("sheet__position", "section__position", "position")
+    ]
 
 
 # --- what a rightholder has reserved ---------------------------------------------------------------------------------

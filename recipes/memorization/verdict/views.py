@@ -99,6 +99,8 @@ def verdict(request: AppRequest, study: Study) -> HttpResponse:
         "examination": made.verdict.examination,
         "page": page,
         "actions": doors.item_actions_for(study.roles),
+        "searched": (searched := queries.searched(study, made.filters)),
+        "n_found_then": sum(bool(each.found) for each in searched),
         "n_frozen": study.frozen_verdicts.count(),
         "endings": files.ENDINGS,
         "query": query.urlencode(),

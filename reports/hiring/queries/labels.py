@@ -10,7 +10,7 @@ from annotation.answers import kind_of
 from annotation.answers.codes import VALUE
 from annotation.models import Question, Study
 from annotation.scheme.spec import QuestionSpec
-from reports.data.arrays import Filters
+from reports.data.arrays import INCLUDE, Filters
 from reports.data.label_table import LabelTable
 from reports.queries import label_table
 
@@ -18,7 +18,8 @@ from reports.queries import label_table
 def study_table(study: Study, *, judges: Collection[str] = (), question: str = "") -> LabelTable:
     """The labels that hiring rests on: of work that is submitted, of all people and gold, and of these judges."""
     questions = (question,) if question else ()
-    return label_table(study, Filters(judges=tuple(judges), questions=questions, submitted_only=True))
+    filters = Filters(judges=tuple(judges), questions=questions, submitted_only=True, apart=INCLUDE)
+    return label_table(study, filters)
 
 
 def question_name(question: Question) -> str:
