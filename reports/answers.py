@@ -13,10 +13,12 @@ from typing import Literal
 import numpy as np
 
 from reports import doors
+from reports.data.label_table import LabelTable
 from reports.numbers.judge import JudgeResult
 from reports.numbers.report import PeopleAgreement, QuestionReport, SectionReport, StudyReport
 from reports.numbers.values import ValueJudge, ValueReport
 from reports.stats.alternative import TOO_FEW_DOCUMENTS, TOO_FEW_PEOPLE, AlternativeTest
+from reports.stats.answers import IntArray
 from reports.stats.bootstrap import Interval
 from reports.stats.distinct import distinct
 from reports.words import UNDEFINED, code_of, n_pairs, name_of, undefined
@@ -101,8 +103,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Answers:
-    """`lines`: questions in the order of the scheme, each mean after those that it is of. `drawn`: what intervals
-    draw, "" where none were asked for."""
+    """`lines`: questions in the order of the scheme, each mean after those that it is of. `n_sheets`, `n_rows`,
+    `n_twice`: those in which a person has labelled something, and the rows in which two or more have. `drawn`: what
+    intervals draw, "" where none were asked for."""
 
     lines: tuple[Line, ...]
     n_people: int
@@ -142,6 +145,7 @@ class Answers:
 def answers_of(report: StudyReport) -> Answers:
     """The answers of a report."""
     data, how = report.data, report.filters.intervals
+    labelled = _labelled(data.table)
     lines: list[Line] = []
     for section in report.sections:
         lines += [
@@ -159,22 +163,26 @@ def answers_of(report: StudyReport) -> Answers:
         judges=tuple(named.items()),
         simulated=bool(data.simulated),
         n_labels=data.n_labels,
-        n_sheets=len(data.sheets),
-        n_rows=len(data.table.rows),
-        n_twice=_labelled_twice(report),
+        n_sheets=len({data.table.rows[row].sheet for row in np.flatnonzero(labelled).tolist()}),
+        n_rows=int((labelled > 0).sum()),
+        n_twice=int((labelled > 1).sum()),
         drawn=how.by,
         n_draws=how.n_draws,
         seed=how.seed,
     )
 
 
-def _labelled_twice(report: StudyReport) -> int:
-    """Rows that two people or more have."""
-    raters, given = report.data.table.raters, report.data.table.assignments
-    is_person = np.array([rater.kind == "person" for rater in raters], dtype=bool)
-    theirs = is_person[given.rater]
-    has = distinct(given.row[theirs].astype(np.int64) * len(raters) + given.rater[theirs])
-    return int((np.bincount(has // max(len(raters), 1)) > 1).sum())
+def _labelled(table: LabelTable) -> IntArray:
+    """How many people have labelled something in each row: not what follows from a column, nor drafts that nobody has
+    confirmed. Shape (n_rows,)."""
+    counts = table.labels[:, 4] == 0
+    counts[[draft.label for draft in table.drafts if not draft.confirmed]] = False
+    assignment = table.labels[counts, 0]
+    rater, row = table.assignments.rater[assignment], table.assignments.row[assignment].astype(np.int64)
+    is_person = np.array([of.kind == "person" for of in table.raters], dtype=bool)
+    n_raters = max(len(table.raters), 1)
+    has = distinct((row * n_raters + rater)[is_person[rater]])
+    return np.bincount(has // n_raters, minlength=len(table.rows))
 
 
 def _estimate(value: float | None, interval: Interval | None, reason: str = "") -> Estimate:

@@ -41,7 +41,7 @@ LEAVE_OUT, INCLUDE = "leave_out", "include"
 # have more than two other people, a judge and a person are held against each of them by themselves too, and how many
 # instructions are needed to order two generators is told for a power of 80 %, where it was 50 %; missing labels are
 # told by reason; judges that no texts connect beyond their own families have no favour and no corrected means.
-METHODS = 5
+METHODS = 6
 # The words in which reports are said: a frozen report is said again in those of its day. 2: the field's own words
 # (percent agreement, calibration, confusion matrix, non-blind labels, bootstrap resamples).
 WORDS = 2
@@ -60,12 +60,19 @@ def voice_of(code: str) -> str:
 
 @dataclass(frozen=True)
 class Intervals:
-    """How intervals are made: what is drawn ("document", "sheet", "" for none), how often, and the seed."""
+    """How intervals are made: what is drawn ("document", "sheet", "" for none), how often, and the seed. paired: of
+    agreement there is none where too few of what is drawn have two answers to a cell."""
 
     by: str = ""
     n_draws: int = N_DRAWS
     seed: int = 0
     expanded: bool = True
+    paired: bool = True
+
+    @property
+    def of_agreement(self) -> dict[str, Any]:
+        """What the statistics of agreement take."""
+        return {**self.arguments, "paired": self.paired} if self.by else {}
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -124,7 +131,9 @@ class Filters:
 
     @property
     def intervals(self) -> Intervals:
-        return Intervals(self.by, self.n_draws, self.seed, expanded=not self.first_methods)
+        return Intervals(
+            self.by, self.n_draws, self.seed, expanded=not self.first_methods, paired=not self.before_paired
+        )
 
     def to_json(self) -> dict[str, Any]:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
@@ -172,6 +181,11 @@ class Filters:
     def before_each(self) -> bool:
         """A judge is held against any of the people, however many they are, and needs are told without a power."""
         return self.methods < 5
+
+    @property
+    def before_paired(self) -> bool:
+        """Agreement has an interval from ten documents on, however few of them two people have answered."""
+        return self.methods < 6
 
     @property
     def first_words(self) -> bool:

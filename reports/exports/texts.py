@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import yaml
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.scheme.spec import Kind, SchemeSpec
 from reports.contents import Contents
@@ -164,7 +165,11 @@ def _attribute(text: str) -> str:
 def dataset_card(contents: Contents, table: LabelTable, origin: Origin) -> str:
     """README.md of a Hugging Face dataset: what the study is, by whom it was labelled, how far they agree."""
     n = len(table.labels)
-    people = sum(rater.kind == "person" for rater in table.raters)
+    rater = table.assignments.rater[table.labels[:, 0]]
+    labelled = np.bincount(rater, minlength=len(table.raters))
+    people = sum(of.kind == "person" and n_of > 0 for of, n_of in zip(table.raters, labelled, strict=True))
+    n_gold = sum(int(n_of) for of, n_of in zip(table.raters, labelled, strict=True) if of.kind == "gold")
+    rows = set(table.assignments.row[table.labels[:, 0]].tolist())
     judges = [rater.code for rater in table.raters if rater.kind == "judge"]
     simulated = [rater.code for rater in table.raters if rater.simulated]
     front = {
@@ -188,13 +193,16 @@ def dataset_card(contents: Contents, table: LabelTable, origin: Origin) -> str:
             "n": f"{n:,}",
             "people": people,
             "judges": _(" and the judges %(codes)s") % {"codes": ", ".join(judges)} if judges else "",
-            "sheets": len(table.sheets),
+            "sheets": len({table.rows[row].sheet for row in rows}),
             "word": scheme.words.sheets,
-            "rows": len(table.rows),
+            "rows": len(rows),
             "words": scheme.words.rows,
         },
         "",
     ]
+    if n_gold:
+        said = ngettext("%(n)s of them is gold.", "%(n)s of them are gold.", n_gold) % {"n": f"{n_gold:,}"}
+        lines[-2] += f" {said}"
     if simulated:
         made_up = _("Simulated, their labels were made up by a program: %(codes)s.")
         lines += [made_up % {"codes": ", ".join(simulated)}, ""]

@@ -78,7 +78,7 @@ def _group(
     level: Level,
     numbers: FloatArray | None,
 ) -> Group:
-    arguments = filters.intervals.arguments
+    arguments = filters.intervals.of_agreement
     exact = exact_agreement(people)
     intervals: dict[str, Interval] = {}
     of_alpha: Statistic | NumericAgreement | None = None

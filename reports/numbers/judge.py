@@ -196,6 +196,7 @@ def judge_result(
             "quadratic" if ordered else None,
             n_draws=filters.n_draws if filters.by == "document" else 0,
             seed=filters.seed,
+            paired=filters.intervals.paired,
         ),
         crowded=crowded,
     )

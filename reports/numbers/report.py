@@ -249,7 +249,7 @@ def _macro(questions: Sequence[QuestionReport], how: Intervals) -> MacroInterval
         )
         for question in questions
     ]
-    return average_macro_intervals(answers, **how.arguments)
+    return average_macro_intervals(answers, **how.of_agreement)
 
 
 def _weights(spec: QuestionSpec) -> Weights | None:
@@ -315,7 +315,7 @@ def _agreement(people: Answers, spec: QuestionSpec, merge: Merge | None, filters
     weights = _weights(spec)
     level: Level = "ordinal" if spec.kind == Kind.SCALE else "nominal"
     kept = answers.only(options)
-    arguments = how.arguments
+    arguments = how.of_agreement
     # What takes most room goes first, while there are no rows of pairs beside it.
     of_all = alpha(answers, level)
     among = agreement_among(kept, level=level)
@@ -323,7 +323,9 @@ def _agreement(people: Answers, spec: QuestionSpec, merge: Merge | None, filters
     first_of_pair = np.searchsorted(tables.pair, np.arange(len(tables)))
     corrected = None if filters.first_methods else corrected_macro_kappa(answers, tables, weights)
     of_sheets = (
-        sheet_kappa_intervals(answers, weights, n_draws=how.n_draws, seed=how.seed, expanded=how.expanded)
+        sheet_kappa_intervals(
+            answers, weights, n_draws=how.n_draws, seed=how.seed, expanded=how.expanded, paired=how.paired
+        )
         if how.by == "document"
         else {}
     )

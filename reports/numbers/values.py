@@ -106,7 +106,7 @@ class ValueReport:
 
 def value_report(data: QuestionData, of: StudyData, filters: Filters) -> ValueReport:
     assert data.values is not None
-    people, numbers, arguments = data.people, data.values.numbers, filters.intervals.arguments
+    people, numbers, arguments = data.people, data.values.numbers, filters.intervals.of_agreement
     return ValueReport(
         data=data,
         summary=selection_summary(np.minimum(data.selections, 0), n_options=1),

@@ -9,7 +9,7 @@ the sums of all draws are then one matrix product, and the function takes all dr
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -307,6 +307,21 @@ def resampling_of(
     if group_many and clusters.size > MAXIMUM_GROUPS:
         group = np.random.default_rng([seed, clusters.size]).permutation(clusters.size) % MAXIMUM_GROUPS
     return Resampling(by=by, clusters=clusters, group=group, n_draws=n_draws, seed=seed, expanded=expanded)
+
+
+def too_few_paired(questions: Sequence[Answers], by: By) -> bool:
+    """Whether what agreement is computed from lies in too few documents, or sheets. Where there is none at all, the
+    value is not defined: that is another reason."""
+    return 0 < paired_clusters(questions, by).size < MINIMUM_CLUSTERS
+
+
+def paired_clusters(questions: Sequence[Answers], by: By) -> IntArray:
+    """The documents, or sheets, with a cell that two have answered, as `cluster_keys`, ascending."""
+    keys = [np.zeros(0, dtype=np.int64)]
+    for answers in questions:
+        of_cell = answers.by_cell.index
+        keys.append(cluster_keys(answers, by)[np.bincount(of_cell)[of_cell] > 1])
+    return distinct(np.concatenate(keys))
 
 
 def cluster_keys(answers: Answers, by: By) -> IntArray:

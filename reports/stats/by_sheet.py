@@ -35,13 +35,22 @@ def people_by_sheet(
 
 
 def judge_by_sheet(
-    people: Answers, judge: Answers, weights: Weights | None = None, *, n_draws: int, seed: int, expanded: bool = True
+    people: Answers,
+    judge: Answers,
+    weights: Weights | None = None,
+    *,
+    n_draws: int,
+    seed: int,
+    expanded: bool = True,
+    paired: bool = True,
 ) -> dict[int, OfSheet]:
     """A judge held against each person by itself, as people are held against each other. No intervals of kappa with 0
     draws."""
     together, number = with_judge(people, judge)
     intervals = (
-        sheet_kappa_intervals(together, weights, n_draws=n_draws, seed=seed, expanded=expanded, rater=number)
+        sheet_kappa_intervals(
+            together, weights, n_draws=n_draws, seed=seed, expanded=expanded, paired=paired, rater=number
+        )
         if n_draws
         else {}
     )

@@ -1,6 +1,7 @@
 """Bootstrap intervals: which sums a statistic needs for each document (or sheet), and which function of them it is.
 
-All take `by` ("document" or "sheet"), `n_draws` and `seed`; the same ones give the same interval again.
+All take `by` ("document" or "sheet"), `n_draws` and `seed`; the same ones give the same interval again. `paired`: of
+agreement there is no interval where too few documents (or sheets) have a cell with two answers, however many have one.
 """
 
 from __future__ import annotations
@@ -19,14 +20,17 @@ from reports.stats.among import default_weights
 from reports.stats.answers import Answers, IntArray
 from reports.stats.bootstrap import (
     MAXIMUM_COMPARISONS,
+    MINIMUM_CLUSTERS,
     N_DRAWS,
     TOO_MANY_COMPARISONS,
     By,
     Interval,
     Resampling,
     cluster_keys,
+    paired_clusters,
     resampling,
     resampling_of,
+    too_few_paired,
 )
 from reports.stats.cells import CellSums, cluster_sums
 from reports.stats.coefficients import Level
@@ -50,6 +54,7 @@ def agreement_intervals(
     n_draws: int = N_DRAWS,
     seed: int = 0,
     expanded: bool = True,
+    paired: bool = True,
 ) -> dict[str, Interval]:
     """The intervals of `among.agreement_among(answers, ...)`, all of the same draws.
 
@@ -69,7 +74,7 @@ def agreement_intervals(
     of_pairs: dict[str, Weights | None] = {"cohen": None}
     if ordered:
         of_pairs |= {"cohen_linear": "linear", "cohen_quadratic": "quadratic"}
-    if draws.too_few:
+    if draws.too_few or (paired and too_few_paired([answers], by)):
         return {name: draws.without_draws() for name in (*names, *of_pairs)}
 
     def statistics(features: FloatArray) -> FloatArray:
@@ -113,6 +118,7 @@ def macro_intervals(
     n_draws: int = N_DRAWS,
     seed: int = 0,
     expanded: bool = True,
+    paired: bool = True,
 ) -> MacroIntervals:
     """The intervals of `agreement.macro_kappa` and `agreement.macro_accuracy` (A_h), of the same draws.
 
@@ -122,7 +128,9 @@ def macro_intervals(
     A sheet-pair whose kappa is not defined in a draw, or that shares no drawn cell, is left out of that draw. Drawn by
     sheet, each sheet-pair keeps its kappa and its share, and only the sheets change.
     """
-    return average_macro_intervals([(answers, weights)], by=by, n_draws=n_draws, seed=seed, expanded=expanded)
+    return average_macro_intervals(
+        [(answers, weights)], by=by, n_draws=n_draws, seed=seed, expanded=expanded, paired=paired
+    )
 
 
 def average_macro_intervals(
@@ -132,6 +140,7 @@ def average_macro_intervals(
     n_draws: int = N_DRAWS,
     seed: int = 0,
     expanded: bool = True,
+    paired: bool = True,
 ) -> MacroIntervals:
     """The intervals of `agreement.average` of several questions' macro kappas and macro accuracies (footnote 9).
 
@@ -141,7 +150,7 @@ def average_macro_intervals(
     """
     whole = distinct(np.concatenate([cluster_keys(answers, by) for answers, _ in questions]))
     draws = resampling_of(whole, by, n_draws=n_draws, seed=seed, expanded=expanded, group_many=by == "sheet")
-    if draws.too_few:
+    if draws.too_few or (paired and too_few_paired([answers for answers, _weights in questions], by)):
         return MacroIntervals(*(draws.without_draws() for _of in range(3)))
     if expanded and by == "document" and any(n_comparisons(of) > MAXIMUM_COMPARISONS for of, _weights in questions):
         return MacroIntervals(*(draws.without_draws(TOO_MANY_COMPARISONS) for _of in range(3)))
@@ -174,6 +183,7 @@ def sheet_kappa_intervals(
     n_draws: int = N_DRAWS,
     seed: int = 0,
     expanded: bool = True,
+    paired: bool = True,
     rater: int | None = None,
 ) -> dict[int, Interval]:
     """For each sheet the interval of its mean kappa, drawn by document: that of `macro_intervals` of the sheet alone.
@@ -203,6 +213,8 @@ def sheet_kappa_intervals(
     del tables
     n_documents = np.bincount(of_document, minlength=sheets.size)
     document = _place_within(of_document)
+    has_pairs = np.isin(draws.clusters, paired_clusters([answers], "document"))
+    n_paired = np.bincount(of_document[has_pairs], minlength=sheets.size)
 
     found: dict[int, Interval] = {}
     for documents in np.unique(n_documents).tolist():
@@ -225,7 +237,10 @@ def sheet_kappa_intervals(
         sheet = np.searchsorted(alike, of_group[groups])
         affordable = alone.within(sums.nnz) if expanded else alone
         drawn = _sheet_kappas(sums, sheet, alike.size, cost, affordable)
-        found |= {int(sheets[one]): affordable.interval(drawn[n], centred=True) for n, one in enumerate(alike)}
+        for n, one in enumerate(alike):
+            is_enough = not paired or not 0 < n_paired[one] < MINIMUM_CLUSTERS
+            interval = affordable.interval(drawn[n], centred=True) if is_enough else alone.without_draws()
+            found[int(sheets[one])] = interval
     return dict(sorted(found.items()))
 
 

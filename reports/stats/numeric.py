@@ -25,6 +25,7 @@ from reports.stats.bootstrap import (
     Interval,
     Resampling,
     resampling,
+    too_few_paired,
 )
 from reports.stats.judge import judge_codes
 from reports.stats.pairs import FloatArray
@@ -101,13 +102,14 @@ def numeric_intervals(
     n_draws: int = N_DRAWS,
     seed: int = 0,
     expanded: bool = True,
+    paired: bool = True,
 ) -> dict[str, Interval]:
-    """Of all that `NumericAgreement` has, by their names, of the same draws.
+    """Of all that `NumericAgreement` has, by their names, of the same draws; `paired` as in `reports.stats.intervals`.
 
     Ranks, for Spearman's correlation, are those of the whole sample in every draw.
     """
     draws = resampling(answers, by, n_draws=n_draws, seed=seed, expanded=expanded)
-    if draws.too_few:
+    if draws.too_few or (paired and too_few_paired([answers], by)):
         return {name: draws.without_draws() for name in (*_OF_CELLS, *_OF_PAIRS)}
     x = _centred(answers, values)
     cells, first = _cell_sums(answers, x)

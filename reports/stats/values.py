@@ -12,7 +12,7 @@ from scipy import sparse
 
 from reports.stats.agreement import ALWAYS_THE_SAME, NO_TWO_ANSWERS
 from reports.stats.answers import Answers, IntArray
-from reports.stats.bootstrap import N_DRAWS, By, Interval, resampling
+from reports.stats.bootstrap import N_DRAWS, By, Interval, resampling, too_few_paired
 from reports.stats.pairs import FloatArray
 
 
@@ -72,12 +72,18 @@ def exact_agreement(answers: Answers) -> ExactAgreement:
 
 
 def exact_intervals(
-    answers: Answers, *, by: By = "document", n_draws: int = N_DRAWS, seed: int = 0, expanded: bool = True
+    answers: Answers,
+    *,
+    by: By = "document",
+    n_draws: int = N_DRAWS,
+    seed: int = 0,
+    expanded: bool = True,
+    paired: bool = True,
 ) -> dict[str, Interval]:
-    """Of percent, percent_of_comparisons and alpha, all of the same draws."""
+    """Of percent, percent_of_comparisons and alpha, all of the same draws; `paired` as in `reports.stats.intervals`."""
     names = ("percent", "percent_of_comparisons", "alpha")
     draws = resampling(answers, by, n_draws=n_draws, seed=seed, expanded=expanded)
-    if draws.too_few:
+    if draws.too_few or (paired and too_few_paired([answers], by)):
         return {name: draws.without_draws() for name in names}
     cells, first, _chosen = _cell_sums(answers)
     cluster = draws.cluster_of(answers)

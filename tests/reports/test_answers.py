@@ -203,6 +203,22 @@ def test_the_paragraphs_name_the_numbers(study: Study) -> None:
     assert "J1 on “Items”: A_m = 100.0 %; human ceiling 100.0 %" in results
 
 
+def test_what_nobody_has_labelled_is_not_called_labelled(study: Study) -> None:
+    """Of three documents two have a person's label, one of them two people's; the judge has labelled all. What follows
+    from a column, and what was given and not begun, is no label."""
+    soup = sheet(study, items=4, tools=["", "knife"], rows=3)
+    for code, rows in {"A1": ["ffna", "ffna", "...."], "A2": ["ffna", "....", "...."]}.items():
+        answered(rater(study, code), soup, rows)
+    answered(judge(study), soup, ["ffna"] * 3)
+    answered(rater(study, "A3"), soup, ["...."] * 3)
+    sheet(study, "Nobody's", items=1)
+
+    methods = sentences.methods_paragraph(made(study), study.scheme.parsed.words)
+    assert methods.startswith(
+        "2 annotators labelled 2 documents in 1 recipes; 1 documents were labelled by two or more."
+    )
+
+
 @pytest.mark.once
 def test_the_figures_are_drawn_and_are_data(study: Study) -> None:
     one_sheet(study, {"A1": [FOUR] * 10, "A2": [FOUR] * 10, "A3": [FOUR] * 10}, [FOUR] * 10)

@@ -9,6 +9,8 @@ import re
 import shutil
 import subprocess
 import zipfile
+import zlib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +25,7 @@ from annotation.models import Label, LabelEvent, Rater, Study
 from annotation.models import Label as LabelModel
 from reports import actions
 from reports.data.arrays import Filters
+from reports.data.label_table import unpacked
 from reports.exports import making
 from reports.exports.latex import escaped, latex
 from reports.models import Export
@@ -161,6 +164,14 @@ def test_the_dataset_card_opens_at_the_hub(archive: zipfile.ZipFile) -> None:
 
     assert front["configs"] == [{"config_name": "default", "data_files": "labels.jsonl"}]
     assert front["size_categories"] == ["n<1K"]
+    table = unpacked(zlib.compress(archive.read("label-table.json")))
+    by_kind = Counter(table.raters[table.assignments.rater[place]].kind for place in table.labels[:, 0])
+    labelled = {table.raters[table.assignments.rater[place]].code for place in table.labels[:, 0]}
+    rows = {table.assignments.row[place] for place in table.labels[:, 0]}
+    n_people = sum(rater.kind == "person" and rater.code in labelled for rater in table.raters)
+    assert f"{len(table.labels):,} labels by {n_people} people" in card
+    assert f" with {len(rows)} " in card
+    assert (f" {by_kind['gold']} of them are gold." in card) == (by_kind["gold"] > 1)
     assert "A_2" in card.split("Simulated")[1]
 
 

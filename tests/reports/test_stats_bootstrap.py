@@ -20,7 +20,9 @@ from reports.stats.intervals import (
     sheet_kappa_intervals,
 )
 from reports.stats.judge import judge_accuracy
+from reports.stats.numeric import numeric_intervals
 from reports.stats.pairs import pair_tables
+from reports.stats.values import exact_intervals
 
 K, DRAWS = 3, 40
 
@@ -260,6 +262,33 @@ def test_too_few_documents_are_said_with_their_number() -> None:
         assert interval.reason == "too little data: too few documents or sheets to draw from"
     assert judge_accuracy_interval(answers, judge_of(answers)).reason.startswith("too little data")
     assert macro_intervals(study(n_sheets=9), by="sheet").accuracy.n_clusters == 9
+
+
+@pytest.mark.parametrize("n_paired", [0, 1, 9, 10])
+def test_documents_that_one_person_has_read_make_no_interval_of_agreement(n_paired: int) -> None:
+    """Of 14 documents of four cells so many have a second reader."""
+    rows = [
+        (reader, 4 * document + column, document, (column + (reader and document % 3 == 0)) % K)
+        for document in range(14)
+        for reader in range(2 if document < n_paired else 1)
+        for column in range(4)
+    ]
+    rater, cell, document, code = np.array(rows).T
+    answers = Answers.from_long(
+        rater=rater, cell=cell, sheet=np.zeros_like(rater), document=document, code=code, n_options=K
+    )
+    of_agreement = [
+        agreement_intervals(answers, n_draws=100)["cohen"],
+        macro_intervals(answers, n_draws=100).accuracy,
+        sheet_kappa_intervals(answers, n_draws=100)[0],
+        exact_intervals(answers, n_draws=100)["percent"],
+        numeric_intervals(answers, np.arange(K, dtype=float), n_draws=100)["alpha"],
+    ]
+    reason = {0: "the value itself is not defined", 10: ""}.get(n_paired, bootstrap.TOO_FEW_CLUSTERS)
+    assert {interval.reason for interval in of_agreement} == {reason}
+    assert {interval.n_clusters for interval in of_agreement} == {14}
+    before = agreement_intervals(answers, n_draws=100, paired=False)["cohen"]
+    assert (before.low is None) == (n_paired < 2)
 
 
 def test_too_many_undefined_draws_are_said_with_their_number() -> None:
