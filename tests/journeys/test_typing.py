@@ -69,6 +69,13 @@ def prose(browsing: Browsing) -> Grid:
     return Grid(browsing.person("anna"), sheet).open()
 
 
+@pytest.fixture
+def numbers(browsing: Browsing) -> Grid:
+    """A flag and a number of each thing: the number's line is the last of its document."""
+    sheet = weighing(SCHEME.partition("      - key: made-of")[0])
+    return Grid(browsing.person("anna"), sheet).open()
+
+
 def stands(grid: Grid) -> dict[tuple[str, str, str], object]:
     grid.settle()
     labels = Label.objects.filter(assignment__rater__user__username="anna")
@@ -77,6 +84,35 @@ def stands(grid: Grid) -> dict[tuple[str, str, str], object]:
         if label.option is None
         else label.option.key
         for label in labels.select_related("assignment__row", "column", "question", "option")
+    }
+
+
+def test_what_is_typed_leads_to_no_other_document(numbers: Grid) -> None:
+    """Whose next digits would be answers there."""
+    page = numbers.page
+    numbers.go("Page 1", "bread", "weight")
+    page.keyboard.type("240")
+    numbers.keys("Enter")
+    expect(
+        page.locator(f"#{numbers.id('Page 1', 'butter', 'there')}")
+    ).to_be_focused()  # the next open one, to the right and above
+    numbers.keys("1")
+    page.keyboard.type("14")
+    numbers.keys("Enter")
+    expect(page.locator(f"#{numbers.id('Page 1', 'bread', 'there')}")).to_be_focused()
+    numbers.keys("1")
+    # The document is complete: the focus stays, and the bottom line says so.
+    numbers.go("Page 1", "butter", "weight")
+    page.keyboard.type("15")
+    numbers.keys("Enter")
+    expect(page.locator(f"#{numbers.id('Page 1', 'butter', 'weight')}")).to_be_focused()
+    numbers.keys("Shift+Enter")
+    expect(page.locator(f"#{numbers.id('Page 1', 'butter', 'there')}")).to_be_focused()
+    assert stands(numbers) == {
+        ("Page 1", "bread", "there"): "yes",
+        ("Page 1", "bread", "weight"): 240,
+        ("Page 1", "butter", "there"): "yes",
+        ("Page 1", "butter", "weight"): 15,
     }
 
 

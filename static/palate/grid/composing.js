@@ -282,7 +282,7 @@ export class Composing {
     this.close();
     this.record(cell, read);
     this.focus.go(cell);
-    this.focus.go(this.focus.target(step > 0 ? "ArrowDown" : "ArrowUp", cell));
+    this.focus.go(this.focus.afterTyped(cell, step));
   }
 
   /**

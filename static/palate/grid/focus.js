@@ -145,6 +145,18 @@ export class Focus {
   }
 
   /**
+   * Where the key that takes what was typed leads: down, as in a spreadsheet; where that is another document, on in this
+   * one, as after any answer.
+   * @param {Cell} cell
+   * @param {1 | -1} step
+   */
+  afterTyped(cell, step) {
+    const there = this.target(step > 0 ? "ArrowDown" : "ArrowUp", cell);
+    const stays = step < 0 || there?.assignment === cell.assignment;
+    return (stays ? there : this.onward(cell)) || cell;
+  }
+
+  /**
    * The next waiting cell above or below, in the same column of the table.
    * @param {Cell} cell
    * @param {1 | -1} step

@@ -351,7 +351,11 @@ export class Typing {
     const { cell } = this;
     if (!cell || !this.put()) return;
     this.focus.go(cell);
-    const there = way === "right" ? this.focus.tab(step) : this.focus.target(step > 0 ? "ArrowDown" : "ArrowUp", cell);
+    if (way === "down") {
+      this.focus.go(this.focus.afterTyped(cell, step));
+      return;
+    }
+    const there = this.focus.tab(step);
     // A document that this completes is left by a key of its own, as everywhere.
     const leaves = there && there.assignment !== cell.assignment;
     this.focus.go(leaves && step > 0 && !this.focus.onward(cell) ? cell : there || cell);
