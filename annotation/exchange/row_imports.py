@@ -83,6 +83,7 @@ class Imported:
 
     sheets: int = 0
     rows: int = 0
+    filled: int = 0  # rows that had no text, as those that an import of labels makes
     columns: int = 0
     raters: int = 0
     labels: int = 0
@@ -97,7 +98,14 @@ class Imported:
     @property
     def nothing_new(self) -> bool:
         return not (
-            self.sheets or self.rows or self.columns or self.raters or self.labels or self.presets or self.changed
+            self.sheets
+            or self.rows
+            or self.filled
+            or self.columns
+            or self.raters
+            or self.labels
+            or self.presets
+            or self.changed
         )
 
     def sentences(self) -> list[str]:
@@ -115,6 +123,7 @@ class Imported:
         elif listed := ", ".join(part for part in new if part):
             said.append(_("New: %(list)s.") % {"list": listed})
         for n, sentence in (
+            (self.filled, _("Rows that had no text and have the file's now: %(n)s.")),
             (self.presets, _("Filled in by the rules of the scheme: %(n)s.")),
             (self.changed, _("Labels changed: %(n)s.")),
             (self.warned, _("Labels that a check of the scheme warns of: %(n)s.")),

@@ -163,9 +163,10 @@ class _Files:
                         row=record.name,
                         first=first,
                     )
-            new, other = self._new_rows(checked)
+            new, bare, other = self._new_rows(checked)
             self.imported.rows += len(new)
-            self.imported.unchanged += len(checked) - len(new) - len(other)
+            self.imported.filled += len(bare)
+            self.imported.unchanged += len(checked) - len(new) - len(bare) - len(other)
             for sheet, record in other:
                 problems.add(
                     record.line,
@@ -180,12 +181,15 @@ class _Files:
         while batch := list(itertools.islice(records, _BATCH)):
             yield batch
 
-    def _new_rows(self, records: Sequence[tuple[Sheet, RowRecord]]) -> tuple[list[Row], list[tuple[Sheet, RowRecord]]]:
-        """The rows that the study has not, without a position; and the records of which it has another."""
+    def _new_rows(
+        self, records: Sequence[tuple[Sheet, RowRecord]]
+    ) -> tuple[list[Row], list[Row], list[tuple[Sheet, RowRecord]]]:
+        """The rows that the study has not, without a position; those that it has without a text, which is filled in;
+        and the records of which it has another."""
         names = [record.name for _sheet, record in records]
         of_sheets = {sheet.pk for sheet, _record in records if sheet.pk > 0}
         standing = {(row.sheet_id, row.name): row for row in Row.objects.filter(sheet__in=of_sheets, name__in=names)}
-        new, other = [], []
+        new, bare, other = [], [], []
         for sheet, record in records:
             row = Row(
                 sheet=sheet,
@@ -199,9 +203,13 @@ class _Files:
             old = standing.get((sheet.pk, record.name))
             if old is None:
                 new.append(row)
+            elif _is_bare(old, row, record):
+                row.pk = old.pk
+                row.facets = {**old.facets, **row.facets}
+                bare.append(row)
             elif not _is_as(old, row, record):
                 other.append((sheet, record))
-        return new, other
+        return new, bare, other
 
     def _check_columns(self, table: FileTable, problems: Problems, beat: Callable[[], None]) -> None:
         for record in column_records(table, problems):
@@ -247,7 +255,7 @@ class _Files:
             Refused: somebody has changed the same things meanwhile.
         """
         new, standing = self.sheets.planned, [one for one in self._wanted.values() if one.new and one.sheet.pk > 0]
-        of, done = len(new) + len(standing) + self.imported.rows, 0
+        of, done = len(new) + len(standing) + self.imported.rows + self.imported.filled, 0
         for some in _in_parts(new, _SHEETS):
             with self._part(arrival):
                 self._write_sheets(some, arrival)
@@ -258,20 +266,22 @@ class _Files:
                 self._write_columns(some_wanted, arrival)
             done += len(some_wanted)
             told(done, of)
-        if self.rows is None or not self.imported.rows:
+        if self.rows is None or not (self.imported.rows or self.imported.filled):
             return
         with self._part(arrival):
             reserved_keys = reserved(Row, self.imported.rows)
             if arrival is not None:
                 arrivals.note_made(arrival, "rows", reserved_keys)
-        keys, gone = iter(reserved_keys), timezone.now() if arrival is not None else None
+        keys, gone, filled = iter(reserved_keys), timezone.now() if arrival is not None else None, 0
         for batch in self._batches(self.rows, Problems(self.rows.name)):
-            rows, other = self._new_rows([(self.sheets.get(record.sheet), record) for record in batch])
-            if other:
+            rows, bare, other = self._new_rows([(self.sheets.get(record.sheet), record) for record in batch])
+            filled += len(bare)
+            if other or filled > self.imported.filled:  # one that was not there when all was checked
                 raise Refused(changed_meanwhile())
             with self._part(arrival):
                 self._write_rows(rows, keys, gone)
-            done += len(rows)
+                Row.objects.bulk_update(bare, [*_OF_TEXTS, "facets"])
+            done += len(rows) + len(bare)
             told(done, of)
 
     @contextmanager
@@ -335,6 +345,8 @@ class _Files:
         Row.objects.bulk_create(rows)
 
 
+_OF_TEXTS = ("title", "url", "language", "evidence")
+
 _url = URLValidator(schemes=["http", "https"])
 
 
@@ -353,9 +365,18 @@ def _check_row(record: RowRecord) -> None:
 
 
 def _is_as(old: Row, new: Row, record: RowRecord) -> bool:
-    return all(getattr(old, name) == getattr(new, name) for name in ("title", "url", "language", "evidence")) and all(
+    return all(getattr(old, name) == getattr(new, name) for name in _OF_TEXTS) and all(
         facet_word(old.facets.get(facet, "")) == new.facets.get(facet, "") for facet in record.facets
     )
+
+
+def _is_bare(old: Row, new: Row, record: RowRecord) -> bool:
+    """A row that has no text, as one that came with its labels, and nothing that the file says otherwise."""
+    if old.evidence or not new.evidence:
+        return False
+    said = [(getattr(old, name), getattr(new, name)) for name in _OF_TEXTS]
+    said += [(facet_word(old.facets.get(facet, "")), new.facets.get(facet, "")) for facet in record.facets]
+    return all(not before or before == now for before, now in said)
 
 
 def _refuse_labelled(wanted: _Wanted, problems: Problems) -> None:

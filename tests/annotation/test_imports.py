@@ -16,6 +16,7 @@ from django.test import override_settings
 
 from annotation import actions
 from annotation.evidence.blocks import Block
+from annotation.exchange import rows_and_columns
 from annotation.exchange.exports import exported_labels, label_header, safe_lines
 from annotation.exchange.row_imports import ImportRefused
 from annotation.models import Assignment, Column, Label, Rater, Row, Study
@@ -75,6 +76,38 @@ def test_import_rows_again_adds_nothing_and_says_so(simple: Study) -> None:
     again = rows_in(simple, rows, columns)
     assert counts() == before
     assert (again.nothing_new, again.unchanged) == (True, 2)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_rows_that_came_with_their_labels_get_their_text_afterwards(
+    leases: Leases, monkeypatch: pytest.MonkeyPatch, large: bool
+) -> None:
+    builders.label(leases.annas[0])
+    other = builders.study("other", of=leases.study.scheme)
+    labels_in(other, exported(leases.study))
+    sheet, (first, *rest) = other.sheets.get(), list(Row.objects.filter(sheet__study=other).order_by("position"))
+    assert not first.evidence
+    labels = answers(other)
+    monkeypatch.setattr(rows_and_columns, "is_large", lambda _table: large)
+    heading, of_sheet = "sheet,row,title,language,text\n", sheet.title
+    file = f"{heading}{of_sheet},{first.name},The lease,en,The rent is due.\n{of_sheet},New,,,Text\n"
+
+    imported = rows_in(other, file)
+
+    assert (imported.filled, imported.rows, imported.nothing_new) == (1, 1, False)
+    assert "Rows that had no text and have the file's now: 1." in imported.sentences()
+    first.refresh_from_db()
+    assert (first.title, first.language, first.withdrawn_at) == ("The lease", "en", None)
+    assert [block.text for block in first.blocks] == ["The rent is due."]
+    assert answers(other) == labels
+    assert not Row.objects.filter(pk__in=[row.pk for row in rest]).exclude(evidence=[]).exists()
+    assert rows_in(other, file).nothing_new
+    # What has a text by now keeps it, and a row that says something else is another.
+    with pytest.raises(ImportRefused, match="1 problem"):
+        rows_in(other, f"sheet,row,title,language,text\n{sheet.title},{first.name},The lease,en,Another text.\n")
+    Row.objects.filter(pk=first.pk).update(evidence=[])
+    with pytest.raises(ImportRefused, match="1 problem"):
+        rows_in(other, f"sheet,row,title,text\n{sheet.title},{first.name},Another title,The rent is due.\n")
 
 
 def test_import_rows_adds_to_what_is_there_in_the_order_of_the_file(simple: Study) -> None:
