@@ -119,7 +119,7 @@ def study(request: Request, slug: str) -> Response:
     study = study_of(request, slug)
     counts = {
         "sheets": study.sheets.count(),
-        "rows": Row.objects.filter(sheet__study=study).exclude(queries.coming_rows(study.pk)).count(),
+        "rows": Row.objects.filter(sheet__study=study, withdrawn_at=None).count(),
         "columns": Column.objects.filter(sheet__study=study).count(),
         "raters": study.raters.count(),
     }

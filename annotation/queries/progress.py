@@ -26,7 +26,7 @@ from annotation.models import (
     Study,
     User,
 )
-from annotation.queries.arriving import arriving, coming_rows
+from annotation.queries.arriving import arriving
 from annotation.queries.codes import CODE
 from annotation.scheme import rules
 
@@ -249,7 +249,8 @@ def active_time(study: Study) -> ActiveTime:
 
 
 def sheets_with_counts(study: Study) -> QuerySet[Sheet]:
-    """Sheets with `n_rows`, `n_columns`, `n_people` (assigned) and `n_unsubmitted` (their work). One query."""
+    """Sheets with `n_rows` (not withdrawn), `n_columns`, `n_people` (assigned) and `n_unsubmitted` (their work). One
+    query."""
 
     # Each is asked of one sheet: counted over a join, the page of 50 sheets would count those of all 2,000.
     def counted(found: QuerySet[Any], of: str, what: Count) -> Coalesce:
@@ -262,6 +263,6 @@ def sheets_with_counts(study: Study) -> QuerySet[Sheet]:
     return study.sheets.annotate(
         n_people=counted(given, "row__sheet", Count("rater", distinct=True)),
         n_unsubmitted=counted(left, "row__sheet", Count("pk")),
-        n_rows=counted(Row.objects.exclude(coming_rows(study.pk)), "sheet", Count("pk")),
+        n_rows=counted(Row.objects.filter(withdrawn_at=None), "sheet", Count("pk")),
         n_columns=counted(Column.objects.all(), "sheet", Count("pk")),
     ).order_by("position")

@@ -113,7 +113,8 @@ def development_cells(study: Study, rater: Rater, question: Question, unit: str)
 
 @dataclass(frozen=True)
 class TestSize:
-    """What the test part has: documents with a label of a person and of the judge, and those without."""
+    """What the test part has: documents with a label of a person and of the judge, and those without that are not
+    withdrawn."""
 
     __test__ = False
 
@@ -130,6 +131,6 @@ def test_size(study: Study, rater: Rater, question: Question, unit: str) -> Test
     left_out = part_of(made.row, table, left_out_names(study))
     inside = part_of(made.row, table, names) & made.known & ~left_out
     labelled = int(np.unique(clusters_of(made.at(inside), unit)).size)
-    if unit == Split.Unit.SHEET:
-        return TestSize(labelled, len({sheet for sheet, _row in names}) - labelled)
-    return TestSize(labelled, len(names) - labelled)
+    names &= {(table.sheets[row.sheet], row.name) for row in table.rows if not row.withdrawn}
+    all_of_test = len({sheet for sheet, _row in names}) if unit == Split.Unit.SHEET else len(names)
+    return TestSize(labelled, max(0, all_of_test - labelled))

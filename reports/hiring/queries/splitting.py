@@ -96,9 +96,10 @@ class PartCount:
 
 
 def part_counts(study: Study, split: Split) -> tuple[PartCount, PartCount]:
-    """Of development and test. Three queries."""
+    """Of development and test, without what is withdrawn. Four queries."""
     labelled = _labelled(study)
-    parts = parts_of(study, split)
+    standing = set(Row.objects.filter(sheet__study=study, withdrawn_at=None).values_list("pk", flat=True))
+    parts = {pk: is_test for pk, is_test in parts_of(study, split).items() if pk in standing}
     development, test = (
         PartCount(
             sum(is_test == part for is_test in parts.values()),
