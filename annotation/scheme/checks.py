@@ -26,6 +26,7 @@ SENTENCES = {
     Rule.NO_NUMBER: gettext_noop("“%(question)s” should have no number in it."),
     Rule.NOT_EMPTY_IF: gettext_noop("“%(question)s” should say something where “%(other)s” does."),
     Rule.EXISTS: gettext_noop("This is used, and is not there at this step: %(parts)s."),
+    Rule.SOURCED: gettext_noop("This is made of nothing: %(parts)s."),
     Rule.DISTINCT: gettext_noop("Something else that is there has this name: %(parts)s."),
     Rule.REACHED: gettext_noop("No step uses this: %(parts)s."),
     Rule.USED_BELOW: gettext_noop("No line below goes on with this: %(parts)s."),
@@ -155,6 +156,7 @@ _RULE_OF = {
     Fault.EARLY: Rule.EXISTS,
     Fault.SAME_STEP: Rule.EXISTS,
     Fault.CONSUMED: Rule.EXISTS,
+    Fault.CREATED: Rule.SOURCED,
     Fault.ALIKE: Rule.DISTINCT,
     Fault.UNREACHED: Rule.REACHED,
 }

@@ -20,12 +20,13 @@ class Rule(StrEnum):
     NOT_EMPTY_IF = "not-empty-if"
     USED_BELOW = "used-below"
     EXISTS = "exists"
+    SOURCED = "sourced"
     DISTINCT = "distinct"
     REACHED = "reached"
 
 
 # Rules over what exists at the steps of a table of transitions.
-OF_STATES = (Rule.EXISTS, Rule.DISTINCT, Rule.REACHED)
+OF_STATES = (Rule.EXISTS, Rule.SOURCED, Rule.DISTINCT, Rule.REACHED)
 
 
 Source = Annotated[str, Field(pattern=r"^(above|row|column|line)\.[a-z0-9][a-z0-9_-]*$")]

@@ -10,14 +10,16 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
+from django.urls import reverse
 
 from annotation import actions as annotating
+from annotation import queries as annotation_queries
 from annotation.models import AuditEvent, Label, Role, Sheet, Study
 from annotation.scheme.spec import load_scheme
 from recipes.ingredient_states import actions, demo_study, graph_files, queries, reading
 from recipes.ingredient_states.exports import written
 from recipes.ingredient_states.models import Picture
-from recipes.ingredient_states.recipe_files import FileRefused, RecipeFile, graph_in, read_json, to_json
+from recipes.ingredient_states.recipe_files import FileRefused, Graph, RecipeFile, graph_in, read_json, to_json
 from tests import builders
 from tests.builders import ApiOf, ClientOf
 
@@ -164,6 +166,24 @@ def test_the_lens_and_the_grid_draw_the_graphs(study: Study, client_of: ClientOf
     [mine] = builders.assignments(builders.rater(study, anna), sheet)
     assert "not answered yet" in client_of(anna).get(f"/assignments/{mine.pk}/states/").content.decode()
     assert manager.get(f"/assignments/{mine.pk}/states/").status_code == 404
+
+
+def test_what_is_made_of_nothing_is_warned_of_and_counted(study: Study, client_of: ClientOf) -> None:
+    changes = [
+        [{"from": ["2 eggs"], "to": ["beaten eggs"]}, {"from": [], "to": ["water"]}],
+        [{"from": ["beaten eggs", "water"], "to": ["soup"]}],
+    ]
+    recipe = RecipeFile("Egg soup", ("2 eggs",), ("Beat the eggs.", "Boil them."), graphs=(Graph("R1", changes),))
+    actions.import_recipes(study=study, recipes=[recipe])
+
+    (mine,) = annotation_queries.warned(study)
+    assert (mine.rater.code, mine.cells, mine.answers) == ("R1", 1, 2)
+    (sheet,) = study.sheets.all()
+    first = sheet.columns.order_by("position")[0]
+    place = {"row": sheet.rows.get().pk, "column": first.pk, "question": first.section.questions.get().pk}
+    client = client_of(study.memberships.get(role=Role.MANAGER).user)
+    cell = client.get(reverse("annotation:lens-cell", args=[sheet.pk]), place).content.decode()
+    assert "This is made of nothing: water." in cell
 
 
 def test_the_api_and_the_command(study: Study, api_of: ApiOf, tmp_path: Path) -> None:

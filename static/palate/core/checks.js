@@ -61,7 +61,7 @@ export function findings(section, lines, row, words) {
   return found;
 }
 
-const RULE_OF_STATES = new Set(["exists", "distinct", "reached"]);
+const RULE_OF_STATES = new Set(["exists", "sourced", "distinct", "reached"]);
 
 /**
  * What breaks a rule over what exists at the steps.

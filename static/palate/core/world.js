@@ -48,7 +48,7 @@ export const namesIn = (facet) =>
     .map((name) => tidy(name))
     .filter(Boolean);
 
-/** @typedef {{rule: "exists" | "distinct" | "reached", step: number, name: string}} StateFault `step`: counted from 0 */
+/** @typedef {{rule: "exists" | "sourced" | "distinct" | "reached", step: number, name: string}} StateFault `step`: counted from 0 */
 
 /**
  * What cannot be: see annotation/answers/states.py, which has the last word.
@@ -80,6 +80,7 @@ export function faultsOf(start, answers) {
     const madeBy = ({ from, to }) => to.filter((name) => !(from.length === 1 && folded(from[0]) === folded(name)));
     for (const one of answer)
       for (const name of madeBy(one)) {
+        if (!one.from.length) faults.push({ rule: "sourced", step, name });
         if (!made.has(folded(name)) && alive.has(folded(name))) faults.push({ rule: "distinct", step, name });
         made.add(folded(name));
       }
