@@ -24,7 +24,8 @@ from judges import actions as judging
 from judges.methods.prompting import check_against, load_prompt
 from judges.runs import labelling
 from recipes.ingredient_states.probing import derivers, overlap, tasks
-from recipes.ingredient_states.probing.tasks import Part, Recipe, Task, chance_of, instances, jsonl
+from recipes.ingredient_states.probing.parts import Part, Split, part_of
+from recipes.ingredient_states.probing.tasks import Recipe, Task, chance_of, instances, jsonl
 from reports import queries
 from reports.contents import contents_of
 from reports.data.arrays import Filters
@@ -156,13 +157,51 @@ def test_equal_seeds_give_equal_bytes_and_other_recipes_change_nothing() -> None
     assert hashlib.sha256(everything.encode()).hexdigest()[:16] == "08473f290eebc6fc"
 
 
-def test_training_and_test_recipes_are_apart() -> None:
-    keys = [f"recipe {n}" for n in range(500)]
-    training = {key for key in keys if tasks.in_part(key, Part.TRAINING, seed=1)}
-    test = {key for key in keys if tasks.in_part(key, Part.TEST, seed=1)}
+def bare(key: str) -> Recipe:
+    """A recipe that nobody has annotated."""
+    return Recipe(key, "Omelette", "en", tuple(GIVEN), STEPS)
+
+
+def keys(recipes: list[Recipe]) -> list[str]:
+    return [recipe.key for recipe in recipes]
+
+
+def test_60_in_100_of_the_annotated_recipes_are_for_training() -> None:
+    whole = [omelette(f"recipe {n}") for n in range(100)]
+    others = [bare(f"other {n}") for n in range(50)]
+    recipes = [one for pair in zip(whole, others, strict=False) for one in pair] + whole[50:]
+    training = keys(part_of(recipes, Part.TRAINING, seed=1))
+    test = keys(part_of(recipes, Part.TEST, seed=1))
+    untrained = keys(part_of(recipes, Part.UNTRAINED, seed=1))
+
+    assert (len(training), len(test), len(untrained)) == (60, 40, 90)
+    assert set(training) | set(test) == set(keys(whole))
+    assert set(untrained) == set(test) | set(keys(others))
+    assert part_of(recipes, Part.ALL, seed=1) == recipes
+    # By the seed alone: neither the order nor what nobody annotated changes it. Parts keep the order given.
+    assert keys(part_of(list(reversed(whole)), Part.TRAINING, seed=1)) == list(reversed(training))
+    assert set(training) != set(keys(part_of(recipes, Part.TRAINING, seed=2)))
+    # Another version, another machine: the same recipes.
+    assert hashlib.sha256(" ".join(sorted(training)).encode()).hexdigest()[:16] == "79dc919f648f984e"
+
+
+@pytest.mark.parametrize(
+    ("n", "n_training"), [(0, 0), (1, 1), (2, 1), (3, 2), (4, 2), (7, 4), (9, 5), (10, 6), (11, 7)]
+)
+def test_the_share_for_training_is_rounded(n: int, n_training: int) -> None:
+    recipes = [omelette(f"recipe {of}") for of in range(n)]
+    assert len(part_of(recipes, Part.TRAINING, seed=3)) == n_training  # 0.6, 1.2, 1.8, 2.4, 4.2, 5.4, 6
+    assert len(part_of(recipes, Part.TEST, seed=3)) == n - n_training
+
+
+def test_a_split_that_was_drawn_recipe_by_recipe_is_drawn_again() -> None:
+    recipes = [bare(f"recipe {n}") for n in range(500)]
+    training = set(keys(part_of(recipes, Part.TRAINING, seed=1, split=Split.EACH)))
+    test = set(keys(part_of(recipes, Part.TEST, seed=1, split=Split.EACH)))
     assert not training & test
-    assert training | test == set(keys)
-    assert 260 < len(training) < 340
+    assert training | test == set(keys(recipes))
+    # As the version before drew them.
+    assert hashlib.sha256(" ".join(sorted(training)).encode()).hexdigest()[:16] == "b3130c9616e3ddd5"
 
 
 def test_mcnemar_one_sided_equals_scipy() -> None:
@@ -307,6 +346,27 @@ def test_letters_are_right_in_any_order(annotated: Study) -> None:
     rater = answer(made, "A1", "person", 10**6)
     assert rater.assignments.exists()
     assert lines(tables_of(made)["task.answer.probing"])["A1"]["accuracy"] == 1.0
+
+
+def test_a_part_of_the_recipes_becomes_a_study(annotated: Study) -> None:
+    def recipes_in(name: str, **settings: list[str]) -> set[str]:
+        made = derived(annotated, name, **settings)
+        found = set(made.sheets.values_list("title", flat=True))
+        made.delete()
+        return found
+
+    training = recipes_in("probing-usage", part=["training"])
+    test = recipes_in("probing-usage", part=["test"])
+    assert (len(training), len(test), training & test) == (7, 4, set())  # of 11 with an answer at each step
+    assert recipes_in("probing-usage", part=["all-but-training"]) == test
+    assert recipes_in("probing-step-number", part=["test"]) == test
+    assert recipes_in("probing-step-number", part=["all-but-training"]) == test | {"Omelette 11"}
+    named = {"part": ["training"], "training": ["Omelette 2", "Omelette 5"]}
+    assert recipes_in("probing-usage", **named) == {"Omelette 2", "Omelette 5"}
+    with pytest.raises(Refused, match="no recipe “Omelette 77”"):
+        recipes_in("probing-usage", part=["test"], training=["Omelette 77"])
+    with pytest.raises(Refused, match="“most” is none of: all, training, test, all-but-training"):
+        recipes_in("probing-usage", part=["most"])
 
 
 def test_refusals_say_what_to_do(annotated: Study) -> None:

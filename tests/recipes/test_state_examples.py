@@ -13,7 +13,7 @@ from annotation.answers.states import graph_of
 from annotation.models import Row
 from llm.tuning import TuningRefused, examples_from
 from recipes.ingredient_states.models import Picture
-from recipes.ingredient_states.probing.tasks import Part, Recipe
+from recipes.ingredient_states.probing.tasks import Recipe
 from recipes.ingredient_states.probing.training import WORDING, WordingRefused, examples
 from tests.recipes.test_probing import CHANGES, annotated, omelette
 
@@ -21,7 +21,7 @@ __all__ = ["annotated"]
 
 
 def test_each_step_is_an_example_with_what_there_is_then() -> None:
-    made = list(examples([omelette()], seed=0, part=Part.ALL))
+    made = list(examples([omelette()]))
     assert [one.step for one in made] == [1, 2, 3, 4]
     assert made[0].answer == "- 1 onion\n- oil\n- beaten mass"
     assert made[3].answer == "- dish"
@@ -30,17 +30,17 @@ def test_each_step_is_an_example_with_what_there_is_then() -> None:
     thrown = Recipe(
         "r", "R", "en", ("peel",), ("Throw it away.",), graph_of(["peel"], [[{"from": ["peel"], "to": []}]])
     )
-    assert not list(examples([thrown], seed=0, part=Part.ALL))
+    assert not list(examples([thrown]))
 
 
 def test_other_words_have_the_same_places() -> None:
     words = "$title|$ingredients|$steps|$step"
-    (first, *_rest) = examples([omelette()], seed=0, part=Part.ALL, wording=words)
+    (first, *_rest) = examples([omelette()], wording=words)
     assert first.prompt.startswith("Omelette|- 2 eggs\n")
     with pytest.raises(WordingRefused, match=r"lacks the placeholder \$steps"):
-        list(examples([], seed=0, wording="$title $ingredients $step"))
+        list(examples([], wording="$title $ingredients $step"))
     with pytest.raises(WordingRefused, match=r"placeholder \$dish"):
-        list(examples([], seed=0, wording=WORDING + "$dish"))
+        list(examples([], wording=WORDING + "$dish"))
 
 
 @pytest.mark.usefixtures("annotated")
@@ -78,10 +78,37 @@ def test_the_commands_write_the_same_bytes_again(tmp_path: Path, capsys: pytest.
     lines = (tmp_path / "e1").read_text(encoding="utf-8").splitlines()
     assert len(examples_from(lines)) == len(lines)
     recipes = {json.loads(line)["recipe"] for line in lines}
-    assert 0 < len(recipes) < 11
+    assert len(recipes) == 7  # 11 are annotated at each step, and 60 in 100 of them are 6.6
     assert len(lines) == len(recipes) * len(CHANGES)
+    tested = {json.loads(line)["recipe"] for line in (tmp_path / "t1").read_text(encoding="utf-8").splitlines()}
+    assert tested == {f"Omelette {n}" for n in range(11)}
     with pytest.raises(CommandError, match="cannot be written"):
         call_command("state_examples", "states-here", str(tmp_path / "e1"))
     with pytest.raises(CommandError, match="no rater"):
         call_command("state_examples", "states-here", str(tmp_path / "new"), "--rater", "nobody")
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.usefixtures("annotated")
+def test_a_published_split_is_taken_by_the_names_of_its_recipes(tmp_path: Path) -> None:
+    def recipes_in(command: str, part: str, *how: str) -> set[str]:
+        call_command(command, "states-here", str(tmp_path / f"{command}-{part}"), "--part", part, *how)
+        lines = (tmp_path / f"{command}-{part}").read_text(encoding="utf-8").splitlines()
+        return {json.loads(line)["recipe"] for line in lines}
+
+    names = tmp_path / "names"
+    names.write_text("Omelette 3\n\n  Omelette 0  \n", encoding="utf-8")
+    split = ("--training", str(names))
+    others = {f"Omelette {n}" for n in range(11)} - {"Omelette 0", "Omelette 3"}
+
+    assert recipes_in("state_examples", "training", *split) == {"Omelette 0", "Omelette 3"}
+    references = ("--task", "step-reference", *split)
+    assert recipes_in("probing_tasks", "test", *references) == others
+    # The twelfth is not annotated, and has references all the same.
+    assert recipes_in("probing_tasks", "all-but-training", *references) == others | {"Omelette 11"}
+    names.write_text("Omelette 12", encoding="utf-8")
+    with pytest.raises(CommandError, match="no recipe “Omelette 12”"):
+        recipes_in("probing_tasks", "training", *references)
+    names.write_text("\n", encoding="utf-8")
+    with pytest.raises(CommandError, match="names no recipes"):
+        recipes_in("probing_tasks", "training", *references)

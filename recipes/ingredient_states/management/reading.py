@@ -13,7 +13,8 @@ from annotation.deriving.making import DerivingRefused
 from annotation.models import Row
 from judges.management.telling import study_called
 from recipes.ingredient_states.probing.derivers import recipes_of
-from recipes.ingredient_states.probing.tasks import Part, Recipe
+from recipes.ingredient_states.probing.parts import Part, Split, part_of
+from recipes.ingredient_states.probing.tasks import Recipe
 from recipes.ingredient_states.queries import picture_address
 
 
@@ -22,16 +23,36 @@ def add_arguments(parser: ArgumentParser, *, part: Part) -> None:
     parser.add_argument("out", type=Path, help="the file to write, one JSON object a line; it must not be there yet")
     parser.add_argument("--seed", type=int, default=0, help="what chance is drawn by (%(default)s)")
     parser.add_argument("--part", choices=list(Part), default=part, help="which recipes (%(default)s)")
+    parser.add_argument(
+        "--split",
+        choices=list(Split),
+        default=Split.COUNTED,
+        help="counted: 60 in 100 of the annotated recipes; each: as before, each by itself (%(default)s)",
+    )
+    parser.add_argument(
+        "--training",
+        type=Path,
+        metavar="FILE",
+        help="names of the recipes for training, one a line, in place of a drawn split",
+    )
     parser.add_argument("--rater", default="", help="whose answers count where there is no gold; else what most said")
 
 
-def recipes(study: str, rater: str) -> list[Recipe]:
+def recipes(
+    study: str, rater: str, *, part: str, seed: int, split: str = Split.COUNTED, training: Path | None = None
+) -> list[Recipe]:
+    """The recipes of a part of a study."""
     found = study_called(study)
     if rater and not found.raters.filter(code=rater).exists():
         raise CommandError(f"The study has no rater “{rater}”.")
     try:
-        return [told.recipe for told in recipes_of(queries.chosen(found, rater=rater).source)]
-    except DerivingRefused as refused:
+        told = [one.recipe for one in recipes_of(queries.chosen(found, rater=rater).source)]
+        named = training.read_text(encoding="utf-8").splitlines() if training else []
+        names = [name for line in named if (name := line.strip())]
+        if training and not names:
+            raise CommandError(f"{training} names no recipes.")
+        return part_of(told, Part(part), seed=seed, split=Split(split), training=names)
+    except (DerivingRefused, OSError, ValueError) as refused:
         raise CommandError(str(refused)) from refused
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
 
 from annotation.answers import kind_of, transitions
 from annotation.answers.states import StateGraph, graph_of
@@ -22,8 +24,10 @@ from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import LIST, PARAGRAPH
 from annotation.scheme.spec import Kind, QuestionSpec, SchemeSpec, SectionSpec
 from base.sentences import gettext as _
-from recipes.ingredient_states.probing.tasks import LETTERS, Instance, Part, Recipe, Task, instances
+from recipes.ingredient_states.probing.parts import Part, Split, UnknownRecipes, part_of
+from recipes.ingredient_states.probing.tasks import LETTERS, Instance, Recipe, Task, instances
 
+E = TypeVar("E", bound=StrEnum)
 MOST_CHOICES = 10  # options of a question
 SEEDS = tuple(range(10))
 
@@ -57,7 +61,8 @@ class Told:
 
 
 def probing_tasks(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterator[MadeSheet]:
-    """The instances of the task that the scheme of the new study is for, by `settings`: seed, and which part."""
+    """The instances of the task that the scheme of the new study is for, by `settings`: seed, which part, how
+    the parts are drawn (`split`) or which recipes are for training (`training`, by their names)."""
     form = FORMS.get(scheme.key)
     if form is None:
         raise DerivingRefused(
@@ -72,14 +77,13 @@ def probing_tasks(source: Source, scheme: SchemeSpec, settings: Settings) -> Ite
                 "whose answers count."
             )
         )
-    seed, part = _seed(settings), Part(next(iter(settings.get("part", ())), Part.ALL))
+    seed = _seed(settings)
+    asked = {recipe.key for recipe in _part([one.recipe for one in told], seed, settings)}
     n = 0
     for one in told:
-        rows = [
-            row
-            for instance in instances([one.recipe], form.task, seed=seed, part=part)
-            for row in _rows(instance, one, form)
-        ]
+        if one.recipe.key not in asked:
+            continue
+        rows = [row for instance in instances([one.recipe], form.task, seed=seed) for row in _rows(instance, one, form)]
         n += len(rows)
         if rows:
             yield MadeSheet(one.recipe.key, (), rows)
@@ -95,10 +99,20 @@ def asks(scheme: SchemeSpec) -> Sequence[Setting]:
             _("Recipes"),
             [
                 (Part.ALL, _("all")),
-                (Part.TEST, _("without those for training (40 in 100)")),
+                (Part.TEST, _("the annotated ones that are not for training (40 in 100)")),
+                (Part.UNTRAINED, _("all but those for training")),
                 (Part.TRAINING, _("those for training (60 in 100)")),
             ],
             help=_("Drawn by the seed; training data are exported with the same one."),
+        ),
+        Setting(
+            "split",
+            _("Split"),
+            [
+                (Split.COUNTED, _("60 in 100 of the annotated recipes, counted out")),
+                (Split.EACH, _("each recipe by itself, with a chance of 0.6")),
+            ],
+            help=_("The second is how parts were drawn before; take it beside what was made so."),
         ),
     )
 
@@ -148,6 +162,22 @@ def _asked(scheme: SchemeSpec) -> tuple[SectionSpec, QuestionSpec]:
 
 def _key(sheet: SourceSheet, row: SourceRow) -> str:
     return sheet.title if len(sheet.rows) == 1 else f"{sheet.title} · {row.name}"
+
+
+def _part(recipes: Sequence[Recipe], seed: int, settings: Settings) -> list[Recipe]:
+    part, split = _said(settings, "part", Part.ALL), _said(settings, "split", Split.COUNTED)
+    try:
+        return part_of(recipes, part, seed=seed, split=split, training=settings.get("training", ()))
+    except UnknownRecipes as error:
+        raise DerivingRefused(str(error)) from error
+
+
+def _said(settings: Settings, key: str, default: E) -> E:
+    said = next(iter(settings.get(key, ())), default)
+    known = list(type(default))
+    if said not in known:
+        raise DerivingRefused(_("“%(said)s” is none of: %(words)s.") % {"said": said[:40], "words": ", ".join(known)})
+    return type(default)(said)
 
 
 def _seed(settings: Settings) -> int:

@@ -9,20 +9,18 @@ other recipes are there.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import string
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeVar
 
 from annotation.answers.states import State, StateGraph
 from base.step_references import all_references, masked
+from recipes.ingredient_states.probing.drawing import drawn, one_of, shuffled
 from recipes.ingredient_states.probing.overlap import overlaps
 
 MASK = "[masked]"  # a sign that no chat template knows
-T = TypeVar("T")
 LETTERS = string.ascii_lowercase
 
 
@@ -30,14 +28,6 @@ class Task(StrEnum):
     STEP_REFERENCE = "step-reference"
     USAGE = "usage"
     TRACING = "tracing"
-
-
-class Part(StrEnum):
-    """Which recipes: all, or those that models are trained on, or the others."""
-
-    ALL = "all"
-    TRAINING = "training"
-    TEST = "test"
 
 
 @dataclass(frozen=True)
@@ -101,21 +91,12 @@ def chance_of(candidates: Sequence[int]) -> Chance | None:
     return Chance(sum(1 / of for of in candidates) / n, n / sum(candidates), n)
 
 
-def instances(recipes: Iterable[Recipe], task: Task, *, seed: int, part: Part = Part.ALL) -> Iterator[Instance]:
+def instances(recipes: Iterable[Recipe], task: Task, *, seed: int) -> Iterator[Instance]:
     """The instances of a task, recipe by recipe in the order given. Recipes without a graph have no others than those
     of step references."""
     make = {Task.STEP_REFERENCE: _references, Task.USAGE: _usages, Task.TRACING: _tracings}[task]
     for recipe in recipes:
-        if in_part(recipe.key, part, seed=seed):
-            yield from make(recipe, seed)
-
-
-def in_part(key: str, part: Part, *, seed: int, training_share: float = 0.6) -> bool:
-    """Whether a recipe belongs to a part; which are for training depends on its key and the seed alone."""
-    if part == Part.ALL:
-        return True
-    trains = _drawn(seed, "part", key) < training_share
-    return trains == (part == Part.TRAINING)
+        yield from make(recipe, seed)
 
 
 def jsonl(made: Iterable[Instance], pictures: Mapping[str, str] | None = None) -> Iterator[str]:
@@ -156,8 +137,8 @@ def _usages(recipe: Recipe, seed: int) -> Iterator[Instance]:
         if first is None:
             continue
         before, after = range(1, first), range(first, graph.steps + 1)
-        drawn = after if not before or _drawn(seed, "range", recipe.key, state.id) < 0.5 else before
-        step = _one_of(drawn, seed, "usage", recipe.key, state.id)
+        among = after if not before or drawn(seed, "range", recipe.key, state.id) < 0.5 else before
+        step = one_of(among, seed, "usage", recipe.key, state.id)
         yield _instance(
             recipe,
             Task.USAGE,
@@ -179,11 +160,11 @@ def _tracings(recipe: Recipe, seed: int) -> Iterator[Instance]:
         if first is None:
             continue
         tracing = Tracing.of(graph, state)
-        steps = _shuffled(range(first, graph.steps + 1), seed, "tracing", recipe.key, state.id)
+        steps = shuffled(range(first, graph.steps + 1), seed, "tracing", recipe.key, state.id)
         step = next((step for step in steps if not tracing.is_trivial(step)), None)
         if step is None:
             continue
-        world = _shuffled(graph.world(step), seed, "letters", recipe.key, state.id)
+        world = shuffled(graph.world(step), seed, "letters", recipe.key, state.id)
         letters = [letter for letter, one in zip(LETTERS, world, strict=False) if one.id in tracing.descendants]
         yield _instance(
             recipe,
@@ -246,21 +227,3 @@ def _instance(
         target=target,
         things=things,
     )
-
-
-# --- chance ---------------------------------------------------------------------------------------------------------
-
-
-def _drawn(seed: int, *about: object) -> float:
-    """A number from 0 to below 1 that depends on nothing else."""
-    digest = hashlib.sha256("\x1f".join(map(str, (seed, *about))).encode()).digest()
-    return int.from_bytes(digest[:8], "big") / 2**64
-
-
-def _one_of(among: Sequence[int], seed: int, *about: object) -> int:
-    return among[int(_drawn(seed, "one", *about) * len(among))]
-
-
-def _shuffled(among: Sequence[T], seed: int, *about: object) -> list[T]:
-    digest = hashlib.shake_128("\x1f".join(map(str, (seed, *about))).encode()).digest(8 * len(among))
-    return [among[place] for place in sorted(range(len(among)), key=lambda place: digest[8 * place : 8 * place + 8])]

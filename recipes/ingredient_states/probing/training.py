@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from base.sentences import gettext as _
-from recipes.ingredient_states.probing.tasks import Part, Recipe, in_part
+from recipes.ingredient_states.probing.tasks import Recipe
 
 WORDING = """\
 A recipe: $title
@@ -76,14 +76,12 @@ def check_wording(wording: str) -> None:
         raise WordingRefused(_("The wording lacks the placeholder $%(name)s.") % {"name": missing[0]})
 
 
-def examples(
-    recipes: Iterable[Recipe], *, seed: int, part: Part = Part.TRAINING, wording: str = WORDING
-) -> Iterator[StateExample]:
+def examples(recipes: Iterable[Recipe], *, wording: str = WORDING) -> Iterator[StateExample]:
     """One for each step of each recipe with a graph, recipes in the order given. Raises as `check_wording`."""
     check_wording(wording)
     template = string.Template(wording)
     for recipe in recipes:
-        if recipe.graph is None or not in_part(recipe.key, part, seed=seed):
+        if recipe.graph is None:
             continue
         told = {
             "title": recipe.title,

@@ -7,7 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from recipes.ingredient_states.management import reading
-from recipes.ingredient_states.probing.tasks import Part, Task, chance_of, instances, jsonl
+from recipes.ingredient_states.probing.parts import Part
+from recipes.ingredient_states.probing.tasks import Task, chance_of, instances, jsonl
 
 
 class Command(BaseCommand):
@@ -21,8 +22,10 @@ class Command(BaseCommand):
     def handle(
         self, *, study: str, out: Path, seed: int, part: str, rater: str, task: str, pictures: bool, **options: Any
     ) -> None:
-        recipes = reading.recipes(study, rater)
-        made = list(instances(recipes, Task(task), seed=seed, part=Part(part)))
+        recipes = reading.recipes(
+            study, rater, part=part, seed=seed, split=options["split"], training=options["training"]
+        )
+        made = list(instances(recipes, Task(task), seed=seed))
         shown = reading.pictures(study, recipes) if pictures else {}
         self.stdout.write(reading.write(out, list(jsonl(made, shown)), "instances"))
         chance = chance_of([one.candidates for one in made])

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from recipes.ingredient_states.management import reading
 from recipes.ingredient_states.probing import training
-from recipes.ingredient_states.probing.tasks import Part
+from recipes.ingredient_states.probing.parts import Part
 
 
 class Command(BaseCommand):
@@ -22,11 +22,13 @@ class Command(BaseCommand):
     def handle(
         self, *, study: str, out: Path, seed: int, part: str, rater: str, wording: Path | None, **options: Any
     ) -> None:
-        recipes = reading.recipes(study, rater)
+        recipes = reading.recipes(
+            study, rater, part=part, seed=seed, split=options["split"], training=options["training"]
+        )
         shown = reading.pictures(study, recipes) if options["pictures"] else None
         try:
             words = wording.read_text(encoding="utf-8").strip() if wording else training.WORDING
-            made = list(training.examples(recipes, seed=seed, part=Part(part), wording=words))
+            made = list(training.examples(recipes, wording=words))
         except (OSError, ValueError) as error:
             raise CommandError(str(error)) from error
         lines = [one.line if shown is None else training.chat(one, shown.get(one.recipe, "")) for one in made]
