@@ -18,6 +18,7 @@ def register() -> None:
     from annotation.deriving.making import Deriver, asks_for
     from annotation.scheme.spec import Kind
     from recipes.ingredient_states.probing import derivers
+    from recipes.ingredient_states.queries import place_of
     from reports import doors as report_doors
 
     doors.register_deriver(
@@ -34,6 +35,12 @@ def register() -> None:
             fits=asks_for(Kind.TRANSITIONS),
             asks=derivers.asks,
         )
+    )
+    report_doors.register_page(
+        position=35,
+        label=_("Models and tasks"),
+        url_name="ingredient_states:probing",
+        fits=lambda study: study.scheme.slug in derivers.FORMS or place_of(study.scheme.parsed) is not None,
     )
     report_doors.register_part(schemes=set(derivers.FORMS), tables=_tables, values=_tables)
 

@@ -1,0 +1,103 @@
+"""The page of a study's probing tasks: models by tasks, and the same as files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from django.http import Http404, HttpResponse, HttpResponseBadRequest
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from annotation.actions import note_looks
+from annotation.models import Study, User
+from annotation.people.access import AppRequest, for_roles
+from recipes.ingredient_states.probing import across, results
+from recipes.ingredient_states.probing.forms import BaseForm, StudiesForm
+from recipes.ingredient_states.probing.results import READERS
+from recipes.ingredient_states.probing.tasks import Task
+from reports.contents import Contents
+from reports.exports import report_csv
+from reports.exports.latex import latex
+from reports.hiring import actions as hiring
+from reports.models import TestLook
+from reports.tables import ReportTable
+
+ENDINGS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "tex": "application/x-tex; charset=utf-8"}
+
+
+@dataclass(frozen=True)
+class _Made:
+    """`table`: None where no study of a task is there, or a form is not understood."""
+
+    studies: StudiesForm
+    base: BaseForm
+    chosen: dict[Task, Study]
+    table: ReportTable | None
+
+    @property
+    def about(self) -> list[tuple[str, str]]:
+        said = [(str(across.TITLES[task]), study.title) for task, study in self.chosen.items()]
+        base = self.base.cleaned_data.get("base")
+        return [*said, *([(_("Held against"), base)] if base else [])]
+
+
+def _made(request: AppRequest, study: Study) -> _Made:
+    found = results.probing_studies(results.source_of(study), request.user)
+    studies = StudiesForm(request.GET, studies=found)
+    chosen = studies.chosen(found) if studies.is_valid() else {}
+    scored = {task: results.results_of(one) for task, one in chosen.items()}
+    base = BaseForm(request.GET, names=across.lines_of(scored))
+    table = across.table_of(scored, base=base.cleaned_data["base"]) if base.is_valid() and scored else None
+    return _Made(studies, base, chosen, table)
+
+
+def _was_read(made: _Made, *, what: str, by: User) -> None:
+    for study in made.chosen.values():
+        hiring.note_look(slug=study.slug, what=what, by=by)
+
+
+@require_GET
+@for_roles(*READERS)
+def tasks(request: AppRequest, study: Study) -> HttpResponse:
+    made = _made(request, study)
+    _was_read(made, what=TestLook.What.REPORT, by=request.user)
+    context = {
+        "study": study,
+        "here": "ingredient_states:probing",
+        "forms": [made.studies, made.base],
+        "table": made.table,
+        "chosen": made.chosen.values(),
+        "endings": ENDINGS,
+        "asked": request.GET.urlencode(),
+    }
+    return render(request, "recipes/probing.html", context)
+
+
+@require_GET
+@for_roles(*READERS)
+def download(request: AppRequest, study: Study, ending: str) -> HttpResponse:
+    if ending not in ENDINGS:
+        raise Http404
+    made = _made(request, study)
+    if made.table is None:
+        sentence = _("There is no table to download: no study of a task is there, or it is not known which is meant.")
+        return HttpResponseBadRequest(sentence, content_type="text/plain; charset=utf-8")
+    _was_read(made, what=TestLook.What.DOWNLOAD, by=request.user)
+    for one in made.chosen.values():
+        note_looks(sheets=one.sheets.all(), user=request.user)
+    contents = across.contents_of(made.table, made.about)
+    name = f"{study.slug}-probing-{timezone.localdate().isoformat()}"
+    response = HttpResponse(_content(contents, ending), content_type=ENDINGS[ending])
+    response["Content-Disposition"] = f'attachment; filename="{name}.{ending}"'
+    return response
+
+
+def _content(contents: Contents, ending: str) -> str:
+    if ending == "csv":
+        return report_csv(contents)
+    if ending == "json":
+        return json.dumps(json.loads(contents.content), ensure_ascii=False, indent=1)
+    return "\n".join(latex(table) for table in contents.tables)

@@ -1,0 +1,225 @@
+"""Models by tasks: the table over the probing studies of one source, its page and its files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import uuid
+from pathlib import Path
+
+import numpy as np
+import pytest
+from django.urls import reverse
+
+from annotation import actions
+from annotation.actions import Answer
+from annotation.deriving.actions import derive_study
+from annotation.models import Look, Role, Study
+from judges import actions as judging
+from judges.models import Judge
+from recipes.ingredient_states.probing.across import TaskResults, lines_of, table_of
+from recipes.ingredient_states.probing.scores import Score
+from recipes.ingredient_states.probing.tasks import Chance, Task
+from reports.data.label_table import RaterEntry
+from tests import builders
+from tests.builders import ClientOf
+from tests.judges import helpers
+from tests.recipes.test_probing import annotated, answer, derived, lines, prompt_text
+
+__all__ = ["annotated"]
+PAGE = "ingredient_states:probing"
+
+
+def score(right: str, code: str, *, model: str = "", kind: str = "judge") -> Score:
+    """Of the instances from the first on; "1" where it is right."""
+    entry = RaterEntry(code, kind, model=model)
+    return Score(entry, np.arange(len(right)), np.array([sign == "1" for sign in right]), 0)
+
+
+def results(*scores: Score, chance: Chance | None = None) -> TaskResults:
+    return TaskResults("s", "S", scores, chance)
+
+
+TASKS = {
+    Task.STEP_REFERENCE: results(
+        score("1100", "small-step", model="small"),
+        score("1111", "tuned-step", model="tuned"),
+        score("1110", "A1", kind="person"),
+        chance=Chance(0.4, 0.3, 4),
+    ),
+    Task.USAGE: results(
+        score("10", "small-usage", model="small"), score("11", "tuned-usage", model="tuned"), chance=Chance(0.5, 0.5, 2)
+    ),
+    Task.TRACING: results(
+        score("1000000", "small-trace", model="small"),
+        score("1111100", "tuned-trace", model="tuned"),
+        score("0100000", "other-trace", model="other"),
+        chance=Chance(0.3, 0.25, 7),
+    ),
+}
+
+
+def test_judges_of_one_model_are_one_line_with_the_mean_of_three_tasks() -> None:
+    found = lines(table_of(TASKS))
+    assert list(found) == ["other", "small", "tuned", "A1", "by chance, each", "by chance, mean"]
+    small = found["small"]
+    assert (small["step-reference.accuracy"], small["step-reference.n"]) == (2 / 4, 4)
+    assert (small["usage.accuracy"], small["usage.n"]) == (1 / 2, 2)
+    assert (small["tracing.accuracy"], small["tracing.n"]) == (pytest.approx(1 / 7), 7)
+    assert small["mean"] == pytest.approx((1 / 2 + 1 / 2 + 1 / 7) / 3)  # of tasks, not of the 13 instances
+    assert found["tuned"]["mean"] == pytest.approx((1 + 1 + 5 / 7) / 3)
+    assert found["by chance, each"]["mean"] == pytest.approx((0.4 + 0.5 + 0.3) / 3)
+    assert found["by chance, mean"]["mean"] == pytest.approx((0.3 + 0.5 + 0.25) / 3)
+
+
+def test_who_lacks_a_task_has_a_gap_and_no_mean() -> None:
+    other = lines(table_of(TASKS))["other"]
+    assert (other["usage.accuracy"], other["usage.n"], other["mean"]) == (None, None, None)
+    assert other["because"] == "it has no answers in all three tasks"
+    two = lines(table_of({task: of for task, of in TASKS.items() if task != Task.USAGE}))
+    assert two["small"]["mean"] is two["by chance, each"]["mean"] is two["by chance, each"]["usage.n"] is None
+
+
+def test_others_are_held_against_a_model_task_by_task() -> None:
+    found = lines(table_of(TASKS, base="small"))
+    # Step references: the tuned one alone is right in 2, the small one in none: 1 / 2^2.
+    assert found["tuned"]["step-reference.better"] == pytest.approx(1 / 4)
+    assert found["tuned"]["usage.better"] == pytest.approx(1 / 2)
+    assert found["tuned"]["tracing.better"] == pytest.approx(1 / 2**4)
+    assert found["A1"]["step-reference.better"] == pytest.approx(1 / 2)
+    assert found["A1"]["tracing.better"] is None
+    # Each alone is right once: 1 or 2 of 2 tosses, 3 / 4.
+    assert found["other"]["tracing.better"] == pytest.approx(3 / 4)
+    assert {found["small"][f"{task}.better"] for task in Task} == {None}
+    assert found["small"]["because"] == "it is the one that others are held against"
+    assert found["by chance, each"]["mean"] == pytest.approx(0.4)
+    alike = {**TASKS, Task.USAGE: results(score("10", "a", model="small"), score("10", "b", model="tuned"))}
+    assert (
+        lines(table_of(alike, base="small"))["tuned"]["because"] == "the judges are right and wrong in the same cells"
+    )
+
+
+def test_several_judges_of_a_model_stand_by_their_own_names() -> None:
+    twice = {**TASKS, Task.USAGE: results(score("10", "plain", model="small"), score("01", "polite", model="small"))}
+    found = lines_of(twice)
+    assert [name for name in found if "small" in name or name.startswith("p")] == [
+        "plain",
+        "polite",
+        "small-step",
+        "small-trace",
+    ]
+    assert {name: len(line) for name, line in found.items()}["tuned"] == 2
+
+
+@pytest.fixture
+def tasks(annotated: Study) -> dict[str, Study]:
+    return {name: derived(annotated, name) for name in ("probing-step-number", "probing-usage", "probing-tracing")}
+
+
+def values(page: bytes) -> dict[tuple[str, str], str]:
+    """A tidy file: (row, statistic) -> value."""
+    told = csv.DictReader(io.StringIO(page.decode("utf-8-sig")))
+    return {(line["row"], line["statistic"]): line["value"] for line in told}
+
+
+def test_the_page_stands_by_the_source_and_by_each_task(
+    annotated: Study, tasks: dict[str, Study], client_of: ClientOf
+) -> None:
+    rene, stranger = builders.user("rene"), builders.user("zoe")
+    for study in (annotated, *tasks.values()):
+        actions.add_member(study=study, user=rene, role=Role.RESEARCHER)
+    actions.add_member(study=annotated, user=stranger, role=Role.RESEARCHER)
+    for study in tasks.values():
+        answer(study, "A1", "person", 10)
+        answer(study, "A2", "person", 20)
+    n = {name: sum(sheet.rows.count() for sheet in study.sheets.all()) for name, study in tasks.items()}
+
+    client = client_of(rene)
+    for study in (annotated, tasks["probing-usage"]):
+        page = client.get(reverse(PAGE, args=[study.slug]), {"base": "A1"}).content.decode()
+        assert "Ingredient tracing" in page
+        assert "by chance, each" in page
+        assert "p, McNemar, one-sided" in page
+    report = client.get(reverse("reports:report", args=[tasks["probing-usage"].slug])).content.decode()
+    assert reverse(PAGE, args=["probing-usage"]) in report
+
+    url = reverse("ingredient_states:probing-file", args=[annotated.slug, "csv"])
+    told = values(client.get(url, {"base": "A1"}).content)
+    assert float(told["A1", "Ingredient usage: Accuracy"]) == pytest.approx(10 / n["probing-usage"])
+    assert float(told["A2", "Ingredient usage: p, McNemar, one-sided"]) == pytest.approx(1 / 2**10)
+    assert float(told["A2", "Mean"]) == pytest.approx(sum(20 / of for of in n.values()) / 3)
+    assert told["A1", "Ingredient usage: Instances"] == str(n["probing-usage"]) == "33"
+    assert Look.objects.filter(user=rene).count() == sum(study.sheets.count() for study in tasks.values())
+    latex = client.get(url.replace(".csv", ".tex")).content.decode()
+    assert r"\multicolumn{2}{c}{Step reference}" in latex
+    assert "A2 & " in latex
+    (part,) = json.loads(client.get(url.replace(".csv", ".json")).content)["parts"]
+    assert part["tables"][0]["key"] == "probing.across"
+
+    # Of studies whose answers one may not read there is nothing to see.
+    empty = client_of(stranger).get(reverse(PAGE, args=[annotated.slug])).content.decode()
+    assert "Make a study of this one for each task" in empty
+    assert "A1" not in empty
+    assert client_of(stranger).get(url).status_code == 400
+
+
+def test_one_chooses_among_the_studies_of_a_task(
+    annotated: Study, tasks: dict[str, Study], client_of: ClientOf
+) -> None:
+    rene = builders.user("rene")
+    later = derive_study(
+        source=annotated,
+        deriver="probing-tasks",
+        scheme=tasks["probing-usage"].scheme,
+        slug="later",
+        title="Later",
+        settings={"seed": ["6"]},
+        by=None,
+    )
+    for study in (annotated, later, *tasks.values()):
+        actions.add_member(study=study, user=rene, role=Role.RESEARCHER)
+    answer(tasks["probing-usage"], "A1", "person", 9)
+    answer(later, "A1", "person", 18)
+    url, client = reverse("ingredient_states:probing-file", args=[annotated.slug, "csv"]), client_of(rene)
+
+    assert float(values(client.get(url).content)["A1", "Ingredient usage: Accuracy"]) == pytest.approx(18 / 33)
+    earlier = client.get(url, {"usage": "probing-usage"}).content
+    assert float(values(earlier)["A1", "Ingredient usage: Accuracy"]) == pytest.approx(9 / 33)
+    assert client.get(url, {"usage": "states-here"}).status_code == 400
+    page = client.get(reverse(PAGE, args=[annotated.slug]), {"base": "nobody"}).content.decode()
+    assert "is not understood" in page
+
+
+def test_judges_are_known_by_the_model_behind_them(
+    annotated: Study, tasks: dict[str, Study], client_of: ClientOf, tmp_path: Path
+) -> None:
+    location = helpers.save_tiny_model(tmp_path)
+    for name, right in (("probing-step-number", 12), ("probing-usage", 11)):
+        judge = judging.create_judge(
+            name=f"of-{name}",
+            method=Judge.Method.WRITING,
+            location=location,
+            prompt_text=prompt_text(name),
+            temperature=0,
+            max_new_tokens=8,
+        )
+        run = judging.start_run(study=tasks[name], judge=judge, by=None, enqueue=False)
+        items = run.items.select_related("assignment__row__sheet").order_by("assignment__row_id")
+        for n, item in enumerate(items):
+            row, question = item.assignment.row, tasks[name].scheme.sections.get().questions.get()
+            said = row.facets["answer"] if n < right else {"yes": "no", "no": "yes"}.get(row.facets["answer"], "99")
+            column = row.sheet.columns.get()
+            if question.options.exists():
+                given = Answer(column=column, question=question, option=question.options.get(key=said))
+            else:
+                given = Answer(column=column, question=question, value=said)
+            actions.record(assignment=item.assignment, answers=[given], key=uuid.uuid4())
+    user = builders.user("root", superuser=True)
+    url = reverse("ingredient_states:probing-file", args=[annotated.slug, "csv"])
+    told = values(client_of(user).get(url).content)
+    assert judge.model is not None
+    model = judge.model.name
+    assert float(told[model, "Step reference: Accuracy"]) == pytest.approx(12 / 36)
+    assert float(told[model, "Ingredient usage: Accuracy"]) == pytest.approx(11 / 33)
+    assert told[model, "Mean"] == ""
