@@ -11,7 +11,7 @@ urlpatterns = [
     path("studies/<slug:slug>/graphs/", views.graphs, name="graphs"),
     path("studies/<slug:slug>/graphs/import/", views.bring, name="bring"),
     path("studies/<slug:slug>/graphs/graphs.<str:ending>", views.download, name="download"),
-    path("studies/<slug:slug>/probing/", probing.tasks, name="probing"),
-    path("studies/<slug:slug>/probing/models.<str:ending>", probing.download, name="probing-file"),
+    path("studies/<slug:slug>/report/probing/", probing.tasks, name="probing"),
+    path("studies/<slug:slug>/report/probing/models.<str:ending>", probing.download, name="probing-file"),
     path("rows/<int:pk>/picture/", views.picture, name="picture"),
 ]

@@ -119,7 +119,6 @@ def _row(name: str, line: Line, held: Line | None) -> tuple[Value, ...]:
     for task in Task:
         score = line.get(task)
         cells += [score.accuracy, score.right.size] if score else [None, None]
-        because = because or ("" if score else _("it has no answers in all three tasks"))
         if held is not None:
             p, reason = _better(held.get(task), score)
             cells.append(p)
@@ -128,9 +127,9 @@ def _row(name: str, line: Line, held: Line | None) -> tuple[Value, ...]:
 
 
 def _better(held: Score | None, score: Score | None) -> tuple[float | None, str]:
-    """p that a model is better than the one it is held against; or why there is none."""
+    """p that a model is better than the one it is held against; or why there is none, where a gap does not say it."""
     if held is None or score is None or held is score:
-        return None, _("it is the one that others are held against") if held is score and score else ""
+        return None, ""
     of = better(held, score)
     if of is None:
         return None, _("the two have no instance in common")
