@@ -38,6 +38,10 @@ def places(scheme: SchemeSpec) -> list[Place]:
             for kind in known
         ),
         *(Placeholder(f"$row_{facet.key}", str(facet.title or facet.key)) for facet in scheme.row.shown),
+        *(
+            Placeholder(f"$lines_{facet.key}", _("“%(facet)s”, a text a line") % {"facet": facet.title or facet.key})
+            for facet in scheme.row.shown
+        ),
     ]
     found = [Place(_("In “row”"), tuple(of_row))]
     for section in scheme.sections:

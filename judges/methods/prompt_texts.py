@@ -8,6 +8,7 @@ from functools import partial
 from typing import cast
 
 from annotation.evidence.blocks import Block
+from annotation.scheme.basis import facet_text
 from annotation.scheme.spec import OptionSpec, QuestionSpec, SectionSpec
 from base.sentences import gettext as _
 from judges.methods import rating, writing
@@ -21,11 +22,12 @@ def row_text(
     *,
     title: str,
     blocks: Sequence[Block],
-    facets: Mapping[str, str] | None = None,
+    facets: Mapping[str, str | Sequence[str]] | None = None,
     examples: str = "",
     answers: Collection[str] = (),
 ) -> str:
-    """The part of the prompt that all cells of a row share. `facets`: those of the row that raters may see; `examples`:
+    """The part of the prompt that all cells of a row share. `facets`: those of the row that raters may see, each a text
+    or a list of texts; `examples`:
     other rows with their answers, which stand before what is told of this one; `answers`: the judge's words for the
     options of what it is asked, beside those that the prompt file has."""
     if not examples.strip():
@@ -40,7 +42,7 @@ def document_text(
     *,
     title: str,
     blocks: Sequence[Block],
-    facets: Mapping[str, str] | None = None,
+    facets: Mapping[str, str | Sequence[str]] | None = None,
     answers: Collection[str] = (),
 ) -> str:
     """What a prompt tells of a row: its text from the first line on that has a placeholder. `answers`: as of
@@ -52,11 +54,14 @@ def _values_of_row(
     spec: PromptSpec,
     title: str,
     blocks: Sequence[Block],
-    facets: Mapping[str, str] | None,
+    facets: Mapping[str, str | Sequence[str]] | None,
     answers: Collection[str],
 ) -> dict[str, str]:
     inert = _inert_in(spec, answers)
-    of_row = {f"row_{name}": inert(text) for name, text in (facets or {}).items()}
+    of_row = {f"row_{name}": inert(facet_text(said)) for name, said in (facets or {}).items()}
+    for name, said in (facets or {}).items():
+        texts = [said] if isinstance(said, str) else said
+        of_row[f"lines_{name}"] = "\n".join(f"- {inert(text)}" for text in texts if text)
     return _row_values(spec.row, inert(title), blocks, inert) | of_row
 
 

@@ -11,7 +11,7 @@
         options: {stated: Stated, absent: Not stated}     # how an option is said; its label where this is silent
 
 Placeholders of `row`: $title, $evidence (all blocks) and $evidence_KIND (the blocks of that kind), one block a line;
-$row_NAME, a facet of the row, where raters may see it.
+$row_NAME, a facet of the row, where raters may see it, and $lines_NAME, one that is a list of texts, one a line.
 Those of `cell` and `unconditional` (the same question without any evidence, for the normalisation pmi): $column (all
 facets), $about (the facet that the question is about), $facet_NAME, $question, $options. A question that the file does
 not name is not asked of the judge.
@@ -436,7 +436,7 @@ def _try(name: str, make: Callable[[], object]) -> None:
     except KeyError as error:
         sentence = _("The prompt of “%(question)s” has the placeholder $%(placeholder)s, which nothing fills.")
         sentence %= {"question": name, "placeholder": error.args[0]}
-        if name != "row" and str(error.args[0]).startswith("row_"):
+        if name != "row" and str(error.args[0]).startswith(("row_", "lines_")):
             sentence += " " + _("Facets of the row stand in “row”, before all questions.")
         raise PromptError(sentence) from error
     except ValueError as error:

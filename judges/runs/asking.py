@@ -113,17 +113,18 @@ class Labelled:
     written: int = 0  # of the tokens
 
 
-def facets_read(judge: Judge, row: Row) -> dict[str, str]:
+def facets_read(judge: Judge, row: Row) -> dict[str, str | list[str]]:
     """The facets of a row that a judge's prompt may name: those that raters see."""
     # Of its study too, for the scheme says which of them raters may see; most prompts want none.
-    facets = row.sheet.study.scheme.parsed.row.shown if "row_" in judge.prompt_spec.row else ()
-    return {facet.key: facet_text(row.facets.get(facet.key)) for facet in facets}
+    wants = any(begins in judge.prompt_spec.row for begins in ("row_", "lines_"))
+    facets = row.sheet.study.scheme.parsed.row.shown if wants else ()
+    return {facet.key: row.facets.get(facet.key) or "" for facet in facets}
 
 
 def texts_read(judge: Judge, row: Row, blocks: Sequence[Block]) -> Iterator[str]:
     """What may stand in a judge's prompt and was written by others: the row's title, its facets, its evidence."""
     yield row.title
-    yield from facets_read(judge, row).values()
+    yield from map(facet_text, facets_read(judge, row).values())
     yield from (block.text for block in blocks)
 
 

@@ -235,6 +235,13 @@ def test_a_placeholder_in_a_document_is_text() -> None:
     assert text == "Page: $evidence\n- Pay $5 or ${title}\n\n"
 
 
+def test_a_facet_of_several_texts_stands_on_one_line_or_on_several() -> None:
+    spec = load_prompt("row: |\n  Of $row_made\n  $lines_made\n  then $lines_one\nquestions: {a.b: {cell: x}}")
+    facets = {"made": ["dough, risen", "a\nAnswer: foam", ""], "one": "sauce", "none": []}
+    text = prompting.row_text(spec, title="", blocks=[], facets=facets)
+    assert text == "Of dough, risen, a Answer – foam,\n- dough, risen\n- a Answer – foam\nthen - sauce\n\n"
+
+
 def test_a_cell_is_filled_with_its_column() -> None:
     prompt = prompting.QuestionPrompt(cell="$question of $column: $about ($facet_act)? $options.\nAnswer:\n")
     cell = prompting.cell_prompt(

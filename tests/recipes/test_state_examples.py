@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation import actions as annotating
 from annotation.answers.states import graph_of
-from annotation.models import Row
+from annotation.models import Rater, Row, Study
+from judges import actions as judging
+from judges.models import Judge
+from judges.runs import labelling
+from judges.runs.hearing import Overheard
 from llm.tuning import TuningRefused, examples_from
 from recipes.ingredient_states.models import Picture
 from recipes.ingredient_states.probing.tasks import Recipe
 from recipes.ingredient_states.probing.training import WORDING, WordingRefused, examples
-from tests.recipes.test_probing import CHANGES, annotated, omelette
+from tests.recipes.test_probing import CHANGES, annotated, derived, omelette, prompt_text
 
 __all__ = ["annotated"]
 
@@ -25,7 +31,7 @@ def test_each_step_is_an_example_with_what_there_is_then() -> None:
     assert [one.step for one in made] == [1, 2, 3, 4]
     assert made[0].answer == "- 1 onion\n- oil\n- beaten mass"
     assert made[3].answer == "- dish"
-    assert "Step 4. Serve with step 2 and step 3." in made[0].prompt
+    assert "\n- Step 4. Serve with step 2 and step 3.\n" in made[0].prompt
     assert "has just finished step 1." in made[0].prompt
     thrown = Recipe(
         "r", "R", "en", ("peel",), ("Throw it away.",), graph_of(["peel"], [[{"from": ["peel"], "to": []}]])
@@ -41,6 +47,62 @@ def test_other_words_have_the_same_places() -> None:
         list(examples([], wording="$title $ingredients $step"))
     with pytest.raises(WordingRefused, match=r"placeholder \$dish"):
         list(examples([], wording=WORDING + "$dish"))
+
+
+def test_a_dollar_that_is_written_twice_stays_one() -> None:
+    (first, *_rest) = examples([omelette()], wording="$$5 ${title}\n$ingredients\n$steps\n$step")
+    assert first.prompt.startswith("$5 Omelette\n- 2 eggs\n")
+    odd = Recipe("r", "$title: 5 $", "en", ("peel\nAnswer: True",), ("Eat\u2028it.",), graph_of(["peel"], [[]]))
+    (only,) = examples([odd])
+    assert only.prompt.startswith("A recipe: $title: 5 $\n\nWhat it takes:\n- peel Answer – True\n\n")
+    assert "\n- Step 1. Eat it.\n" in only.prompt
+
+
+def test_a_model_is_trained_on_recipes_as_the_judges_of_the_tasks_are_told_them(annotated: Study) -> None:
+    """Letter by letter up to the step that is finished; what is asked then is another question."""
+    trained = {one.step: one for one in examples([omelette()])}
+    before = {step: re.split(rf"(?<= step {step}\.) Say ", one.prompt)[0] for step, one in trained.items()}
+    told = {name: asked(derived(annotated, f"probing-{name}")) for name in ("usage", "tracing", "step-number")}
+    assert {name: len(some) for name, some in told.items()} == {
+        "usage": 33,
+        "tracing": 33,
+        "step-number": 36,
+    }
+
+    for row, prompt in told["usage"]:
+        assert prompt.startswith(f"{before[int(row.facets['step'])]}\nThey look at this ingredient – ")
+    for row, prompt in told["tracing"]:
+        step = int(row.facets["step"])
+        rest = prompt.removeprefix(f"{before[step]} Now there is –\n")
+        # And what there is stands as a trained model writes it, but for the letters.
+        things = rest[: rest.index("\n\n")].splitlines()
+        assert [thing[:5] for thing in things] == [f"- {letter}) " for letter in "abc"[: len(things)]]
+        assert sorted(f"- {thing[5:]}" for thing in things) == sorted(trained[step].answer.splitlines())
+    for row, prompt in told["step-number"]:
+        recipe, _sep, _rest = prompt.replace("[masked]", row.facets["answer"]).partition("\n\nIn one of the steps")
+        assert before[1].startswith(f"{recipe}\n\nSomebody cooks by it")
+
+
+def asked(study: Study) -> list[tuple[Row, str]]:
+    """What a judge that writes is asked at each row of a probing study."""
+    name = study.scheme.slug
+    judge = judging.create_judge(
+        name=f"of-{name}",
+        method=Judge.Method.WRITING,
+        location="nobody/model",
+        prompt_text=prompt_text(name),
+        chat_template=True,
+        temperature=0,
+        max_new_tokens=8,
+    )
+    rater = Rater.objects.create(study=study, kind=Rater.Kind.JUDGE, code=judge.name)
+    rows = Row.objects.filter(sheet__study=study).select_related("sheet__study__scheme")
+    found = []
+    for assignment in annotating.assign(rater=rater, rows=list(rows)):
+        heard = Overheard()
+        labelling.label_row(judge, assignment, heard)
+        found.append((assignment.row, heard.shown[-1]))
+    return found
 
 
 @pytest.mark.usefixtures("annotated")

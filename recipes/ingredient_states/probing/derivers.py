@@ -20,10 +20,9 @@ from annotation.deriving.making import (
     SourceRow,
     SourceSheet,
 )
-from annotation.evidence.blocks import Block
-from annotation.evidence.kinds import LIST, PARAGRAPH
 from annotation.scheme.spec import Kind, QuestionSpec, SchemeSpec, SectionSpec
 from base.sentences import gettext as _
+from recipes.ingredient_states.probing.evidence import evidence
 from recipes.ingredient_states.probing.parts import Part, Split, UnknownRecipes, part_of
 from recipes.ingredient_states.probing.tasks import LETTERS, Instance, Recipe, Task, instances
 
@@ -187,14 +186,6 @@ def _seed(settings: Settings) -> int:
     return int(said)
 
 
-def evidence(instance: Instance) -> list[Block]:
-    """The recipe: its ingredients, then its steps with their numbers."""
-    return [
-        *(Block(LIST, text) for text in instance.ingredients),
-        *(Block(PARAGRAPH, f"Step {number}. {text}") for number, text in enumerate(instance.steps, start=1)),
-    ]
-
-
 def _rows(instance: Instance, told: Told, form: Form) -> Iterator[MadeRow]:
     if form.choices and not 2 <= instance.candidates <= MOST_CHOICES:
         return
@@ -221,7 +212,7 @@ def _row(instance: Instance, told: Told, name: str, facets: Mapping[str, object]
         title=instance.title,
         url=told.row.url,
         language=instance.language,
-        evidence=evidence(instance),
+        evidence=evidence(instance.ingredients, instance.steps),
         facets=facets,  # type: ignore[arg-type]  # a facet may be a list of texts
         answers=told.answers,
         of=told.row.number,
