@@ -1,8 +1,15 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 from django.utils.translation import gettext_lazy as _
 
 from recipes import packs
+
+if TYPE_CHECKING:
+    from reports.numbers.report import QuestionReport, StudyReport
+    from reports.tables.base import ReportTable
 
 
 class PizzaCommonsense(packs.Pack):
@@ -13,6 +20,7 @@ class PizzaCommonsense(packs.Pack):
         from annotation.deriving.making import Deriver, asks
         from annotation.models import Role
         from recipes.pizza_commonsense import actions, derivers, exchange
+        from reports import doors as report_doors
 
         exchange.register()
         doors.register_tab(
@@ -48,3 +56,10 @@ class PizzaCommonsense(packs.Pack):
                 reads_raters=True,
             )
         )
+        report_doors.register_part(schemes={derivers.SYSTEMS}, tables=_of_systems)
+
+
+def _of_systems(report: StudyReport, question: QuestionReport) -> Iterable[ReportTable]:
+    from recipes.pizza_commonsense import judged  # statistics are loaded with the first report
+
+    return judged.tables(report, question)

@@ -24,11 +24,13 @@ from annotation.evidence.kinds import HEADING, PARAGRAPH
 from annotation.scheme.spec import SchemeSpec
 from base.sentences import gettext as _
 from recipes.cooking.vocabulary import STEP
+from recipes.pizza_commonsense import pairs
 
 ATOMIC = "pizza-commonsense"
 SYSTEMS = "pizza-systems"
 PARTS = "instructions.parts"
 SIDES = ("Left", "Right")
+CELLS = ("input", "output")
 ALL = "all"
 
 
@@ -84,12 +86,13 @@ def two_systems(source: Source, scheme: SchemeSpec, settings: Settings) -> Itera
     """Each line that both of two raters answered becomes a row, with their input and output side by side.
 
     Which of them stands left is drawn for each line by `settings["seed"]`, and so are the lines where
-    `settings["lines"]` wants only so many. Who stands where is in the facet `systems`, left first, which has to be
-    hidden from raters."""
+    `settings["lines"]` wants only so many. Who stands where is in the facet `systems`, left first; what each wrote in
+    `left` and `right`; and what gold has there in `gold`, whose code is in `reference`. All of them have to be hidden
+    from raters, and those that a scheme has not are left out."""
     systems = list(settings.get("systems", ()))
     if len(set(systems)) != 2:
         raise DerivingRefused(_("Choose the two whose tables are compared."))
-    blinding.refuse_shown(scheme, ["systems"])
+    blinding.refuse_shown(scheme, ["systems", "left", "right", "reference", "gold"])
     if missing := [key for key in ("side", "better") if key not in {section.key for section in scheme.sections}]:
         raise DerivingRefused(_("The new scheme has no section “%(section)s”.") % {"section": missing[0]})
     seed = blinding.seed_of(settings)
@@ -131,7 +134,7 @@ _Line = Mapping[str, Mapping[str, Given]]  # rater -> question -> what it says
 def _line(row: SourceRow, column: int, systems: Sequence[str]) -> _Line | None:
     said: dict[str, dict[str, Given]] = {system: {} for system in systems}
     for given in row.given:
-        if given.column == column and given.rater in said and given.question in ("input", "output"):
+        if given.column == column and given.rater in said and given.question in CELLS:
             said[given.rater][given.question] = given
     return said if all(said.values()) else None
 
@@ -145,9 +148,9 @@ def _beside(
     blocks = []
     for side, system in zip(SIDES, order, strict=True):
         blocks.append(Block(HEADING, side))
-        for question in ("input", "output"):
-            said = _text(line[system][question].choice.code) if question in line[system] else "–"
-            blocks.append(Block(PARAGRAPH, f"{question.capitalize()}: {said}"))
+        blocks += [
+            Block(PARAGRAPH, f"{question.capitalize()}: {_said(line[system], question) or '–'}") for question in CELLS
+        ]
     blocks.append(Block(HEADING, "The recipe up to here"))
     blocks += [Block(STEP, one.facets.get("instruction", "")) for one in sheet.columns[:number]]
     instruction = column.facets.get("instruction", "")
@@ -156,7 +159,14 @@ def _beside(
         for of_system in line.values()
         for given in of_system.values()
     ]
-    facets: dict[str, object] = {"instruction": instruction, "systems": order}
+    reference, gold = _gold(row, column.number, systems)
+    facets: dict[str, object] = {
+        "instruction": instruction,
+        "systems": order,
+        **{side.lower(): pairs.joined(*_both(line[system])) for side, system in zip(SIDES, order, strict=True)},
+        "reference": reference,
+        "gold": pairs.joined(*_both(gold)) if gold else "",
+    }
     return MadeRow(
         name=str(number),
         title=f"{number}. {instruction}",
@@ -166,6 +176,24 @@ def _beside(
         answers=answers,
         of=row.number,
     )
+
+
+def _said(of_cell: Mapping[str, Given], question: str) -> str:
+    return _text(of_cell[question].choice.code) if question in of_cell else ""
+
+
+def _both(of_cell: Mapping[str, Given]) -> tuple[str, str]:
+    return _said(of_cell, "input"), _said(of_cell, "output")
+
+
+def _gold(row: SourceRow, column: int, systems: Sequence[str]) -> tuple[str, Mapping[str, Given]]:
+    """Who is right in a line, and what they say there: of several golds one that is compared, else the first."""
+    found: dict[str, dict[str, Given]] = {}
+    for given in row.given:
+        if given.column == column and given.question in CELLS and given.choice.votes[0].kind == "gold":
+            found.setdefault(given.rater, {})[given.question] = given
+    rater = min(found, key=lambda code: (code not in systems, code), default="")
+    return rater, found.get(rater, {})
 
 
 def two_systems_ask(scheme: SchemeSpec) -> Sequence[Setting]:

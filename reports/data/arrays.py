@@ -40,7 +40,8 @@ LEAVE_OUT, INCLUDE = "leave_out", "include"
 # only are ties of it, whatever processor adds them up; the Alternative Annotator Test goes by documents. 5: where cells
 # have more than two other people, a judge and a person are held against each of them by themselves too, and how many
 # instructions are needed to order two generators is told for a power of 80 %, where it was 50 %; missing labels are
-# told by reason; judges that no texts connect beyond their own families have no favour and no corrected means.
+# told by reason; judges that no texts connect beyond their own families have no favour and no corrected means. 6: agreement
+# has an interval only where ten documents have two answers to a cell; where people judge systems, the tables of a pack say so by system.
 METHODS = 6
 # The words in which reports are said: a frozen report is said again in those of its day. 2: the field's own words
 # (percent agreement, calibration, confusion matrix, non-blind labels, bootstrap resamples).
@@ -185,6 +186,11 @@ class Filters:
     @property
     def before_paired(self) -> bool:
         """Agreement has an interval from ten documents on, however few of them two people have answered."""
+        return self.methods < 6
+
+    @property
+    def before_systems(self) -> bool:
+        """No pack's table tells what people judge of systems."""
         return self.methods < 6
 
     @property

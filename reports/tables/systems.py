@@ -42,14 +42,16 @@ class Judged:
 
     flags: by question the option that counts as 1. beside: by question what each option says of the left one: 1 it is
     better, 0 the right one is, 0.5 a tie. system: whose output a cell is about, by the facets of its row and column; ""
-    where nobody's. sides: the systems left and right, of a row's facets. texts, left, right: the texts of a cell's
-    output, and of the two sides of a row. separator: between the parts of such a text.
+    where nobody's. sides: the systems left and right, of a row's facets. reference: that system of a row which others
+    are held against; "" where there is none. texts, left, right: the texts of a cell's output, and of the two sides of
+    a row. separator: between the parts of such a text.
     """
 
     flags: Mapping[str, str] = field(default_factory=dict)
     beside: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     system: Callable[[Facets, Facets], str] = lambda row, column: row.get("system", "")
     sides: Callable[[Facets], tuple[str, str]] = lambda row: (row.get("first", ""), row.get("second", ""))
+    reference: Callable[[Facets], str] = lambda row: ""
     texts: Callable[[Facets, Facets], Texts] = _nothing
     left: Callable[[Facets], Texts] = lambda row: {}
     right: Callable[[Facets], Texts] = lambda row: {}
@@ -57,9 +59,9 @@ class Judged:
 
 
 def system_tables(report: StudyReport, question: QuestionReport, judged: Judged) -> Iterator[ReportTable]:
-    """After the first of the flags the rates of all of them; after a comparison who is preferred; after each, which
-    metric goes with it, where the texts are known. None in reports of methods before 4."""
-    if report.filters.without_texts:
+    """After the first of the flags the rates of all of them, with wins and losses; after a comparison who is preferred;
+    after each, which metric goes with it, where the texts are known. None in reports of methods before 6."""
+    if report.filters.before_systems:
         return
     name = question.data.name
     if name in judged.flags:
@@ -73,6 +75,10 @@ def system_tables(report: StudyReport, question: QuestionReport, judged: Judged)
 
 def _flags(report: StudyReport, judged: Judged) -> list[QuestionReport]:
     return [of for section in report.sections for of in section.questions if of.data.name in judged.flags]
+
+
+def _comparisons(report: StudyReport, judged: Judged) -> list[QuestionReport]:
+    return [of for section in report.sections for of in section.questions if of.data.name in judged.beside]
 
 
 def _sides_of(data: QuestionData) -> Iterator[tuple[str, Answers]]:
@@ -114,11 +120,13 @@ def _rates(report: StudyReport, judged: Judged) -> ReportTable:
     raters = [_("People"), *(code_of(judge) for judge in report.data.judges)]
     codes = [_("People"), *(judge.code for judge in report.data.judges)]
     none: tuple[Value, ...] = (None, None, None, 0)
+    beside = [(of, _stood(report, of, judged)) for of in _comparisons(report, judged)]
     rows = [
         (
             system,
             shown,
             *(number for of in questions for number in found[system, by].get(of.data.name, none)),
+            *(number for _of, stood in beside for number in stood.get((system, by), ("", None, None, None, 0))),
         )
         for system in sorted(systems)
         for by, shown in zip(codes, raters, strict=True)
@@ -141,15 +149,60 @@ def _rates(report: StudyReport, judged: Judged) -> ReportTable:
                     Head(f"{of.data.name}_n", _("Judgements"), "count", of.spec.title),
                 )
             ),
+            *(
+                head
+                for of, _stood_there in beside
+                for head in (
+                    Head(f"{of.data.name}_against", _("Against"), "text", of.spec.title),
+                    Head(f"{of.data.name}_wins", _("Wins"), "number", of.spec.title),
+                    Head(f"{of.data.name}_ties", _("Ties"), "number", of.spec.title),
+                    Head(f"{of.data.name}_loses", _("Loses"), "number", of.spec.title),
+                    Head(f"{of.data.name}_n", _("Judgements"), "count", of.spec.title),
+                )
+            ),
         ),
         rows=tuple(rows),
-        how=_(
-            "The share of judgements that say so, each judgement alike. Judgements of one %(sheet)s belong together: "
-            "the 95 %% intervals are cluster-robust (Student's t); where all say the same, Wilson's, each %(sheet)s "
-            "counting once."
-        )
-        % {"sheet": words_of(report).sheet},
+        how=" ".join(
+            [
+                _(
+                    "The share of judgements that say so, each judgement alike. Judgements of one %(sheet)s belong "
+                    "together: the 95 %% intervals are cluster-robust (Student's t); where all say the same, Wilson's, "
+                    "each %(sheet)s counting once."
+                )
+                % {"sheet": words_of(report).sheet},
+                *([_("Wins and losses are the system's own, whatever side it stood on.")] if beside else []),
+            ]
+        ),
     )
+
+
+def _stood(report: StudyReport, question: QuestionReport, judged: Judged) -> dict[tuple[str, str], tuple[Value, ...]]:
+    """By system and who judged: against whom it stood, shares of wins, ties and losses, and their number.
+
+    Against the reference alone, where it ever stood against it."""
+    places, left_better = _Places(report), _left_better(question.data, judged)
+    found: dict[tuple[str, str], tuple[Value, ...]] = {}
+    for by, answers in _sides_of(question.data):
+        # system -> the other, whether that is the reference, and 1 where the system is preferred, 0.5 a tie
+        said: dict[str, list[tuple[str, bool, float]]] = defaultdict(list)
+        for cell, value in zip(answers.cell.tolist(), left_better[answers.code].tolist(), strict=True):
+            row = places.row(cell)
+            left, right = judged.sides(row)
+            if left and right and left != right:
+                said[left].append((right, right == judged.reference(row), value))
+                said[right].append((left, left == judged.reference(row), 1 - value))
+        for system, stood in said.items():
+            kept = [one for one in stood if one[1]] or stood
+            value = np.array([one[2] for one in kept])
+            others = "; ".join(sorted({one[0] for one in kept}))
+            found[system, by] = (others, *_shares(value), value.size)
+    return found
+
+
+def _shares(value: FloatArray) -> tuple[float, float, float]:
+    """Wins, ties and losses of values that are 1, 0.5 or 0."""
+    n = max(value.size, 1)
+    return float((value > 0.5).sum() / n), float((value == 0.5).sum() / n), float((value < 0.5).sum() / n)
 
 
 # --- side by side -----------------------------------------------------------------------------------------------------
@@ -162,11 +215,14 @@ def _preferred(report: StudyReport, question: QuestionReport, judged: Judged) ->
     rows: list[tuple[Value, ...]] = []
     said: dict[str, tuple[Answers, list[tuple[str, str]]]] = {}
     pairs: set[tuple[str, str]] = set()
+    references: set[str] = set()
     for by, answers in _sides_of(data):
         sides = [judged.sides(places.row(cell)) for cell in answers.cell.tolist()]
         said[by] = answers, sides
         pairs |= {(min(both), max(both)) for both in sides if all(both) and both[0] != both[1]}
-    for first, second in sorted(pairs):
+        references |= {judged.reference(places.row(cell)) for cell in answers.cell.tolist()}
+    # Others are held against the reference, which stands second.
+    for first, second in sorted(pair[::-1] if pair[0] in references else pair for pair in pairs):
         for by, (answers, sides) in said.items():
             chosen = np.array([set(both) == {first, second} for both in sides], dtype=bool)
             turned = np.array([both[0] == second for both in sides], dtype=bool)[chosen]
@@ -214,11 +270,9 @@ def _left_better(data: QuestionData, judged: Judged) -> FloatArray:
 
 def _line(value: FloatArray, answers: Answers) -> tuple[Value, ...]:
     found = spa.spa(spa.Assessments(value, answers.sheet, answers.rater))
-    n = max(value.size, 1)
-    shares = [float((value > 0.5).sum() / n), float((value == 0.5).sum() / n), float((value < 0.5).sum() / n)]
     bounds = found.clustered
     return (
-        *(shares if value.size else [None, None, None]),
+        *(_shares(value) if value.size else (None, None, None)),
         found.probability,
         bounds.low if bounds else None,
         bounds.high if bounds else None,

@@ -584,7 +584,7 @@ def test_nobody_who_judges_sees_who_wrote(judged: Study, client_of: ClientOf) ->
     )
     with pytest.raises(Refused, match="hide the facet “systems”"):
         derive_study(
-            source=judged, deriver="two-systems", scheme=builders.scheme(shown.replace("version: 1", "version: 9")),
+            source=judged, deriver="two-systems", scheme=builders.scheme(shown.replace("version: 2", "version: 9")),
             slug="x", title="x", settings={"systems": ["gold", "t5"]}, by=None,
         )  # fmt: skip
     for wrong, said in (

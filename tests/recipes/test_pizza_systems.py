@@ -1,0 +1,195 @@
+"""People judge two systems' tables side by side: what the report of such a study says by system (Table 3)."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from annotation import actions as annotating
+from annotation import doors
+from annotation.deriving.actions import derive_study
+from annotation.models import Rater, Row, Scheme, Study
+from recipes.pizza_commonsense import actions
+from recipes.pizza_commonsense.records import Table
+from reports.actions import freeze
+from reports.contents import Contents, contents_of, read_contents
+from reports.data.arrays import Filters
+from reports.frozen.recomputing import recompute
+from reports.numbers.report import compute
+from reports.queries import load
+from reports.tables.base import ReportTable
+from tests import builders
+from tests.builders import ClientOf
+
+pytestmark = pytest.mark.django_db
+
+RECIPES = ("Bianca", "Calzone", "Diavola", "Marinara", "Margherita")
+FLAGS = ("complete", "valid", "consistent")
+
+
+def table(title: str, *said: tuple[str, str]) -> Table:
+    """A recipe of as many lines as there are inputs and outputs; an empty one is open."""
+    cells = {
+        (line, cell): text
+        for line, both in enumerate(said)
+        for cell, text in zip(("input", "output"), both, strict=True)
+        if text
+    }
+    return Table(title, "", tuple(f"do {line} of {title} ." for line in range(1, len(said) + 1)), cells)
+
+
+def scheme_of(name: str, *, version: int | None = None) -> Scheme:
+    text = doors.shipped_schemes()[name].read_text(encoding="utf-8")
+    if version == 1:  # as it was before the texts were kept
+        kept = [line for line in text.splitlines() if not any(f"{{key: {key}, title" in line for key in HIDDEN)]
+        text = "\n".join(kept).replace("version: 2", "version: 1")
+    return builders.scheme(text)
+
+
+HIDDEN = ("left", "right", "reference", "gold")
+
+
+@pytest.fixture
+def compared() -> Study:
+    """Of five recipes the two lines of gold and t5 side by side: t5 has the first right, and of the second a fork."""
+    return side_by_side(scheme_of("pizza-systems"))
+
+
+def side_by_side(scheme: Scheme) -> Study:
+    study = builders.study("pizzas", of=scheme_of("pizza-commonsense"), by=builders.user("mara"))
+    gold = [table(title, ("flour; water", "dough"), (f"dough; {title} sauce", f"{title} pizza")) for title in RECIPES]
+    t5 = [table(title, ("flour; water", "dough"), ("fork", f"fork with {title}")) for title in RECIPES]
+    actions.import_tables(study=study, tables=gold)
+    actions.import_tables(study=study, tables=t5, rater="t5", kind=Rater.Kind.JUDGE)
+    return derive_study(
+        source=study, deriver="two-systems", scheme=scheme, slug="compared", title="Compared",
+        settings={"systems": ["gold", "t5"]}, by=study.memberships.first().user,  # type: ignore[union-attr]
+    )  # fmt: skip
+
+
+def judge(
+    study: Study, name: str, says: Callable[[str, Row], Mapping[str, str]], prefers: Callable[[Row], str]
+) -> None:
+    """A person judges every row: of each system and row the flags, and which system is better, "" for a tie."""
+    person = builders.rater(study, builders.user(name))
+    for sheet in study.sheets.all():
+        for work in builders.assignments(person, sheet):
+            sides = dict(zip(work.row.facets["systems"], ("Left", "Right"), strict=True))
+            better = prefers(work.row)
+            answers = {
+                (side, key): said for system, side in sides.items() for key, said in says(system, work.row).items()
+            }
+            answers["Left or Right", "preference"] = sides[better].lower() if better else "tie"
+            builders.label(work, answers)
+            annotating.submit(assignment=work)
+
+
+def gold_alone(system: str, _row: Row) -> dict[str, str]:
+    return dict.fromkeys(FLAGS, "yes" if system == "gold" else "no")
+
+
+def contents(study: Study, **filters: Any) -> Contents:
+    chosen = Filters(**filters)
+    return contents_of(compute(load(study, chosen), chosen))
+
+
+def tables(study: Study, **filters: Any) -> dict[str, ReportTable]:
+    return {of.key: of for of in contents(study, **filters).tables}
+
+
+def lines(table: ReportTable) -> list[dict[str, Any]]:
+    return [dict(zip((head.key for head in table.heads), row, strict=True)) for row in table.rows]
+
+
+def both_judge(study: Study) -> None:
+    """Anna and Boris say of every line that gold is complete, valid, consistent and better, and t5 never."""
+    for name in ("anna", "boris"):
+        judge(study, name, gold_alone, lambda _row: "gold")
+
+
+@pytest.mark.parametrize("version", [1, 2], ids=["a study of before", "a study of now"])
+def test_the_report_says_by_system_what_people_judge(version: int) -> None:
+    compared = side_by_side(scheme_of("pizza-systems", version=version))
+    lefts = {row.facets["systems"][0] for row in Row.objects.filter(sheet__study=compared)}
+    assert lefts == {"gold", "t5"}  # whoever stands left is drawn
+    both_judge(compared)
+
+    gold, t5 = lines(tables(compared)["side.complete.systems"])
+
+    for of, name, other, share in ((gold, "gold", "t5", 1.0), (t5, "t5", "gold", 0.0)):
+        assert (of["system"], of["by"], of["better.preference_against"]) == (name, "People", other)
+        for key in FLAGS:  # ten lines, two people
+            assert (of[f"side.{key}"], of[f"side.{key}_n"]) == (share, 20)
+        assert [of[f"better.preference_{one}"] for one in ("wins", "ties", "loses", "n")] == [share, 0, 1 - share, 20]
+    (of_pair, place) = lines(tables(compared)["better.preference.systems"])
+    # Others are held against gold, which stands second though its name comes first.
+    assert [of_pair[key] for key in ("first", "second", "wins", "ties", "loses", "n")] == ["t5", "gold", 0, 0, 1, 20]
+    assert (place["first"], place["n"]) == ("left side", 20)
+
+
+def test_wins_and_ties_of_people_who_differ(compared: Study) -> None:
+    """Anna prefers t5 in the first line of each of five recipes, where Boris sees a tie; gold in all others."""
+    first = "do 1 "
+    judge(compared, "anna", gold_alone, lambda row: "t5" if first in row.title else "gold")
+    judge(compared, "boris", gold_alone, lambda row: "" if first in row.title else "gold")
+
+    _gold, t5 = lines(tables(compared)["side.complete.systems"])
+
+    # Of 20 judgements 5 are for t5, 5 are ties, 10 are for gold.
+    assert [t5[f"better.preference_{one}"] for one in ("wins", "ties", "loses")] == [0.25, 0.25, 0.5]
+
+
+def test_the_metric_that_goes_with_people(compared: Study) -> None:
+    """People say that t5 is complete where it wrote what gold has, and there alone: so does exact match."""
+
+    def right(system: str, row: Row) -> dict[str, str]:
+        return dict.fromkeys(FLAGS, "yes" if system == "gold" or "do 1 " in row.title else "no")
+
+    for name in ("anna", "boris"):
+        judge(compared, name, right, lambda row: "" if "do 1 " in row.title else "gold")
+    found = tables(compared)
+
+    of_flag = {(of["metric"], of["text"]): of for of in lines(found["side.complete.metrics"])}
+    # Ten outputs of t5; gold's own texts are held against nothing.
+    assert (of_flag["Exact match", "Input"]["kendall"], of_flag["Exact match", "Input"]["n"]) == (pytest.approx(1), 10)
+    assert of_flag["Exact match", "Output"]["kendall"] == pytest.approx(1)
+    of_better = {(of["metric"], of["text"]): of for of in lines(found["better.preference.metrics"])}
+    assert of_better["Exact match", "Input"]["spearman"] == pytest.approx(1)
+
+
+def test_page_downloads_and_what_is_frozen_have_the_table(compared: Study, client_of: ClientOf) -> None:
+    both_judge(compared)
+    mara = client_of(compared.memberships.get(role="manager").user)
+    page = mara.get("/studies/compared/report/whole/").content.decode()
+    assert "Systems as they were judged" in page
+    assert "Systems side by side" in page
+    whole = mara.get("/studies/compared/report/report.csv").content.decode("utf-8-sig")
+    assert any("side.complete.systems" in line for line in whole.splitlines())
+    report = freeze(study=compared, title="For the paper", filters=Filters(), by=None)
+    (frozen,) = [of for of in read_contents(report.results).tables if of.key == "side.complete.systems"]
+    assert lines(frozen)[1]["better.preference_loses"] == 1
+    assert recompute(report).equal
+    call_command("recompute_report", str(report.pk), stdout=io.StringIO())
+
+
+def test_reports_frozen_before_have_none_of_it(compared: Study) -> None:
+    both_judge(compared)
+    assert not [key for key in tables(compared, methods=5) if key.endswith((".systems", ".metrics"))]
+
+
+def test_nobody_who_judges_is_shown_the_texts_as_facets(compared: Study, client_of: ClientOf) -> None:
+    anna = builders.user("anna")
+    sheet = compared.sheets.all()[0]
+    builders.assignments(builders.rater(compared, anna), sheet)
+    page = client_of(anna).get(f"/sheets/{sheet.pk}/").content.decode()
+    assert "⟶" not in page
+    assert "Text of the reference" not in page
+    row = Row.objects.filter(sheet=sheet).order_by("position")[1]
+    assert row.facets["reference"] == "gold"
+    sides = dict(zip(row.facets["systems"], ("left", "right"), strict=True))
+    assert row.facets[sides["t5"]] == f"fork ⟶ fork with {sheet.title}"
+    assert row.facets[sides["gold"]] == row.facets["gold"] == f"dough; {sheet.title} sauce ⟶ {sheet.title} pizza"
