@@ -219,7 +219,7 @@ class FiltersForm(forms.Form):
                 required=False,
             )
         self.fields["unanswered"] = forms.BooleanField(
-            label=_("Judges' unreadable and failed cells count as empty texts"), required=False
+            label=_("Judges' cells without a text count as empty texts"), required=False
         )
 
     def _add_encoder(self, label: str, here: Sequence[str], first: str) -> None:

@@ -47,8 +47,8 @@ class PizzaCommonsense(packs.Pack):
                 key="two-systems",
                 title=_("Two systems’ tables side by side"),
                 help=_(
-                    "Each line that both answered becomes a row with their input and output, left and right drawn by "
-                    "lot. Who wrote them is kept, and hidden from who judges."
+                    "Each line of the tables that both answered becomes a row with their input and output, left and "
+                    "right drawn by lot. Who wrote them is kept, and hidden from who judges."
                 ),
                 make=derivers.two_systems,
                 fits=derivers.has_tables,

@@ -32,6 +32,7 @@ PARTS = "instructions.parts"
 SIDES = ("Left", "Right")
 CELLS = ("input", "output")
 ALL = "all"
+COUNT, DROP = "count", "drop"  # what becomes of lines that one of both left out
 
 
 # --- split instructions become tables ---------------------------------------------------------------------------------
@@ -83,8 +84,10 @@ def has_tables(scheme: SchemeSpec) -> bool:
 
 
 def two_systems(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterator[MadeSheet]:
-    """Each line that both of two raters answered becomes a row, with their input and output side by side.
+    """Each line that two raters answered becomes a row, with their input and output side by side.
 
+    A line that one of them left out, in a table of which it has others, is a row with nothing on its side; where
+    `settings["open"]` says so, it is none.
     Which of them stands left is drawn for each line by `settings["seed"]`, and so are the lines where
     `settings["lines"]` wants only so many. Who stands where is in the facet `systems`, left first; what each wrote in
     `left` and `right`; and what gold has there in `gold`, whose code is in `reference`. All of them have to be hidden
@@ -96,12 +99,14 @@ def two_systems(source: Source, scheme: SchemeSpec, settings: Settings) -> Itera
     if missing := [key for key in ("side", "better") if key not in {section.key for section in scheme.sections}]:
         raise DerivingRefused(_("The new scheme has no section “%(section)s”.") % {"section": missing[0]})
     seed = blinding.seed_of(settings)
+    wanting = next(iter(settings.get("open", ())), COUNT) != DROP
+    asked = {row.number: _asked(row, systems) for sheet in source.sheets for row in sheet.rows}
     found = {
         (place, column.number): line
         for place, sheet in enumerate(source.sheets)
         for row in sheet.rows
         for column in sheet.columns
-        if (line := _line(row, column.number, systems)) is not None
+        if (line := _line(row, column.number, asked[row.number], wanting=wanting)) is not None
     }
     wanted = next(iter(settings.get("lines", ())), ALL)
     if wanted != ALL and not (wanted.isdecimal() and len(wanted) < 19):
@@ -109,7 +114,7 @@ def two_systems(source: Source, scheme: SchemeSpec, settings: Settings) -> Itera
     order = blinding.drawn(((f"{source.sheets[p].title}:{c}", (p, c)) for p, c in found), seed=seed)
     kept = set(order if wanted == ALL else order[: int(wanted)])
     if not kept:
-        raise DerivingRefused(_("There is no line that both have answered."))
+        raise DerivingRefused(_("There is no line of a table that both have answered."))
     for place, sheet in enumerate(source.sheets):
         rows = [
             made
@@ -131,12 +136,18 @@ def _columns(scheme: SchemeSpec) -> list[MadeColumn]:
 _Line = Mapping[str, Mapping[str, Given]]  # rater -> question -> what it says
 
 
-def _line(row: SourceRow, column: int, systems: Sequence[str]) -> _Line | None:
+def _asked(row: SourceRow, systems: Sequence[str]) -> Sequence[str]:
+    """The two systems, where both answered something of a table; else nobody."""
+    return systems if set(systems) <= {given.rater for given in row.given if given.question in CELLS} else ()
+
+
+def _line(row: SourceRow, column: int, systems: Sequence[str], *, wanting: bool) -> _Line | None:
     said: dict[str, dict[str, Given]] = {system: {} for system in systems}
     for given in row.given:
         if given.column == column and given.rater in said and given.question in CELLS:
             said[given.rater][given.question] = given
-    return said if all(said.values()) else None
+    kept = any(said.values()) if wanting else bool(said) and all(said.values())
+    return said if kept else None
 
 
 def _beside(
@@ -203,8 +214,13 @@ def two_systems_ask(scheme: SchemeSpec) -> Sequence[Setting]:
             "lines",
             _("Lines"),
             [
-                (ALL, _("all that both answered")),
+                (ALL, _("all of them")),
                 *((str(n), _("%(n)s, drawn") % {"n": n}) for n in (50, 100, 200, 500)),
             ],
+        ),
+        Setting(
+            "open",
+            _("Lines that one of them left out"),
+            [(COUNT, _("are judged, with nothing on its side")), (DROP, _("are left out"))],
         ),
     )

@@ -45,8 +45,8 @@ def lines(truth: Sequence[Table], systems: Mapping[str, Sequence[Table]], *, whi
     """The lines that have an answer in `truth` and on which systems are wrong: `any` of them, `all` of them, or `open`,
     those where one left a cell open that has an answer.
 
-    An answer is right if it has the same parts, in any order and case. The tables of all are in one order; a system
-    that answered nothing of a line is left out of it.
+    An answer is right if it has the same parts, in any order and case; an open cell is not. The tables of all are in
+    one order; a system that answered nothing of a table was not asked of it, and is left out of its lines.
 
     >>> table = Table("Pizza", "", ("Mix",), {(0, "input"): "flour; water", (0, "output"): "dough"})
     >>> other = table.with_cells({(0, "input"): "Water; flour", (0, "output"): "paste"})
@@ -59,11 +59,7 @@ def lines(truth: Sequence[Table], systems: Mapping[str, Sequence[Table]], *, whi
             right = {cell: table.said(number, cell) for cell in CELLS}
             if not all(right.values()):
                 continue
-            said = tuple(
-                _said(code, of[place], number, right)
-                for code, of in systems.items()
-                if any(of[place].said(number, cell) for cell in CELLS)
-            )
+            said = tuple(_said(code, of[place], number, right) for code, of in systems.items() if of[place].cells)
             if said and _wanted(said, which):
                 found.append(
                     Line(table.title, table.id, number + 1, instruction, right["input"], right["output"], said)

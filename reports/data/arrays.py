@@ -40,8 +40,8 @@ LEAVE_OUT, INCLUDE = "leave_out", "include"
 # only are ties of it, whatever processor adds them up; the Alternative Annotator Test goes by documents. 5: where cells
 # have more than two other people, a judge and a person are held against each of them by themselves too, and how many
 # instructions are needed to order two generators is told for a power of 80 %, where it was 50 %; missing labels are
-# told by reason; judges that no texts connect beyond their own families have no favour and no corrected means. 6: agreement
-# has an interval only where ten documents have two answers to a cell; where people judge systems, the tables of a pack say so by system.
+# told by reason; judges that no texts connect beyond their own families have no favour and no corrected means. 6: where
+# people judge systems, the tables of a pack say so by system; cells that a system from a file left out are counted.
 METHODS = 6
 # The words in which reports are said: a frozen report is said again in those of its day. 2: the field's own words
 # (percent agreement, calibration, confusion matrix, non-blind labels, bootstrap resamples).
@@ -194,6 +194,11 @@ class Filters:
         return self.methods < 6
 
     @property
+    def before_left_out(self) -> bool:
+        """Cells that a judge without a run left out are not known."""
+        return self.methods < 6
+
+    @property
     def first_words(self) -> bool:
         """Said as before the second version of the words."""
         return self.words < 2
@@ -215,12 +220,19 @@ class NoLabel:
     """The cells in which a judge that was to answer has no label, so far as it is known why; numbers of cells.
 
     `unreadable`: its answer held no verdict, `why` as in `judges.models.UnreadableAnswer.Why`; both of shape
-    (n_unreadable,). `failed`: it could not label the row, shape (n_failed,).
+    (n_unreadable,). `failed`: it could not label the row, shape (n_failed,). `left_out`: texts and lists that a judge
+    whose labels came from a file has not, in rows of which it has others, shape (n_left_out,).
     """
 
     unreadable: IntArray
     why: tuple[str, ...]
     failed: IntArray
+    left_out: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    @property
+    def cells(self) -> set[int]:
+        """Of all reasons."""
+        return {*self.unreadable.tolist(), *self.failed.tolist(), *self.left_out.tolist()}
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,8 @@ from reports.stats.answers import Answers, IntArray
 from reports.stats.distinct import distinct
 from reports.stats.summary import Empty
 
+_TEXTS = (Kind.TEXT, Kind.ITEMS)
+
 
 def study_data(table: LabelTable, filters: Filters) -> StudyData:
     """The arrays of a table that was made under these filters. Repeats after the first are left out."""
@@ -102,6 +104,10 @@ class _Cells:
             self._answered(np.flatnonzero(counts & (table.labels[:, 2] == number)), number, drafted)
             for number in range(len(table.questions))
         ]
+        # Assignments of which something came: those that a plan gave to a judge that has not run are none of them.
+        self.begun = table.assignments.are("submitted")
+        for of_question in self._labels:
+            self.begun[of_question[:, 0]] = True
 
     def _answered(self, places: IntArray, question: int, drafted: BoolArray) -> IntArray:
         """The labels of a question at these places, as `labels`: without drafts that nobody has confirmed, which are no
@@ -197,7 +203,8 @@ def _questions(
         at_work = set(cells.rater[asked].tolist())
         answers = partial(_answers, cells, number, n_options=cells.n_options(number))
         of_raters = {PEOPLE: people, **{voice_of(one.code): [one] for one in (*judges, *golds, *people)}}
-        for name in {PEOPLE, *heard} - {MAJORITY, *WEIGHED}:
+        from_files = [] if filters.before_left_out else _from_files(section, judges)
+        for name in {PEOPLE, *heard, *map(voice_of, from_files)} - {MAJORITY, *WEIGHED}:
             mine = np.isin(cells.rater[asked], [cells.rater_place[of.code] for of in of_raters[name]])
             filled[name, section.key, spec.key] = _filled(cells, number, section, spec, asked[mine], name, filled)
         together: dict[str, _Together] = {}
@@ -207,7 +214,19 @@ def _questions(
                 filled[name, section.key, spec.key] = together[name].filled
         of_judges = [judge for judge in judges if cells.rater_place[judge.code] in at_work]
         labels = cells.labels(number)
-        no_label = {judge.code: _no_label(cells, number, section, asked, judge) for judge in of_judges}
+        no_label = {
+            judge.code: _no_label(
+                cells,
+                number,
+                section,
+                asked,
+                judge,
+                filled[voice_of(judge.code), section.key, spec.key]
+                if judge.code in from_files and spec.kind in _TEXTS
+                else None,
+            )
+            for judge in of_judges
+        }
         compared = np.isin(cells.rater[labels[:, 0]], [cells.rater_place[of.code] for of in (*people, *judges)])
         yield QuestionData(
             section=section,
@@ -288,7 +307,7 @@ def _written(
     cells: _Cells, question: int, spec: QuestionSpec, raters: Sequence[RaterEntry], filters: Filters
 ) -> dict[str, Any]:
     """What each rater wrote, of questions that are answered by texts and lists."""
-    if spec.kind not in (Kind.TEXT, Kind.ITEMS) or filters.without_texts:
+    if spec.kind not in _TEXTS or filters.without_texts:
         return {}
     spellings = cells.table.values_of(question)
     written = {
@@ -485,15 +504,36 @@ def _answers(
     )
 
 
-def _no_label(cells: _Cells, question: int, section: SectionSpec, asked: IntArray, judge: RaterEntry) -> NoLabel:
+def _from_files(section: SectionSpec, judges: Sequence[RaterEntry]) -> list[str]:
+    """Codes of the judges whose texts came from a file, where a section asks for texts: a judge that writes them here
+    has a model."""
+    if not any(spec.kind in _TEXTS for spec in section.questions):
+        return []
+    return [judge.code for judge in judges if not judge.model]
+
+
+def _no_label(
+    cells: _Cells,
+    question: int,
+    section: SectionSpec,
+    asked: IntArray,
+    judge: RaterEntry,
+    filled: Filled | None,
+) -> NoLabel:
+    """`filled`: the cells of a judge whose labels came from a file."""
     rater, work = cells.rater_place[judge.code], cells.table.assignments
     mine = [of for of in cells.unreadable if of.question == question and work[of.assignment].rater == rater]
-    failed = asked[(cells.rater[asked] == rater) & work.are("failed")[asked]]
-    owned = cells.cells_of(failed, section)
+    asked = asked[cells.rater[asked] == rater]
+    owned = cells.cells_of(asked[work.are("failed")[asked]], section)
+    left_out = _ints(())
+    if filled is not None:
+        begun = np.isin(filled.row, cells.row[asked[cells.begun[asked]]])
+        left_out = filled.cell[begun & (filled.code == Empty.NOT_REACHED)]
     return NoLabel(
         unreadable=_ints(int(cells.row[of.assignment]) * cells.n_columns + of.column for of in mine),
         why=tuple(of.why for of in mine),
         failed=cells.row[owned // cells.n_columns] * cells.n_columns + owned % cells.n_columns,
+        left_out=left_out,
     )
 
 

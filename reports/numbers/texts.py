@@ -117,17 +117,27 @@ class _Measured:
     def __init__(self, data: QuestionData, of: StudyData, filters: Filters) -> None:
         self.data, self.of, self.filters = data, of, filters
         self.said: Written = written(data)
-        self.raters = [rater for rater in (*of.people, *of.judges, *of.golds) if rater.code in data.written]
+        self.raters = [
+            rater
+            for rater in (*of.people, *of.judges, *of.golds)
+            if rater.code in data.written or (not filters.before_left_out and self._asked_in_vain(rater))
+        ]
         self.references = self._references()
         self.position = np.array([column.position for column in of.table.columns] or [0], dtype=np.int64)
         self.sheet_of_row = np.array([row.sheet for row in of.table.rows], dtype=np.int64)
         # Of each rater the text of each cell.
-        self.text = {
+        self.text: dict[str, dict[int, int]] = {rater.code: {} for rater in self.raters}
+        self.text |= {
             code: dict(zip(answers.cell.tolist(), answers.code.tolist(), strict=True))
             for code, answers in data.written.items()
         }
         self.metrics: dict[str, Metric] = {}
         self.missing: dict[str, str] = {}
+
+    def _asked_in_vain(self, rater: RaterEntry) -> bool:
+        """Whether a judge was asked though it has not one text."""
+        none = self.data.no_label.get(rater.code)
+        return none is not None and bool(none.cells)
 
     def _references(self) -> list[RaterEntry]:
         chosen = [rater for rater in self.raters if rater.code in self.filters.references]
@@ -162,7 +172,7 @@ class _Measured:
         scores = [
             self._score((rater.code,), rater, of_raters[rater.code], empty=against[rater.code][1], parts=True)
             for rater in candidates
-            if of_raters[rater.code].cell.size
+            if of_raters[rater.code].cell.size or (not self.filters.before_left_out and self._left_out(rater))
         ]
         return TextReport(
             metrics=tuple(self.metrics),
@@ -196,8 +206,11 @@ class _Measured:
         none = self.data.no_label.get(rater.code)
         if none is None:
             return []
-        asked = {*none.unreadable.tolist(), *none.failed.tolist()} - set(self.text[rater.code])
+        asked = none.cells - set(self.text[rater.code])
         return sorted(cell for cell in asked if any(cell in of for of in others))
+
+    def _left_out(self, rater: RaterEntry) -> list[int]:
+        return self._lost(rater, [self.text[of.code] for of in self.references if of.code != rater.code])
 
     def _one_by_one(self, one: RaterEntry, other: RaterEntry) -> list[tuple[int, str, list[str]]]:
         mine, theirs, texts = self.text[one.code], self.text[other.code], self.said.texts
@@ -238,8 +251,7 @@ class _Measured:
         empty: int = 0,
         parts: bool = False,
     ) -> Score:
-        others = [self.text[of.code] for of in self.references if rater is None or of.code != rater.code]
-        left_out = len(self._lost(rater, others)) if rater is not None and parts and not empty else 0
+        left_out = len(self._left_out(rater)) if rater is not None and parts and not empty else 0
         return Score(
             names=names,
             rater=rater,

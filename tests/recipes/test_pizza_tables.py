@@ -38,6 +38,10 @@ from recipes.pizza_commonsense import (
 from recipes.pizza_commonsense.forms import pasted, read_tables
 from recipes.pizza_commonsense.records import Table, TablesRefused, json_line, json_lines, names, plain, read_json_lines
 from recipes.pizza_commonsense.training import Masks
+from reports.contents import contents_of
+from reports.data.arrays import Filters
+from reports.numbers.report import StudyReport, compute
+from reports.queries import load
 from tests import builders, workbooks
 from tests.builders import ApiOf, ClientOf
 
@@ -565,6 +569,20 @@ def test_two_systems_side_by_side(judged: Study) -> None:
     assert Lineage.objects.filter(made_row=rows[0]).count() == 1 + 4
 
 
+def test_lines_that_one_of_both_left_out_are_judged(study: Study) -> None:
+    """t5 has two of four lines of the one table, and nothing of the other."""
+    actions.import_tables(study=study, tables=[bread("mass", "dough", "risen dough", "bread"), tables()[1]])
+    actions.import_tables(study=study, tables=[bread("mass", "dough")], rater="t5", kind=Rater.Kind.JUDGE)
+    rows = Row.objects.filter(sheet__study=compared(study)).order_by("position")
+    assert [row.name for row in rows] == ["1", "2", "3", "4"]
+    side = "Left" if rows[3].facets["systems"][0] == "t5" else "Right"
+    shown = [block.text for block in rows[3].blocks]
+    assert shown[shown.index(side) + 1 : shown.index(side) + 3] == ["Input: –", "Output: –"]
+    assert rows[3].facets[side.lower()] == "⟶"
+    both = compared(study, "both", open=["drop"])
+    assert [row.name for row in Row.objects.filter(sheet__study=both).order_by("position")] == ["1", "2"]
+
+
 def test_nobody_who_judges_sees_who_wrote(judged: Study, client_of: ClientOf) -> None:
     made = compared(judged)
     anna = builders.user("anna")
@@ -589,7 +607,7 @@ def test_nobody_who_judges_sees_who_wrote(judged: Study, client_of: ClientOf) ->
         )  # fmt: skip
     for wrong, said in (
         ({"systems": ["gold"]}, "Choose the two"),
-        ({"systems": ["gold", "nobody"]}, "no line that both"),
+        ({"systems": ["gold", "nobody"]}, "no line of a table that both"),
     ):
         with pytest.raises(Refused, match=said):
             compared(judged, "y", **wrong)
@@ -713,16 +731,22 @@ def test_lines_on_which_systems_are_wrong() -> None:
     cells = {**flat.cells, (1, "input"): "Water; flour", (1, "output"): "paste"}
     one = flat.with_cells(cells)
     other = flat.with_cells({place: said for place, said in cells.items() if place[0] == 1 and place[1] != "input"})
-    found = examples.lines([flat], {"one": [one], "other": [other]})
+    found = examples.lines([flat], {"one": [one]})
     assert [(line.number, line.instruction) for line in found] == [(2, flat.instructions[1])]
-    assert [(said.system, sorted(said.wrong)) for said in found[0].said] == [
+    found = examples.lines([flat], {"one": [one], "other": [other]})
+    assert [line.number for line in found] == [1, 2, 3, 4]
+    assert [(said.system, sorted(said.wrong)) for said in found[1].said] == [
         ("one", ["output"]),  # the parts of an input have no order
         ("other", ["input", "output"]),
     ]
     assert examples.lines([flat], {"one": [flat], "other": [other]}, which=examples.ALL) == []
-    (left_open,) = examples.lines([flat], {"other": [other]}, which=examples.OPEN)
-    assert (left_open.said[0].input, left_open.said[0].output) == ("", "paste")
-    many = [replace(left_open, number=n) for n in range(30)]
+    # Lines of which it left one cell open, and those that it left out as a whole.
+    left_open = examples.lines([flat], {"other": [other]}, which=examples.OPEN)
+    assert [(line.number, line.said[0].input, line.said[0].output) for line in left_open] == [
+        (1, "", ""), (2, "", "paste"), (3, "", ""), (4, "", ""),
+    ]  # fmt: skip
+    assert examples.lines([flat], {"other": [flat.with_cells({})]}, which=examples.OPEN) == []  # not asked of it
+    many = [replace(found[0], number=n) for n in range(30)]
     assert examples.drawn(many, 5, seed=1) == examples.drawn(many, 5, seed=1) != examples.drawn(many, 5, seed=2)
     assert examples.drawn(many, 50, seed=1) == many
 
@@ -743,3 +767,78 @@ def test_the_page_of_lines_side_by_side(judged: Study, client_of: ClientOf) -> N
     assert rows[2][4:] == ["t5", rows[2][5], rows[2][6], "input output"]
     same = page.get("/studies/pizzas/tables/examples/", {**asked, "systems": ["gold"]}).content.decode()
     assert "cannot be held against it as well" in same
+
+
+# --- cells that a system left out -------------------------------------------------------------------------------------
+
+
+def bread(*outputs: str) -> Table:
+    """A table of four lines; an output that is empty is open."""
+    cells = {(line, "output"): said for line, said in enumerate(outputs) if said}
+    return Table("bread", "c3", ("mix .", "knead .", "proof .", "bake ."), cells)
+
+
+def everything(study: Study, **filters: Any) -> StudyReport:
+    chosen = Filters(**filters)
+    return compute(load(study, chosen), chosen)
+
+
+def text_figures(study: Study, question: str = "output", **filters: Any) -> dict[str, tuple[Any, ...]]:
+    """By rater exact match, cells, and how many have no text."""
+    made = {of.key: of for of in contents_of(everything(study, metrics=("exact",), **filters)).tables}
+    return {str(row[0]): row[1:] for row in made[f"steps.{question}.texts"].rows}
+
+
+@pytest.fixture
+def left_out(study: Study) -> Study:
+    """Of four lines t5 answers two, rightly; flan all four, the same two rightly."""
+    right = ("mass", "dough", "risen dough", "bread")
+    actions.import_tables(study=study, tables=[bread(*right)])
+    actions.import_tables(study=study, tables=[bread("mass", "dough")], rater="t5", kind=Rater.Kind.JUDGE)
+    actions.import_tables(
+        study=study, tables=[bread("mass", "dough", "cake", "cake")], rater="flan", kind=Rater.Kind.JUDGE
+    )
+    return study
+
+
+def test_what_a_system_left_out_is_counted(left_out: Study) -> None:
+    assert text_figures(left_out) == {"t5": (1.0, 2, 2), "flan": (0.5, 4, 0)}
+
+
+def test_what_a_system_left_out_counts_as_empty_where_asked_for(left_out: Study) -> None:
+    assert text_figures(left_out, unanswered=True) == {"t5": (0.5, 4, 2), "flan": (0.5, 4, 0)}  # 2 of 4 both
+
+
+def test_a_system_is_not_asked_of_tables_that_it_has_nothing_of(left_out: Study) -> None:
+    """Nor of cells that the reference has not: t5 has nothing of the second table, gold one cell of it."""
+    other = Table("cake", "d4", ("stir .", "bake ."), {(0, "output"): "batter"})
+    actions.import_tables(study=left_out, tables=[other])
+    said = [bread("mass", "dough", "cake", "cake"), other.with_cells({(1, "output"): "cake"})]
+    actions.import_tables(study=left_out, tables=said, rater="bart", kind=Rater.Kind.JUDGE)
+    assert text_figures(left_out)["t5"] == (1.0, 2, 2)
+    assert text_figures(left_out)["bart"] == (0.5, 4, 1)
+    assert text_figures(left_out, unanswered=True)["bart"] == (0.4, 5, 1)  # 2 of 4 + 1
+
+
+def test_a_system_that_left_out_a_whole_column_is_told(left_out: Study) -> None:
+    gold = bread("mass", "dough", "risen dough", "bread")
+    actions.import_tables(study=left_out, tables=[gold.with_cells({(0, "input"): "flour", (1, "input"): "mass"})])
+    said = bread("mass").with_cells({(0, "output"): "mass", (1, "input"): "mass"})
+    actions.import_tables(study=left_out, tables=[said], rater="bart", kind=Rater.Kind.JUDGE)
+    assert text_figures(left_out, "input") == {"bart": (1.0, 1, 1), "t5": (None, 0, 2), "flan": (None, 0, 2)}
+    assert text_figures(left_out, "input", unanswered=True) == {
+        "bart": (0.5, 2, 1), "t5": (0.0, 2, 2), "flan": (0.0, 2, 2),
+    }  # fmt: skip
+    assert "steps.input.texts" in {of.key for of in contents_of(everything(left_out, by="sheet", n_draws=20)).tables}
+
+
+def test_reports_frozen_before_do_not_know_what_was_left_out(left_out: Study) -> None:
+    for unanswered in (False, True):
+        assert text_figures(left_out, methods=5, unanswered=unanswered)["t5"] == (1.0, 2, 0)
+
+
+def test_a_judge_that_has_not_run_yet_has_left_nothing_out(left_out: Study) -> None:
+    """A plan gave it the table, and nothing came of that yet."""
+    waiting = Rater.objects.create(study=left_out, kind=Rater.Kind.JUDGE, code="later")
+    annotating.assign(rater=waiting, rows=Row.objects.filter(sheet__study=left_out))
+    assert set(text_figures(left_out)) == {"t5", "flan"}
