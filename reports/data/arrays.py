@@ -41,7 +41,8 @@ LEAVE_OUT, INCLUDE = "leave_out", "include"
 # have more than two other people, a judge and a person are held against each of them by themselves too, and how many
 # instructions are needed to order two generators is told for a power of 80 %, where it was 50 %; missing labels are
 # told by reason; judges that no texts connect beyond their own families have no favour and no corrected means. 6: where
-# people judge systems, the tables of a pack say so by system; cells that a system from a file left out are counted.
+# people judge systems, the tables of a pack say so by system; cells that a system from a file left out are counted;
+# text metrics have means over runs.
 METHODS = 6
 # The words in which reports are said: a frozen report is said again in those of its day. 2: the field's own words
 # (percent agreement, calibration, confusion matrix, non-blind labels, bootstrap resamples).
@@ -199,6 +200,11 @@ class Filters:
         return self.methods < 6
 
     @property
+    def before_runs(self) -> bool:
+        """Text metrics are of the first run of a judge alone."""
+        return self.methods < 6
+
+    @property
     def first_words(self) -> bool:
         """Said as before the second version of the words."""
         return self.words < 2
@@ -298,6 +304,14 @@ class Voice:
 
 
 @dataclass(frozen=True, eq=False)
+class Again:
+    """One repeat after the first of those judges that have it: `written` and `no_label` as in `QuestionData`."""
+
+    written: Mapping[str, Answers]
+    no_label: Mapping[str, NoLabel]
+
+
+@dataclass(frozen=True, eq=False)
 class QuestionData:
     """One question's answers. People are numbered by their place in `StudyData.people`, sheets by theirs in `.sheets`.
 
@@ -310,7 +324,8 @@ class QuestionData:
     and `judges` where the filters include them. `values`: what the codes stand for where the question has no options.
     `voices`: whose answers selections and coverage are of. `written`: of texts and lists what each rater wrote, letter
     by letter, by code; the codes of these answers are places in `spellings`, canonical JSON. `graphs`: what transitions
-    draw, of everybody whose answers are compared. `missing`: why cells have no label, by rater.
+    draw, of everybody whose answers are compared. `missing`: why cells have no label, by rater. `again`: of texts and
+    lists, by the number of each repeat after the first, what judges wrote in it.
     """
 
     section: SectionSpec
@@ -329,6 +344,7 @@ class QuestionData:
     spellings: tuple[str, ...] = ()
     graphs: GraphData | None = None
     missing: tuple[MissingCells, ...] = ()
+    again: Mapping[int, Again] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from reports.data.arrays import (
     MAJORITY,
     PEOPLE,
     WEIGHED,
+    Again,
     BoolArray,
     Filled,
     Filters,
@@ -49,7 +50,8 @@ _TEXTS = (Kind.TEXT, Kind.ITEMS)
 
 
 def study_data(table: LabelTable, filters: Filters) -> StudyData:
-    """The arrays of a table that was made under these filters. Repeats after the first are left out."""
+    """The arrays of a table that was made under these filters. Repeats after the first are left out, but for what is
+    said of them alone."""
     cells = _Cells(table, filters)
 
     def of_kind(kind: str) -> tuple[RaterEntry, ...]:
@@ -61,6 +63,8 @@ def study_data(table: LabelTable, filters: Filters) -> StudyData:
         for question in _questions(cells, people, judges, golds, filters)
         if not filters.questions or question.name in filters.questions
     ]
+    again = _again(table, judges, filters)
+    questions = [replace(of, again=again[of.name]) if of.name in again else of for of in questions]
     return StudyData(
         table=table,
         people=people,
@@ -73,10 +77,26 @@ def study_data(table: LabelTable, filters: Filters) -> StudyData:
     )
 
 
-class _Cells:
-    """The cells that some raters were to fill, and what stands in them."""
+def _again(table: LabelTable, judges: Sequence[RaterEntry], filters: Filters) -> dict[str, dict[int, Again]]:
+    """By question and repeat after the first what judges wrote, of questions that are answered by texts and lists."""
+    asked = [f"{section.key}.{spec.key}" for section, spec in table.questions if spec.kind in _TEXTS]
+    if filters.before_runs or not asked:
+        return {}
+    of_judges = np.isin(table.assignments.rater, [place for place, of in enumerate(table.raters) if of in judges])
+    found: dict[str, dict[int, Again]] = defaultdict(dict)
+    filters = replace(filters, voices=())  # nobody's selections are read
+    for repeat in np.unique(table.assignments.repeat[of_judges]).tolist():
+        if repeat > 1:
+            for of in _questions(_Cells(table, filters, repeat=repeat), (), judges, (), filters):
+                if of.name in asked and (of.written or any(none.cells for none in of.no_label.values())):
+                    found[of.name][repeat] = Again(of.written, of.no_label)
+    return found
 
-    def __init__(self, table: LabelTable, filters: Filters) -> None:
+
+class _Cells:
+    """The cells that some raters were to fill in one repeat, and what stands in them."""
+
+    def __init__(self, table: LabelTable, filters: Filters, *, repeat: int = 1) -> None:
         self.table, self.with_exposed = table, filters.exposure == INCLUDE
         self.sheet_of_row = _ints(row.sheet for row in table.rows)
         self.columns_of: dict[tuple[int, str], list[int]] = defaultdict(list)  # (sheet, section) -> places
@@ -88,7 +108,7 @@ class _Cells:
         self.rater = table.assignments.rater.astype(np.int64)
         self.row = table.assignments.row.astype(np.int64)
         self.repeat = table.assignments.repeat
-        self.first = self.repeat == 1
+        self.first = self.repeat == repeat
         self.counted = self.first & table.assignments.are("submitted") if filters.submitted_only else self.first
         self.words = [
             None if spec.options else value_words(spec, table.values_of(number))

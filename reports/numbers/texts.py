@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,11 +14,11 @@ import numpy as np
 from annotation.scheme.spec import Kind, Layout
 from llm import encoders
 from llm.encoders import EncoderError
-from reports.data.arrays import Filters, QuestionData, StudyData
+from reports.data.arrays import Filters, NoLabel, QuestionData, StudyData
 from reports.data.label_table import FloatArray, RaterEntry
 from reports.data.texts import Written, written
 from reports.numbers.waiting import nobody_waits
-from reports.stats.answers import IntArray
+from reports.stats.answers import Answers, IntArray
 from reports.stats.bootstrap import By, Interval, resampling_of
 from reports.stats.paired import Difference, difference
 from reports.stats.text.bertscore import MOST_TEXTS, TOO_MANY_TEXTS, BertScore
@@ -26,6 +27,8 @@ from reports.stats.text.metrics import BERTSCORE, DEFAULT, OF_LISTS, VARIANTS, M
 from reports.stats.text.pairs import Pairs
 
 KINDS = (Kind.TEXT, Kind.ITEMS)
+# How systems from files say that they are runs of one: “t5-run-2”.
+NAMED_RUN = re.compile(r"(?P<system>.+)[-_. ]run[-_. ]?(?P<number>\d{1,3})", re.IGNORECASE)
 # Raters beyond which only judges are tested against each other, two by two.
 MOST_TESTED = 8
 
@@ -70,10 +73,30 @@ class Test:
 
 
 @dataclass(frozen=True)
+class Runs:
+    """Several runs of one system held against the references, on the rows that all of them have. `name`: of the system;
+    `rater`: where it is one that has repeats; n: runs; n_cells: of the run with the fewest.
+
+    first, mean, deviation (with n - 1), lowest and highest by metric, None where some run has none.
+    """
+
+    name: str
+    rater: RaterEntry | None
+    n: int
+    n_cells: int
+    first: Mapping[str, float | None]
+    mean: Mapping[str, float | None]
+    deviation: Mapping[str, float | None]
+    lowest: Mapping[str, float | None]
+    highest: Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
 class TextReport:
     """`metrics`: those that were computed; `missing`: why others were not. `references`: whose texts others are held
     against; `of_gold`, where they are gold's, by default or choice. `among`: people against each other, all first, then
-    each judge held against one person at a time. `by_line`: whether lines of a table are told apart.
+    each judge held against one person at a time. `by_line`: whether lines of a table are told apart. `runs`: of
+    judges that wrote several times.
     """
 
     metrics: tuple[str, ...]
@@ -86,6 +109,7 @@ class TextReport:
     by_line: bool
     several: bool  # some cell has several references
     encoder: Mapping[str, str]  # what BERTScore was computed with, see `Encoder.identity`
+    runs: tuple[Runs, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +128,17 @@ class _Held:
 
     def clusters(self, filters: Filters) -> IntArray:
         return self.document if filters.by == "document" else self.sheet
+
+
+_Pair = tuple[int, str, list[str]]  # cell, text, references
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """What one rater wrote in one repeat: of each cell the place of its text; and where it has none though asked."""
+
+    text: Mapping[int, int]
+    no_label: NoLabel | None
 
 
 def text_report(data: QuestionData, of: StudyData, filters: Filters) -> TextReport | None:
@@ -127,10 +162,7 @@ class _Measured:
         self.sheet_of_row = np.array([row.sheet for row in of.table.rows], dtype=np.int64)
         # Of each rater the text of each cell.
         self.text: dict[str, dict[int, int]] = {rater.code: {} for rater in self.raters}
-        self.text |= {
-            code: dict(zip(answers.cell.tolist(), answers.code.tolist(), strict=True))
-            for code, answers in data.written.items()
-        }
+        self.text |= {code: _text_of(answers) for code, answers in data.written.items()}
         self.metrics: dict[str, Metric] = {}
         self.missing: dict[str, str] = {}
 
@@ -160,15 +192,18 @@ class _Measured:
         of_judges = {
             judge.code: [pair for person in people for pair in self._one_by_one(judge, person)] for judge in judges
         }
+        runs = self._runs(candidates)
         lists = [
             *(pairs for pairs, _empty in against.values()),
             *each_other.values(),
             *(of_judges.values() if each_other else ()),
+            *(pairs for _name, _rater, of_runs in runs for pairs in of_runs),
         ]
         held = iter(self._measure(lists))
         of_raters = {code: next(held) for code in against}
         of_people = {names: next(held) for names in each_other}
         beside = {code: next(held) for code in of_judges} if each_other else {}
+        several = [self._over_runs(name, rater, [next(held) for _run in of_runs]) for name, rater, of_runs in runs]
         scores = [
             self._score((rater.code,), rater, of_raters[rater.code], empty=against[rater.code][1], parts=True)
             for rater in candidates
@@ -185,38 +220,99 @@ class _Measured:
             by_line=self.data.section.layout == Layout.DOWN,
             encoder=encoders.encoder(self.filters.encoder).identity() if BERTSCORE in self.metrics else {},
             several=any(len(references) > 1 for pairs, _empty in against.values() for _c, _text, references in pairs),
+            runs=tuple(several),
         )
 
     # --- pairs ---
 
-    def _against(self, rater: RaterEntry) -> tuple[list[tuple[int, str, list[str]]], int]:
+    def _against(self, rater: RaterEntry, run: _Run | None = None) -> tuple[list[_Pair], int]:
         """Cell, text and references, cells ascending; and how many of the texts are empty since there is none."""
-        others = [self.text[of.code] for of in self.references if of.code != rater.code]
-        mine, texts = self.text[rater.code], self.said.texts
+        others = self._others(rater)
+        run = run or self._first(rater)
+        mine, texts = run.text, self.said.texts
         cells = sorted(set(mine) & set().union(*others)) if others else []
-        lost = self._lost(rater, others) if self.filters.unanswered else []
+        lost = self._lost(run, others) if self.filters.unanswered else []
         pairs = [
             (cell, texts[mine[cell]] if cell in mine else "", [texts[of[cell]] for of in others if cell in of])
             for cell in sorted([*cells, *lost])
         ]
         return pairs, len(lost)
 
-    def _lost(self, rater: RaterEntry, others: Sequence[Mapping[int, int]]) -> list[int]:
+    def _others(self, rater: RaterEntry) -> list[Mapping[int, int]]:
+        return [self.text[of.code] for of in self.references if of.code != rater.code]
+
+    def _first(self, rater: RaterEntry) -> _Run:
+        return _Run(self.text[rater.code], self.data.no_label.get(rater.code))
+
+    def _lost(self, run: _Run, others: Sequence[Mapping[int, int]]) -> list[int]:
         """Cells with a reference in which a judge was asked and has no text."""
-        none = self.data.no_label.get(rater.code)
-        if none is None:
+        if run.no_label is None:
             return []
-        asked = none.cells - set(self.text[rater.code])
+        asked = run.no_label.cells - set(run.text)
         return sorted(cell for cell in asked if any(cell in of for of in others))
 
-    def _left_out(self, rater: RaterEntry) -> list[int]:
-        return self._lost(rater, [self.text[of.code] for of in self.references if of.code != rater.code])
+    def _runs(self, candidates: Sequence[RaterEntry]) -> list[tuple[str, RaterEntry | None, list[list[_Pair]]]]:
+        """Of each system that wrote several times its name, and the pairs of each run, the first one first.
 
-    def _one_by_one(self, one: RaterEntry, other: RaterEntry) -> list[tuple[int, str, list[str]]]:
+        Its runs are the repeats of a judge, or judges from files whose codes say that they are runs of one."""
+        if self.filters.before_runs:
+            return []
+        named: dict[str, dict[int, RaterEntry]] = defaultdict(dict)
+        found: list[tuple[str, RaterEntry | None, list[tuple[RaterEntry, _Run]]]] = []
+        for rater in candidates:
+            if rater.kind != "judge":
+                continue
+            again = [
+                _Run(_text_of(of.written.get(rater.code)), of.no_label.get(rater.code))
+                for _repeat, of in sorted(self.data.again.items())
+                if rater.code in of.written or rater.code in of.no_label
+            ]
+            if again:
+                found.append((rater.code, rater, [(rater, run) for run in (self._first(rater), *again)]))
+            elif not rater.model and (said := NAMED_RUN.fullmatch(rater.code)):
+                named[said["system"]].setdefault(int(said["number"]), rater)
+        for system, of_number in named.items():
+            if len(of_number) > 1:
+                found.append((system, None, [(of_number[n], self._first(of_number[n])) for n in sorted(of_number)]))
+        kept = []
+        for name, of_name, runs in found:
+            rows = set.intersection(*({cell // self.of.n_columns for cell in self._cells(*of)} for of in runs))
+            pairs = [[pair for pair in self._against(*of)[0] if pair[0] // self.of.n_columns in rows] for of in runs]
+            if rows:
+                kept.append((name, of_name, pairs))
+        return kept
+
+    def _cells(self, rater: RaterEntry, run: _Run) -> set[int]:
+        """Those with a reference in which a run has a text, or was asked."""
+        others = self._others(rater)
+        return {*self._lost(run, others), *(cell for cell in run.text if any(cell in of for of in others))}
+
+    def _over_runs(self, name: str, rater: RaterEntry | None, held: Sequence[_Held]) -> Runs:
+        figures = [self._figures(of) for of in held]
+        values = {
+            key: np.array([of[key] for of in figures], dtype=np.float64)  # None becomes NaN, and so what is made of it
+            for key in self.metrics
+        }
+        return Runs(
+            name=name,
+            rater=rater,
+            n=len(held),
+            n_cells=min(int(np.unique(of.cell).size) for of in held),
+            first=figures[0],
+            mean={key: _defined(of.mean()) for key, of in values.items()},
+            deviation={key: _defined(of.std(ddof=1)) for key, of in values.items()},
+            lowest={key: _defined(of.min()) for key, of in values.items()},
+            highest={key: _defined(of.max()) for key, of in values.items()},
+        )
+
+    def _left_out(self, rater: RaterEntry) -> list[int]:
+        return self._lost(self._first(rater), self._others(rater))
+
+    def _one_by_one(self, one: RaterEntry, other: RaterEntry) -> list[_Pair]:
         mine, theirs, texts = self.text[one.code], self.text[other.code], self.said.texts
         return [(cell, texts[mine[cell]], [texts[theirs[cell]]]) for cell in sorted(mine.keys() & theirs.keys())]
 
-    def _measure(self, lists: Sequence[Sequence[tuple[int, str, list[str]]]]) -> list[_Held]:
+    def _measure(self, lists: Sequence[Sequence[_Pair]]) -> list[_Held]:
         """All lists at once: a pair of texts that occurs often is measured once."""
         every = [pair for pairs in lists for pair in pairs]
         pairs = Pairs.of([text for _cell, text, _of in every], [of for _cell, _text, of in every])
@@ -379,6 +475,10 @@ def _joined(held: Iterable[_Held]) -> _Held:
         line=np.concatenate([one.line for one in every]),
         sums={key: np.concatenate(of) for key, of in sums.items()},
     )
+
+
+def _text_of(answers: Answers | None) -> dict[int, int]:
+    return {} if answers is None else dict(zip(answers.cell.tolist(), answers.code.tolist(), strict=True))
 
 
 def _summed(sums: FloatArray, index: IntArray, n: int) -> FloatArray:

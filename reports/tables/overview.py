@@ -67,7 +67,10 @@ def about(report: StudyReport) -> list[tuple[str, str]]:
         named = [rater for rater in (*data.people, *data.judges, *data.golds) if rater.code in filters.references]
         lines.append((_("References of text metrics"), ", ".join(code_of(rater) for rater in named)))
     if filters.unanswered:
-        lines.append((_("Judges' unreadable and failed cells"), _("count as empty texts")))
+        what = (
+            _("Judges' unreadable and failed cells") if filters.before_left_out else _("Judges' cells without a text")
+        )
+        lines.append((what, _("count as empty texts")))
     if filters.submitted_only:
         lines.append((cap(words.rows), _("submitted ones only")))
     if filters.apart:

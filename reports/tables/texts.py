@@ -23,6 +23,8 @@ def text_tables(report: StudyReport, question: ValueReport) -> Iterator[ReportTa
         return
     if texts.scores:
         yield _against(question, texts, words_of(report))
+    if texts.runs:
+        yield _runs(question, texts, words_of(report))
     if texts.among:
         yield _among(question, texts, words_of(report))
     if texts.tests:
@@ -141,6 +143,42 @@ def _written_out(
 def _figures(texts: TextReport, score: Score | Part) -> Iterator[Value]:
     for metric in texts.metrics:
         yield score.figures[metric]
+
+
+def _runs(question: ValueReport, texts: TextReport, words: Words) -> ReportTable:
+    return ReportTable(
+        key=f"{question.data.name}.texts.runs",
+        about=name_of(question),
+        title=_("Text metrics: means over runs"),
+        heads=(
+            Head("rater", _("Whose texts")),
+            Head("metric", _("Metric")),
+            Head("first", _("First run"), "number"),
+            Head("mean", _("Mean"), "number"),
+            Head("deviation", "SD", "number"),
+            Head("lowest", _("lowest"), "number"),
+            Head("highest", _("highest"), "number"),
+            Head("runs", _("Runs"), "count"),
+            Head("cells", _("Cells"), "count"),
+        ),
+        rows=tuple(
+            (
+                code_of(of.rater) if of.rater else of.name,
+                short(metric),
+                *(figures[metric] for figures in (of.first, of.mean, of.deviation, of.lowest, of.highest)),
+                *(of.n, of.n_cells),
+            )
+            for of in texts.runs
+            for metric in texts.metrics
+        ),
+        how=_(
+            "Each run's figure is of its own texts, on the %(rows)s that all runs have; cells are those of the run "
+            "with the fewest. The SD is that of the runs (n − 1), and says nothing of other %(rows)s. Runs are a "
+            "judge's repeats, of which other tables have the first, or systems from files whose names end in “-run-1”, "
+            "“-run-2”."
+        )
+        % {"rows": words.rows},
+    )
 
 
 def _among(question: ValueReport, texts: TextReport, words: Words) -> ReportTable:

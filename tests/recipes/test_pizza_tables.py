@@ -842,3 +842,72 @@ def test_a_judge_that_has_not_run_yet_has_left_nothing_out(left_out: Study) -> N
     waiting = Rater.objects.create(study=left_out, kind=Rater.Kind.JUDGE, code="later")
     annotating.assign(rater=waiting, rows=Row.objects.filter(sheet__study=left_out))
     assert set(text_figures(left_out)) == {"t5", "flan"}
+
+
+# --- several runs of one system ---------------------------------------------------------------------------------------
+
+RIGHT = ("mass", "dough", "risen dough", "bread")
+
+
+def ran(study: Study, code: str, *runs: tuple[str, ...]) -> None:
+    """A judge whose repeats write these outputs of the table “bread”; “” is open."""
+    judge = Rater.objects.create(study=study, kind=Rater.Kind.JUDGE, code=code)
+    rows = Row.objects.filter(sheet__study=study, sheet__title="bread")
+    for repeat, outputs in enumerate(runs, 1):
+        [work] = annotating.assign(rater=judge, rows=rows, repeat=repeat)
+        lines = zip(bread().instructions, outputs, strict=True)
+        builders.label(work, {(name, "output"): f":{json.dumps(said)}" for name, said in lines if said})
+
+
+def runs_told(study: Study, **filters: Any) -> list[dict[str, Any]]:
+    made = {of.key: of for of in contents_of(everything(study, metrics=("exact",), **filters)).tables}
+    of = made.get("steps.output.texts.runs")
+    return [dict(zip((head.key for head in of.heads), row, strict=True)) for row in of.rows] if of else []
+
+
+def test_the_mean_over_three_runs_of_a_judge(study: Study) -> None:
+    actions.import_tables(study=study, tables=[bread(*RIGHT)])
+    ran(study, "J1", ("mass", "dough", "cake", "cake"), RIGHT, (*RIGHT[:3], ""))
+
+    [told] = runs_told(study, unanswered=True)
+
+    # 2, 4 and 3 of 4: (0.5 + 1 + 0.75) / 3; the squares of the distances add up to 2 · 0.25², over n − 1 = 2.
+    assert told == {
+        "rater": "J1", "metric": "Exact match", "first": 0.5, "mean": 0.75, "deviation": 0.25, "lowest": 0.5,
+        "highest": 1, "runs": 3, "cells": 4,
+    }  # fmt: skip
+    [told] = runs_told(study)  # what the third left open is left out: 3 of 3
+    assert (told["mean"], told["highest"], told["cells"]) == (pytest.approx(2.5 / 3), 1, 3)
+    # The figure of before is that of the first run.
+    assert text_figures(study)["J1"] == (0.5, 4, 0)
+    assert runs_told(study, methods=5) == []
+
+
+def test_runs_are_held_on_the_rows_that_all_of_them_have(study: Study) -> None:
+    """The first run also wrote a second table, and that wrongly."""
+    other = Table("cake", "d4", ("stir .",), {(0, "output"): "batter"})
+    actions.import_tables(study=study, tables=[bread(*RIGHT), other])
+    ran(study, "J1", ("mass", "dough", "risen dough", "cake"), RIGHT)
+    [work] = annotating.assign(rater=study.raters.get(code="J1"), rows=Row.objects.filter(sheet__title="cake"))
+    builders.label(work, {("stir .", "output"): ':"soup"'})
+
+    [told] = runs_told(study)
+
+    assert text_figures(study)["J1"] == (0.6, 5, 0)
+    assert (told["first"], told["mean"], told["cells"]) == (0.75, 0.875, 4)
+
+
+def test_systems_whose_names_say_so_are_runs_of_one(study: Study) -> None:
+    actions.import_tables(study=study, tables=[bread(*RIGHT)])
+    for code, right in (("t5-run-2", 2), ("t5-run-1", 4), ("flan-run-1", 1), ("overrun2", 1)):
+        said = bread(*RIGHT[:right], *["cake"] * (4 - right))
+        actions.import_tables(study=study, tables=[said], rater=code, kind=Rater.Kind.JUDGE)
+
+    [told] = runs_told(study)
+
+    assert (told["rater"], told["first"], told["mean"], told["runs"]) == ("t5", 1, 0.75, 2)
+    assert set(text_figures(study)) == {"t5-run-1", "t5-run-2", "flan-run-1", "overrun2"}
+
+
+def test_a_judge_that_wrote_once_has_no_mean_over_runs(left_out: Study) -> None:
+    assert runs_told(left_out) == []
