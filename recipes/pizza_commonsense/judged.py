@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from recipes.pizza_commonsense import pairs
 from recipes.pizza_commonsense.derivers import SIDES
 from reports.numbers.report import QuestionReport, StudyReport
 from reports.tables.base import ReportTable
-from reports.tables.systems import Facets, Judged, Texts, system_tables
+from reports.tables.systems import Facets, Fault, Judged, Texts, system_tables
 
 GOLD = "gold"  # the reference of studies that do not name it
 
@@ -51,6 +52,11 @@ def _texts(row: Facets, column: Facets) -> Texts:
 
 JUDGED = Judged(
     flags={f"side.{key}": "yes" for key in ("complete", "valid", "consistent")},
+    faults={  # the classes of section 7; what is missing is what is not complete
+        "side.wrong": Fault("yes", not_asked=1.0, title=gettext_lazy("Missing or wrong food")),
+        "side.inedible": Fault("yes"),
+        "side.vague": Fault("yes"),
+    },
     beside={"better.preference": {"left": 1.0, "tie": 0.5, "right": 0.0}},
     system=_system,
     sides=_sides,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from llm.encoders import EncoderError
@@ -17,7 +18,7 @@ from reports.data.arrays import QuestionData
 from reports.numbers.report import QuestionReport, StudyReport
 from reports.numbers.texts import bert_score
 from reports.stats import spa
-from reports.stats.answers import Answers
+from reports.stats.answers import Answers, IntArray
 from reports.stats.pairs import FloatArray
 from reports.stats.systems import Correlation, correlation, rate
 from reports.stats.text.meteor import DataMissing
@@ -37,10 +38,21 @@ def _nothing(row: Facets, column: Facets) -> Texts:
 
 
 @dataclass(frozen=True)
+class Fault:
+    """What may be wrong with an output. option: the one that says that it is; not_asked: what counts where a rule
+    switches the question off, 1 it is wrong, 0 it is not; title: of both together, where it is not the question's."""
+
+    option: str
+    not_asked: float = 0.0
+    title: Promise | str = ""
+
+
+@dataclass(frozen=True)
 class Judged:
     """Of a scheme in which people judge outputs of systems, one output or two side by side a row.
 
-    flags: by question the option that counts as 1. beside: by question what each option says of the left one: 1 it is
+    flags: by question the option that counts as 1. faults: by question, of which rates are told beside those of flags,
+    though no metric is held against them. beside: by question what each option says of the left one: 1 it is
     better, 0 the right one is, 0.5 a tie. system: whose output a cell is about, by the facets of its row and column; ""
     where nobody's. sides: the systems left and right, of a row's facets. reference: that system of a row which others
     are held against; "" where there is none. texts, left, right: the texts of a cell's output, and of the two sides of
@@ -48,6 +60,7 @@ class Judged:
     """
 
     flags: Mapping[str, str] = field(default_factory=dict)
+    faults: Mapping[str, Fault] = field(default_factory=dict)
     beside: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     system: Callable[[Facets, Facets], str] = lambda row, column: row.get("system", "")
     sides: Callable[[Facets], tuple[str, str]] = lambda row: (row.get("first", ""), row.get("second", ""))
@@ -74,11 +87,25 @@ def system_tables(report: StudyReport, question: QuestionReport, judged: Judged)
 
 
 def _flags(report: StudyReport, judged: Judged) -> list[QuestionReport]:
-    return [of for section in report.sections for of in section.questions if of.data.name in judged.flags]
+    return [of for of in _questions(report) if of.data.name in judged.flags]
+
+
+def _faults(report: StudyReport, judged: Judged) -> list[QuestionReport]:
+    """Those of which it is known where they are not asked."""
+    known = {of.data.name for of in _questions(report)}
+    return [
+        of
+        for of in _questions(report)
+        if of.data.name in judged.faults and {f"{of.data.section.key}.{key}" for key in of.spec.ask_unless} <= known
+    ]
 
 
 def _comparisons(report: StudyReport, judged: Judged) -> list[QuestionReport]:
-    return [of for section in report.sections for of in section.questions if of.data.name in judged.beside]
+    return [of for of in _questions(report) if of.data.name in judged.beside]
+
+
+def _questions(report: StudyReport) -> list[QuestionReport]:
+    return [of for section in report.sections for of in section.questions]
 
 
 def _sides_of(data: QuestionData) -> Iterator[tuple[str, Answers]]:
@@ -104,17 +131,17 @@ class _Places:
 
 
 def _rates(report: StudyReport, judged: Judged) -> ReportTable:
-    places, questions = _Places(report), _flags(report, judged)
+    places, questions = _Places(report), [*_flags(report, judged), *_faults(report, judged)]
     systems: dict[str, None] = {}
     found: dict[tuple[str, str], dict[str, tuple[Value, ...]]] = defaultdict(dict)
     for question in questions:
-        yes = [option.key for option in question.spec.options].index(judged.flags[question.data.name])
-        for by, answers in _sides_of(question.data):
-            cells = answers.cell.tolist()
-            of = np.array([judged.system(places.row(cell), places.column(cell)) for cell in cells], dtype=object)
+        for by, value, cells, sheets in _said(report, question, judged):
+            of = np.array(
+                [judged.system(places.row(cell), places.column(cell)) for cell in cells.tolist()], dtype=object
+            )
             for system in sorted(set(of.tolist()) - {""}):
                 mine = of == system
-                known = rate((answers.code[mine] == yes).astype(np.float64), answers.sheet[mine])
+                known = rate(value[mine], sheets[mine])
                 systems.setdefault(system)
                 found[system, by][question.data.name] = (known.value, known.low, known.high, known.n)
     raters = [_("People"), *(code_of(judge) for judge in report.data.judges)]
@@ -142,11 +169,12 @@ def _rates(report: StudyReport, judged: Judged) -> ReportTable:
             *(
                 head
                 for of in questions
+                for title in [_title(of, judged)]
                 for head in (
-                    Head(of.data.name, _("Share"), "number", of.spec.title),
-                    Head(f"{of.data.name}_low", _("from"), "number", of.spec.title),
-                    Head(f"{of.data.name}_high", _("to"), "number", of.spec.title),
-                    Head(f"{of.data.name}_n", _("Judgements"), "count", of.spec.title),
+                    Head(of.data.name, _("Share"), "number", title),
+                    Head(f"{of.data.name}_low", _("from"), "number", title),
+                    Head(f"{of.data.name}_high", _("to"), "number", title),
+                    Head(f"{of.data.name}_n", _("Judgements"), "count", title),
                 )
             ),
             *(
@@ -174,6 +202,36 @@ def _rates(report: StudyReport, judged: Judged) -> ReportTable:
             ]
         ),
     )
+
+
+def _title(question: QuestionReport, judged: Judged) -> str:
+    fault = judged.faults.get(question.data.name)
+    return str(fault.title if fault and fault.title else question.spec.title)
+
+
+def _said(
+    report: StudyReport, question: QuestionReport, judged: Judged
+) -> Iterator[tuple[str, FloatArray, IntArray, IntArray]]:
+    """Of people and each judge what every judgement says, 0 or 1, with its cell and its sheet; of a fault also the
+    judgements by which it was not asked."""
+    fault = judged.faults.get(question.data.name)
+    yes = _code(question, fault.option if fault else judged.flags[question.data.name])
+    section = question.data.section.key
+    above = {of.spec.key: of for of in _questions(report) if of.data.section.key == section}
+    for by, answers in _sides_of(question.data):
+        parts = [((answers.code == yes).astype(np.float64), answers.cell, answers.sheet)]
+        if fault:
+            for key, words in question.spec.ask_unless.items():
+                said = dict(_sides_of(above[key].data)).get(by)
+                if said is not None:
+                    gone = np.isin(said.code, [_code(above[key], word) for word in words])
+                    parts.append((np.full(int(gone.sum()), fault.not_asked), said.cell[gone], said.sheet[gone]))
+        value, cells, sheets = (np.concatenate(part) for part in zip(*parts, strict=True))
+        yield by, value, cells, sheets
+
+
+def _code(question: QuestionReport, option: str) -> int:
+    return [of.key for of in question.spec.options].index(option)
 
 
 def _stood(report: StudyReport, question: QuestionReport, judged: Judged) -> dict[tuple[str, str], tuple[Value, ...]]:

@@ -29,6 +29,7 @@ pytestmark = pytest.mark.django_db
 
 RECIPES = ("Bianca", "Calzone", "Diavola", "Marinara", "Margherita")
 FLAGS = ("complete", "valid", "consistent")
+FAULTS = ("wrong", "inedible", "vague")
 
 
 def table(title: str, *said: tuple[str, str]) -> Table:
@@ -44,13 +45,13 @@ def table(title: str, *said: tuple[str, str]) -> Table:
 
 def scheme_of(name: str, *, version: int | None = None) -> Scheme:
     text = doors.shipped_schemes()[name].read_text(encoding="utf-8")
-    if version == 1:  # as it was before the texts were kept
-        kept = [line for line in text.splitlines() if not any(f"{{key: {key}, title" in line for key in HIDDEN)]
+    if version == 1:  # as it was before the texts were kept and faults asked for
+        kept = [line for line in text.splitlines() if not any(f"{{key: {key}, title" in line for key in NEW)]
         text = "\n".join(kept).replace("version: 2", "version: 1")
     return builders.scheme(text)
 
 
-HIDDEN = ("left", "right", "reference", "gold")
+NEW = ("left", "right", "reference", "gold", "wrong", "inedible", "vague")
 
 
 @pytest.fixture
@@ -74,18 +75,30 @@ def side_by_side(scheme: Scheme) -> Study:
 def judge(
     study: Study, name: str, says: Callable[[str, Row], Mapping[str, str]], prefers: Callable[[Row], str]
 ) -> None:
-    """A person judges every row: of each system and row the flags, and which system is better, "" for a tie."""
+    """A person judges every row: of each system and row the flags, and which system is better, "" for a tie. Nothing is
+    wrong, where it is asked, but what `says` says."""
     person = builders.rater(study, builders.user(name))
     for sheet in study.sheets.all():
         for work in builders.assignments(person, sheet):
             sides = dict(zip(work.row.facets["systems"], ("Left", "Right"), strict=True))
             better = prefers(work.row)
-            answers = {
-                (side, key): said for system, side in sides.items() for key, said in says(system, work.row).items()
+            answers: dict[tuple[str, str], str | None] = {
+                (side, key): said
+                for system, side in sides.items()
+                for key, said in answered(study, says(system, work.row)).items()
             }
             answers["Left or Right", "preference"] = sides[better].lower() if better else "tie"
             builders.label(work, answers)
             annotating.submit(assignment=work)
+
+
+def answered(study: Study, said: Mapping[str, str]) -> dict[str, str]:
+    """What is asked besides, given what a person said, is answered by “no”."""
+    section = study.scheme.parsed.section("side")
+    for question in section.questions:
+        if question.key not in said and question in section.asked(dict(said)):
+            said = {**said, question.key: "no"}
+    return dict(said)
 
 
 def gold_alone(system: str, _row: Row) -> dict[str, str]:
@@ -159,6 +172,36 @@ def test_the_metric_that_goes_with_people(compared: Study) -> None:
     assert of_flag["Exact match", "Output"]["kendall"] == pytest.approx(1)
     of_better = {(of["metric"], of["text"]): of for of in lines(found["better.preference.metrics"])}
     assert of_better["Exact match", "Input"]["spearman"] == pytest.approx(1)
+
+
+def test_rates_of_what_is_wrong(compared: Study) -> None:
+    """Of t5 each second line is incomplete and not valid: Anna and Boris say that there is a fork in it, Anna also that
+    it is vague. Boris sees wrong food in the first line of Bianca, which is complete."""
+
+    def says(system: str, row: Row) -> dict[str, str]:
+        if system == "gold" or "do 1 " in row.title:
+            return dict.fromkeys(FLAGS, "yes")
+        return {"complete": "no", "valid": "no", "consistent": "yes", "inedible": "yes"}
+
+    def of_anna(system: str, row: Row) -> dict[str, str]:
+        said = says(system, row)
+        return {**said, "vague": "yes"} if said["valid"] == "no" else said
+
+    def of_boris(system: str, row: Row) -> dict[str, str]:
+        return says(system, row) | ({"wrong": "yes"} if (system, row.title) == ("t5", "1. do 1 of Bianca .") else {})
+
+    judge(compared, "anna", of_anna, lambda _row: "gold")
+    judge(compared, "boris", of_boris, lambda _row: "gold")
+    gold, t5 = lines(tables(compared)["side.complete.systems"])
+
+    # 20 judgements each: 5 lines of 2 people are incomplete, one is complete and wrong; 10 have a fork; 5 are vague.
+    assert [(t5[f"side.{key}"], t5[f"side.{key}_n"]) for key in FAULTS] == [(11 / 20, 20), (0.5, 20), (0.25, 20)]
+    assert [(gold[f"side.{key}"], gold[f"side.{key}_n"]) for key in FAULTS] == [(0, 20)] * 3
+    titles = {head.key: head.group for head in tables(compared)["side.complete.systems"].heads}
+    assert [titles[f"side.{key}"] for key in FAULTS] == ["Missing or wrong food", "Not food", "Not descriptive"]
+    # Without the question by which they are asked nothing can be told of two of them.
+    few = tables(compared, questions=("side.complete", "side.wrong", "side.vague"))["side.complete.systems"]
+    assert {head.key for head in few.heads} & {f"side.{key}" for key in FAULTS} == {"side.wrong"}
 
 
 def test_page_downloads_and_what_is_frozen_have_the_table(compared: Study, client_of: ClientOf) -> None:
