@@ -174,6 +174,29 @@ def test_the_metric_that_goes_with_people(compared: Study) -> None:
     assert of_better["Exact match", "Input"]["spearman"] == pytest.approx(1)
 
 
+def test_two_systems_without_gold_stand_against_each_other() -> None:
+    """Of what each wrote the report knows what gold has there all the same."""
+    study = builders.study("pizzas", of=scheme_of("pizza-commonsense"), by=builders.user("mara"))
+    actions.import_tables(study=study, tables=[table(title, ("flour", "dough")) for title in RECIPES])
+    for system in ("t5", "flan"):
+        said = [table(title, ("flour", "cake")) for title in RECIPES]
+        actions.import_tables(study=study, tables=said, rater=system, kind=Rater.Kind.JUDGE)
+    made = derive_study(
+        source=study, deriver="two-systems", scheme=scheme_of("pizza-systems"), slug="compared", title="Compared",
+        settings={"systems": ["t5", "flan"]}, by=study.memberships.first().user,  # type: ignore[union-attr]
+    )  # fmt: skip
+    row = Row.objects.filter(sheet__study=made)[0]
+    assert (row.facets["reference"], row.facets["gold"]) == ("gold", "flour ⟶ dough")
+
+    judge(made, "anna", gold_alone, lambda row: "t5" if row.sheet.title == "Bianca" else "flan")
+    found = tables(made)
+
+    flan, t5 = lines(found["side.complete.systems"])
+    told = [[of[f"better.preference_{one}"] for one in ("against", "wins", "ties", "loses")] for of in (flan, t5)]
+    assert told == [["t5", 0.8, 0, 0.2], ["flan", 0.2, 0, 0.8]]  # one of five recipes is t5's
+    assert lines(found["side.complete.metrics"])[0]["n"] == 10  # both sides of five lines are held against gold
+
+
 def test_rates_of_what_is_wrong(compared: Study) -> None:
     """Of t5 each second line is incomplete and not valid: Anna and Boris say that there is a fork in it, Anna also that
     it is vague. Boris sees wrong food in the first line of Bianca, which is complete."""
