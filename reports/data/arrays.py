@@ -40,9 +40,10 @@ LEAVE_OUT, INCLUDE = "leave_out", "include"
 # only are ties of it, whatever processor adds them up; the Alternative Annotator Test goes by documents. 5: where cells
 # have more than two other people, a judge and a person are held against each of them by themselves too, and how many
 # instructions are needed to order two generators is told for a power of 80 %, where it was 50 %; missing labels are
-# told by reason; judges that no texts connect beyond their own families have no favour and no corrected means. 6: where
-# people judge systems, the tables of a pack say so by system; cells that a system from a file left out are counted;
-# text metrics have means over runs.
+# told by reason; judges that no texts connect beyond their own families have no favour and no corrected means. 6:
+# agreement has an interval only where ten documents have two answers to a cell; judges are told of in questions alone
+# that they were asked; where people judge systems, the tables of a pack say so by system; cells that a system from a
+# file left out are counted; text metrics have means over runs.
 METHODS = 6
 # The words in which reports are said: a frozen report is said again in those of its day. 2: the field's own words
 # (percent agreement, calibration, confusion matrix, non-blind labels, bootstrap resamples).
@@ -185,6 +186,11 @@ class Filters:
         return self.methods < 5
 
     @property
+    def all_judges(self) -> bool:
+        """A judge that has answered something is told of in each question, asked or not."""
+        return self.methods < 6
+
+    @property
     def before_paired(self) -> bool:
         """Agreement has an interval from ten documents on, however few of them two people have answered."""
         return self.methods < 6
@@ -316,7 +322,8 @@ class QuestionData:
     """One question's answers. People are numbered by their place in `StudyData.people`, sheets by theirs in `.sheets`.
 
     `selections`: one code a cell that a person was to fill, an option or the reason why it is empty, shape (n_cells,).
-    `judges` and `golds`: by code, those that were to answer this question, whether they did or not. `scores`: of those
+    `judges` and `golds`: by code, those that were to answer this question, whether they did or not (a judge that has
+    answered others and nothing here was not asked). `scores`: of those
     judges that scored options, the cells, shape (n_scored,), and each option's score as the judge's normalisation left
     it, shape (n_scored, n_options), NaN where an option was not scored. `repeats`: of those judges that labelled
     several times, all labels, with the number of the repeat in the place of the rater. `no_label`: of each judge.

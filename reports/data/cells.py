@@ -141,6 +141,16 @@ class _Cells:
         labels[drafted[places], 3] = 1
         return labels
 
+    def answered(self) -> set[tuple[int, int]]:
+        """Places of raters, and questions that they have answered themselves, legibly or not: not by what follows from
+        a column. Who has answered some and not a single cell of another was not asked that."""
+        labels = self.table.labels
+        own = labels[labels[:, 4] == 0]
+        n = max(len(self.table.questions), 1)
+        pairs = distinct(self.rater[own[:, 0]] * n + own[:, 2])
+        found = {divmod(pair, n) for pair in pairs.tolist()}
+        return found | {(int(self.rater[one.assignment]), one.question) for one in self.table.unreadable}
+
     def n_options(self, question: int) -> int:
         """How many codes its answers may have; at least one."""
         words = self.words[question]
@@ -213,6 +223,8 @@ def _questions(
     filters: Filters,
 ) -> Iterator[QuestionData]:
     heard = _heard(people, judges, golds, filters)
+    answered = cells.answered()
+    answering = {rater for rater, _question in answered}
     filled: dict[tuple[str, str, str], Filled] = {}
     skipped: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
     for skip in cells.skips:
@@ -232,7 +244,17 @@ def _questions(
             if name in heard:
                 together[name] = _together(cells, number, section, spec, filled, name)
                 filled[name, section.key, spec.key] = together[name].filled
-        of_judges = [judge for judge in judges if cells.rater_place[judge.code] in at_work]
+        of_judges = [
+            judge
+            for judge in judges
+            if (place := cells.rater_place[judge.code]) in at_work
+            and (
+                filters.all_judges
+                or (judge.code in from_files and spec.kind in _TEXTS)
+                or (place, number) in answered
+                or place not in answering
+            )
+        ]
         labels = cells.labels(number)
         no_label = {
             judge.code: _no_label(

@@ -26,7 +26,7 @@ from reports.live import Live
 from tests import builders
 from tests.builders import ClientOf
 from tests.reports import studies
-from tests.reports.studies import answered, gold, judge, rater, sheet
+from tests.reports.studies import answered, gold, judge, rater, say, sheet
 
 
 def made(study: Study, **filters: Any) -> Answers:
@@ -217,6 +217,24 @@ def test_what_nobody_has_labelled_is_not_called_labelled(study: Study) -> None:
     assert methods.startswith(
         "2 annotators labelled 2 documents in 1 recipes; 1 documents were labelled by two or more."
     )
+
+
+def test_a_judge_is_told_of_in_questions_alone_that_it_was_asked(study: Study) -> None:
+    """J1 has answered presence and nothing about the tasks, where a tool follows from its column; J2 nothing at all."""
+    soup = sheet(study, items=2, tools=["", "knife"], rows=3)
+    for code in ("A1", "A2"):
+        for assignment in answered(rater(study, code), soup, ["fn"] * 3):
+            say(assignment, {("task 1", "task"): "f", ("task 2", "task"): "f"})
+    answered(judge(study), soup, ["fn"] * 3)
+    answered(judge(study, "J2"), soup, [".."] * 3)
+
+    def judges(**filters: Any) -> dict[str, list[str]]:
+        return {line.key: [of.code for of in line.judges] for line in made(study, **filters).questions}
+
+    now = judges()
+    assert now["items.presence"] == ["J1", "J2"]
+    assert now["tasks.task"] == now["tasks.tool"] == now["tasks.level"] == ["J2"]
+    assert set(map(tuple, judges(methods=5).values())) == {("J1", "J2")}
 
 
 @pytest.mark.once
