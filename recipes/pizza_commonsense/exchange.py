@@ -15,8 +15,9 @@ from annotation.exchange import background
 from annotation.models import Import, Rater, Study, User
 from recipes.pizza_commonsense import actions, exporting, queries
 from recipes.pizza_commonsense.actions import ImportedTables
+from recipes.pizza_commonsense.exporting import Predicted
 from recipes.pizza_commonsense.forms import read_tables
-from recipes.pizza_commonsense.records import Table, TablesRefused
+from recipes.pizza_commonsense.records import TablesRefused
 from work.actions import LONGEST_HOLD
 from work.outcomes import ItemFailed
 
@@ -41,8 +42,8 @@ def is_large(size: int) -> bool:
     return settings.PALATE_IMPORT_AT_ONCE < size <= settings.PALATE_MAX_IMPORT_BYTES
 
 
-def predicted(study: Study, data: bytes) -> tuple[list[Table], list[str]]:
-    """The tables that a system wrote, and the ids of the texts of which nothing can be read.
+def predicted(study: Study, data: bytes) -> Predicted:
+    """What a system wrote of the tables of a study.
 
     Raises:
         TablesRefused: the file cannot be read.
@@ -54,8 +55,8 @@ def predicted(study: Study, data: bytes) -> tuple[list[Table], list[str]]:
     return exporting.predictions(text, queries.tables_of(study))
 
 
-def sentences(made: ImportedTables, unread: int = 0) -> list[str]:
-    """What an import did, for whoever asked for it; `unread`: texts of a system."""
+def sentences(made: ImportedTables, said: Predicted | None = None) -> list[str]:
+    """What an import did, for whoever asked for it; `said`: what a system wrote, if it was that."""
     told = [ngettext("%(n)s recipe added.", "%(n)s recipes added.", made.new) % {"n": made.new}] if made.new else []
     if made.known:
         told.append(
@@ -63,22 +64,59 @@ def sentences(made: ImportedTables, unread: int = 0) -> list[str]:
             % {"n": made.known}
         )
     told += made.answers.sentences() if made.answers else []
-    if unread:
-        said = ngettext("Of %(n)s text nothing can be read.", "Of %(n)s texts nothing can be read.", unread)
-        told.append(said % {"n": unread})
-    return told
+    return told + (_left_out(said) if said else [])
+
+
+def _left_out(said: Predicted) -> list[str]:
+    n = len(said.unread)
+    told = [
+        (
+            said.rowless,
+            ngettext(
+                "%(n)s line stayed open: no row has its instruction.",
+                "%(n)s lines stayed open: no row has their instruction.",
+                said.rowless,
+            ),
+        ),
+        (
+            said.blank,
+            ngettext(
+                "%(n)s line stayed open: nothing, or a mask, stands there.",
+                "%(n)s lines stayed open: nothing, or a mask, stands there.",
+                said.blank,
+            ),
+        ),
+        (
+            said.strays,
+            ngettext(
+                "%(n)s row was left out: its instruction is none of the recipe's.",
+                "%(n)s rows were left out: their instructions are none of the recipe's.",
+                said.strays,
+            ),
+        ),
+        (
+            said.broken,
+            ngettext(
+                "%(n)s row was left out: it has not four cells.",
+                "%(n)s rows were left out: they have not four cells.",
+                said.broken,
+            ),
+        ),
+        (n, ngettext("Of %(n)s text nothing can be read.", "Of %(n)s texts nothing can be read.", n)),
+    ]
+    return [sentence % {"n": count} for count, sentence in told if count]
 
 
 def _read(held: Any, files: Iterable[tuple[str, BinaryIO]]) -> None:
     """What a worker does: everything is checked, then written in parts that nobody sees before the end."""
     run: Import = held.item.run
-    how, unread = dict(run.how), 0
+    how, said = dict(run.how), None
     [data] = [stream.read() for _name, stream in files]
     try:
         with held.quiet(LONGEST_HOLD):
             if system := how.pop("system", ""):
-                tables, lost = predicted(run.study, data)
-                how, unread = {"rater": system, "kind": Rater.Kind.JUDGE}, len(lost)
+                said = predicted(run.study, data)
+                tables, how = said.tables, {"rater": system, "kind": Rater.Kind.JUDGE}
             else:
                 tables = read_tables(data)
     except TablesRefused as refused:
@@ -86,7 +124,7 @@ def _read(held: Any, files: Iterable[tuple[str, BinaryIO]]) -> None:
 
     def finish(made: ImportedTables) -> None:
         with held.finishing():
-            said = sentences(made, unread) or [_("Nothing in it was new.")]
-            Import.objects.filter(pk=run.pk).update(outcome={"sentences": said})
+            told = sentences(made, said) or [_("Nothing in it was new.")]
+            Import.objects.filter(pk=run.pk).update(outcome={"sentences": told})
 
     actions.import_tables(study=run.study, tables=tables, doing=background.doing(run, held), at_end=finish, **how)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from base.sentences import gettext as _
 from recipes.pizza_commonsense import serialised, sheets, training
@@ -49,8 +50,29 @@ def _serialised(table: Table, masks: str, seed: int) -> str:
     return "\n\n".join(serialised.serialise(table, places) for places in sets)
 
 
-def predictions(text: str, tables: Sequence[Table]) -> tuple[list[Table], list[str]]:
-    """What a system wrote: the tables with its cells, and ids of which nothing could be read.
+@dataclass
+class Predicted:
+    """What a system wrote of the tables of a study, and what of it came to nothing.
+
+    Attributes:
+        tables: with its cells alone.
+        unread: ids of the texts of which nothing can be read.
+        rowless: lines without an answer that no row of the texts is about.
+        blank: lines without an answer otherwise: the texts have them, or leave all rows out, and say nothing there.
+        strays: rows that are about no line of their table.
+        broken: rows that have not four cells.
+    """
+
+    tables: list[Table] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    rowless: int = 0
+    blank: int = 0
+    strays: int = 0
+    broken: int = 0
+
+
+def predictions(text: str, tables: Sequence[Table]) -> Predicted:
+    """What a system wrote.
 
     Each line is {"id": …, "output": the text}; of several of one table, as of cells asked one by one, all count.
 
@@ -58,8 +80,30 @@ def predictions(text: str, tables: Sequence[Table]) -> tuple[list[Table], list[s
         TablesRefused: a line is no such object, or no id is one of the tables.
     """
     by_id = {table.id or table.title: table for table in tables}
+    said = Predicted()
     found: dict[str, dict[Place, str]] = {}
-    unread: list[str] = []
+    rowless: dict[str, set[int]] = {}
+    for name, output in _outputs(text, by_id):
+        try:
+            one = serialised.read(output, by_id[name])
+        except TablesRefused:
+            said.unread.append(name)
+            continue
+        found.setdefault(name, {}).update(one.cells)
+        rowless.setdefault(name, set()).update(one.rowless)
+        said.strays += one.strays
+        said.broken += one.broken
+    for name, cells in found.items():
+        table = by_id[name].with_cells(cells)
+        said.tables.append(table)
+        lines = range(len(table.instructions))
+        left = {line for line in lines if not table.said(line, "input") and not table.said(line, "output")}
+        said.rowless += len(left & rowless[name])
+        said.blank += len(left - rowless[name])
+    return said
+
+
+def _outputs(text: str, by_id: Mapping[str, Table]) -> Iterator[tuple[str, str]]:
     for number, line in enumerate(text.lstrip("\ufeff").splitlines(), start=1):
         if not line.strip():
             continue
@@ -72,8 +116,4 @@ def predictions(text: str, tables: Sequence[Table]) -> tuple[list[Table], list[s
             raise TablesRefused(
                 _("Line %(line)s: there is no table “%(id)s” here.") % {"line": number, "id": name[:60]}
             )
-        try:
-            found.setdefault(name, {}).update(serialised.read(said, by_id[name]))
-        except TablesRefused:
-            unread.append(name)
-    return [by_id[name].with_cells(cells) for name, cells in found.items() if cells], unread
+        yield name, said

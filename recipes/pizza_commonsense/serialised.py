@@ -12,14 +12,22 @@ import itertools
 import random
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from rapidfuzz.distance import Indel
 
 from base.sentences import gettext as _
-from recipes.pizza_commonsense.records import CELLS, Place, Table, TablesRefused, plain, written
+from recipes.pizza_commonsense.records import CELLS, Cells, Place, Table, TablesRefused, plain, written
 
 HEAD = "instructions <s> input <s> actions <s> output <n>"
 MASKED = {"input": "in", "output": "out", "action": "act"}
 _MASK = re.compile(r"<\s*(in|out|act)\s*(\d{1,3})\s*>", re.IGNORECASE)
 _CELL_OF = {"in": "input", "out": "output", "act": "action"}
+_WORD = re.compile(r"\w+")
+_NUMBERED = re.compile(r"^\s*\(?\d{1,3}(?:[.):]+(?!\d)|\s*$)")
+_HEAD_WORDS = ("instructions",)
+_ALIKE = 0.8  # share of their characters that two spellings of one instruction have in common, at least
+_MOST_ROWS = 1_000  # of one text; a model that goes round in circles writes more
 
 
 def mask(table: Table, cells: Collection[str] = ("input", "output")) -> frozenset[Place]:
@@ -50,7 +58,18 @@ def target(table: Table, masked: Collection[Place]) -> str:
     return " ".join(f"<{MASKED[cell]} {line}> {written(table.said(line, cell))}".rstrip() for line, cell in places)
 
 
-def read(text: str, table: Table) -> dict[Place, str]:
+@dataclass(frozen=True)
+class Reading:
+    """What a text has of a table. Of a text in rows: `rowless`, the lines that no row is about; `strays`, how many rows
+    are about no line; `broken`, how many have not four cells."""
+
+    cells: Cells
+    rowless: frozenset[int] = frozenset()
+    strays: int = 0
+    broken: int = 0
+
+
+def read(text: str, table: Table) -> Reading:
     """The cells that a model wrote of a table: as the whole table, or as the texts behind the masks.
 
     What it left masked or empty, or wrote of lines that the table has not, is left out.
@@ -58,22 +77,103 @@ def read(text: str, table: Table) -> dict[Place, str]:
     Raises:
         TablesRefused: neither form is in the text.
     """
-    rows = [line for line in text.replace("<n>", "\n").splitlines() if line.count("<s>") == 3]
-    rows = [row for row in rows if row.partition("<s>")[0].strip() != "instructions"]
-    found = _of_rows(rows, table) if rows else _of_masks(text, len(table.instructions))
-    if not found:
+    rows, broken = _rows(text, table)
+    of_masks = {} if rows else _of_masks(text, len(table.instructions))
+    found = _of_rows(rows, table, broken) if rows else Reading(of_masks, broken=broken)
+    if not found.cells:
         raise TablesRefused(_("Nothing of the table of “%(title)s” can be read there.") % {"title": table.title})
     return found
 
 
-def _of_rows(rows: Sequence[str], table: Table) -> dict[Place, str]:
+def _rows(text: str, table: Table) -> tuple[list[list[str]], int]:
+    """The rows of a text, four cells each and without the head, and how many have not four cells.
+
+    Rows that lost the break between them are told apart where the text of an instruction says where one ends (Appendix
+    L of the paper has such a line).
+    """
+    known = [_HEAD_WORDS, *(_words(instruction) for instruction in table.instructions)]
+    rows: list[list[str]] = []
+    broken = 0
+    for line in text.replace("<n>", "\n").splitlines():
+        cells = [cell.strip() for cell in line.split("<s>")]
+        told = _told_apart(cells, known) if len(cells) % 3 == 1 else []
+        broken += max(1, len(cells) // 3) if len(cells) > 1 and not told else 0
+        rows += told
+    return [row for row in rows if _words(row[0]) not in (_HEAD_WORDS, ("instruction",))][:_MOST_ROWS], broken
+
+
+def _told_apart(cells: Sequence[str], known: Sequence[tuple[str, ...]]) -> list[list[str]]:
+    """The rows of a line of a text, one as a rule; none where it is not clear where one of them ends."""
+    rows: list[list[str]] = []
+    instruction = cells[0]
+    for place in range(1, len(cells), 3):
+        before, action, after = cells[place : place + 3]
+        following = ""
+        if place + 3 < len(cells):
+            words = list(_WORD.finditer(after))
+            said = tuple(word[0].casefold() for word in words)
+            ending = {one for one in known if one and said[-len(one) :] == one}
+            next_ones = {two for one, two in itertools.pairwise(known) if one == _words(instruction)}
+            (start,) = ending & next_ones if len(ending & next_ones) == 1 else ending if len(ending) == 1 else ((),)
+            if not start:
+                return []
+            cut = words[-len(start)].start()
+            after, following = after[:cut].strip(), after[cut:]
+        rows.append([instruction, before, action, after])
+        instruction = following
+    return rows
+
+
+def _of_rows(rows: Sequence[Sequence[str]], table: Table, broken: int) -> Reading:
+    """The cells of rows, each on the line with its instruction; where no row has one they are in the order of the
+    lines."""
+    said, lines = [_words(row[0]) for row in rows], [_words(text) for text in table.instructions]
+    if any(said):
+        at = aligned([" ".join(words) for words in said], [" ".join(words) for words in lines])
+    else:
+        at = {place: place for place in range(min(len(rows), len(lines)))}
     found: dict[Place, str] = {}
-    for line, row in enumerate(rows[: len(table.instructions)]):
-        _instruction, *parts = (part.strip() for part in row.split("<s>"))
-        for cell, part in zip(CELLS, parts, strict=True):
+    for place, line in at.items():
+        for cell, part in zip(CELLS, rows[place][1:], strict=True):
             if not _MASK.fullmatch(part) and (answer := plain(part)):
                 found[line, cell] = answer
+    return Reading(found, frozenset(range(len(lines))) - set(at.values()), len(rows) - len(at), broken)
+
+
+def aligned(rows: Sequence[str], lines: Sequence[str]) -> dict[int, int]:
+    """The line of each row that has one, in the order of both: a global alignment in which nothing that is left out
+    costs anything, and two texts count as much as they are alike. Of lines that are the same the first gets the row.
+
+    >>> aligned(["mix", "serve it hot", "bake it"], ["heat the oven", "mix", "bake it.", "bake it."])
+    {0: 1, 2: 2}
+
+    Source: Needleman and Wunsch (1970), A general method applicable to the search for similarities in the amino acid
+    sequence of two proteins.
+    """
+    alike = [[Indel.normalized_similarity(row, line, score_cutoff=_ALIKE) for line in lines] for row in rows]
+    # best[r][l]: of the rows from r on, and the lines from l on
+    best = [[0.0] * (len(lines) + 1) for _row in range(len(rows) + 1)]
+    for row, line in itertools.product(reversed(range(len(rows))), reversed(range(len(lines)))):
+        both = best[row + 1][line + 1] + alike[row][line]
+        best[row][line] = max(both, best[row + 1][line], best[row][line + 1])
+    found: dict[int, int] = {}
+    row = line = 0
+    while row < len(rows) and line < len(lines):
+        if alike[row][line] and best[row][line] == best[row + 1][line + 1] + alike[row][line]:
+            found[row] = line
+            row, line = row + 1, line + 1
+        elif best[row][line] == best[row + 1][line]:
+            row += 1
+        else:
+            line += 1
     return found
+
+
+def _words(instruction: str) -> tuple[str, ...]:
+    """What two spellings of an instruction have in common: its words in lower case, without the number before a line of
+    a list; none where a mask or nothing stands there."""
+    text = "" if _MASK.fullmatch(instruction.strip()) else _NUMBERED.sub("", instruction)
+    return tuple(word[0].casefold() for word in _WORD.finditer(text))
 
 
 def _of_masks(text: str, n_lines: int) -> dict[Place, str]:

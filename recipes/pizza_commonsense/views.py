@@ -67,14 +67,14 @@ def add_system(request: AppRequest, study: Study) -> HttpResponse:
         if exchange.is_large(file.size):
             return redirect(exchange.start(study=study, file=file, how={"system": system}, by=request.user))
         try:
-            found, unread = exchange.predicted(study, file.read())
-            made = actions.import_tables(study=study, tables=found, rater=system, kind=Rater.Kind.JUDGE)
+            said = exchange.predicted(study, file.read())
+            made = actions.import_tables(study=study, tables=said.tables, rater=system, kind=Rater.Kind.JUDGE)
         except TablesRefused as refused:
             form.add_error("predictions", str(refused))
         except Refused as refused:
             form.add_error(None, _told(refused))
         else:
-            messages.success(request, " ".join(exchange.sentences(made, len(unread))))
+            messages.success(request, " ".join(exchange.sentences(made, said)))
             return redirect("pizza_commonsense:tables", study.slug)
     return _page(request, study, system=form)
 

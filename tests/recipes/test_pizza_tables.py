@@ -219,14 +219,107 @@ def test_a_table_as_models_read_it() -> None:
     [
         "<in 1>: (flour; water)\n- <out 1>: bread_dough\nThat is all.",
         "<in 1> (flour; water) <out 1> bread dough",
-        "Here it is:\nx <s> <in 0> <s> preheat <s>\nmix <s> flour; water <s> <act 1> <s> bread dough <n>",
+        "Here it is:\n <s> <in 0> <s> preheat <s>\n2. <s> flour; water <s> <act 1> <s> bread dough <n>",
+        "Mix flour, and water! <s> (flour; water) <s> <act 1> <s> bread dough",
     ],
 )
 def test_what_a_model_wrote_of_a_table_is_read(text: str) -> None:
     found = serialised.read(text, tables()[0])
-    assert {place: said for place, said in found.items() if place[1] != "action"} == {
+    assert {place: said for place, said in found.cells.items() if place[1] != "action"} == {
         (1, "input"): "flour; water", (1, "output"): "bread dough",
     }  # fmt: skip
+
+
+# The recipe of Appendix E of the paper, and what GPT-4 wrote of it (Appendix L): its fourth row runs into the fifth.
+CRACKERS = Table(
+    "Crackers", "c1",
+    (
+        "preheat oven to 350 degrees .",
+        "mix broccoli , cheeses and seasonings .",
+        "spread 1 teaspoons of the cheese mixture onto each of the 48 crackers .",
+        "place on baking sheet .",
+        "bake 5 minutes or until hot and bubbly .",
+        "serve warm .",
+    ),
+    {},
+)  # fmt: skip
+BY_GPT4 = """instructions <s> input <s> action <s> output <n>
+preheat oven to 350 degrees <s> oven <s> preheat <s> preheated oven
+mix broccoli , cheeses and seasonings <s> broccoli, cheeses, seasonings <s> mix <s> broccoli cheese mix
+spread 1 teaspoons of the cheese mixture onto each of the 48 crackers <s> cheese mixture, crackers <s> spread <s> cheese-topped crackers
+place on baking sheet <s> cheese-topped crackers <s> place <s> cheese-topped crackers on baking sheet bake 5 minutes or until hot and bubbly <s> cheese-topped crackers on baking sheet <s> bake <s> baked cheese-topped crackers
+serve warm <s> baked cheese-topped crackers <s> serve <s> served baked cheese-topped crackers"""  # noqa: E501
+OUTPUTS = (
+    "preheated oven",
+    "broccoli cheese mix",
+    "cheese-topped crackers",
+    "cheese-topped crackers on baking sheet",
+    "baked cheese-topped crackers",
+    "served baked cheese-topped crackers",
+)
+
+
+def outputs(found: serialised.Reading) -> dict[int, str]:
+    return {line: said for (line, cell), said in sorted(found.cells.items()) if cell == "output"}
+
+
+def test_a_row_that_runs_into_the_next_is_told_apart() -> None:
+    found = serialised.read(BY_GPT4, CRACKERS)
+    assert outputs(found) == dict(enumerate(OUTPUTS))
+    assert found.cells[4, "input"] == "cheese-topped crackers on baking sheet"
+    assert (found.rowless, found.strays, found.broken) == (frozenset(), 0, 0)
+    # As models whose tokens have no line break write it: all rows on one line, the head too.
+    assert serialised.read(" ".join(BY_GPT4.split("\n")), CRACKERS) == found
+    assert serialised.read(" ".join(BY_GPT4.replace("<n>", "").split()), CRACKERS) == found
+
+
+@pytest.mark.parametrize("left_out", range(6))
+def test_a_row_that_is_missing_moves_no_other(left_out: int) -> None:
+    rows = [f"{text} <s> x <s> y <s> {said}" for text, said in zip(CRACKERS.instructions, OUTPUTS, strict=True)]
+    found = serialised.read("\n".join([*rows[:left_out], *rows[left_out + 1 :]]), CRACKERS)
+    assert outputs(found) == {line: said for line, said in enumerate(OUTPUTS) if line != left_out}
+    assert (found.rowless, found.strays) == ({left_out}, 0)
+
+
+def test_a_row_about_no_line_is_left_out() -> None:
+    rows = [f"{text} <s> x <s> y <s> {said}" for text, said in zip(CRACKERS.instructions, OUTPUTS, strict=True)]
+    rows.insert(2, "grate the cheese <s> cheese <s> grate <s> grated cheese")
+    rows[4] = "put all of it in a pan <s> x <s> put <s> pan"  # for “place on baking sheet”
+    found = serialised.read("\n".join(rows), CRACKERS)
+    assert outputs(found) == {line: said for line, said in enumerate(OUTPUTS) if line != 3}
+    assert (found.rowless, found.strays, found.broken) == ({3}, 2, 0)
+
+
+def test_rows_that_cannot_be_told_apart() -> None:
+    twice = replace(CRACKERS, instructions=("mix", "place and bake", "bake"))
+    run_in = "stir <s> a <s> b <s> dough place and bake <s> c <s> d <s> bread"
+    # “place and bake” ends with “bake”, and what comes after “stir” nobody knows.
+    found = serialised.read(f"mix <s> a <s> b <s> dough\n{run_in}\nbake <s> dough <s> ba", twice)
+    assert (outputs(found), found.rowless, found.broken) == ({0: "dough"}, {1, 2}, 2 + 1)
+    # After “mix” comes “place and bake”.
+    found = serialised.read(run_in.replace("stir", "mix"), twice)
+    assert outputs(found) == {0: "dough", 1: "bread"}
+
+
+def test_instructions_that_are_there_twice() -> None:
+    flat = replace(CRACKERS, instructions=("mix", "bake", "cool", "bake", "serve"))
+    rows = [f"{text} <s> x <s> y <s> {n}" for n, text in enumerate(("mix", "cool", "bake", "serve it"))]
+    # “serve it” is too far from “serve”: 2 · 5 of 5 + 8 characters, 0.77. “cool” says which of the two “bake” it is.
+    found = serialised.read("\n".join(rows), flat)
+    assert (outputs(found), found.rowless, found.strays) == ({0: "0", 2: "1", 3: "2"}, {1, 4}, 1)
+
+
+def test_what_a_system_left_open_is_counted() -> None:
+    bread = Table("bread", "b1", ("mix", "wait", "bake"), {})
+    told = [
+        {"id": "c1", "output": "\n".join(BY_GPT4.split("\n")[2:]) + "\nsing <s> a <s> b <s> c\n<s>"},  # no first row
+        {"id": "b1", "output": "<in 0> flour"},
+        {"id": "b1", "output": "<out 0> dough <out 2> bread"},
+        {"id": "b1", "output": "I cannot."},
+    ]
+    found = exporting.predictions("\n".join(map(json.dumps, told)), [CRACKERS, bread])
+    assert (found.rowless, found.blank, found.strays, found.broken, found.unread) == (1, 1, 1, 1, ["b1"])
+    assert found.tables[1].cells == {(0, "input"): "flour", (0, "output"): "dough", (2, "output"): "bread"}
 
 
 def test_what_is_no_table_is_refused() -> None:
@@ -238,7 +331,7 @@ def test_training_data() -> None:
     flat = tables()[0]
     (whole,) = map(json.loads, training.examples([flat], masks=Masks.ALL, chat=True))
     assert [one["role"] for one in whole["messages"]] == ["system", "user", "assistant"]
-    assert serialised.read(whole["messages"][2]["content"], flat) == {
+    assert serialised.read(whole["messages"][2]["content"], flat).cells == {
         place: said for place, said in flat.cells.items() if place[1] != "action"
     }
     steps = list(map(json.loads, training.examples([flat], masks=Masks.LINES, chat=False)))
@@ -405,6 +498,7 @@ def test_the_page(study: Study, client_of: ClientOf) -> None:
     file = io.BytesIO(f"{written}\n{json.dumps({'id': 'a1', 'output': 'no'})}".encode())
     told = page.post("/studies/pizzas/tables/add-system/", {"system": "t5", "predictions": file}, follow=True)
     assert "Of 1 text nothing can be read." in told.content.decode()
+    assert "3 lines stayed open: nothing, or a mask, stands there." in told.content.decode()
     assert queries.tables_of(study, rater="t5")[0].cells == {(1, "input"): "flour; water", (1, "output"): "bread dough"}
     bad = page.post(
         "/studies/pizzas/tables/add-system/",
@@ -661,8 +755,8 @@ def test_published_tables_come_back_byte_by_byte(name: str) -> None:
     assert json_lines(found) == text
     assert [one.cells for one in sheets.read(sheets.csv_text(found).encode())] == [one.cells for one in found]
     for table in found:
-        assert serialised.read(serialised.serialise(table), table) == table.cells
-        assert serialised.read(serialised.target(table, set(table.cells)), table) == table.cells
+        assert serialised.read(serialised.serialise(table), table).cells == table.cells
+        assert serialised.read(serialised.target(table, set(table.cells)), table).cells == table.cells
 
 
 @pytest.mark.parametrize("name", FILES)
