@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from annotation import queries
 from annotation.actions.base import NotNow, Refused, refuse_closed, refuse_withdrawn
+from annotation.answers import AnswerRefused, kind_of
 from annotation.labels.answer import Answer
 from annotation.labels.batch import Batch
 from annotation.labels.writer import Recorded, Writer, write
@@ -23,7 +24,8 @@ def draft(*, assignment: Assignment, rater: Rater, key: uuid.UUID, by: User | No
     """Fill the open cells of an assignment with what another rater answered of the same row; returns how many.
 
     Of several rounds of that rater the last submitted counts. What is drafted counts as exposed, and keeps whose answer
-    it was; what that rater's column presets stays a preset. Cells that are answered or skipped stay as they are.
+    it was; what that rater's column presets stays a preset. Cells that are answered or skipped stay as they are, and so
+    do those where a model elsewhere wrote what the scheme refuses of people.
 
     Raises:
         NotNow: the assignment is submitted, or its sheet is closed.
@@ -53,7 +55,7 @@ def draft(*, assignment: Assignment, rater: Rater, key: uuid.UUID, by: User | No
         for label in Label.objects.filter(assignment=theirs)
         .select_related("column__section__scheme", "question", "option")
         .order_by("column__section", "column__position", "question__position")
-        if assignment.asks(label.column.section)
+        if assignment.asks(label.column.section) and _may_be_drafted(label)
     ]
     answers = [Answer(label.column, label.question, label.option, value=label.value) for label in labels]
     batch = Batch(key, by=by)
@@ -82,6 +84,17 @@ def draft(*, assignment: Assignment, rater: Rater, key: uuid.UUID, by: User | No
         assignment.started_at = assignment.started_at or timezone.now()
         assignment.save(update_fields=["state", "started_at"])
     return drafted
+
+
+def _may_be_drafted(label: Label) -> bool:
+    if label.value is None:
+        return True
+    question = label.column.section.spec.question(label.question.key)
+    try:
+        kind_of(question).canonical(question, label.value)
+    except AnswerRefused:
+        return False
+    return True
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,23 @@ class AnswerKind(ABC):
             AnswerRefused: the text says no answer to this question.
         """
 
+    def stored(self, spec: QuestionSpec, raw: Any) -> Value:
+        """The value of JSON that was stored: as `canonical`, but rules for whoever writes are none for what stands.
+
+        Raises:
+            AnswerRefused: it is no answer to this question.
+        """
+        return self.canonical(spec, raw)
+
+    def taken(self, spec: QuestionSpec, text: str) -> Value | None:
+        """The value of the text form of what a model wrote elsewhere: as `read`, but with the rules that it breaks.
+        Whether models keep to them is what is asked; `warnings` says which not.
+
+        Raises:
+            AnswerRefused: the text says no answer to this question.
+        """
+        return self.read(spec, text)
+
     @abstractmethod
     def from_judge(self, spec: QuestionSpec, text: str) -> Value:
         """The value that a model wrote.
@@ -111,7 +128,7 @@ class AnswerKind(ABC):
             raw = json.loads(code[1:])
         except (ValueError, RecursionError) as error:
             raise AnswerRefused(gettext_noop("“%(text)s” is no JSON."), text=code[1:81]) from error
-        return self.canonical(spec, raw)
+        return self.stored(spec, raw)
 
     def written(self, spec: QuestionSpec, value: Value) -> str:
         """The text form, from which `read` gives the value back."""

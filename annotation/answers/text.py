@@ -29,16 +29,9 @@ _PART = "\x1f"  # between the parts of a key; no stored text has it
 
 class Text(AnswerKind):
     def canonical(self, spec: QuestionSpec, raw: Any) -> Value:
-        own = _own(spec)
-        if not is_text(raw):
-            raise AnswerRefused(gettext_noop("“%(question)s” takes a text."), question=spec.title)
-        text = tidy(str(raw), lines=own.lines)
-        if special := own.special_of(text):
-            return special
-        if own.separator:
-            text = _joined([tidy(part) for part in text.split(own.separator)], own.separator)
-        if not text:
-            raise AnswerRefused(gettext_noop("“%(question)s” takes a text, and this is empty."), question=spec.title)
+        own, text = _own(spec), self.stored(spec, raw)
+        if text in own.special:
+            return text
         if len(text) > own.longest:
             raise AnswerRefused(
                 gettext_noop("“%(question)s” takes at most %(longest)s characters; these are %(length)s."),
@@ -50,9 +43,32 @@ class Text(AnswerKind):
             raise AnswerRefused("%(message)s", message=broken[0])
         return text
 
+    def stored(self, spec: QuestionSpec, raw: Any) -> str:
+        own = _own(spec)
+        if not is_text(raw):
+            raise AnswerRefused(gettext_noop("“%(question)s” takes a text."), question=spec.title)
+        text = tidy(str(raw), lines=own.lines)
+        if special := own.special_of(text):
+            return special
+        if own.separator:
+            text = _joined([tidy(part) for part in text.split(own.separator)], own.separator)
+        if not text:
+            raise AnswerRefused(gettext_noop("“%(question)s” takes a text, and this is empty."), question=spec.title)
+        return text
+
+    def taken(self, spec: QuestionSpec, text: str) -> Value | None:
+        return self.stored(spec, text) if text.strip() else None
+
     def warnings(self, spec: QuestionSpec, value: Value) -> list[str]:
+        """Of what a model wrote elsewhere also what would be refused."""
         own, text = _own(spec), cast(str, value)
-        return [] if text in own.special else _broken(own, text, Level.WARN)
+        if text in own.special:
+            return []
+        try:
+            self.canonical(spec, text)
+        except AnswerRefused as refused:
+            return [str(refused), *_broken(own, text, Level.WARN)]
+        return _broken(own, text, Level.WARN)
 
     def shown(self, spec: QuestionSpec, value: Value) -> str:
         return " / ".join(line for line in cast(str, value).splitlines() if line)

@@ -48,9 +48,9 @@ class JsonTable(FileTable):
 
     label_studio: bool = False
 
-    def value(self, kind: AnswerKind, spec: QuestionSpec, answer: str) -> Value | None:
+    def value(self, kind: AnswerKind, spec: QuestionSpec, answer: str, *, by_model: bool = False) -> Value | None:
         if not self.label_studio:
-            return super().value(kind, spec, answer)
+            return super().value(kind, spec, answer, by_model=by_model)
         return kind.from_label_studio(spec, json.loads(answer))
 
     def in_words(self, answer: str) -> str:

@@ -106,15 +106,16 @@ class Part:
             )
         return found[0]
 
-    def said(self, question: Question, answer: str, table: FileTable) -> Said | None:
-        """What an answer of `table` says; None for another program's word for “nothing”."""
+    def said(self, question: Question, answer: str, table: FileTable, *, by_model: bool = False) -> Said | None:
+        """What an answer of `table` says; None for another program's word for “nothing”. `by_model`: as in its
+        `value`."""
         spec = self.specs[question.pk]
         kind = kind_of(spec)
         is_missing = answer in MISSING and not (spec.text and spec.text.special_of(answer))
         if is_missing and not spec.has_options:
             return None
         try:
-            value = table.value(kind, spec, answer)
+            value = table.value(kind, spec, answer, by_model=by_model)
         except AnswerRefused as refused:
             if is_missing:
                 return None
@@ -191,7 +192,7 @@ class Answers:
         self.row_of, self.rater_of, self.repeat_of = array("i"), array("i"), array("i")
         self.cell_of, self.line_of, self.answer_of = array("i"), array("i"), array("i")
         self.answers: list[Said] = []
-        self._answer_index: dict[tuple[int, str], int | None] = {}
+        self._answer_index: dict[tuple[int, str, bool], int | None] = {}
         self.notes: dict[int, str] = {}
         self.presets: set[int] = set()
         self.exposed: set[int] = set()
@@ -217,7 +218,7 @@ class Answers:
             try:
                 sheet = self.sheets.get(record.sheet)
                 cell = self._cell(record, sheet)
-                answer = self._answer(self.cells[cell], record.answer)
+                answer = self._answer(self.cells[cell], record.answer, by_model=self._is_of_judge(record))
                 if answer is None:
                     self.imported.empty += 1
                     continue
@@ -256,11 +257,15 @@ class Answers:
             code = self.pseudonyms.setdefault(code, f"R{len(self.pseudonyms) + 1}")
         return self._rater_of(code)
 
-    def _answer(self, cell: Cell, text: str) -> int | None:
+    def _is_of_judge(self, record: LabelRecord) -> bool:
+        standing = None if record.rater_kind else self._raters.get(record.rater)
+        return (standing.kind if standing else record.rater_kind) == Rater.Kind.JUDGE
+
+    def _answer(self, cell: Cell, text: str, *, by_model: bool) -> int | None:
         """The place of what is said in `answers`, None for nothing."""
-        key = (cell.question.pk, text)
+        key = (cell.question.pk, text, by_model)
         if key not in self._answer_index:
-            said = cell.part.said(cell.question, text, self.table)
+            said = cell.part.said(cell.question, text, self.table, by_model=by_model)
             if said is not None:
                 self.answers.append(said)
             self._answer_index[key] = None if said is None else len(self.answers) - 1

@@ -110,13 +110,14 @@ class FileTable:
     delimiter: str
     header: tuple[str, ...]
 
-    def value(self, kind: AnswerKind, spec: QuestionSpec, answer: str) -> Value | None:
-        """What an answer of this table says, None for nothing; as a rule it is a text form.
+    def value(self, kind: AnswerKind, spec: QuestionSpec, answer: str, *, by_model: bool = False) -> Value | None:
+        """What an answer of this table says, None for nothing; as a rule it is a text form. `by_model`: a model wrote
+        it, so that it may break rules for people.
 
         Raises:
             AnswerRefused: it says no answer to this question.
         """
-        return kind.read(spec, answer)
+        return kind.taken(spec, answer) if by_model else kind.read(spec, answer)
 
     def in_words(self, answer: str) -> str:
         """An answer as people write it."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from django.db import transaction
 from django.db.models import Prefetch
@@ -37,11 +38,13 @@ _MAX_BYTES = 1 << 30  # of what is written here for the import of labels
 
 @dataclass(frozen=True)
 class ImportedTables:
-    """`new`: recipes that the study had not; `known`: those that it had; `answers`: what came of their cells."""
+    """`new`: recipes that the study had not; `known`: those that it had; `answers`: what came of their cells; `broken`:
+    of the rules that refuse what people write, each with how many cells of a system break it."""
 
     new: int
     known: int
     answers: Imported | None
+    broken: Mapping[str, int] = field(default_factory=dict)
 
 
 def import_tables(
@@ -60,6 +63,9 @@ def import_tables(
     All is checked before anything is written. Many tables are written in parts that nobody sees before the end, as
     `import_labels` does it, unless the caller has begun a transaction.
 
+    What people, or the gold, write has to keep to the rules of the scheme. What a system wrote, the kind “judge”, is
+    taken as it is, since whether it is valid is what people judge (section 5 of the paper).
+
     `example`: the first line of each is also answered by the rater “example”, from whom people's work can start.
     `doing`: the run of which this is, if any; `at_end` is called in the transaction that makes everything seen.
 
@@ -69,7 +75,7 @@ def import_tables(
     """
     if study.scheme.slug not in (SCHEME, LONG):
         raise Refused(_("“%(study)s” has no tables of this kind.") % {"study": study.title})
-    _refuse_no_answers(study, tables)
+    broken = _rules_broken(study, tables, by_model=kind == Rater.Kind.JUDGE)
     arrivals.tidy(study, owner=doing.owner if doing else "")  # or its sheets would count as known
     known = {
         sheet.title: [column.facets.get("instruction") for column in sheet.columns.all()]
@@ -90,17 +96,22 @@ def import_tables(
         lines += _examples(titles, tables)
 
     def made(answers: Imported) -> ImportedTables:
-        return ImportedTables(len(new), len(tables) - len(new), answers if lines else None)
+        return ImportedTables(len(new), len(tables) - len(new), answers if lines else None, broken)
 
     if doing is not None:
         doing = dataclasses.replace(doing, at_end=lambda answers: at_end(made(answers)))
     return made(_import(study, lines, replace=replace, sheets=new, doing=doing))
 
 
-def _refuse_no_answers(study: Study, tables: Sequence[Table]) -> None:
-    """Raises ImportRefused, which names the recipes and their lines, where a cell holds what can be no answer."""
+def _rules_broken(study: Study, tables: Sequence[Table], *, by_model: bool) -> Mapping[str, int]:
+    """Of each rule how many cells hold what it refuses: those of a system.
+
+    Raises:
+        ImportRefused: cells of people do; with the recipes and their lines.
+    """
+    broken: Counter[str] = Counter()
     if study.scheme.slug != SCHEME:
-        return
+        return broken
     section = study.scheme.parsed.section(SECTION)
     found = []
     for table in tables:
@@ -112,10 +123,12 @@ def _refuse_no_answers(study: Study, tables: Sequence[Table]) -> None:
                     kind_of(question).canonical(question, said)
             except AnswerRefused as refused:
                 problems.add(line + 1, refused.template, **refused.values)
+                broken[str(refused)] += 1
         if problems.total:
             found.append(problems)
-    if found:
+    if found and not by_model:
         raise ImportRefused(*found)
+    return broken
 
 
 def _known(known: Mapping[str, list[str | None]], table: Table) -> str | None:

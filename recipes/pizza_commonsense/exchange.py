@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, BinaryIO
 
 from django.conf import settings
@@ -20,6 +20,8 @@ from recipes.pizza_commonsense.forms import read_tables
 from recipes.pizza_commonsense.records import TablesRefused
 from work.actions import LONGEST_HOLD
 from work.outcomes import ItemFailed
+
+_MOST_RULES = 5  # that a sentence names
 
 
 def register() -> None:
@@ -64,7 +66,22 @@ def sentences(made: ImportedTables, said: Predicted | None = None) -> list[str]:
             % {"n": made.known}
         )
     told += made.answers.sentences() if made.answers else []
+    if made.broken:
+        told.append(_told_broken(made.broken))
     return told + (_left_out(said) if said else [])
+
+
+def _told_broken(broken: Mapping[str, int]) -> str:
+    """How many answers of a system break which rules; the commonest ones are named."""
+    n = sum(broken.values())
+    said = ngettext(
+        "%(n)s answer breaks a rule that people have to keep, and was taken as it is: %(rules)s",
+        "%(n)s answers break rules that people have to keep, and were taken as they are: %(rules)s",
+        n,
+    )
+    named = sorted(broken.items(), key=lambda one: -one[1])[:_MOST_RULES]
+    more = [_("and others.")] if len(broken) > _MOST_RULES else []
+    return said % {"n": n, "rules": " ".join([*(f"“{rule}” ({count})" for rule, count in named), *more])}
 
 
 def _left_out(said: Predicted) -> list[str]:

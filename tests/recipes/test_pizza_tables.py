@@ -19,6 +19,8 @@ from annotation import actions as annotating
 from annotation import doors
 from annotation.actions import Refused
 from annotation.deriving.actions import derive_study
+from annotation.exchange.exports import exported_labels, label_header, safe_lines
+from annotation.exchange.row_imports import ImportRefused
 from annotation.models import Assignment, AuditEvent, Label, Lineage, Look, Rater, Role, Row, Scheme, Study
 from annotation.queries.warnings import warned
 from benchmarks.pizza_rules import count
@@ -43,6 +45,7 @@ from reports.data.arrays import Filters
 from reports.numbers.report import StudyReport, compute
 from reports.queries import load
 from tests import builders, workbooks
+from tests.annotation.importing import labels_in
 from tests.builders import ApiOf, ClientOf
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "pizza-commonsense"
@@ -462,6 +465,65 @@ def test_a_refused_answer_writes_nothing(study: Study) -> None:
         actions.import_tables(study=study, tables=[other])
     with pytest.raises(Refused, match="no tables"):
         actions.import_tables(study=builders.study("leases"), tables=tables())
+
+
+def test_what_a_system_wrote_is_taken_though_it_breaks_rules(study: Study, client_of: ClientOf) -> None:
+    """Whether it is valid is what is measured (section 5 of the paper)."""
+    actions.import_tables(study=study, tables=tables())
+    page = client_of(study.memberships.get(role=Role.MANAGER).user)
+    broken = {
+        (0, "input"): "NA; flour",
+        (1, "input"): "2 cups flour; water",
+        (1, "output"): "x" * 500,
+        (2, "input"): "8 oz cheese",
+    }
+    written = json.dumps({"id": "a1", "output": serialised.target(tables()[0].with_cells(broken), set(broken))})
+    told = page.post(
+        "/studies/pizzas/tables/add-system/", {"system": "t5", "predictions": io.BytesIO(written.encode())}, follow=True
+    ).content.decode()
+    assert "4 answers break rules that people have to keep, and were taken as they are:" in told
+    assert "“Write no amounts.” (2) “NA stands alone: it says that there is nothing.” (1)" in told
+    assert queries.tables_of(study, rater="t5")[0].cells == broken
+    # Each of the four is warned of; “2 cups flour; water” for its number, too, and is one cell.
+    assert {one.rater.code: one.warned for one in queries.who_answered(study)}["t5"] == 4
+    sheet = study.sheets.get(title="flat bread")
+    lines = "/studies/pizzas/tables/examples/?truth=gold&systems=t5&which=any&n=9&seed=1"
+    for path in (f"/sheets/{sheet.pk}/lens/", "/studies/pizzas/report/", "/studies/pizzas/report/judges/", lines):
+        assert page.get(path).status_code == 200, path
+    again = actions.import_tables(
+        study=study, tables=[tables()[0].with_cells(broken)], rater="t5", kind=Rater.Kind.JUDGE
+    )
+    assert (sum(again.broken.values()), again.answers and again.answers.unchanged) == (4, 4)
+    for place, answer in broken.items():  # of people, and the gold, it stays refused
+        for rater, kind in (("gold", Rater.Kind.GOLD), ("ben", Rater.Kind.PERSON)):
+            with pytest.raises(ImportRefused):
+                actions.import_tables(
+                    study=study, tables=[tables()[0].with_cells({place: answer})], rater=rater, kind=kind, replace=True
+                )
+
+
+def test_labels_of_a_system_that_break_rules_come_back_from_a_file(study: Study) -> None:
+    actions.import_tables(study=study, tables=tables())
+    said = tables()[0].with_cells({(0, "input"): "NA; flour"})
+    actions.import_tables(study=study, tables=[said], rater="t5", kind=Rater.Kind.JUDGE)
+    text = "".join(safe_lines(label_header(study), exported_labels(study)))
+    other = builders.study("others", of=study.scheme)
+    labels_in(other, text)
+    (label,) = Label.objects.filter(assignment__rater__code="t5", assignment__rater__study=other)
+    assert label.value == "NA; flour"
+    with pytest.raises(ImportRefused) as refused:
+        labels_in(other, text.replace("t5,judge", "ben,person"))
+    assert "NA stands alone" in " ".join(refused.value.problems)
+
+
+def test_whoever_starts_from_a_system_gets_what_a_person_may_write(study: Study) -> None:
+    actions.import_tables(study=study, tables=tables())
+    said = tables()[0].with_cells({(0, "input"): "NA; flour", (3, "output"): "bread"})
+    actions.import_tables(study=study, tables=[said], rater="t5", kind=Rater.Kind.JUDGE)
+    anna = builders.rater(study, builders.user("anna"))
+    (work,) = builders.assignments(anna, study.sheets.get(title="flat bread"))
+    annotating.start_from(assignments=[work], rater=study.raters.get(code="t5"))
+    assert list(work.labels.values_list("value", flat=True)) == ["bread"]
 
 
 def test_warnings_are_counted_by_rater(study: Study) -> None:

@@ -350,6 +350,24 @@ def test_what_a_scheme_offers() -> None:
     assert kind_of(NUMBER).choices(NUMBER) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("<b> 3 ;dough", ["No tags.", "No numbers."]), ("x" * 31, ["“Asked” takes at most 30 characters; these are 31."])],
+)
+def test_what_a_model_wrote_elsewhere_is_taken_and_warned_of(text: str, said: list[str]) -> None:
+    kind = kind_of(TEXT)
+    value = kind.taken(TEXT, text)
+    assert value == {"<b> 3 ;dough": "<b> 3; dough"}.get(text, text)
+    assert kind.warnings(TEXT, value) == said
+    assert kind.value(TEXT, kind.code(TEXT, value)) == value  # it stands, so it can be shown
+    with pytest.raises(AnswerRefused):
+        kind.canonical(TEXT, value)
+    assert kind.taken(TEXT, " ") is None
+    assert kind.taken(TEXT, "na") == "NA"
+    with pytest.raises(AnswerRefused):
+        kind_of(NUMBER).taken(NUMBER, "seven hundred")  # no answer to such a question at all
+
+
 def test_a_pattern_that_takes_for_ever_is_given_up() -> None:
     """Each further letter doubles the time of this one, which a manager may well write: words, and nothing else."""
     spec = question("text", text={"patterns": [{"pattern": r"^(\w+\s?)+$", "message": "No words.", "level": "refuse"}]})
