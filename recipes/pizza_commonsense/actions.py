@@ -27,7 +27,7 @@ from annotation.models import Column, Rater, Row, Study
 from recipes.cooking.vocabulary import INGREDIENT, STEP
 from recipes.pizza_commonsense import splitting
 from recipes.pizza_commonsense.models import SourceTable
-from recipes.pizza_commonsense.records import CELLS, Table, names
+from recipes.pizza_commonsense.records import CELLS, NOTHING, Table, names
 
 SCHEME, LONG = "pizza-commonsense", "pizza-instructions"
 SECTION = "steps"
@@ -66,7 +66,8 @@ def import_tables(
     What people, or the gold, write has to keep to the rules of the scheme. What a system wrote, the kind “judge”, is
     taken as it is, since whether it is valid is what people judge (section 5 of the paper).
 
-    `example`: the first line of each is also answered by the rater “example”, from whom people's work can start.
+    `example`: a first line that is about no food is answered with NA by the rater “example”, from whom people's work
+    can start.
     `doing`: the run of which this is, if any; `at_end` is called in the transaction that makes everything seen.
 
     Raises:
@@ -179,13 +180,18 @@ def _answers(
 
 
 def _examples(titles: Sequence[str], tables: Sequence[Table]) -> list[tuple[str, ...]]:
-    """The first line of each table: as it stands there, else NA where its verb is about no food."""
+    """NA in the first line of each table that is about no food (section 3 of the paper): where the file has NA as input
+    and output, or, if it has nothing there, by its verb. What else the file has is for whoever fills the table to find.
+    """
     lines: list[tuple[str, ...]] = []
     for title, table in zip(titles, tables, strict=True):
-        said = {cell: table.said(0, cell) for cell in CELLS}
-        if not any(said.values()) and (verb := splitting.foodless(table.instructions[0])):
-            said = {"input": "NA", "action": verb, "output": "NA"}
-        lines += [(title, ROW, EXAMPLE, Rater.Kind.JUDGE, "1", cell, answer) for cell, answer in said.items() if answer]
+        verb = splitting.foodless(table.instructions[0])
+        said = {table.said(0, cell) for cell in ("input", "output")}
+        if said == {NOTHING} or (said == {""} and verb):
+            filled = {"input": NOTHING, "action": verb, "output": NOTHING}
+            lines += [
+                (title, ROW, EXAMPLE, Rater.Kind.JUDGE, "1", cell, answer) for cell, answer in filled.items() if answer
+            ]
     return lines
 
 

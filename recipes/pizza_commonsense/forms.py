@@ -89,9 +89,11 @@ class TablesForm(forms.Form):
         help_text=_("“gold”, or the name of a system whose tables these are. Only where the file has answers."),
     )
     example = forms.BooleanField(
-        label=_("Fill in the first line as an example"),
+        label=_("Fill in first lines without food"),
         required=False,
-        help_text=_("It becomes the answer of the rater “example”; people start from it under “Drafts”."),
+        help_text=_(
+            "The rater “example” answers them with NA, as in “preheat the oven”; people start from it under “Drafts”."
+        ),
     )
     replace = forms.BooleanField(label=_("Answers that differ replace those imported before"), required=False)
 

@@ -424,7 +424,7 @@ def test_tables_go_into_a_study_and_come_out_as_they_were(study: Study) -> None:
     made = actions.import_tables(study=study, tables=tables(), example=True)
     assert (made.new, made.known) == (2, 0)
     assert made.answers is not None
-    assert made.answers.labels == 12 + 5 + 3 + 3  # the gold's, and the examples
+    assert made.answers.labels == 12 + 5 + 3  # the gold's, and the example's NA, preheat, NA
     row = Row.objects.get(sheet__title="pizza")
     assert row.facets == {"ingredients": ["dough", "grated cheese"]}
     assert exporting.exported(queries.tables_of(study, rater="gold"), "jsonl").decode() == f"{FLAT}\n{PIZZA}\n"
@@ -435,7 +435,7 @@ def test_tables_go_into_a_study_and_come_out_as_they_were(study: Study) -> None:
     system = [table.with_cells({(0, "output"): "cake"}) for table in tables()]
     actions.import_tables(study=study, tables=system, rater="gpt", kind=Rater.Kind.JUDGE)
     assert queries.tables_of(study, rater="gpt")[0].cells == {(0, "output"): "cake"}
-    assert {one.rater.code: one.answers for one in queries.who_answered(study)} == {"gold": 17, "example": 6, "gpt": 2}
+    assert {one.rater.code: one.answers for one in queries.who_answered(study)} == {"gold": 17, "example": 3, "gpt": 2}
 
 
 def test_the_first_line_is_an_example_to_start_from(study: Study) -> None:
@@ -451,6 +451,24 @@ def test_the_first_line_is_an_example_to_start_from(study: Study) -> None:
     (work,) = builders.assignments(anna, study.sheets.get())
     annotating.start_from(assignments=[work], rater=study.raters.get(code="example"))
     assert work.labels.filter(drafted_from__code="example").count() == 3
+
+
+@pytest.mark.parametrize(
+    ("cells", "given"),
+    [
+        (("preheat the oven .", "NA", "heat up", "NA"), {"input": "NA", "action": "preheat", "output": "NA"}),
+        (("get a fork .", "NA", "get", "NA"), {"input": "NA", "output": "NA"}),
+        (("mix flour and water .", "(flour; water)", "mix", "dough"), {}),
+        (("heat the pan with oil in it .", "NA", "heat", "hot oil"), {}),
+        (("preheat the oven .", "NA", "preheat", ""), {}),
+        (("line the pan .", "", "line", ""), {"input": "NA", "action": "line", "output": "NA"}),
+        (("stir .", "", "stir", ""), {}),
+    ],
+)
+def test_an_example_gives_no_answer_away_but_na(study: Study, cells: tuple[str, ...], given: dict[str, str]) -> None:
+    actions.import_tables(study=study, tables=read_tables(line("bread", "a1", [cells]).encode()), example=True)
+    labels = Label.objects.filter(assignment__rater__code="example")
+    assert dict(labels.values_list("question__key", "value")) == given
 
 
 def test_a_refused_answer_writes_nothing(study: Study) -> None:

@@ -82,7 +82,7 @@ def test_tables_in_parts_come_the_same_as_at_once(pizzas: Study) -> None:
     other = builders.study("others", of=pizzas.scheme)
     for study, doing in ((pizzas, DOING), (other, None)):
         made = actions.import_tables(study=study, tables=tables(), example=True, doing=doing)
-        assert (made.new, made.known, made.answers and made.answers.labels) == (2, 0, 23)
+        assert (made.new, made.known, made.answers and made.answers.labels) == (2, 0, 20)
     whole = [
         (
             exporting.exported(tables_of(study, rater="gold"), "jsonl"),

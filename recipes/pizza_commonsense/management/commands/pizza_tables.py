@@ -30,7 +30,7 @@ class Command(BaseCommand):
         into.add_argument("files", type=Path, nargs="+")
         into.add_argument("--scheme", default=actions.SCHEME, choices=[actions.SCHEME, actions.LONG])
         into.add_argument("--rater", default="gold", help="whose answers these are (%(default)s)")
-        into.add_argument("--example", action="store_true", help="the rater “example” answers the first lines too")
+        into.add_argument("--example", action="store_true", help="“example” answers NA in first lines without food")
         into.add_argument("--manager", metavar="USERNAME", help="of a new study; else administrators only see it")
         out = what.add_parser("export", help="tables of a study into a file")
         out.add_argument("study")
