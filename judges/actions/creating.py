@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from annotation.actions import Refused
 from annotation.models import Study
 from judges.methods import WRITES, prompting
+from judges.methods.prompting import PromptSpec
 from judges.models import Extractor, Judge
 from judges.runs import labelling
 from judges.runs.evidence import check_evidence
@@ -52,6 +53,18 @@ def keep_with(judge: Judge, codes: Iterable[str], study: Study) -> None:
     if Judge.objects.filter(name__in=list(codes), study=study).exists():
         judge.study = study
         judge.save(update_fields=["study"])
+
+
+def _refuse_thinking(asks: PromptSpec, *, method: str, chat_template: bool) -> None:
+    if asks.thinking and method != Judge.Method.WRITING:
+        raise Refused(_("Only a judge that writes is asked to think first. Take “thinking” out of the prompt."))
+    if asks.thinking and not chat_template:
+        raise Refused(
+            _(
+                "To think first takes the chat form: a plain prompt ends where the answer begins. Choose that form, or "
+                "take “thinking” out of the prompt."
+            )
+        )
 
 
 @transaction.atomic
@@ -122,6 +135,7 @@ def create_judge(
                 )
             if asks.picture:
                 labelling.refuse_picture(model)
+            _refuse_thinking(asks, method=method, chat_template=chat_template)
         except BackendError as error:
             raise Refused(str(error)) from error
     prompt = prompt or store_prompt(name=name, text=prompt_text)

@@ -11,6 +11,9 @@ from pydantic import BaseModel, ConfigDict
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)|\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 
 
+_ANSWER = re.compile(r"^[ \t>*_#]*answer[ \t:*_]*$", re.IGNORECASE | re.MULTILINE)
+
+
 class Why(StrEnum):
     """Why nothing can be read in an answer."""
 
@@ -47,3 +50,14 @@ class Scores(BaseModel):
 def without_thoughts(answer: str) -> str:
     """The answer without what a model thought aloud before it."""
     return _THOUGHTS.sub("", answer)
+
+
+def behind_answer(text: str) -> str | None:
+    """What stands below the last line that is the word ANSWER alone, which ends what a model was asked to think first;
+    None where there is no such line.
+
+    >>> behind_answer("It is kneaded.\\n**ANSWER:**\\nOUTPUT: dough")
+    'OUTPUT: dough'
+    """
+    lines = list(_ANSWER.finditer(text))
+    return text[lines[-1].end() :].strip() if lines else None

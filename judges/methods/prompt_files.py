@@ -178,6 +178,8 @@ class PromptSpec(_Spec):
     together: tuple[Annotated[tuple[str, ...], Field(min_length=2)], ...] = ()
     # Of a judge that rates or writes: its answers are bound to a grammar, so that each can be read.
     grammar: bool = False
+    # Of a judge that writes: what has it think before it answers, as in “Think step by step first.”; none without it.
+    thinking: str = ""
     # Of a judge that writes: the lines of a table (layout `down`) are asked all at once, not one after another.
     whole_table: bool = False
     # Of a judge that rates or writes: it is shown the picture of the row, where there is one.
@@ -201,6 +203,12 @@ class PromptSpec(_Spec):
             raise ValueError(
                 _("“examples” names “%(question)s”, which the file does not ask") % {"question": unknown[0]}
             )
+        return self
+
+    @model_validator(mode="after")
+    def _thinks_freely(self) -> Self:
+        if self.thinking.strip() and self.grammar:
+            raise ValueError(_("“thinking” asks for thoughts, and “grammar” binds all that is written: take one"))
         return self
 
     @model_validator(mode="after")

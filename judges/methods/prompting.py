@@ -91,6 +91,11 @@ One that weighs other judges of a study together (`judges.methods.stacking`) rea
 
 `whole_table: true` asks all lines of a table in one answer (`judges.methods.whole_tables`).
 
+`thinking` has a judge that writes think before it answers (chain of thought): its sentence stands at the end of what is
+asked, and only what is written below a line ANSWER is read:
+
+    thinking: Think step by step first, in a few short sentences.
+
 `examples` stand before the cells of a question; a page draws them from people's labels
 (`judges.calibrations.examples`). Of a judge that writes they are whole documents with their answers, and stand before
 the first line of `row` that has a placeholder; of questions that are asked together those of the first that has some

@@ -22,7 +22,7 @@ from typing import Any
 
 from base.sentences import gettext as _
 from judges.methods import grammar_forms
-from judges.methods.answers import Why, without_thoughts
+from judges.methods.answers import Why, behind_answer, without_thoughts
 from judges.methods.grammar import Begun, forms_of, written_out
 from judges.methods.prompt_files import PromptError, PromptSpec
 from judges.methods.writing import (
@@ -32,6 +32,7 @@ from judges.methods.writing import (
     Written,
     fenced,
     form_lines,
+    into_form,
     pattern_of,
     questions_of,
     read,
@@ -57,11 +58,12 @@ def check(spec: PromptSpec) -> None:
             )
 
 
-def request(lines: Sequence[str], asked: Sequence[Asking]) -> str:
-    """The question after the evidence: the lines with their numbers, and what is asked of each of them."""
+def request(lines: Sequence[str], asked: Sequence[Asking], *, thinking: str = "") -> str:
+    """The question after the evidence: the lines with their numbers, and what is asked of each of them. `thinking`: as
+    in `writing.into_form`."""
     listed = [f"{number}. {text}" for number, text in enumerate(lines, start=1)]
     told = ["The lines:", *listed, "", f"Of each of these {len(lines)} lines:", *questions_of(asked)]
-    told += ["", f"Write your answer in this form for all {len(lines)} lines, and nothing else:"]
+    told += ["", into_form(thinking, f" for all {len(lines)} lines")]
     for number in range(1, min(_FORM_LINES, len(lines)) + 1):
         told += [f"{number}.", *form_lines(asked)]
     return "\n".join([*told, "…"] if len(lines) > _FORM_LINES else told)
@@ -98,7 +100,9 @@ class Part:
     is_last: bool = False
 
 
-def parts(answer: str, lines: Sequence[str], names: Sequence[str], *, opened: bool = False) -> list[Part | None]:
+def parts(
+    answer: str, lines: Sequence[str], names: Sequence[str], *, opened: bool = False, thinking: bool = False
+) -> list[Part | None]:
     """What belongs to each line, by its number; None where the answer has nothing of a line.
 
     A line begins with its number, with or without its text, before one of `names`, the names of the questions; other
@@ -108,6 +112,7 @@ def parts(answer: str, lines: Sequence[str], names: Sequence[str], *, opened: bo
     Args:
         opened: the answer is that of a plain prompt, its opening in front. A model that only continues texts goes on
             with another table, so of parts with one number the first counts.
+        thinking: the model was asked to think first; what stands above the line ANSWER belongs to no line.
 
     >>> told = parts("1.\\nOUTPUT: dough\\n3) OUTPUT: bread", ["Mix", "Wait", "Bake"], ["OUTPUT"])
     >>> [part and part.text for part in told]
@@ -115,10 +120,12 @@ def parts(answer: str, lines: Sequence[str], names: Sequence[str], *, opened: bo
     """
     n = len(lines)
     text = (answer if opened else without_thoughts(answer)).strip()
+    below = behind_answer(text) if thinking else None
+    text = text if below is None else below
     if (told := _members(text, n)) is not None:
         return told
     heads = [head for head in _heads(tuple(names)).finditer(text) if _begins_line(head, text, lines)]
-    if not heads and n == 1:
+    if not heads and n == 1 and (not thinking or below is not None):
         return [Part(text, is_last=True)]
     found: dict[int, list[Part]] = {}
     for head, end in zip(heads, [*(head.start() for head in heads[1:]), len(text)], strict=False):

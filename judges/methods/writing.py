@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from annotation.answers import AnswerRefused, Value, kind_of
 from annotation.scheme.spec import Kind, QuestionSpec
-from judges.methods.answers import Scores, Why, without_thoughts
+from judges.methods.answers import Scores, Why, behind_answer, without_thoughts
 
 __all__ = [
     "PLACE",
@@ -117,11 +117,22 @@ _SEVERAL_LINES = (Kind.ITEMS, Kind.TRANSITIONS)
 PLACE = "<answer>"  # in the form that a model is shown; one that writes it again has not answered
 
 
-def request(asked: Sequence[Asking]) -> str:
-    """The question after the evidence; of several, one answer is to hold all."""
+def request(asked: Sequence[Asking], *, thinking: str = "") -> str:
+    """The question after the evidence; of several, one answer is to hold all. `thinking`: as in `into_form`."""
     told = [] if len(asked) == 1 else [f"Answer {len(asked)} questions."]
-    told += [*questions_of(asked), "", "Write your answer in this form, and nothing else:", *form_lines(asked)]
+    told += [*questions_of(asked), "", into_form(thinking), *form_lines(asked)]
     return "\n".join(told)
+
+
+def into_form(thinking: str, of: str = "") -> str:
+    """The sentence before the form of an answer. `thinking`: what has the model think before it answers; a line that
+    tells the thoughts from the answer is asked for then. `of`: what the form is for."""
+    if not thinking:
+        return f"Write your answer in this form{of}, and nothing else:"
+    return (
+        f"{thinking.strip()} Then write the word ANSWER on a line of its own, and below it your answer in this form"
+        f"{of}, and nothing else:"
+    )
 
 
 def questions_of(asked: Sequence[Asking]) -> list[str]:
@@ -187,7 +198,13 @@ def there(things: Sequence[str]) -> str:
 
 
 def read(
-    answer: str, asked: Sequence[Asking], *, opened: bool = False, first: bool = False, cut: bool = False
+    answer: str,
+    asked: Sequence[Asking],
+    *,
+    opened: bool = False,
+    first: bool = False,
+    cut: bool = False,
+    thinking: bool = False,
 ) -> list[Written | Unreadable]:
     """What is said to each question, or why nothing can be read there.
 
@@ -198,13 +215,20 @@ def read(
             one, since models repeat the form that they are shown.
         first: in a chat, too, the first of parts with one name counts.
         cut: the answer was not finished, so that its last part may lack its end.
+        thinking: the model was asked to think first. What stands above the line ANSWER is no answer; where that line
+            is missing, only parts with a name are.
     """
     text = (answer if opened else without_thoughts(answer)).rstrip()
+    below = behind_answer(text) if thinking else None
+    if thinking and cut and below is None:
+        return [Unreadable(Why.CUT_OFF)] * len(asked)
+    text = text if below is None else below
     if not text.strip():
         return [Unreadable(Why.CUT_OFF if cut else Why.EMPTY)] * len(asked)
     names = [asking.name for asking in asked]
     parts = _members(text, names) or _parts(text, names, opened=opened, first=first or opened)
-    if not parts and len(asked) == 1 and not opened and PLACE not in text:
+    is_all_answer = not opened and (not thinking or below is not None)
+    if not parts and len(asked) == 1 and is_all_answer and PLACE not in text:
         parts = {asked[0].name: _Part(text, is_last=True)}
     return [_read(parts.get(asking.name), asking, any_other=bool(parts), cut=cut) for asking in asked]
 

@@ -73,14 +73,16 @@ def _fill_whole(row: AtRow, groups: Sequence[Sequence[Asked]], made: Labelled) -
     lines = [list(of_line) for _column, of_line in groupby(cells, key=lambda cell: cell.column.pk)]
     askings = [[_asking(cell) for cell in line] for line in lines]
     asked = max(askings, key=len)  # a line whose text answers a question is not asked that
+    thinking = row.judge.prompt_spec.thinking
     names = prompting.table_lines(row.judge.prompt_spec, [line[0].column.name for line in lines])
     opening = "" if row.judge.chat_template else "1.\n"
     shared = row.shared_with(row.examples_for([cell for line in lines for cell in line]))
-    prompt = shared + whole_tables.request(names, asked) + (f"\n\n{opening}" if opening else "")
+    prompt = shared + whole_tables.request(names, asked, thinking=thinking) + (f"\n\n{opening}" if opening else "")
     stop = whole_tables.ends(len(names)) if opening else ()
     [written] = row.generate([prompt], grammar=_grammar_of_table(row, lines, askings), stop=stop)
     raw = storable(written.text)
-    table = whole_tables.parts(opening + raw, names, [asking.name for asking in asked], opened=bool(opening))
+    of_names = [asking.name for asking in asked]
+    table = whole_tables.parts(opening + raw, names, of_names, opened=bool(opening), thinking=bool(thinking))
     last = max((place for place, part in enumerate(table) if part is not None), default=-1)
     for place, (line, of_line, part) in enumerate(zip(lines, askings, table, strict=True)):
         cut = written.cut and (place > last if part is None else part.is_last)
@@ -124,13 +126,14 @@ def _ask(row: AtRow, groups: Sequence[tuple[Sequence[Asked], str]], made: Labell
     if not groups:
         return
     askings = [[_asking(cell) for cell in group] for group, _above in groups]
+    thinking = row.judge.prompt_spec.thinking
     opened = not row.judge.chat_template
     # Where a chat's reply begins nothing can be put into the model's mouth; a plain text ends in the answer's opening.
     openings = [writing.opening(of_group[0]) if opened else "" for of_group in askings]
     prompts = [
         row.shared_with(row.examples_for(group))
         + above
-        + writing.request(of_group)
+        + writing.request(of_group, thinking=thinking)
         + (f"\n\n{opening}" if opening else "")
         for (group, above), of_group, opening in zip(groups, askings, openings, strict=True)
     ]
@@ -142,7 +145,7 @@ def _ask(row: AtRow, groups: Sequence[tuple[Sequence[Asked], str]], made: Labell
         raw = storable(written.text)
         together = tuple(asking.name for asking in of_group) if len(of_group) > 1 else ()
         scores = Scores(answer=raw, cut=written.cut, together=together)
-        read = writing.read(opening + raw, of_group, opened=opened, cut=written.cut)
+        read = writing.read(opening + raw, of_group, opened=opened, cut=written.cut, thinking=bool(thinking))
         for cell, said in zip(group, read, strict=True):
             _put(cell, said, scores, row, made)
 

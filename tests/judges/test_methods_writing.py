@@ -81,6 +81,27 @@ def test_an_answer_is_read_by_its_kind(answer: str, spec: dict[str, Any], value:
     assert found.value == value
 
 
+def test_what_a_model_thinks_first_is_no_answer() -> None:
+    asked = [asking(OUTPUT, "OUTPUT")]
+    told = writing.request(asked, thinking="Think step by step first. ")
+    assert told.endswith(
+        "Think step by step first. Then write the word ANSWER on a line of its own, and below it your answer in this "
+        "form, and nothing else:\nOUTPUT: <answer>"
+    )
+    thoughts = "Flour is there.\nOUTPUT: flour, so far. Then it is kneaded."
+
+    def read(answer: str, *, cut: bool = False) -> Written | Unreadable:
+        return writing.read(answer, asked, cut=cut, thinking=True)[0]
+
+    for below in ("ANSWER\nOUTPUT: dough", "**Answer:**\n\nOUTPUT: dough", "answer\nwater\nANSWER\ndough"):
+        assert read(f"{thoughts}\n{below}") == Written("dough", "")
+    # Without the line what has the question's name counts, and never all that was thought.
+    assert read("Flour first.\nOUTPUT: dough") == Written("dough", "")
+    assert read("It is dough.") == Unreadable(Why.NO_VERDICT)
+    assert read(thoughts, cut=True) == Unreadable(Why.CUT_OFF)
+    assert read("ANSWER") == Unreadable(Why.EMPTY)
+
+
 def test_the_reason_is_apart() -> None:
     found = one("OUTPUT: nonsense\nReason: Eggs do\nnot melt.", VERDICT)
     assert found == Written("nonsense", "Eggs do not melt.")

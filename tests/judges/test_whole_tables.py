@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from annotation.actions import Refused
 from annotation.models import Label, Study
+from judges import actions
 from judges.methods import prompting, whole_tables
 from judges.methods.answers import Why
 from judges.methods.prompting import PromptError
@@ -65,6 +67,18 @@ def test_the_lines_are_listed_before_the_questions() -> None:
 def test_each_line_has_its_part(answer: str, found: list[list[object]]) -> None:
     read = [whole_tables.read_line(part, ASKED) for part in parts(answer, LINES[:2])]
     assert [[one.value if isinstance(one, Written) else one.why for one in line] for line in read] == found
+
+
+def test_what_was_thought_first_is_no_line() -> None:
+    told = whole_tables.request(LINES, ASKED, thinking="Think first.")
+    assert "Think first. Then write the word ANSWER on a line of its own, and below it your answer in this form for all 3 lines" in told  # fmt: skip # noqa: E501
+    thoughts = "1. Mix flour\nOUTPUT: flour, I think\nMINUTES: 1\n2. Bake it\n"
+    answer = "1.\nOUTPUT: dough\nMINUTES: 5\n2.\nOUTPUT: bread\nMINUTES: 40"
+    names = [one.name for one in ASKED]
+    found = whole_tables.parts(f"{thoughts}ANSWER:\n{answer}", LINES[:2], names, thinking=True)
+    read = [whole_tables.read_line(part, ASKED) for part in found]
+    assert [[one.value if isinstance(one, Written) else one.why for one in line] for line in read] == BOTH
+    assert whole_tables.parts("It is dough.", LINES[:1], names, thinking=True) == [None]
 
 
 def test_what_an_answer_never_came_to_is_cut_off() -> None:
@@ -137,6 +151,36 @@ def test_of_a_table_that_cannot_be_split_all_that_was_written_is_kept(study: Stu
     assert not Label.objects.filter(assignment__rater=run.rater).exists()
     kept = set(UnreadableAnswer.objects.values_list("why", "raw"))
     assert kept == {(Why.NO_VERDICT, scripted.says)}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_judge_that_thinks_first(study: Study, scripted: ScriptedBackend, whole: bool) -> None:
+    prompt = WHOLE if whole else WHOLE.replace("whole_table: true\n", "together: [[steps.output, steps.minutes]]\n")
+    n = study.sheets.get().columns.filter(section__key="steps").count()
+    lines = (
+        [f"{at}.\nOUTPUT: dough\nMINUTES: {at}" for at in range(1, n + 1)] if whole else ["OUTPUT: dough\nMINUTES: 3"]
+    )
+    scripted.says = "OUTPUT: flour, at first.\nANSWER\n" + "\n".join(lines)
+    run = done(study, writing_judge(f"{prompt}thinking: Think step by step first.\n"))
+    assert all("Think step by step first. Then write the word ANSWER" in asked for asked, _how in scripted.asked)
+    said = Label.objects.filter(assignment__rater=run.rater)
+    assert set(said.filter(question__key="output").values_list("value", flat=True)) == {"dough"}
+    assert said.count() == 2 * n
+    assert not UnreadableAnswer.objects.exists()
+
+
+@pytest.mark.django_db
+def test_who_cannot_think_first(study: Study) -> None:
+    thinking = f"{WHOLE}thinking: Think first.\n"
+    with pytest.raises(Refused, match="takes the chat form"):
+        writing_judge(thinking, chat=False)
+    with pytest.raises(PromptError, match="take one"):
+        writing_judge(f"{thinking}grammar: true\n")
+    with pytest.raises(Refused, match="Only a judge that writes"):
+        actions.create_judge(
+            name="x", method="rating", location="nobody/model", prompt_text=thinking, chat_template=True
+        )
 
 
 @pytest.mark.django_db

@@ -806,7 +806,10 @@ def test_the_form_offers_the_raters(judged: Study, client_of: ClientOf) -> None:
         ("pizza-writing-bound", "pizza-commonsense"),
         ("pizza-writing-zero-shot", "pizza-commonsense"),
         ("pizza-writing-zero-shot-bound", "pizza-commonsense"),
+        ("pizza-writing-thinking", "pizza-commonsense"),
         ("pizza-table", "pizza-commonsense"),
+        ("pizza-table-zero-shot", "pizza-commonsense"),
+        ("pizza-table-thinking", "pizza-commonsense"),
         ("pizza-table-bound", "pizza-commonsense"),
         ("instructions-writing", "pizza-instructions"),
     ],
@@ -817,6 +820,7 @@ def test_the_prompts_fit_their_schemes(name: str, scheme: str, db: None) -> None
     spec = prompting.load_prompt(judge_doors.shipped_prompts()[name].read_text(encoding="utf-8"))
     prompting.check_against(spec, scheme_of(scheme).parsed, "writing")
     assert spec.grammar == name.endswith("-bound")
+    assert bool(spec.thinking) == name.endswith("-thinking")
 
 
 # --- the published tables ---------------------------------------------------------------------------------------------
