@@ -21,9 +21,10 @@ from annotation.api.serializers import RefusalSerializer
 from annotation.models import AuditEvent, Rater, Role
 from recipes.pizza_commonsense import actions, clusters, examples, exchange, exporting, queries
 from recipes.pizza_commonsense.exchange import sentences
+from recipes.pizza_commonsense.exporting import Wanted
 from recipes.pizza_commonsense.forms import AT_ONCE, MAX_BYTES, read_tables
 from recipes.pizza_commonsense.records import TablesRefused
-from recipes.pizza_commonsense.training import Masks
+from recipes.pizza_commonsense.training import MOST_DEMONSTRATIONS, Masks
 
 
 class TablesSerializer(serializers.Serializer[Any]):
@@ -44,10 +45,24 @@ class ExportSerializer(serializers.Serializer[Any]):
     form = serializers.ChoiceField(choices=list(exporting.TYPES), default="jsonl")
     masks = serializers.ChoiceField(choices=[*Masks, "none"], default=Masks.ALL)
     seed = serializers.IntegerField(min_value=0, max_value=2**53, default=1)
+    part = serializers.ChoiceField(
+        choices=[clusters.ALL, *clusters.PARTS],
+        default=clusters.ALL,
+        help_text="of the split by `way` and `split_seed`, as …/tables/split/ has it",
+    )
+    way = serializers.ChoiceField(choices=clusters.WAYS, default=clusters.WITHIN)
+    split_seed = serializers.IntegerField(min_value=0, max_value=2**53, default=1)
+    demonstrations = serializers.IntegerField(
+        min_value=0,
+        max_value=MOST_DEMONSTRATIONS,
+        default=0,
+        help_text="of requests: tables of the part for training before each, drawn for it by `seed`",
+    )
+    thinking = serializers.BooleanField(default=False, help_text="of requests: the model is asked to think first")
 
 
 class SplitSerializer(serializers.Serializer[Any]):
-    way = serializers.ChoiceField(choices=[clusters.WITHIN, clusters.APART, clusters.CHANCE], default=clusters.WITHIN)
+    way = serializers.ChoiceField(choices=clusters.WAYS, default=clusters.WITHIN)
     seed = serializers.IntegerField(min_value=0, max_value=2**53, default=1)
 
 
@@ -107,14 +122,17 @@ def export(request: Request, slug: str) -> HttpResponse:
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
     asked = ExportSerializer(data=request.query_params)
     asked.is_valid(raise_exception=True)
-    said = asked.validated_data
-    if said["rater"]:
+    rater = asked.validated_data.pop("rater")
+    wanted = Wanted(**asked.validated_data)
+    try:
+        content = exporting.exported(queries.tables_of(study, rater=rater), wanted)
+    except TablesRefused as refused:
+        raise serializers.ValidationError({"detail": [str(refused)]}) from refused
+    if rater:
         note_looks(sheets=study.sheets.all(), user=user_of(request))
         doors.labels_were_read(study, user_of(request))
     note(AuditEvent.Kind.EXPORT, by=user_of(request), study=study, what="API: tables")
-    tables = queries.tables_of(study, rater=said["rater"])
-    content = exporting.exported(tables, said["form"], masks=said["masks"], seed=said["seed"])
-    return HttpResponse(content, content_type=exporting.TYPES[said["form"]][0])
+    return HttpResponse(content, content_type=exporting.TYPES[wanted.form][0])
 
 
 @extend_schema(parameters=[SplitSerializer], responses=PartsSerializer)

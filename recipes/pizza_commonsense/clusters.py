@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from base.sentences import gettext as _
 from recipes.pizza_commonsense.records import Table, TablesRefused, names
 
-PARTS = ("train", "dev", "test")
-WITHIN, APART, CHANCE = "within", "apart", "chance"
+PARTS = TRAIN, DEV, TEST = ("train", "dev", "test")
+ALL = "all"
+WAYS = WITHIN, APART, CHANCE = ("within", "apart", "chance")
 # As the published parts: 744 and 84 of the 1087 recipes, and the rest.
 SHARES = {"train": 744 / 1087, "dev": 84 / 1087, "test": 259 / 1087}
 _CLOSE = 0.75  # cosine distance at which clusters are merged no more
@@ -56,7 +57,7 @@ def split(tables: Sequence[Table], *, seed: int, way: str = WITHIN, shares: Mapp
         raise TablesRefused(_("Shares are positive numbers."))
     if len(tables) < len(shares):
         raise TablesRefused(_("These are fewer recipes than parts."))
-    if way not in (WITHIN, APART, CHANCE):
+    if way not in WAYS:
         raise TablesRefused(_("There is no way “%(way)s” to split.") % {"way": way})
     units = _units(tables)
     of_units = clusters_of([tables[unit[0]] for unit in units]) if way != CHANCE else [0] * len(units)
@@ -90,13 +91,30 @@ def split(tables: Sequence[Table], *, seed: int, way: str = WITHIN, shares: Mapp
     )
 
 
+def in_part(tables: Sequence[Table], part: str, *, way: str, seed: int) -> list[Table]:
+    """The tables of a part of a split, or of `ALL`.
+
+    Raises:
+        TablesRefused: as from `split`, or there is no such part.
+    """
+    if part == ALL:
+        return list(tables)
+    if part not in PARTS:
+        raise TablesRefused(_("There is no part “%(part)s”.") % {"part": part})
+    return [tables[place] for place in split(tables, seed=seed, way=way).parts[part]]
+
+
+def keys_of(table: Table) -> list[object]:
+    """By each of these a table is the same recipe as another."""
+    return [*([("id", table.id)] if table.id else []), ("text", (table.ingredients, table.instructions))]
+
+
 def _units(tables: Sequence[Table]) -> list[list[int]]:
     """Tables that must stay together, by their places."""
     leader: dict[object, int] = {}
     units: dict[int, list[int]] = {}
     for place, table in enumerate(tables):
-        keys: list[object] = [("id", table.id)] if table.id else []
-        keys.append(("text", (table.ingredients, table.instructions)))
+        keys = keys_of(table)
         first = next((leader[key] for key in keys if key in leader), place)
         for key in keys:
             leader.setdefault(key, first)

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from base.sentences import gettext as _
-from recipes.pizza_commonsense import serialised, sheets, training
+from recipes.pizza_commonsense import clusters, serialised, sheets, training
 from recipes.pizza_commonsense.records import Place, Table, TablesRefused, json_lines
-from recipes.pizza_commonsense.training import Masks
+from recipes.pizza_commonsense.training import Asking, Masks
 
 TYPES = {
     "jsonl": ("application/jsonl", "jsonl"),
@@ -22,8 +22,42 @@ TYPES = {
 }
 
 
-def exported(tables: Sequence[Table], form: str, *, masks: str = Masks.ALL, seed: int = 1) -> bytes:
-    """The content of a file of this form, a key of `TYPES`."""
+@dataclass(frozen=True)
+class Wanted:
+    """What is downloaded.
+
+    Attributes:
+        form: a key of `TYPES`.
+        masks: of serialised tables, training data and requests.
+        seed: by which masks and demonstrations are drawn.
+        part: which tables: a part of the split that `way` and `split_seed` say (`clusters.split`), or `clusters.ALL`.
+        demonstrations: of requests: how many tables stand before each, drawn for it from the part for training.
+        thinking: of requests: whether the model is to think first.
+    """
+
+    form: str
+    masks: str = Masks.ALL
+    seed: int = 1
+    part: str = clusters.ALL
+    way: str = clusters.WITHIN
+    split_seed: int = 1
+    demonstrations: int = 0
+    thinking: bool = False
+
+
+def exported(tables: Sequence[Table], wanted: Wanted) -> bytes:
+    """The content of a file.
+
+    Raises:
+        TablesRefused: there are fewer recipes than parts, or too few tables to draw demonstrations from.
+    """
+    form, masks, seed = wanted.form, wanted.masks, wanted.seed
+    asking = Asking()
+    if form == "requests":
+        few = wanted.demonstrations
+        pool = _part_of(tables, clusters.TRAIN, wanted) if few else []
+        asking = Asking(thinking=wanted.thinking, demonstrations=few, pool=pool)
+    tables = _part_of(tables, wanted.part, wanted)
     match form:
         case "jsonl":
             return json_lines(tables).encode()
@@ -39,8 +73,13 @@ def exported(tables: Sequence[Table], form: str, *, masks: str = Masks.ALL, seed
         chat=form != "text",
         targets=form != "requests",
         seed=seed,
+        asking=asking,
     )
     return "".join(lines).encode()
+
+
+def _part_of(tables: Sequence[Table], part: str, wanted: Wanted) -> list[Table]:
+    return clusters.in_part(tables, part, way=wanted.way, seed=wanted.split_seed)
 
 
 def _serialised(table: Table, masks: str, seed: int) -> str:

@@ -11,14 +11,20 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models import Rater, Study
 from base.text import UNSTORABLE
 from recipes.pizza_commonsense import examples, sheets
-from recipes.pizza_commonsense.clusters import APART, CHANCE, WITHIN
+from recipes.pizza_commonsense.clusters import ALL, APART, CHANCE, DEV, TEST, TRAIN, WITHIN
+from recipes.pizza_commonsense.exporting import Wanted
 from recipes.pizza_commonsense.records import Table, TablesRefused, read_json_lines
-from recipes.pizza_commonsense.training import Masks
+from recipes.pizza_commonsense.training import MOST_DEMONSTRATIONS, Masks
 
 MAX_BYTES = 8_000_000
 # Recipes that somebody waits for: a sheet, and the answers in its cells, take some hundredths of a second each.
 AT_ONCE = 20
 _HEADINGS = {*sheets.COLUMNS, *sheets.ALSO}
+WAYS = [
+    (WITHIN, _("each cluster gives to each part (the paper's)")),
+    (APART, _("whole clusters go to one part")),
+    (CHANCE, _("by chance")),
+]
 
 
 def read_tables(data: bytes) -> list[Table]:
@@ -182,9 +188,37 @@ class ExportForm(forms.Form):
             (Masks.SOME, _("a quarter, drawn")),
             ("none", _("nothing")),
         ],
-        help_text=_("Of serialised tables and training data."),
+        help_text=_("Of serialised tables, training data and requests."),
     )
-    seed = forms.IntegerField(label=_("Seed"), required=False, initial=1)
+    seed = forms.IntegerField(
+        label=_("Seed"), required=False, initial=1, help_text=_("By which masks and demonstrations are drawn.")
+    )
+    part = forms.ChoiceField(
+        label=_("Part"),
+        required=False,
+        choices=[
+            (ALL, _("all tables")),
+            (TRAIN, _("for training")),
+            (DEV, _("for validation")),
+            (TEST, _("for testing")),
+        ],
+        help_text=_("Of the split that the next two say; the same parts as the split that is downloaded."),
+    )
+    way = forms.ChoiceField(label=_("Way to split"), required=False, choices=WAYS)
+    split_seed = forms.IntegerField(label=_("Seed of the split"), required=False, initial=1)
+    demonstrations = forms.IntegerField(
+        label=_("Demonstrations"),
+        required=False,
+        initial=0,
+        min_value=0,
+        max_value=MOST_DEMONSTRATIONS,
+        help_text=_(
+            "Of requests: other tables with their answers before each, drawn for it from the part for training."
+        ),
+    )
+    thinking = forms.BooleanField(
+        label=_("Ask to think step by step first"), required=False, help_text=_("Of requests.")
+    )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -193,18 +227,17 @@ class ExportForm(forms.Form):
         if "gold" in codes:
             self.fields["rater"].initial = "gold"
 
+    @property
+    def wanted(self) -> Wanted:
+        """What is asked for; what is left empty is as it is by default."""
+        said = {key: value for key, value in self.cleaned_data.items() if key != "rater" and value not in ("", None)}
+        return Wanted(**said)
+
 
 class SplitForm(forms.Form):
     """How recipes are split into parts."""
 
-    way = forms.ChoiceField(
-        label=_("Way"),
-        choices=[
-            (WITHIN, _("each cluster gives to each part (the paper's)")),
-            (APART, _("whole clusters go to one part")),
-            (CHANCE, _("by chance")),
-        ],
-    )
+    way = forms.ChoiceField(label=_("Way"), choices=WAYS)
     seed = forms.IntegerField(label=_("Seed"), initial=1)
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from rapidfuzz.distance import Indel
 
 from base.sentences import gettext as _
+from judges.methods.answers import behind_answer, without_thoughts
 from recipes.pizza_commonsense.records import CELLS, Cells, Place, Table, TablesRefused, plain, written
 
 HEAD = "instructions <s> input <s> actions <s> output <n>"
@@ -70,16 +71,23 @@ class Reading:
 
 
 def read(text: str, table: Table) -> Reading:
-    """The cells that a model wrote of a table: as the whole table, or as the texts behind the masks.
+    """The cells that a model wrote of a table: as the whole table, or as the texts behind the masks. What it thought
+    before, in “<think>” or above a line ANSWER, is no part of them.
 
     What it left masked or empty, or wrote of lines that the table has not, is left out.
 
     Raises:
         TablesRefused: neither form is in the text.
     """
+    text = without_thoughts(text)
+    text = behind_answer(text) or text
     rows, broken = _rows(text, table)
-    of_masks = {} if rows else _of_masks(text, len(table.instructions))
-    found = _of_rows(rows, table, broken) if rows else Reading(of_masks, broken=broken)
+    found = _of_rows(rows, table, broken)
+    if {cell for _line, cell in found.cells} <= {"action"}:
+        # There are no rows, or the masked table was written again, and then what its masks stand for.
+        beside = "\n".join(line for line in text.splitlines() if "<s>" not in line) if rows else text
+        if behind := _of_masks(beside, len(table.instructions)):
+            found = Reading(behind, broken=broken)
     if not found.cells:
         raise TablesRefused(_("Nothing of the table of “%(title)s” can be read there.") % {"title": table.title})
     return found

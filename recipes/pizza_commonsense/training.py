@@ -2,22 +2,32 @@
 
 Text-to-text: {"id", "input": the masked table, "target": what is behind the masks}. Chat: {"id", "messages":
 [...]}, the masked table as the user's message and the target as the assistant's; without targets it is what a model
-is asked."""
+is asked. Demonstrations can stand before it, other tables with their targets, and it can be asked to think first."""
 
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
+from base.sentences import gettext as _
 from recipes.pizza_commonsense import serialised
-from recipes.pizza_commonsense.records import CELLS, Place, Table
+from recipes.pizza_commonsense.clusters import keys_of
+from recipes.pizza_commonsense.records import CELLS, Place, Table, TablesRefused
 
-_SYSTEM = (
+MOST_DEMONSTRATIONS = 8
+_TASK = (
     "You fill tables of recipes. Of each step say which food goes in and which food comes out: NA where there is none, "
-    "several things in brackets with a semicolon between them, no numbers. Write each mask and behind it what it "
-    "stands for."
+    "several things in brackets with a semicolon between them, no numbers."
 )
+_FORM = " Write each mask and behind it what it stands for."
+_THINKING = (
+    " Think step by step first, in a few short sentences. Then write the word ANSWER on a line of its own, and below "
+    "it each mask and behind it what it stands for."
+)
+_ANSWER = "ANSWER\n"
 
 
 class Masks(StrEnum):
@@ -50,25 +60,81 @@ def masked(table: Table, masks: Masks, *, seed: int = 1) -> Iterator[frozenset[P
             yield serialised.some(table, max(1, len(every) // 4), seed=seed)
 
 
+@dataclass(frozen=True)
+class Asking:
+    """How a model is asked. `thinking`: it is to think before it answers; `demonstrations`: so many tables of `pool`,
+    drawn anew for each table, stand before it with what is right."""
+
+    thinking: bool = False
+    demonstrations: int = 0
+    pool: Sequence[Table] = ()
+
+
 def examples(
-    tables: Sequence[Table], *, masks: Masks, chat: bool, targets: bool = True, seed: int = 1
+    tables: Sequence[Table],
+    *,
+    masks: Masks,
+    chat: bool,
+    targets: bool = True,
+    seed: int = 1,
+    asking: Asking | None = None,
 ) -> Iterator[str]:
-    """JSON lines."""
+    """JSON lines. `asking`: of requests, which are in the chat form and without targets.
+
+    Raises:
+        TablesRefused: the pool has fewer tables that can be demonstrations of another than are wanted.
+    """
+    asking = asking or Asking()
+    system = _TASK + (_THINKING if asking.thinking else _FORM)
+    pool = [(one, sets) for one in asking.pool if (sets := _complete(one, masks, seed=seed))]
     for table in tables:
+        before = list(_demonstrated(table, pool, asking, masks, seed=seed))
         for n, places in enumerate(masked(table, masks, seed=seed)):
-            asked = places
-            if masks == Masks.LINES:  # what is asked is the first line that is masked
-                first = min(place[0] for place in places)
-                asked = frozenset(place for place in places if place[0] == first)
+            asked = _asked(places, masks)
             known = frozenset(place for place in asked if place in table.cells)
             if targets and not known:
                 continue
             told = {"id": table.id or table.title, "n": n}
             shown, target = serialised.serialise(table, places), serialised.target(table, known)
             if chat:
-                messages = [{"role": "system", "content": _SYSTEM}, {"role": "user", "content": shown}]
+                messages = [{"role": "system", "content": system}, *before, {"role": "user", "content": shown}]
                 messages += [{"role": "assistant", "content": target}] if targets else []
                 yield json.dumps(told | {"messages": messages}, ensure_ascii=False) + "\n"
             else:
                 pair = {"input": shown, **({"target": target} if targets else {})}
                 yield json.dumps(told | pair, ensure_ascii=False) + "\n"
+
+
+def _asked(places: frozenset[Place], masks: Masks) -> frozenset[Place]:
+    """What is asked for of cells that are masked together: step by step it is the first line."""
+    if masks != Masks.LINES:
+        return places
+    first = min(line for line, _cell in places)
+    return frozenset(place for place in places if place[0] == first)
+
+
+def _demonstrated(
+    table: Table, pool: Sequence[tuple[Table, list[frozenset[Place]]]], asking: Asking, masks: Masks, *, seed: int
+) -> Iterator[dict[str, str]]:
+    """Messages of other tables of the pool with what is right, masked as the table will be: the same ones for the same
+    table and seed (for each sample tables are drawn, section 4.1 of the paper)."""
+    if not asking.demonstrations:
+        return
+    draw = random.Random(f"{seed}:{table.id}:{table.title}:demonstrations")  # noqa: S311
+    own = set(keys_of(table))
+    others = [(one, sets) for one, sets in pool if own.isdisjoint(keys_of(one))]
+    if len(others) < asking.demonstrations:
+        raise TablesRefused(
+            _("For “%(title)s” there are only %(n)s tables with all answers to draw demonstrations from.")
+            % {"title": table.title, "n": len(others)}
+        )
+    for one, sets in draw.sample(others, asking.demonstrations):
+        places = draw.choice(sets)
+        target = serialised.target(one, _asked(places, masks))
+        yield {"role": "user", "content": serialised.serialise(one, places)}
+        yield {"role": "assistant", "content": (_ANSWER if asking.thinking else "") + target}
+
+
+def _complete(table: Table, masks: Masks, *, seed: int) -> list[frozenset[Place]]:
+    """The sets of cells that can be masked of a table and of which all that is asked has an answer."""
+    return [places for places in masked(table, masks, seed=seed) if _asked(places, masks) <= table.cells.keys()]

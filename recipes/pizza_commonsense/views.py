@@ -18,7 +18,6 @@ from recipes.pizza_commonsense import actions, clusters, corpus, examples, excha
 from recipes.pizza_commonsense.actions import LONG, SCHEME
 from recipes.pizza_commonsense.forms import ExamplesForm, ExportForm, SplitForm, StatisticsForm, SystemForm, TablesForm
 from recipes.pizza_commonsense.records import TablesRefused
-from recipes.pizza_commonsense.training import Masks
 
 SIZES = {
     corpus.INSTRUCTIONS: gettext_lazy("Instructions of a recipe"),
@@ -106,16 +105,18 @@ def export(request: AppRequest, study: Study) -> HttpResponse:
     form = ExportForm(request.GET, study=study)
     if not form.is_valid():
         return _page(request, study, export=form)
-    said = form.cleaned_data
-    if said["rater"]:
+    wanted, rater = form.wanted, form.cleaned_data["rater"]
+    try:
+        content = exporting.exported(queries.tables_of(study, rater=rater), wanted)
+    except TablesRefused as refused:
+        form.add_error(None, str(refused))
+        return _page(request, study, export=form)
+    if rater:
         note_looks(sheets=study.sheets.all(), user=request.user)
         doors.labels_were_read(study, request.user)
-    found = queries.tables_of(study, rater=said["rater"])
-    content = exporting.exported(
-        found, said["form"], masks=said["masks"] or Masks.ALL, seed=1 if said["seed"] is None else said["seed"]
-    )
-    mime, ending = exporting.TYPES[said["form"]]
-    return _file(content, mime, f"{study.slug}-{said['rater'] or 'open'}-{said['form']}.{ending}")
+    mime, ending = exporting.TYPES[wanted.form]
+    part = "" if wanted.part == clusters.ALL else f"-{wanted.part}"
+    return _file(content, mime, f"{study.slug}-{rater or 'open'}-{wanted.form}{part}.{ending}")
 
 
 @require_GET

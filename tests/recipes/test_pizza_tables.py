@@ -37,6 +37,7 @@ from recipes.pizza_commonsense import (
     splitting,
     training,
 )
+from recipes.pizza_commonsense.exporting import Wanted
 from recipes.pizza_commonsense.forms import pasted, read_tables
 from recipes.pizza_commonsense.records import Table, TablesRefused, json_line, json_lines, names, plain, read_json_lines
 from recipes.pizza_commonsense.training import Masks
@@ -351,6 +352,113 @@ def test_training_data() -> None:
         assert all("<in" in one or "<out" in one for one in requests)
 
 
+# --- demonstrations, thoughts, parts --------------------------------------------------------------------------------
+
+
+def breads(n: int) -> list[Table]:
+    """So many tables of two lines, each with food of its own and with all answers."""
+    return [
+        Table(
+            f"bread {i}", f"id{i}", (f"mix {i} .", "bake ."),
+            {(0, "input"): f"flour{i}; water", (0, "action"): "mix", (0, "output"): f"dough{i}",
+             (1, "input"): f"dough{i}", (1, "action"): "bake", (1, "output"): f"bread{i}"},
+            (f"{i} cups flour",),
+        )
+        for i in range(n)
+    ]  # fmt: skip
+
+
+def asked_of(made: list[Table], **how: Any) -> list[dict[str, Any]]:
+    return list(map(json.loads, exporting.exported(made, Wanted("requests", **how)).decode().splitlines()))
+
+
+def ids_in(made: list[Table], part: str, **how: Any) -> set[str]:
+    return {table.id for table in clusters.in_part(made, part, **{"way": clusters.WITHIN, "seed": 1} | how)}
+
+
+@pytest.mark.parametrize("part", ["train", "dev", "test"])
+@pytest.mark.parametrize("form", ["jsonl", "csv", "txt", "chat", "text", "requests"])
+def test_a_part_is_downloaded_in_every_form(part: str, form: str) -> None:
+    made = breads(20)
+    split = json.loads(clusters.split(made, seed=4, way=clusters.CHANCE).as_json(made))
+    content = exporting.exported(made, Wanted(form, part=part, way=clusters.CHANCE, split_seed=4)).decode("utf-8-sig")
+    there = {table.id for table in made if f"mix {table.id.removeprefix('id')} ." in content}
+    assert there == set(split[part])
+    assert sum(len(split[one]) for one in clusters.PARTS) == 20
+    assert there != {table.id for table in made}
+
+
+def test_demonstrations_are_drawn_for_each_table_from_the_part_for_training() -> None:
+    made = breads(40)
+    train, test = ids_in(made, "train"), ids_in(made, "test")
+    asked = asked_of(made, part="test", demonstrations=2)
+    assert {one["id"] for one in asked} == test
+    drawn: dict[str, list[str]] = {}
+    for one in asked:
+        roles = [message["role"] for message in one["messages"]]
+        assert roles == ["system", "user", "assistant", "user", "assistant", "user"]
+        shown, target = one["messages"][1]["content"], one["messages"][2]["content"]
+        n = shown.splitlines()[1].split()[1]  # “mix 7 . <s> …”
+        assert shown == serialised.serialise(made[int(n)], serialised.mask(made[int(n)]))
+        assert target == f"<in 0> (flour{n}; water) <out 0> dough{n} <in 1> dough{n} <out 1> bread{n}"
+        drawn[one["id"]] = [f"id{one['messages'][k]['content'].splitlines()[1].split()[1]}" for k in (1, 3)]
+    assert {id_ for ids in drawn.values() for id_ in ids} <= train
+    assert all(len(set(ids)) == 2 for ids in drawn.values())
+    assert len(set(map(tuple, drawn.values()))) > 1  # not one for all
+    assert asked == asked_of(made, part="test", demonstrations=2)
+    assert asked != asked_of(made, part="test", demonstrations=2, seed=2)
+    # The draw is of the table alone: another split of the rest leaves it, and so does what is asked beside it.
+    assert asked == [one for one in asked_of(made, demonstrations=2) if one["id"] in test]
+
+
+def test_a_table_is_no_demonstration_of_itself() -> None:
+    made = breads(12)
+    again = replace(made[0], id="", title="the same")  # no id, the same text
+    for one in asked_of([*made, again], part="train", demonstrations=1):
+        own = one["messages"][-1]["content"].splitlines()[1].split()[1]
+        other = one["messages"][1]["content"].splitlines()[1].split()[1]
+        assert own != other
+    with pytest.raises(TablesRefused, match="“bread 0” there are only"):
+        exporting.exported([replace(one, cells={}) for one in made], Wanted("requests", demonstrations=1))
+    with pytest.raises(TablesRefused, match="fewer recipes than parts"):
+        exporting.exported(made[:2], Wanted("requests", part="test"))
+
+
+@pytest.mark.parametrize("masks", list(Masks))
+def test_a_demonstration_is_masked_as_the_table_is(masks: Masks) -> None:
+    made = breads(12)
+    made[3] = replace(made[3], cells={(0, "input"): "flour"})  # too little is known of it
+    for one in asked_of(made, masks=masks, demonstrations=1):
+        n = int(one["messages"][1]["content"].splitlines()[1].split()[1])
+        sets = training.masked(made[n], masks, seed=1)
+        assert one["messages"][1]["content"] in [serialised.serialise(made[n], places) for places in sets]
+        found = serialised.read(one["messages"][2]["content"], made[n]).cells
+        assert found.items() <= made[n].cells.items()
+        assert n != 3 or masks in (Masks.CELLS, Masks.SOME)
+
+
+def test_requests_that_ask_to_think_first() -> None:
+    made = breads(12)
+    for how, ends in (({}, "Write each mask and behind it what it stands for."),
+                      ({"thinking": True}, "below it each mask and behind it what it stands for.")):  # fmt: skip
+        system = asked_of(made, **how)[0]["messages"][0]["content"]
+        assert system.endswith(ends)
+        assert ("Think step by step first" in system) == bool(how)
+    shown = asked_of(made, thinking=True, demonstrations=1)[0]["messages"][2]["content"]
+    assert shown.startswith("ANSWER\n<in 0> (flour")
+    thoughts = "For <in 0>, flour and water go in.\nmix 0 . <s> <in 0> <s> mix <s> <out 0>\n"
+    for answer in (
+        f"{thoughts}**ANSWER**\n<in 0> (flour0; water) <out 0> dough0",
+        f"<think>{thoughts}</think><in 0> (flour0; water) <out 0> dough0",
+        f"{thoughts}ANSWER:\nmix 0 . <s> (flour0; water) <s> mix <s> dough0",
+        "mix 0 . <s> <in 0> <s> mix <s> <out 0>\nbake . <s> <in 1> <s> bake <s> <out 1>\n\n"
+        "ANSWER\nmix 0 . <s> <in 0> <s> mix <s> <out 0>\n- <in 0>: (flour0; water)\n- <out 0>: dough0",
+    ):
+        cells = serialised.read(answer, made[0]).cells
+        said = {place: text for place, text in cells.items() if place[1] != "action"}
+        assert said == {(0, "input"): "flour0; water", (0, "output"): "dough0"}, answer
+
+
 # --- atomic instructions ----------------------------------------------------------------------------------------------
 
 
@@ -427,7 +535,7 @@ def test_tables_go_into_a_study_and_come_out_as_they_were(study: Study) -> None:
     assert made.answers.labels == 12 + 5 + 3  # the gold's, and the example's NA, preheat, NA
     row = Row.objects.get(sheet__title="pizza")
     assert row.facets == {"ingredients": ["dough", "grated cheese"]}
-    assert exporting.exported(queries.tables_of(study, rater="gold"), "jsonl").decode() == f"{FLAT}\n{PIZZA}\n"
+    assert exporting.exported(queries.tables_of(study, rater="gold"), Wanted("jsonl")).decode() == f"{FLAT}\n{PIZZA}\n"
     again = actions.import_tables(study=study, tables=tables())
     assert (again.new, again.known) == (0, 2)
     assert again.answers is not None
@@ -625,6 +733,39 @@ def test_programs_have_the_same_door(study: Study, api_of: ApiOf) -> None:
     assert (unknown.status_code, "no rater “nobody”" in unknown.json()["detail"][0]) == (400, True)
     stranger = api_of(builders.user("sam"))
     assert stranger.get("/api/v1/studies/pizzas/tables/export/").status_code == 404
+
+
+def test_a_part_with_demonstrations_by_page_program_and_command(
+    study: Study, client_of: ClientOf, api_of: ApiOf, tmp_path: Path
+) -> None:
+    actions.import_tables(study=study, tables=breads(12))
+    made = queries.tables_of(study, rater="gold")
+    mara = study.memberships.get(role=Role.MANAGER).user
+    page, api = client_of(mara), api_of(mara)
+    how = {"part": "test", "way": "chance", "split_seed": 5, "demonstrations": 1, "thinking": True, "seed": 2}
+    content = exporting.exported(made, Wanted("requests", **how))  # type: ignore[arg-type]
+    asked = {"rater": "gold", "form": "requests", "masks": "all", **how, "thinking": "on"}
+    down = page.get("/studies/pizzas/tables/export/", asked)
+    assert down.content == content
+    assert "pizzas-gold-requests-test.jsonl" in down["Content-Disposition"]
+    assert api.get("/api/v1/studies/pizzas/tables/export/", {**asked, "thinking": "true"}).content == content
+    out = tmp_path / "out.jsonl"
+    call_command("pizza_tables", "export", "pizzas", str(out), "--form", "requests", "--part", "test", "--way",
+                 "chance", "--split-seed", "5", "--demonstrations", "1", "--thinking", "--seed", "2")  # fmt: skip
+    assert out.read_bytes() == content
+    split = api.get("/api/v1/studies/pizzas/tables/split/?way=chance&seed=5").json()
+    assert {json.loads(one)["id"] for one in content.decode().splitlines()} == set(split["test"])
+    # Whoever has no answers has no demonstrations; and nobody has looked at any by asking.
+    looks = Look.objects.count()
+    told = page.get("/studies/pizzas/tables/export/", {**asked, "rater": ""}).content.decode()
+    assert "only 0 tables with all answers" in told
+    refused = api.get("/api/v1/studies/pizzas/tables/export/", {**asked, "rater": "", "thinking": "true"})
+    assert (refused.status_code, "only 0 tables" in refused.json()["detail"][0]) == (400, True)
+    with pytest.raises(CommandError, match="only 0 tables"):
+        call_command("pizza_tables", "export", "pizzas", str(out), "--rater", "", "--form", "requests",
+                     "--demonstrations", "1")  # fmt: skip
+    assert Look.objects.count() == looks
+    assert api.get("/api/v1/studies/pizzas/tables/export/?part=some").status_code == 400
 
 
 def test_who_takes_a_raters_tables_along_has_looked_and_is_in_the_log(

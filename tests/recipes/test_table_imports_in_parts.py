@@ -24,6 +24,7 @@ from recipes.ingredient_states import exchange as graphs
 from recipes.ingredient_states.models import Picture
 from recipes.ingredient_states.recipe_files import to_json
 from recipes.pizza_commonsense import actions, exchange, exporting
+from recipes.pizza_commonsense.exporting import Wanted
 from recipes.pizza_commonsense.forms import read_tables
 from recipes.pizza_commonsense.models import SourceTable
 from recipes.pizza_commonsense.queries import tables_of
@@ -85,7 +86,7 @@ def test_tables_in_parts_come_the_same_as_at_once(pizzas: Study) -> None:
         assert (made.new, made.known, made.answers and made.answers.labels) == (2, 0, 20)
     whole = [
         (
-            exporting.exported(tables_of(study, rater="gold"), "jsonl"),
+            exporting.exported(tables_of(study, rater="gold"), Wanted("jsonl")),
             list(study.sheets.values_list("title", "position", "rows__name", "rows__title", "rows__withdrawn_at")),
             list(study.sheets.values_list("title", "columns__name", "columns__position", "rows__facets")),
             [row.blocks for row in Row.objects.filter(sheet__study=study)],
@@ -167,7 +168,7 @@ def test_a_worker_that_is_killed_leaves_what_the_next_one_takes_back(
     work.take_up(run)
     run.refresh_from_db()
     assert (run.state, run.outcome) == ("finished", {"sentences": ["2 recipes added.", "New: 1 rater, 17 labels."]})
-    assert exporting.exported(tables_of(pizzas, rater="gold"), "jsonl").decode() == f"{FLAT}\n{PIZZA}\n"
+    assert exporting.exported(tables_of(pizzas, rater="gold"), Wanted("jsonl")).decode() == f"{FLAT}\n{PIZZA}\n"
     assert not Arrival.objects.exists()
 
 

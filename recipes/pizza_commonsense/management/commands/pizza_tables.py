@@ -15,9 +15,10 @@ from annotation.exchange.row_imports import ImportRefused
 from annotation.models import Rater, Study, User
 from annotation.scheme.spec import load_scheme
 from recipes.pizza_commonsense import actions, clusters, exporting, queries
+from recipes.pizza_commonsense.exporting import Wanted
 from recipes.pizza_commonsense.forms import read_tables
 from recipes.pizza_commonsense.records import TablesRefused
-from recipes.pizza_commonsense.training import Masks
+from recipes.pizza_commonsense.training import MOST_DEMONSTRATIONS, Masks
 
 
 class Command(BaseCommand):
@@ -38,11 +39,22 @@ class Command(BaseCommand):
         out.add_argument("--rater", default="gold", help="whose answers; “” for open tables (%(default)s)")
         out.add_argument("--form", choices=list(exporting.TYPES), help="else by the ending of the file")
         out.add_argument("--masks", choices=[*map(str, Masks), "none"], default="all")
-        out.add_argument("--seed", type=int, default=1)
+        out.add_argument("--seed", type=int, default=1, help="of what is drawn: masks, demonstrations (%(default)s)")
+        out.add_argument("--part", choices=[clusters.ALL, *clusters.PARTS], default=clusters.ALL, help="of the split")
+        out.add_argument("--way", choices=clusters.WAYS, default=clusters.WITHIN, help="to split (%(default)s)")
+        out.add_argument("--split-seed", type=int, default=1, help="of the split (%(default)s)")
+        out.add_argument(
+            "--demonstrations",
+            type=int,
+            default=0,
+            choices=range(MOST_DEMONSTRATIONS + 1),
+            help="of requests: tables of the part “train” before each",
+        )
+        out.add_argument("--thinking", action="store_true", help="of requests: ask to think step by step first")
         parts = what.add_parser("split", help="ids of the recipes in each part, as JSON")
         parts.add_argument("study")
         parts.add_argument("file", type=Path)
-        parts.add_argument("--way", choices=[clusters.WITHIN, clusters.APART, clusters.CHANCE], default=clusters.WITHIN)
+        parts.add_argument("--way", choices=clusters.WAYS, default=clusters.WITHIN)
         parts.add_argument("--seed", type=int, default=1)
 
     def handle(self, *, what: str, **options: Any) -> None:
@@ -88,9 +100,11 @@ class Command(BaseCommand):
         if options["rater"] and not study.raters.filter(code=options["rater"]).exists():
             raise CommandError(f"“{study.slug}” has no rater “{options['rater']}”.")
         tables = queries.tables_of(study, rater=options["rater"])
-        content = exporting.exported(tables, form, masks=options["masks"], seed=options["seed"])
-        options["file"].write_bytes(content)
-        self.stdout.write(f"{len(tables)} tables in {options['file']}")
+        names = ("masks", "seed", "part", "way", "split_seed", "demonstrations", "thinking")
+        wanted = Wanted(form, **{name: options[name] for name in names})
+        options["file"].write_bytes(exporting.exported(tables, wanted))
+        n = len(clusters.in_part(tables, wanted.part, way=wanted.way, seed=wanted.split_seed))
+        self.stdout.write(f"{n} tables in {options['file']}")
 
     def _split(self, options: dict[str, Any]) -> None:
         tables = queries.tables_of(_study(options["study"]))
