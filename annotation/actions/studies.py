@@ -145,13 +145,14 @@ def column_of(*, sheet: Sheet, section: Section, spec: SectionSpec, facets: Mapp
     Raises:
         Refused: the section has no such facet.
     """
-    if unknown := set(facets) - set(spec.column.facets):
+    if unknown := set(facets) - set(spec.column.facets) - set(spec.column.aside):
         raise Refused(
             _("The section “%(section)s” has no facet “%(facet)s”.") % {"section": section.title, "facet": min(unknown)}
         )
     whole = {facet: str(facets.get(facet) or "").strip() for facet in spec.column.facets}
     name = " · ".join(text for text in whole.values() if text)[:400]
-    return Column(sheet=sheet, section=section, position=0, name=name, facets=whole)
+    aside = {facet: text for facet in spec.column.aside if (text := str(facets.get(facet) or "").strip())}
+    return Column(sheet=sheet, section=section, position=0, name=name, facets=whole | aside)
 
 
 @transaction.atomic

@@ -42,8 +42,16 @@ def selected_rows(source: Source, scheme: SchemeSpec, settings: Settings) -> Ite
 
 def _sheet(sheet: SourceSheet, source: Source, scheme: SchemeSpec, wanted: set[str], every: bool) -> MadeSheet:
     facets_of = {section.key: section.column.facets for section in scheme.sections}
+    aside_of = {section.key: section.column.aside for section in scheme.sections}
     columns = [
-        MadeColumn(column.section, {facet: column.facets[facet] for facet in facets_of[column.section]})
+        MadeColumn(
+            column.section,
+            {
+                facet: column.facets[facet]
+                for facet in (*facets_of[column.section], *aside_of[column.section])
+                if facet in column.facets
+            },
+        )
         for column in sheet.columns
         if column.section in facets_of and set(facets_of[column.section]) <= set(column.facets)
     ]

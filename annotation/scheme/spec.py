@@ -86,8 +86,22 @@ Phrase = Annotated[str, Field(max_length=120), AfterValidator(_with_a_letter)]
 
 
 class ColumnSpec(Spec):
+    """What columns are. `facets`: their texts, which name them and are shown; `aside`: texts that a column may have
+    besides, for the prompts of judges alone."""
+
     title: Text
     facets: Annotated[tuple[Facet, ...], Field(min_length=1, max_length=6)]
+    aside: Annotated[tuple[Facet, ...], Field(max_length=6)] = ()
+
+    @model_validator(mode="after")
+    def _check_aside(self) -> ColumnSpec:
+        if twice := first_repeated([*self.facets, *self.aside]):
+            raise ValueError(_("two facets have the key “%(twice)s”") % {"twice": twice})
+        return self
+
+    def told(self, facets: Mapping[str, str]) -> dict[str, str]:
+        """The texts of a column as prompts have them: one that is set aside and that it has not is empty."""
+        return {**dict.fromkeys(self.aside, ""), **facets}
 
 
 class Layout(StrEnum):

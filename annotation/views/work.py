@@ -116,7 +116,8 @@ def evidence_of(row: Row, *, hidden: bool = False) -> dict[str, Any]:
     for column in row.sheet.columns.select_related("section").order_by("section", "position"):
         index = indexes[column.section.key]
         found = hits.setdefault(column.pk, {})
-        for facet, text in column.facets.items():
+        shown = scheme.section(column.section.key).column.facets
+        for facet, text in ((facet, column.facets.get(facet, "")) for facet in shown):
             if column.section.key in read_down and (places := lines.get(text)):
                 found[facet] = [(places[0], 0, 0, LINE, 1.0)]
                 places.append(places.pop(0))  # the next column of these words is the next such line

@@ -99,7 +99,7 @@ def drawn(judge: Judge, study: Study, rows: Collection[int], *, each: int, seed:
         for (row, column), option in chosen:
             if option not in answers:
                 continue
-            facets = columns[column].facets
+            facets = section_spec.column.told(columns[column].facets)
             of_kind = {kind: [b.text for b in blocks[row] if b.kind == kind] for kind in wanted[name]}
             by = judge.prompt_spec.nearest_of(prompt)
             order = section_spec.column.facets
@@ -248,7 +248,8 @@ def _lines(
                 return []
             value = kind_of(question).value(question, code)
             try:
-                asking = prompting.asking(prompt, question, column.facets, order=section.column.facets)
+                told = section.column.told(column.facets)
+                asking = prompting.asking(prompt, question, told, order=section.column.facets)
                 kind_of(asking.spec).canonical(asking.spec, value)
             except AnswerRefused:
                 return []  # an option that the prompt does not offer

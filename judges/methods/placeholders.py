@@ -50,7 +50,7 @@ def places(scheme: SchemeSpec) -> list[Place]:
             Placeholder("$column", _("the column, with all its facets")),
             Placeholder("$about", _("the facet that the question is about")),
             *(Placeholder(f"$facet_{facet}", _("the facet “%(facet)s” of the column") % {"facet": facet})
-              for facet in section.column.facets),
+              for facet in (*section.column.facets, *section.column.aside)),
             Placeholder("$question", _("the question's title")),
             Placeholder("$options", _("the options that are offered; of a judge that scores them alone")),
             *(Placeholder(f"$nearest_{kind.key}", nearest % {"kind": kind.title}) for kind in known),

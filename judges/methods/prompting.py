@@ -289,7 +289,7 @@ def check_against(spec: PromptSpec, scheme: SchemeSpec, method: str, *, normalis
                     _("“%(question)s” has no options to choose among; ask for it with the method “writing”.")
                     % {"question": name}
                 )
-            sample = dict.fromkeys(section.column.facets, "x")
+            sample = dict.fromkeys((*section.column.facets, *section.column.aside), "x")
             _try(name, partial(cell_prompt, prompt, question, sample, order=section.column.facets))
             _try(name, partial(nearest_item, spec.nearest_of(prompt), question, sample, order=section.column.facets))
             if normalisation == PMI and not prompt.unconditional.strip():
@@ -378,7 +378,7 @@ def _check_embedding(
                 _("“%(question)s” has no options to choose among; ask for it with the method “writing”.")
                 % {"question": name}
             )
-        sample = dict.fromkeys(section.column.facets, "x")
+        sample = dict.fromkeys((*section.column.facets, *section.column.aside), "x")
         _try(name, partial(item_text, prompt, question, sample, order=section.column.facets))
 
 
@@ -401,7 +401,7 @@ def _check_ratings(asked: Mapping[str, QuestionPrompt], known: Mapping[str, tupl
                 _("“%(question)s” is no scale; only the questions of a scheme that are scales can be rated.")
                 % {"question": name}
             )
-        sample = dict.fromkeys(section.column.facets, "x")
+        sample = dict.fromkeys((*section.column.facets, *section.column.aside), "x")
         _try(name, partial(criterion, prompt, question, sample, order=section.column.facets))
         assert prompt.rating is not None
         same = prompt.rating.criterion.casefold().replace("-", " ")
@@ -420,7 +420,7 @@ def _check_writing(asked: Mapping[str, QuestionPrompt], known: Mapping[str, tupl
     names: dict[tuple[str, str], str] = {}
     for name, prompt in asked.items():
         section, question = known[name]
-        sample = dict.fromkeys(section.column.facets, "x")
+        sample = dict.fromkeys((*section.column.facets, *section.column.aside), "x")
         _try(name, partial(asking, prompt, question, sample, order=section.column.facets))
         assert prompt.writing is not None
         same = (section.key, prompt.writing.name.casefold().replace("-", " "))

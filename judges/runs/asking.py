@@ -71,7 +71,8 @@ class Asked:
     @cached_property
     def facets(self) -> Mapping[str, str]:
         """The column's, as the judge reads them: where candidates have changed places, so have their names."""
-        return self.candidates.facets(self.column.facets) if self.candidates else self.column.facets
+        told = self.section.column.told(self.column.facets)
+        return self.candidates.facets(told) if self.candidates else told
 
     @cached_property
     def meant(self) -> dict[str, str]:

@@ -85,7 +85,9 @@ def check(name: str) -> None:
 
 
 def _item(cell: Asked) -> str:
-    return prompting.item_text(cell.prompt, cell.spec, cell.column.facets, order=cell.section.column.facets)
+    return prompting.item_text(
+        cell.prompt, cell.spec, cell.section.column.told(cell.column.facets), order=cell.section.column.facets
+    )
 
 
 def _chosen(cell: Asked, normalisation: str, cosine: float, note: str) -> Answer:

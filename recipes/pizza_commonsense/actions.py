@@ -32,6 +32,7 @@ from recipes.pizza_commonsense.records import CELLS, NOTHING, Table, names
 SCHEME, LONG = "pizza-commonsense", "pizza-instructions"
 SECTION = "steps"
 ROW = "Table"
+ACTION = "action"  # a question, and a facet of lines that is set aside
 EXAMPLE, RULE = "example", "rule"
 _MAX_BYTES = 1 << 30  # of what is written here for the import of labels
 
@@ -87,7 +88,7 @@ def import_tables(
     for table in tables:
         title = _known(known, table)
         if title is None:
-            sheet = _new(study, table, taken=known)
+            sheet = _new(study, table, taken=known, is_gold=kind == Rater.Kind.GOLD)
             title = sheet.title
             known[title] = list(table.instructions)
             new.append(sheet)
@@ -144,16 +145,22 @@ def _with_id(table: Table) -> str:
     return f"{table.title[:170]} ({table.id})"
 
 
-def _new(study: Study, table: Table, *, taken: Mapping[str, object]) -> NewSheet:
+def _new(study: Study, table: Table, *, taken: Mapping[str, object], is_gold: bool) -> NewSheet:
+    """A sheet of a recipe. The gold's actions are kept with its lines, so that judges can be given them (section 4 of
+    the paper); not where the study's scheme is from before."""
     title = table.title[:200]
     if title in taken and table.id:
         title = _with_id(table)
     if title in taken:
         raise Refused(_("“%(recipe)s” is in the study already, with other instructions.") % {"recipe": table.title})
     told = [*table.recipe] or list(table.instructions)
+    section = study.scheme.parsed.sections[0]
+    lines = [{"instruction": text} for text in table.instructions]
+    if is_gold and ACTION in section.column.aside:
+        lines = [{**facets, ACTION: table.said(line, ACTION)} for line, facets in enumerate(lines)]
     return NewSheet(
         title=title,
-        columns={study.scheme.parsed.sections[0].key: [{"instruction": text} for text in table.instructions]},
+        columns={section.key: lines},
         row=ROW,
         row_title=table.title,
         evidence=[

@@ -164,6 +164,13 @@ MISTAKES = {
         "questions.stated",
         "two options have the hotkey “1”",
     ),
+    "a facet twice": (
+        "facets: [act, party]",
+        "facets: [act, party], aside: [party]",
+        "title: Act, facets",
+        "acts.column",
+        "two facets have the key “party”",
+    ),
     "two questions of a key": ("- key: party", "- key: act", "- key: acts", "acts", "two questions have the key"),
     "two sections of a key": ("- key: acts", "- key: duties", "", "", "two sections have the key “duties”"),
     "scale without bounds": ("        min: 1\n", "", "- key: strictness", "strictness", "whole numbers min and max"),

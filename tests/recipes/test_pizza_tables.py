@@ -24,6 +24,7 @@ from annotation.exchange.row_imports import ImportRefused
 from annotation.models import Assignment, AuditEvent, Label, Lineage, Look, Rater, Role, Row, Scheme, Study
 from annotation.queries.warnings import warned
 from benchmarks.pizza_rules import count
+from judges.actions import start_run
 from judges.methods import prompting
 from recipes.pizza_commonsense import (
     actions,
@@ -48,6 +49,10 @@ from reports.queries import load
 from tests import builders, workbooks
 from tests.annotation.importing import labels_in
 from tests.builders import ApiOf, ClientOf
+from tests.judges.test_writing import ScriptedBackend, scripted, writing_judge
+from work import actions as work
+
+__all__ = ["scripted"]  # a fixture
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "pizza-commonsense"
 FILES = ("train.jsonl.gz", "val.jsonl.gz")
@@ -948,6 +953,8 @@ def test_the_form_offers_the_raters(judged: Study, client_of: ClientOf) -> None:
         ("pizza-writing-zero-shot", "pizza-commonsense"),
         ("pizza-writing-zero-shot-bound", "pizza-commonsense"),
         ("pizza-writing-thinking", "pizza-commonsense"),
+        ("pizza-writing-given-action", "pizza-commonsense"),
+        ("pizza-writing-given-action-thinking", "pizza-commonsense"),
         ("pizza-table", "pizza-commonsense"),
         ("pizza-table-zero-shot", "pizza-commonsense"),
         ("pizza-table-thinking", "pizza-commonsense"),
@@ -962,6 +969,64 @@ def test_the_prompts_fit_their_schemes(name: str, scheme: str, db: None) -> None
     prompting.check_against(spec, scheme_of(scheme).parsed, "writing")
     assert spec.grammar == name.endswith("-bound")
     assert bool(spec.thinking) == name.endswith("-thinking")
+
+
+def test_a_judge_is_given_the_actions_of_the_gold(study: Study, scripted: ScriptedBackend, client_of: ClientOf) -> None:
+    bare, flat = pasted("Bread\nBake it.")[0], tables()[0]
+    said = flat.with_cells({**flat.cells, (3, "action"): "toast"})
+    actions.import_tables(study=study, tables=[bare, said])
+    assert [column.facets for column in study.sheets.get(title="flat bread").columns.order_by("position")] == [
+        {"instruction": "preheat oven to 200 degrees .", "action": "preheat"},
+        {"instruction": "mix flour and water .", "action": "mix"},
+        {"instruction": "place on a stone .", "action": "place"},
+        {"instruction": "bake .", "action": "toast"},
+    ]
+    assert study.sheets.get(title="Bread").columns.get().facets == {"instruction": "Bake it."}
+    assert study.sheets.get(title="flat bread").columns.get(position=3).name == "bake ."  # it names no line
+
+    from judges import doors as judge_doors
+
+    scripted.says = "INPUT: dough\nOUTPUT: bread"
+    text = judge_doors.shipped_prompts()["pizza-writing-given-action"].read_text(encoding="utf-8")
+    run = start_run(study=study, judge=writing_judge(text), by=None)
+    work.take_up(run)
+    asked = [prompt for prompt, _how in scripted.asked]
+    assert len(asked) == 1 + 4
+    assert sum("Which food goes into the step “bake .”, whose action is “toast”?" in prompt for prompt in asked) == 1
+    assert sum("the step “Bake it.”, whose action is “”?" in prompt for prompt in asked) == 1  # nobody has said it
+    labels = Label.objects.filter(assignment__rater=run.rater)
+    assert set(labels.values_list("question__key", flat=True)) == {"input", "output"}
+    # Whoever answers is shown no action, on the page or by what marks words of the text.
+    anna = builders.user("anna")
+    builders.assignments(builders.rater(study, anna), study.sheets.get(title="flat bread"))
+    assert "toast" not in client_of(anna).get(f"/sheets/{study.sheets.get(title='flat bread').pk}/").content.decode()
+
+
+def test_rows_that_are_taken_on_keep_what_is_set_aside(study: Study) -> None:
+    actions.import_tables(study=study, tables=tables())
+    made = derive_study(
+        source=study, deriver="selected-rows", scheme=study.scheme, slug="again", title="Again",
+        settings={"answers": ['steps.output=:"pizza"'], "columns": ["any"]}, by=None,
+    )  # fmt: skip
+    assert [column.facets.get("action") for column in made.sheets.get(title="pizza").columns.order_by("position")] == [
+        "top",
+        "serve",
+    ]
+
+
+def test_a_system_says_no_actions_and_studies_from_before_keep_none(study: Study) -> None:
+    actions.import_tables(study=study, tables=tables(), rater="t5", kind=Rater.Kind.JUDGE)
+    assert not any("action" in column.facets for sheet in study.sheets.all() for column in sheet.columns.all())
+    source = doors.shipped_schemes()["pizza-commonsense"].read_text(encoding="utf-8")
+    before = source.replace("version: 3", "version: 2").replace(", aside: [action]", "")
+    old = builders.study("old", of=builders.scheme(before))
+    actions.import_tables(study=old, tables=tables())
+    assert not any("action" in column.facets for sheet in old.sheets.all() for column in sheet.columns.all())
+    from judges import doors as judge_doors
+
+    text = judge_doors.shipped_prompts()["pizza-writing-given-action"].read_text(encoding="utf-8")
+    with pytest.raises(prompting.PromptError, match="facet_action"):
+        prompting.check_against(prompting.load_prompt(text), old.scheme.parsed, "writing")
 
 
 # --- the published tables ---------------------------------------------------------------------------------------------
