@@ -224,7 +224,7 @@ def test_a_judge_is_told_of_in_questions_alone_that_it_was_asked(study: Study) -
     soup = sheet(study, items=2, tools=["", "knife"], rows=3)
     for code in ("A1", "A2"):
         for assignment in answered(rater(study, code), soup, ["fn"] * 3):
-            say(assignment, {("task 1", "task"): "f", ("task 2", "task"): "f"})
+            say(assignment, {("task 1", "task"): "f", ("task 2 · knife", "task"): "f"})
     answered(judge(study), soup, ["fn"] * 3)
     answered(judge(study, "J2"), soup, [".."] * 3)
 
