@@ -28,6 +28,7 @@ from annotation.scheme.spec import Kind, SchemeSpec, Words
 
 _SEED = 2**31 - 1
 _NO_WORD = "-"  # in a form, where a facet has no word
+_MOST_PER_ROW = 10  # people, but for all of a sheet
 _BOXES = 12  # at most as many boxes to tick; a list to choose from beyond
 
 
@@ -74,6 +75,9 @@ class PlanForm(forms.Form):
     share_thrice = forms.IntegerField(
         label=_("Labelled three times (%)"), min_value=0, max_value=100, initial=0, required=False
     )
+    raters_per_row = forms.ChoiceField(
+        required=False, help_text=_("Where the same number is chosen for all, the shares do not count.")
+    )
     own_order = forms.BooleanField(
         label=_("Each rater in an order of their own"),
         required=False,
@@ -92,6 +96,8 @@ class PlanForm(forms.Form):
     seed = forms.IntegerField(
         label=_("Seed"), min_value=0, max_value=_SEED, initial=1, help_text=_("The same seed gives the same plan.")
     )
+
+    EVERYBODY = "all"  # of the sheet
 
     class Judged(forms.ChoiceField):
         """What a judge labels."""
@@ -122,6 +128,12 @@ class PlanForm(forms.Form):
         self.fields["sheets"].label = words.sheets.capitalize()
         self.fields["sheets"].words, self.fields["sheets"].counts = words, self.counts  # type: ignore[attr-defined]
         self.fields["raters_per_sheet"].label = _("Raters per %(sheet)s") % {"sheet": words.sheet}
+        self.fields["raters_per_row"].label = _("Raters per %(row)s") % {"row": words.row}
+        self.fields["raters_per_row"].choices = [  # type: ignore[attr-defined]
+            ("", _("one, two or three, by the shares")),
+            (self.EVERYBODY, _("all raters of the %(sheet)s") % {"sheet": words.sheet}),
+            *((n, n) for n in range(1, _MOST_PER_ROW + 1)),
+        ]
         self.section_keys = [section.key for section in scheme.sections]
         if len(self.section_keys) > 1:
             self.fields["sections"].choices = [  # type: ignore[attr-defined]
@@ -298,6 +310,7 @@ class PlanForm(forms.Form):
             [rater.pk for rater in data["raters"]],
             self.rows,
             [request.raters_per_sheet, str(request.share_twice), str(request.share_thrice), request.seed],
+            request.raters_per_row,
             [self.chosen_sections, data["own_order"]],
             [data[f"judge_{n}"] for n in range(len(self.judges))],
             request.standing,
@@ -309,6 +322,7 @@ class PlanForm(forms.Form):
 
     def overlap_request(self) -> OverlapRequest:
         data = self.cleaned_data
+        per_row = data["raters_per_row"]
         rows = Counter(seat.rater_id for seat in self.standing)
         return OverlapRequest(
             raters=len(data["raters"]),
@@ -318,6 +332,7 @@ class PlanForm(forms.Form):
             share_thrice=Fraction(data["share_thrice"] or 0, 100),
             seed=data["seed"],
             standing=tuple(rows[rater.pk] for rater in data["raters"]),
+            raters_per_row=data["raters_per_sheet"] if per_row == self.EVERYBODY else int(per_row or 0),
         )
 
     def new_seats(self, design: Design | None) -> list[Given]:

@@ -27,8 +27,9 @@ class OverlapRequest:
 
     raters: raters in the study. sheets: the number of documents of each sheet. raters_per_sheet: the size of a block.
     share_twice, share_thrice: the shares of all documents to label by exactly two and exactly three raters, together
-    0 to 1. seed: of all that is left to chance. standing: how many documents each rater has already, which count when
-    the work is levelled; without it nobody has any.
+    0 to 1. raters_per_row: in the place of the shares, how many raters label every document; 0 leaves it to them. seed:
+    of all that is left to chance. standing: how many documents each rater has already, which count when the work is
+    levelled; without it nobody has any.
     """
 
     raters: int
@@ -38,6 +39,19 @@ class OverlapRequest:
     seed: int = 0
     share_thrice: Fraction | float = 0
     standing: tuple[int, ...] = ()
+    raters_per_row: int = 0
+
+    @property
+    def shares(self) -> tuple[Fraction | float, Fraction | float]:
+        """Of documents labelled by two raters, and by the `most`."""
+        if self.raters_per_row:
+            return int(self.raters_per_row == 2), int(self.raters_per_row > 2)
+        return self.share_twice, self.share_thrice
+
+    @property
+    def most(self) -> int:
+        """The most raters that a document can get."""
+        return max(self.raters_per_row, 3)
 
     @property
     def has_uneven_standing(self) -> bool:
@@ -55,7 +69,7 @@ class Design:
 
     @cached_property
     def raters_of(self) -> dict[tuple[int, int], tuple[int, ...]]:
-        """The one, two or three raters of each (sheet, document)."""
+        """The raters of each (sheet, document), one or several."""
         raters: dict[tuple[int, int], tuple[int, ...]] = {}
         for sheet, document, rater in self.assignments:
             raters[sheet, document] = (*raters.get((sheet, document), ()), rater)

@@ -1,10 +1,10 @@
-"""The planner's balanced design: who labels which document, and which documents are labelled twice or three times.
+"""The planner's balanced design: who labels which document, and which documents are labelled more than once.
 
 Every sheet gets a *block* of `raters_per_sheet` raters. Its documents are labelled by one, two or three raters of the
-block. Four things are kept level: the sheets of each rater, the sheets that each pair of raters shares, the documents
-of each rater (of a sheet and over all), and the documents that the pairs of a block share. Where raters have
-documents already, and not equally many, what they have then in all comes first. The same request always gives the same
-design.
+block, or all of them by as many as are asked for. Four things are kept level: the sheets of each rater, the sheets
+that each pair of raters shares, the documents of each rater (of a sheet and over all), and the documents that the
+pairs of a block share. Where raters have documents already, and not equally many, what they have then in all comes
+first. The same request always gives the same design.
 
 The sentences meant for people are marked for translation here and translated where they are shown: this module knows
 no Django.
@@ -27,7 +27,7 @@ from annotation.planning.levelling import levelled
 from base.sentences import Sentence, gettext_noop
 
 Item = TypeVar("Item")
-Triple = tuple[int, int, int]
+Group = tuple[int, ...]
 
 # Of the new draw alone: work that stands already may be shared.
 NOTHING_SHARED = gettext_noop("No %(row)s is labelled twice, so agreement between people cannot be measured.")
@@ -41,8 +41,9 @@ def balanced_design(request: OverlapRequest) -> Design:
     """
     _refuse_impossible(request)
     rng = random.Random(request.seed)  # noqa: S311  a plan, not a secret
-    twice, thrice = _documents_shared(request)
-    labels = [n + doubled + 2 * tripled for n, doubled, tripled in zip(request.sheets, twice, thrice, strict=True)]
+    twice, often = _documents_shared(request)
+    further = request.most - 1
+    labels = [n + doubled + further * more for n, doubled, more in zip(request.sheets, twice, often, strict=True)]
     sizes = [min(request.raters_per_sheet, of_sheet) for of_sheet in labels]
     blocks = dealt_to_sheets(level_blocks(request.raters, sizes, rng), labels, request.raters, rng)
     if request.has_uneven_standing:
@@ -53,13 +54,13 @@ def balanced_design(request: OverlapRequest) -> Design:
     shared: Counter[Pair] = Counter()
     assignments: list[tuple[int, int, int]] = []
     for sheet, (block, documents) in enumerate(zip(blocks, request.sheets, strict=True)):
-        groups = _shares_in_block(sorted(block), documents, twice[sheet], thrice[sheet], load, shared)
+        groups = _shares_in_block(sorted(block), documents, twice[sheet], often[sheet], request.most, load, shared)
         for document, raters in enumerate(_spread(documents, *groups, rng)):
             assignments += [(sheet, document, rater) for rater in raters]
     if request.has_uneven_standing:
         assignments = levelled(assignments, blocks, standing, rng)
     design = Design(request, tuple(assignments))
-    return replace(design, notes=tuple(_notes(design, twice, thrice, sizes)))
+    return replace(design, notes=tuple(_notes(design, twice, often, sizes)))
 
 
 def _refuse_impossible(request: OverlapRequest) -> None:
@@ -86,6 +87,20 @@ def _refuse_impossible(request: OverlapRequest) -> None:
             asked=request.raters_per_sheet,
             present=request.raters,
         )
+    if request.raters_per_row > request.raters_per_sheet:
+        raise ImpossibleDesign(
+            gettext_noop(
+                "A %(row)s labelled by %(wanted)s raters needs as many different ones, but only %(asked)s per "
+                "%(sheet)s are asked for."
+            ),
+            wanted=request.raters_per_row,
+            asked=request.raters_per_sheet,
+        )
+    if not request.raters_per_row:
+        _refuse_shares(request)
+
+
+def _refuse_shares(request: OverlapRequest) -> None:
     for share, sentence in (
         (
             request.share_twice,
@@ -130,90 +145,90 @@ def _share(share: Fraction | float) -> Fraction:
 
 
 def _documents_shared(request: OverlapRequest) -> tuple[list[int], list[int]]:
-    """Documents of each sheet to label twice, and three times.
+    """Documents of each sheet to label twice, and by the most raters.
 
     Whole numbers around the share of each, their sums as near as possible.
     """
-    share_thrice = _share(request.share_thrice)
-    share_shared = _share(request.share_twice) + share_thrice
-    documents, shared_before, thrice_before = 0, 0, 0
-    twice, thrice = [], []
+    share_twice, share_often = map(_share, request.shares)
+    share_shared = share_twice + share_often
+    documents, shared_before, often_before = 0, 0, 0
+    twice, often = [], []
     for sheet in request.sheets:
         documents += sheet
         shared = math.floor(share_shared * documents + Fraction(1, 2)) - shared_before
         # What one sheet cannot hold goes to the next.
-        tripled = min(shared, math.floor(share_thrice * documents + Fraction(1, 2)) - thrice_before)
-        twice.append(shared - tripled)
-        thrice.append(tripled)
+        more = min(shared, math.floor(share_often * documents + Fraction(1, 2)) - often_before)
+        twice.append(shared - more)
+        often.append(more)
         shared_before += shared
-        thrice_before += tripled
-    return twice, thrice
+        often_before += more
+    return twice, often
 
 
 # --- Inside a sheet: who labels which document ----------------------------------------------------------------------
 
 
 def _shares_in_block(
-    block: Sequence[int], documents: int, twice: int, thrice: int, load: list[float], shared: Counter[Pair]
-) -> tuple[list[Triple], list[Pair], list[int]]:
-    """The raters of each document labelled three times, twice and once, in no order.
+    block: Sequence[int], documents: int, twice: int, often: int, most: int, load: list[float], shared: Counter[Pair]
+) -> tuple[list[Group], list[Pair], list[int]]:
+    """The raters of each document labelled by the `most` raters, by two and by one, in no order.
 
-    Without documents labelled three times pairs differ by at most one document, and so do the raters; with them both
-    are as level as choosing one group after the other makes them. What does not divide goes to the raters with the
-    smaller `load` (the documents expected over all sheets) and to the pairs that have shared fewer documents;
+    Without documents labelled more than twice pairs differ by at most one document, and so do the raters; with them
+    both are as level as choosing one group after the other makes them. What does not divide goes to the raters with
+    the smaller `load` (the documents expected over all sheets) and to the pairs that have shared fewer documents;
     both counts are brought up to date.
     """
-    triples: list[Triple] = []
+    groups: list[Group] = []
     here: Counter[int] = Counter()
-    if thrice:
-        triples, pairs = _level_groups(block, thrice, twice, load, shared)
-        here.update(rater for triple in triples for rater in triple)
+    if often:
+        groups, pairs = _level_groups(block, often, most, twice, load, shared)
+        here.update(rater for group in groups for rater in group)
     else:
         all_pairs = list(combinations(block, 2))
         each, extra = divmod(twice, len(all_pairs)) if all_pairs else (0, 0)
         pairs = all_pairs * each + _level_graph(block, extra, load, shared)
     here.update(rater for pair in pairs for rater in pair)
     singles = []
-    for _ in range(documents - twice - thrice):
+    for _ in range(documents - twice - often):
         rater = min(block, key=lambda rater: (here[rater], load[rater], rater))
         here[rater] += 1
         singles.append(rater)
     for rater in block:
-        load[rater] += here[rater] - (documents + twice + 2 * thrice) / len(block)
+        load[rater] += here[rater] - (documents + twice + (most - 1) * often) / len(block)
     shared.update(pairs)
-    shared.update(pair for triple in triples for pair in combinations(triple, 2))
-    return triples, pairs, singles
+    shared.update(pair for group in groups for pair in combinations(group, 2))
+    return groups, pairs, singles
 
 
 def _level_groups(
-    block: Sequence[int], thrice: int, twice: int, load: Sequence[float], shared: Counter[Pair]
-) -> tuple[list[Triple], list[Pair]]:
-    """Groups of three and of two, one after the other from the raters and pairs that have had the fewest."""
+    block: Sequence[int], often: int, most: int, twice: int, load: Sequence[float], shared: Counter[Pair]
+) -> tuple[list[Group], list[Pair]]:
+    """Groups of the `most` and of two, one after the other from the raters and pairs that have had the fewest."""
     here: Counter[int] = Counter()
     together: Counter[Pair] = Counter()
 
     def group(size: int) -> tuple[int, ...]:
-        chosen = [min(block, key=lambda rater: (here[rater], load[rater], rater))]
+        if size == len(block):
+            chosen = list(block)
+        else:
+            chosen = [min(block, key=lambda rater: (here[rater], load[rater], rater))]
+        # Of the others: documents of this sheet, and of all before it, that they share with who is chosen.
+        others = {rater: (0, 0) for rater in block if rater not in chosen}
         while len(chosen) < size:
-
-            def had(rater: int) -> tuple[float, ...]:
-                pairs = [_pair(rater, other) for other in chosen]
-                return (
-                    here[rater] + sum(together[pair] for pair in pairs),
-                    sum(together[pair] for pair in pairs),
-                    sum(shared[pair] for pair in pairs),
-                    load[rater],
-                    rater,
-                )
-
-            chosen.append(min((rater for rater in block if rater not in chosen), key=had))
+            for rater, (of_here, of_all) in others.items():
+                pair = _pair(rater, chosen[-1])
+                others[rater] = of_here + together[pair], of_all + shared[pair]
+            chosen.append(
+                min(others, key=lambda rater: (here[rater] + others[rater][0], *others[rater], load[rater], rater))
+            )
+            del others[chosen[-1]]
         here.update(chosen)
         together.update(_pair(a, b) for a, b in combinations(chosen, 2))
         return tuple(sorted(chosen))
 
-    triples = [group(3) for _ in range(thrice)]
+    groups = [group(most) for _ in range(often)]
     pairs = [group(2) for _ in range(twice)]
-    return triples, pairs  # type: ignore[return-value]  # of these sizes
+    return groups, pairs  # type: ignore[return-value]  # of this size
 
 
 def _level_graph(block: Sequence[int], edges: int, load: Sequence[float], shared: Counter[Pair]) -> list[Pair]:
@@ -245,20 +260,20 @@ def _pair(a: int, b: int) -> Pair:
 
 
 def _spread(
-    documents: int, triples: Sequence[Triple], pairs: Sequence[Pair], singles: Sequence[int], rng: random.Random
+    documents: int, groups: Sequence[Group], pairs: Sequence[Pair], singles: Sequence[int], rng: random.Random
 ) -> Iterator[tuple[int, ...]]:
     """The raters of each document: what is labelled more than once, and each rater's part, is spread over the order of
     the documents.
 
     Documents come ordered by where they were found, and no source should be labelled twice more than another.
     """
-    shared = sorted(_one_of_each_part(documents, len(triples) + len(pairs), rng))
-    tripled = {shared[place] for place in _one_of_each_part(len(shared), len(triples), rng)}
-    doubled = set(shared) - tripled
-    next_triple, next_pair, next_single = _in_rounds(triples, rng), _in_rounds(pairs, rng), _in_rounds(singles, rng)
+    shared = sorted(_one_of_each_part(documents, len(groups) + len(pairs), rng))
+    often = {shared[place] for place in _one_of_each_part(len(shared), len(groups), rng)}
+    doubled = set(shared) - often
+    next_group, next_pair, next_single = _in_rounds(groups, rng), _in_rounds(pairs, rng), _in_rounds(singles, rng)
     for document in range(documents):
-        if document in tripled:
-            yield next(next_triple)
+        if document in often:
+            yield next(next_group)
         else:
             yield next(next_pair) if document in doubled else (next(next_single),)
 
@@ -282,13 +297,13 @@ def _in_rounds(items: Sequence[Item], rng: random.Random) -> Iterator[Item]:
 # --- Notes ----------------------------------------------------------------------------------------------------------
 
 
-def _notes(design: Design, twice: Sequence[int], thrice: Sequence[int], sizes: Sequence[int]) -> Iterator[Sentence]:
+def _notes(design: Design, twice: Sequence[int], often: Sequence[int], sizes: Sequence[int]) -> Iterator[Sentence]:
     """What the manager should know before applying the design."""
     request = design.request
     documents, asked = sum(request.sheets), request.raters_per_sheet
-    if sum(thrice) and (
-        _is_rounded(request.share_twice, request.sheets, twice)
-        or _is_rounded(request.share_thrice, request.sheets, thrice)
+    share_twice, share_often = request.shares
+    if sum(often) and (
+        _is_rounded(share_twice, request.sheets, twice) or _is_rounded(share_often, request.sheets, often)
     ):
         yield _note(
             gettext_noop(
@@ -296,10 +311,10 @@ def _notes(design: Design, twice: Sequence[int], thrice: Sequence[int], sizes: S
                 "%(documents)s %(rows)s are labelled twice, %(thrice)s three times."
             ),
             twice=sum(twice),
-            thrice=sum(thrice),
+            thrice=sum(often),
             documents=documents,
         )
-    elif _is_rounded(request.share_twice, request.sheets, twice):
+    elif _is_rounded(share_twice, request.sheets, twice):
         yield _note(
             gettext_noop(
                 "The share does not give a whole number of %(rows)s in every %(sheet)s; it was rounded: "
@@ -308,10 +323,11 @@ def _notes(design: Design, twice: Sequence[int], thrice: Sequence[int], sizes: S
             twice=sum(twice),
             documents=documents,
         )
-    if not sum(twice) + sum(thrice):
+    if not sum(twice) + sum(often):
         yield _note(NOTHING_SHARED)
     elif lacking := sum(
-        doubled + 3 * tripled < math.comb(size, 2) for doubled, tripled, size in zip(twice, thrice, sizes, strict=True)
+        doubled + math.comb(request.most, 2) * more < math.comb(size, 2)
+        for doubled, more, size in zip(twice, often, sizes, strict=True)
     ):
         yield _note(
             gettext_noop(

@@ -30,13 +30,13 @@ def half_width(assumed: Assumptions, *, cells_a_document: int, documents: Sequen
     """Half the width of the 95 % interval of kappa over all pairs of raters together; None where nothing is shared.
 
     Args:
-        documents: how many documents are labelled by two raters, and how many by three.
+        documents: how many documents are labelled by two raters, how many by three, and so on.
         cells_a_document: cells of the question in each of them.
 
     The model: each cell has a right answer, drawn from `shares`; each rater knows it with probability √kappa and
     otherwise draws an answer from `shares`. Then every pair of raters has this kappa and these margins. The variance
     of kappa is that of its influence function, for two raters Fleiss, Cohen and Everitt's large-sample variance. The
-    three pairs of a document labelled three times count for less than three documents, by the correlation that the
+    pairs of a document labelled by more raters count for less than as many documents, by the correlations that the
     model gives. The cells of one document count for less than so many documents by Kish's design effect,
     1 + (cells - 1) × clustering.
 
@@ -45,19 +45,24 @@ def half_width(assumed: Assumptions, *, cells_a_document: int, documents: Sequen
     Sources: Fleiss, Cohen and Everitt (1969), Large sample standard errors of kappa and weighted kappa, Psychological
     Bulletin 72; Kish (1965), Survey Sampling, chapter 5.
     """
-    twice, thrice = documents
-    variance, covariance = _moments(assumed)
+    moments = _moments(assumed)
     effect = 1 + (cells_a_document - 1) * assumed.clustering
     # Each pair of raters at each cell weighs the same: a cell of a document labelled three times counts three times.
-    pairs = (twice + 3 * thrice) * cells_a_document
+    pairs = sum(n * math.comb(raters, 2) for raters, n in enumerate(documents, start=2)) * cells_a_document
     if not pairs:
         return None
-    summed = twice * variance + thrice * (3 * variance + 6 * covariance)
+    summed = 0.0
+    for raters, n in enumerate(documents, start=2):
+        # Two pairs of a cell, in order: the same one, two that share a rater, two that share none.
+        same, touching = math.comb(raters, 2), raters * (raters - 1) * (raters - 2)
+        ways = same, touching, same**2 - same - touching
+        summed += n * sum(way * moment for way, moment in zip(ways, moments, strict=True))
     return _TWO_SIDED_95 * math.sqrt(summed * cells_a_document * effect) / pairs
 
 
-def _moments(assumed: Assumptions) -> tuple[float, float]:
-    """The variance of the influence of one pair of answers on kappa, and the covariance of two pairs of one cell.
+def _moments(assumed: Assumptions) -> tuple[float, float, float]:
+    """The variance of the influence of one pair of answers on kappa, and the covariances of two pairs of one cell: of
+    those that have a rater in common, and of those that have none.
 
     The influence of a pair of answers (a, b) is, with p_o and p_e the observed and expected agreement,
         ([a = b] - p_o) / (1 - p_e)  -  (1 - p_o) (share_a + share_b - 2 p_e) / (1 - p_e)²
@@ -75,12 +80,15 @@ def _moments(assumed: Assumptions) -> tuple[float, float]:
     table = [[influence(a, b) for b in options] for a in options]
     # answer[t][a]: the probability of the answer a where t is right.
     answer = [[knows * (a == t) + (1 - knows) * shares[a] for a in options] for t in options]
-    variance = covariance = 0.0
+    variance = covariance = apart = 0.0
     for t in options:
         given = answer[t]
+        expected = 0.0
         for a in options:
             mean = sum(given[b] * table[a][b] for b in options)
             variance += shares[t] * given[a] * sum(given[b] * table[a][b] ** 2 for b in options)
-            # Two pairs of one cell have one rater in common, who answered a.
+            # The rater whom two pairs have in common answered a.
             covariance += shares[t] * given[a] * mean**2
-    return variance, covariance
+            expected += given[a] * mean
+        apart += shares[t] * expected**2
+    return variance, covariance, apart

@@ -32,20 +32,29 @@ MOST_RATERS = 60  # in the tables of loads and pairs
 
 @dataclass(frozen=True)
 class Times:
-    """Rows by the number of people who have them; `thrice` counts three and more."""
+    """Rows by the number of people who have them; `thrice` counts three and more. `more`: (people, rows) of more than
+    three people."""
 
     once: int = 0
     twice: int = 0
     thrice: int = 0
+    more: tuple[tuple[int, int], ...] = ()
 
     @classmethod
     def of(cls, counts: Iterable[int]) -> Times:
         found = Counter(counts)
-        return cls(found[1], found[2], sum(n for people, n in found.items() if people > 2))
+        more = tuple((people, n) for people, n in sorted(found.items()) if people > 3)
+        return cls(found[1], found[2], found[3] + sum(n for _people, n in more), more)
 
     @property
     def rows(self) -> int:
         return self.once + self.twice + self.thrice
+
+    @property
+    def shared(self) -> tuple[int, ...]:
+        """Rows that exactly two people have, exactly three, and so on."""
+        found = {2: self.twice, 3: self.thrice - sum(n for _people, n in self.more), **dict(self.more)}
+        return tuple(found.get(people, 0) for people in range(2, max(found) + 1))
 
 
 @dataclass(frozen=True)
@@ -272,7 +281,7 @@ def _matrices(
             places = [
                 Place(
                     row=name,
-                    people=min(people[row_id], 3) if (mine := of_row.get(key)) else 0,
+                    people=people[row_id] if (mine := of_row.get(key)) else 0,
                     began=bool(mine and mine.began),
                     new=bool(mine and old is not None and (row_id, key) not in old),
                 )
@@ -366,14 +375,14 @@ def _intervals(
             expected = shares.get((section.key, question.key))
             assumed = Assumptions(kappa, expected or even_shares(len(question.options)))
             cells_a_row = max(1, round(cells / len(several)))
-            all_pairs = half_width(assumed, cells_a_document=cells_a_row, documents=(times.twice, times.thrice))
+            all_pairs = half_width(assumed, cells_a_document=cells_a_row, documents=times.shared)
             assert all_pairs is not None
             yield Interval(
                 section=section.title,
                 question=question.title,
                 cells=cells,
                 all_pairs=all_pairs,
-                one_pair=half_width(assumed, cells_a_document=cells_a_row, documents=(round(rows_a_pair), 0)),
+                one_pair=half_width(assumed, cells_a_document=cells_a_row, documents=(round(rows_a_pair),)),
                 observed=expected is not None,
             )
 

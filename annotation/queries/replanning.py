@@ -68,7 +68,7 @@ class Vacancies:
     """Seats that lost their rater and have no other yet."""
 
     seats: int  # at rows that can be labelled
-    made_up: int  # of withdrawn rows that several raters had
+    made_up: int  # withdrawn rows that several raters had
 
 
 def vacancies(study: Study, rows: StudyRows | None = None) -> Vacancies:
@@ -84,7 +84,7 @@ def vacancies(study: Study, rows: StudyRows | None = None) -> Vacancies:
     if not any(row_id in rows.withdrawn and rows.sheet_of[row_id] not in rows.closed for row_id in gone):
         return Vacancies(seats, 0)
     live, vacant, lost = _stored(study, rows)
-    return Vacancies(len(vacant), len(_lost_seats(live, lost)))
+    return Vacancies(len(vacant), len({seat.row_id for seat in _lost_seats(live, lost)}))
 
 
 class _Stored(NamedTuple):

@@ -58,6 +58,25 @@ def test_a_row_is_tinted_by_how_many_people_have_it(leases: Leases) -> None:
     assert (picture.rows_a_rater([*raters, nobody]), picture.rows_a_pair([*raters, nobody])) == ((0, 3), (0, 2))
 
 
+def test_rows_of_more_than_three_are_counted_by_their_number(leases: Leases) -> None:
+    for name in ("clara", "dan", "eva"):
+        builders.rater(leases.study, builders.user(name))
+
+    picture = coverage(leases.study, seats_of(leases, {f"A{n}": [0] if n > 4 else [0, 1] for n in range(1, 6)}))
+
+    assert picture.times == Times(thrice=2, more=((4, 1), (5, 1)))
+    assert (picture.times.rows, picture.times.shared) == (2, (0, 0, 1, 1))
+    assert [[place.people for place in places] for _rater, places in picture.matrices[0].lines] == [
+        *[[5, 4]] * 4,
+        [5, 0],
+    ]
+    # 4 × 3 / 2 and 5 × 4 / 2 pairs at 2 cells of a row are worth more than all of three people: 3 pairs.
+    three = coverage(leases.study, seats_of(leases, {f"A{n}": [0, 1] for n in range(1, 4)}))
+    assert picture.widest is not None
+    assert three.widest is not None
+    assert picture.widest.all_pairs < three.widest.all_pairs
+
+
 def test_sections_are_counted_apart(leases: Leases) -> None:
     """Anna has the duties of both rows, Boris the acts: nothing is labelled twice."""
     seats = [*seats_of(leases, {"A1": [0, 1]}, ("duties",)), *seats_of(leases, {"A2": [0, 1]}, ("acts",))]

@@ -175,6 +175,15 @@ def test_a_withdrawn_row_that_two_had_is_made_up_for(leases: Leases, loan: Sheet
     assert queries.vacancies(leases.study).made_up == 0
 
 
+def test_a_withdrawn_row_is_one_however_many_had_it(leases: Leases, loan: Sheet, clara: Rater) -> None:
+    first = loan.rows.all()[0]
+    actions.assign(rater=clara, rows=[first])
+
+    actions.withdraw_row(row=first, reason="gone", by=leases.manager)
+
+    assert queries.vacancies(leases.study).made_up == 1
+
+
 def people_of(row_id: int) -> list[str]:
     live = Assignment.objects.filter(row=row_id, rater__kind="person").exclude(state="withdrawn")
     return sorted(live.values_list("rater__code", flat=True))

@@ -185,6 +185,32 @@ def test_every_document_three_times_in_a_block_of_three_is_everybody() -> None:
     assert set(design.raters_of.values()) == {(0, 1, 2)}
 
 
+def test_five_people_rate_each_document_of_two_cuisines() -> None:
+    design = balanced_design(OverlapRequest(5, (4, 3), 5, 0, seed=1, raters_per_row=5))
+
+    assert set(design.raters_of.values()) == {(0, 1, 2, 3, 4)}
+    assert design.notes == ()
+
+
+def test_four_of_seven_rate_each_document() -> None:
+    # 14 documents by 4 of 7: 8 each, and 14 × 6 / 21 = 4 for each pair.
+    design = balanced_design(OverlapRequest(7, (14,), 7, Fraction(1, 2), seed=1, raters_per_row=4))
+
+    assert {len(set(raters)) for raters in design.raters_of.values()} == {4}
+    assert set(design.documents_of_rater) == {8}
+    assert spread(design.documents_shared.values()) <= 2
+    assert design.notes == ()
+
+
+@pytest.mark.parametrize(("raters_per_row", "twice", "thrice"), [(1, 0, 0), (2, 1, 0), (3, 0, 1)])
+def test_up_to_three_are_the_whole_of_a_share(raters_per_row: int, twice: int, thrice: int) -> None:
+    asked = replace(PAPER, share_twice=twice, share_thrice=thrice)
+
+    design = balanced_design(replace(PAPER, raters_per_row=raters_per_row))
+
+    assert design.assignments == balanced_design(asked).assignments
+
+
 def test_shares_that_do_not_divide_are_rounded_and_noted_together() -> None:
     design = balanced_design(OverlapRequest(4, (7, 7), 3, 0.25, seed=1, share_thrice=0.25))
 
@@ -228,6 +254,10 @@ def test_shares_that_do_not_divide_are_rounded_and_noted_together() -> None:
             replace(PAPER, raters_per_sheet=2, share_thrice=0.1),
             "A document labelled three times needs three different raters, but only 2 raters per sheet are asked for: "
             "ask for at least 3, or for a share of 0.",
+        ),
+        (
+            replace(PAPER, raters_per_row=4),
+            "A document labelled by 4 raters needs as many different ones, but only 3 per sheet are asked for.",
         ),
         (replace(PAPER, sheets=()), "There is nothing to plan: the study has 0 sheets."),
         (replace(PAPER, sheets=(0, 0)), "There is nothing to plan: the sheets have 0 documents."),
@@ -298,6 +328,19 @@ def test_three_times_is_by_three_different_raters_and_as_often_as_asked(request:
     assert abs(design.labelled_thrice - Fraction(request.share_thrice) * documents) <= 1
     for sheet in range(len(request.sheets)):
         assert spread([n for (s, _rater), n in design.documents_in_sheet.items() if s == sheet]) <= 2
+
+
+@settings(max_examples=40, deadline=None)
+@given(requests(), st.integers(1, 8))
+def test_every_document_has_as_many_different_raters_as_are_asked_for(request: OverlapRequest, per_row: int) -> None:
+    design = balanced_design(replace(request, raters_per_row=min(per_row, request.raters_per_sheet)))
+
+    assert set(design.raters_of) == {(s, d) for s, size in enumerate(request.sheets) for d in range(size)}
+    assert {len(set(raters)) for raters in design.raters_of.values()} == {design.request.raters_per_row}
+    for sheet, size in enumerate(request.sheets):
+        block = {rater for s, rater in design.documents_in_sheet if s == sheet}
+        assert len(block) == min(request.raters_per_sheet, size * design.request.raters_per_row)
+        assert spread(design.documents_in_sheet[sheet, rater] for rater in block) <= 2
 
 
 @settings(max_examples=40, deadline=None)

@@ -42,7 +42,7 @@ def test_two_raters_and_cells_that_are_not_alike_give_the_textbooks_width(
 
 
 def simulated_half_width(
-    assumed: Assumptions, *, cells: int, documents: tuple[int, int], rng: np.random.Generator, times: int = 1500
+    assumed: Assumptions, *, cells: int, documents: tuple[int, ...], rng: np.random.Generator, times: int = 1500
 ) -> float:
     """1.96 × the standard deviation of the pooled kappa over studies drawn from the model that `half_width` names.
 
@@ -50,22 +50,22 @@ def simulated_half_width(
     a copy with probability √clustering, so two of them are the same cell with probability `clustering`.
     """
     shares, knows = np.array(assumed.shares), math.sqrt(assumed.kappa)
-    n_documents, k = sum(documents), len(shares)
+    n_documents, k, most = sum(documents), len(shares), len(documents) + 1
+    raters_of = [raters for raters, n in enumerate(documents, start=2) for _ in range(n)]
 
     def answers(n: int) -> npt.NDArray[np.int64]:
-        """The answers of three raters to n cells, shape (n, 3)."""
+        """The answers of the most raters to n cells, shape (n, most)."""
         right = rng.choice(k, size=(n, 1), p=shares)
-        return np.where(rng.random((n, 3)) < knows, right, rng.choice(k, size=(n, 3), p=shares))
+        return np.where(rng.random((n, most)) < knows, right, rng.choice(k, size=(n, most), p=shares))
 
     found = []
     for _ in range(times):
-        own = answers(n_documents * cells).reshape(n_documents, cells, 3)
+        own = answers(n_documents * cells).reshape(n_documents, cells, most)
         common = answers(n_documents)[:, np.newaxis, :]
         copied = rng.random((n_documents, cells, 1)) < math.sqrt(assumed.clustering)
         study = np.where(copied, common, own)
         table = np.zeros((k, k))
-        for document in range(n_documents):
-            raters = 2 if document < documents[0] else 3
+        for document, raters in enumerate(raters_of):
             for a, b in combinations(range(raters), 2):
                 np.add.at(table, (study[document, :, a], study[document, :, b]), 1)
         found.append(cohen_kappa(table))
@@ -80,11 +80,13 @@ def simulated_half_width(
         (0.5, even_shares(3), 0.2, (40, 0)),
         (0.7, even_shares(4), 0.05, (30, 20)),
         (0.6, SKEWED, 0.0, (0, 40)),
+        (0.6, SKEWED, 0.05, (0, 0, 0, 30)),
+        (0.7, even_shares(4), 0.05, (20, 0, 10, 10)),
     ],
-    ids=["independent", "clustered", "much clustered", "some three times", "all three times"],
+    ids=["independent", "clustered", "much clustered", "some three times", "all three times", "all by five", "mixed"],
 )
 def test_the_width_is_what_simulated_studies_show(
-    kappa: float, shares: tuple[float, ...], clustering: float, documents: tuple[int, int]
+    kappa: float, shares: tuple[float, ...], clustering: float, documents: tuple[int, ...]
 ) -> None:
     assumed = Assumptions(kappa, shares, clustering)
 
