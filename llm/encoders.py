@@ -1,8 +1,8 @@
 """Encoders: texts become vectors of length one, so that the product of two is their cosine. Pure.
 
-An encoder has a name in this installation and a dotted path: `llm.encoders.SHIPPED`, and what `PALATE_ENCODERS` adds.
-What it says of itself (`identity`) has a digest of its weights, so that a published number names what made it. Weights
-are looked for on this machine only, and loaded when texts are first encoded.
+An encoder has a name in this installation, and a dotted path or a folder: `llm.encoders.SHIPPED`, and what
+`PALATE_ENCODERS` adds. What it says of itself (`identity`) has a digest of its weights, so that a published number
+names what made it. Weights are looked for on this machine only, and loaded when texts are first encoded.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ import hashlib
 import importlib
 import importlib.metadata
 import importlib.util
+import json
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from urllib.parse import parse_qsl, unquote
 
 import numpy as np
 import numpy.typing as npt
@@ -54,7 +56,7 @@ class Encoder(ABC):
         has_tokens: `token_vectors` gives the vectors of each token.
     """
 
-    label: ClassVar[str]
+    label: str
     is_fallback: ClassVar[bool] = False
     has_tokens: ClassVar[bool] = False
 
@@ -62,6 +64,13 @@ class Encoder(ABC):
     def is_here(cls) -> bool:
         """Whether its weights are on this machine. Loads nothing."""
         return True
+
+    def check(self) -> None:  # noqa: B027  most have nothing to say but that they are not here
+        """Look for what could be wrong with it on this machine. Loads nothing.
+
+        Raises:
+            EncoderError: it could not work.
+        """
 
     @abstractmethod
     def encode(self, texts: Sequence[str]) -> Vectors:
@@ -72,8 +81,8 @@ class Encoder(ABC):
         """
 
     def token_vectors(self, texts: Sequence[str]) -> list[FloatArray]:
-        """The last hidden states of each text's tokens, each of shape (n_tokens, n_dimensions); first and last of them
-        are the tokens that the encoder puts around a text.
+        """The hidden states of each text's tokens, of the last layer or the one that was asked for, each of shape
+        (n_tokens, n_dimensions); first and last of them are the tokens that the encoder puts around a text.
 
         Raises:
             EncoderError: it has none, or its weights are not here.
@@ -86,8 +95,13 @@ class Encoder(ABC):
 
 
 def register(paths: Mapping[str, str]) -> None:
-    """Add encoders by their dotted paths, or others under the names that there are."""
+    """Add encoders by their dotted paths or folders, or others under the names that there are."""
     _added.update(paths)
+
+
+def added() -> list[str]:
+    """The names that `register` has got."""
+    return list(_added)
 
 
 def names() -> list[str]:
@@ -100,13 +114,38 @@ def encoder(name: str) -> Encoder:
     Raises:
         EncoderError: this installation has none of that name, or it is no encoder.
     """
-    path = (SHIPPED | _added).get(name)
-    if path is None:
+    if (place := place_of(name)) is None:
         raise EncoderError(
             _("This installation has no encoder “%(name)s”. It has: %(known)s.")
             % {"name": name, "known": ", ".join(names())}
         )
-    return _made(path)
+    return _in_folder(name, place) if set(place) & set("/\\?~") else _made(place)
+
+
+def place_of(name: str) -> str | None:
+    """Where an encoder comes from, as the setting says it; None where there is none of that name."""
+    return (SHIPPED | _added).get(name)
+
+
+@lru_cache(maxsize=16)
+def _in_folder(name: str, place: str) -> Encoder:
+    """Of `/a/folder?layer=17&prefix=query:%20`, in which the folder and the prefix are percent-encoded."""
+    folder, _mark, query = place.partition("?")
+    said = dict(parse_qsl(query, keep_blank_values=True))
+    layer, prefix = said.pop("layer", None), said.pop("prefix", "")
+    if (
+        said
+        or (query and layer is None and not prefix)
+        or not (layer is None or (layer.isdecimal() and layer.isascii()))
+    ):
+        raise EncoderError(
+            _(
+                "The encoder “%(name)s” is “%(place)s”. Write a folder, and where they are wanted a layer and a "
+                "prefix: /models/e5?layer=12&prefix=query:%%20."
+            )
+            % {"name": name, "place": place}
+        )
+    return FolderEncoder(unquote(folder), prefix, layer=None if layer is None else int(layer), label=name)
 
 
 @lru_cache(maxsize=16)
@@ -130,7 +169,9 @@ def check(name: str) -> None:
     Raises:
         EncoderError: there is none of that name, or its weights are not on this machine.
     """
-    if not encoder(name).is_here():
+    found = encoder(name)
+    found.check()
+    if not found.is_here():
         raise EncoderError(
             _(
                 "The weights of the encoder “%(name)s” are not installed here; docs/judges.md says which package has "
@@ -142,12 +183,24 @@ def check(name: str) -> None:
 
 def best() -> str:
     """The first encoder whose weights are here; the fallback where none are."""
-    return next(name for name in [*names(), FALLBACK] if encoder(name).is_here())
+    return next(iter(here()), FALLBACK)
+
+
+def here() -> list[str]:
+    """The names of the encoders that can be had in this process; those that are set wrongly are left out."""
+    return [name for name in names() if _is_here(name)]
+
+
+def _is_here(name: str) -> bool:
+    try:
+        return encoder(name).is_here()
+    except EncoderError:
+        return False
 
 
 def of_tokens() -> list[str]:
     """The encoders that are here and give vectors of tokens."""
-    return [name for name in names() if encoder(name).has_tokens and encoder(name).is_here()]
+    return [name for name in here() if encoder(name).has_tokens]
 
 
 # --- characters -----------------------------------------------------------------------------------------------------
@@ -236,16 +289,18 @@ class MultilingualE5Small(Encoder):
 
 @dataclass(frozen=True)
 class TransformersEncoder(Encoder):
-    """An encoder that transformers loads from a folder on this machine: the mean of the last layer over the tokens.
+    """An encoder that transformers loads from a folder on this machine: the mean of a layer over the tokens.
 
     Args:
         location: a folder, or `package:NAME/FOLDER` for one inside an installed Python package.
-        prefix: put before each text, as some models want it.
+        prefix: put before each text, as some models want it. It counts in the mean; its tokens are none of the text's.
+        layer: whose hidden states count, 0 being what goes into the first one; None is the last.
     """
 
     location: str
     prefix: str = ""
     batch: int = 64
+    layer: int | None = None
 
     label = gettext_noop("a sentence encoder on this machine")
     has_tokens = True
@@ -259,17 +314,20 @@ class TransformersEncoder(Encoder):
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
         different = list(dict.fromkeys(texts))
-        means = [of_text.mean(axis=0) for of_text in self.token_vectors(different)]
+        means = [of_text.mean(axis=0) for of_text, _own in self._states(different)]
         if not means:
             return np.zeros((0, 1))
         vectors = np.stack(means)
         return _spread(texts, different, vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
     def token_vectors(self, texts: Sequence[str]) -> list[FloatArray]:
+        return [of_text[own] for of_text, own in self._states(texts)]
+
+    def _states(self, texts: Sequence[str]) -> Iterator[tuple[FloatArray, npt.NDArray[np.bool_]]]:
+        """Of each text the vectors of all tokens, and which of these are not the prefix's."""
         import torch
 
         tokenizer, model = _loaded(self.folder, tuple(map(_state, _weights(self.folder))))
-        found: list[FloatArray] = []
         for begin in range(0, len(texts), self.batch):
             asked = tokenizer(
                 [self.prefix + text for text in texts[begin : begin + self.batch]],
@@ -277,12 +335,25 @@ class TransformersEncoder(Encoder):
                 truncation=True,
                 max_length=512,
                 return_tensors="pt",
+                return_offsets_mapping=bool(self.prefix),
             )
+            ends = asked.pop("offset_mapping")[:, :, 1].numpy() if self.prefix else None
             with torch.inference_mode():
-                states = model(**asked).last_hidden_state.double().numpy()
-            lengths = asked["attention_mask"].sum(dim=1).tolist()
-            found += [of_text[:length] for of_text, length in zip(states, lengths, strict=True)]
-        return found
+                states = self._of_layer(model, asked).double().numpy()
+            for place, length in enumerate(asked["attention_mask"].sum(dim=1).tolist()):
+                own = np.ones(length, dtype=bool)
+                if ends is not None:  # what stands around the text ends at 0
+                    own = (ends[place, :length] == 0) | (ends[place, :length] > len(self.prefix))
+                yield states[place, :length], own
+
+    def _of_layer(self, model: Any, asked: Any) -> Any:
+        """Hidden states, shape (n_texts, n_tokens, n_dimensions)."""
+        if self.layer is None:
+            return model(**asked).last_hidden_state
+        states = model(**asked, output_hidden_states=True).hidden_states
+        if self.layer >= len(states):
+            raise EncoderError(_no_layer(self.folder, self.layer, len(states) - 1))
+        return states[self.layer]
 
     def identity(self) -> dict[str, str]:
         return {
@@ -292,6 +363,55 @@ class TransformersEncoder(Encoder):
             "prefix": self.prefix,
             "transformers": importlib.metadata.version("transformers"),
         }
+
+
+@dataclass(frozen=True)
+class FolderEncoder(TransformersEncoder):
+    """An encoder in a folder that `PALATE_ENCODERS` names; `label` is its name there."""
+
+    label: str = ""
+
+    def is_here(self) -> bool:  # type: ignore[override]  # of this folder, not of the class
+        try:
+            self.check()
+        except EncoderError:
+            return False
+        return True
+
+    def check(self) -> None:
+        if not self.folder.is_dir():
+            raise EncoderError(
+                _("The encoder “%(name)s” is to be in %(folder)s, and there is no such folder on this machine.")
+                % {"name": self.label, "folder": self.folder}
+            )
+        try:
+            config = json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            config = None
+        if not isinstance(config, dict) or not _weights(self.folder):
+            raise EncoderError(
+                _(
+                    "The folder %(folder)s of “%(name)s” is no encoder: it needs config.json, the tokeniser and the "
+                    "weights as *.safetensors, as the hub has them."
+                )
+                % {"name": self.label, "folder": self.folder}
+            )
+        layers = config.get("num_hidden_layers")
+        if self.layer is not None and isinstance(layers, int) and self.layer > layers:
+            raise EncoderError(_no_layer(self.folder, self.layer, layers))
+
+    def encode(self, texts: Sequence[str]) -> FloatArray:
+        self.check()
+        return super().encode(texts)
+
+    def token_vectors(self, texts: Sequence[str]) -> list[FloatArray]:
+        self.check()
+        return super().token_vectors(texts)
+
+    def identity(self) -> dict[str, str]:
+        self.check()
+        layer = "last" if self.layer is None else str(self.layer)
+        return {**super().identity(), "encoder": self.folder.name, "layer": layer, "pooling": "mean of the layer"}
 
 
 class AllMiniLM(TransformersEncoder):
@@ -319,6 +439,14 @@ def _folder(package: str) -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
+def _no_layer(folder: Path, layer: int, layers: int) -> str:
+    return _("The encoder in %(folder)s has no layer %(layer)s: it has layers up to %(layers)s.") % {
+        "folder": folder,
+        "layer": layer,
+        "layers": layers,
+    }
+
+
 def _weights(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.safetensors"))
 
@@ -340,7 +468,7 @@ def _loaded(folder: Path, _of: tuple[_State, ...]) -> tuple[Any, Any]:
         raise EncoderError(
             _("The encoder in %(folder)s could not be loaded: %(error)s") % {"folder": folder, "error": error}
         ) from error
-    return tokenizer, model.eval()
+    return tokenizer, model.eval().float()  # weights of half the bits are not computed with as such
 
 
 def _digest(file: Path) -> str:

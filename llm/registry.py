@@ -14,6 +14,7 @@ from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from llm import encoders
 from llm.backends.base import Backend, BackendError, Chat, Installation, Needs, Place, Use
 
 SHIPPED = {
@@ -69,13 +70,26 @@ def _imported(path: str) -> type[Backend]:
 
 
 def problems(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:
-    """For `manage.py check`: backends that cannot be had stop the start with a sentence."""
+    """For `manage.py check`: backends and encoders that cannot be had stop the start with a sentence.
+
+    That the folder of an encoder is not on this machine is only said: a worker's may have it.
+    """
     found: list[checks.CheckMessage] = []
     for kind, path in paths().items():
         try:
             _imported(path)
         except ImportError as error:
             found.append(checks.Error(f"The backend “{kind}” cannot be had: {error}", id="llm.E001"))
+    for name in encoders.added():
+        try:
+            made = encoders.encoder(name)
+        except encoders.EncoderError as error:
+            found.append(checks.Error(str(error), id="llm.E002"))
+            continue
+        try:
+            made.check()
+        except encoders.EncoderError as error:
+            found.append(checks.Warning(str(error), id="llm.W001"))
     return found
 
 

@@ -133,8 +133,7 @@ class FiltersForm(forms.Form):
                 required=False,
             )
         if any(question.kind == Kind.TRANSITIONS for _section, question in asked):
-            here = [name for name in encoders.names() if encoders.encoder(name).is_here()]
-            self._add_encoder(gettext("Names of things compared by"), here, encoders.best())
+            self._add_encoder(gettext("Names of things compared by"), encoders.here(), encoders.best())
             self.fields["threshold"] = forms.MultipleChoiceField(
                 label=_("Alike from a cosine of"),
                 choices=[(str(value), f"{value:.2f}") for value in _THRESHOLDS],

@@ -18,6 +18,7 @@ from django.utils.translation import get_language
 
 from annotation import queries as planning
 from annotation.models import Row, Study
+from llm import encoders
 from reports import doors, queries
 from reports.answer_figures import answer_figures
 from reports.answers import Answers, answers_of
@@ -67,7 +68,9 @@ class Live:
         return found
 
     def key(self, filters: Filters) -> str:
-        parts = [self.digest, filters.to_json(), get_language(), code_version(), doors.registered()]
+        # The name of an encoder may stand for another folder or layer tomorrow.
+        encoder = encoders.place_of(filters.encoder)
+        parts = [self.digest, filters.to_json(), get_language(), code_version(), doors.registered(), encoder]
         return hashlib.sha256(canonical_json(parts)).hexdigest()
 
     def kept(self, filters: Filters) -> LiveReport | None:
