@@ -84,15 +84,25 @@ class InstructionsForm(forms.Form):
 
 
 class WordsForm(forms.Form):
-    """Which texts are looked at: those with a word at a facet, or all."""
+    """Which texts are looked at: those with a word at a facet, or all; and which words are left out."""
 
     facet = forms.ChoiceField(label=_("Facet"), required=False)
     word = forms.CharField(label=_("Word"), required=False, max_length=200)
+    without = forms.ChoiceField(label=_("Left out"), required=False)
+
+    COMMON = "common"
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.study = study
         shown = study.scheme.parsed.row.shown
+        of = study.scheme.parsed.benchmark
+        titles = {facet.key: facet.name for facet in study.scheme.parsed.row.facets}
+        self.names = titles[queries.named_by(of)] if of else ""
+        self.fields["without"].choices = [  # type: ignore[attr-defined]
+            ("", _("stop words, and the words of “%(facet)s”") % {"facet": self.names}),
+            (self.COMMON, _("also the words of any list of steps, and all names of instructions")),
+        ]
         self.fields["facet"].choices = [("", _("all texts")), *((facet.key, facet.name) for facet in shown)]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
@@ -105,3 +115,7 @@ class WordsForm(forms.Form):
     def chosen(self) -> dict[str, str]:
         facet, word = self.cleaned_data.get("facet"), self.cleaned_data.get("word")
         return {facet: word} if facet and word else {}
+
+    @property
+    def without_common(self) -> bool:
+        return self.is_valid() and self.cleaned_data["without"] == self.COMMON

@@ -10,7 +10,7 @@ from django.db.models import Count, Q
 
 from annotation.evidence.blocks import blocks_from_json
 from annotation.models import Assignment, Row, Study
-from annotation.scheme.spec import facet_word
+from annotation.scheme.spec import BenchmarkSpec, facet_word
 from judges.models import GenerationItem, GenerationRun, Judge, Run
 from recipes.benchmark import words
 from reports.data.frequent import FrequentEntry
@@ -111,20 +111,37 @@ def overview(study: Study) -> Overview:
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
-def frequent_words(study: Study, facets: Mapping[str, str], *, most: int = 15) -> dict[str, list[words.Frequent]]:
-    """{generator: its most frequent words} in the texts that have these facets, without stop words and the names of
-    instructions. One query."""
+def named_by(of: BenchmarkSpec) -> str:
+    """The facet whose words are left out of those that are frequent: that which makes sheets, such as the cuisine, or
+    else the first of an instruction."""
+    return of.sheets or of.instruction[0]
+
+
+def frequent_words(
+    study: Study, facets: Mapping[str, str], *, most: int = 15, without_common: bool = False
+) -> dict[str, list[words.Frequent]]:
+    """{generator: its most frequent words} in the texts that have these facets, without stop words and all words of
+    the facet that `named_by` says. Two queries.
+
+    `without_common`: also without the words that any list of steps has, and the names of these instructions, in which
+    dishes are.
+    """
     of = study.scheme.parsed.benchmark
     if of is None:
         return {}
     rows = Row.objects.filter(sheet__study=study, withdrawn_at=None)
     chosen = rows.filter(Q(**{f"facets__{key}": word for key, word in facets.items()}) if facets else Q())
     texts: dict[str, list[str]] = {}
-    names: set[str] = set()
+    names = set(words_of_facet(study, named_by(of)))
     for said, evidence in chosen.values_list("facets", "evidence").iterator(chunk_size=500):
-        names |= {facet_word(said.get(key, "")) for key in of.instruction}
+        if without_common:
+            names |= {facet_word(said.get(key, "")) for key in of.instruction}
         texts.setdefault(facet_word(said.get(of.generator, "")), []).append(_text(evidence))
-    return {generator: words.most_frequent(texts[generator], names=names, most=most) for generator in sorted(texts)}
+    stop = words.COMMON if without_common else words.STOP
+    return {
+        generator: words.most_frequent(texts[generator], names=names, most=most, stop=stop)
+        for generator in sorted(texts)
+    }
 
 
 _IN_REPORTS = 10
@@ -133,27 +150,26 @@ _IN_REPORTS = 10
 def words_for_report(study: Study, rows: Sequence[int]) -> list[FrequentEntry]:
     """What generators write most in these rows: in all of them, and in those of each word of the facet that makes
     sheets, or else of the first of an instruction. Nothing where the study rates no written texts. At most one query
-    for each five hundred rows."""
+    for each five hundred rows, and one."""
     of = study.scheme.parsed.benchmark
     if of is None or study.derived_from_id is None:
         return []
-    facet = of.sheets or of.instruction[0]
+    facet = named_by(of)
     tallies: dict[str, dict[str, words.Tally]] = {}  # of a word of the facet, by generator
-    names: dict[str, set[str]] = {}
+    names = words_of_facet(study, facet)
     for start in range(0, len(rows), 500):
         some = Row.objects.filter(pk__in=rows[start : start + 500], withdrawn_at=None)
         for said, evidence in some.values_list("facets", "evidence"):
             word = facet_word(said.get(facet, ""))
-            names.setdefault(word, set()).update(facet_word(said.get(key, "")) for key in of.instruction)
             generator = facet_word(said.get(of.generator, ""))
             tallies.setdefault(word, {}).setdefault(generator, words.Tally()).add(_text(evidence))
     everything: dict[str, words.Tally] = {}
     for by_generator in tallies.values():
         for generator, tally in by_generator.items():
             everything.setdefault(generator, words.Tally()).update(tally)
-    groups = [("", everything, set().union(*names.values()))]
+    groups = [("", everything)]
     if len(tallies) > 1:
-        groups += [(word, tallies[word], names[word]) for word in sorted(tallies)]
+        groups += [(word, tallies[word]) for word in sorted(tallies)]
     return [
         FrequentEntry(
             facet if word else "",
@@ -162,10 +178,11 @@ def words_for_report(study: Study, rows: Sequence[int]) -> list[FrequentEntry]:
             by_generator[generator].texts,
             tuple(
                 (one.word, one.n, one.texts)
-                for one in by_generator[generator].most_frequent(names=left_out, most=_IN_REPORTS)
+                for one in by_generator[generator].most_frequent(names=names, most=_IN_REPORTS)
             ),
+            facet,
         )
-        for word, by_generator, left_out in groups
+        for word, by_generator in groups
         for generator in sorted(by_generator)
     ]
 

@@ -62,7 +62,7 @@ def words(request: AppRequest, study: Study) -> HttpResponse:
     """The most frequent words of each generator, of the texts with a certain word at a facet."""
     form = WordsForm(request.GET or queries.first_words(study), study=study)
     chosen = form.chosen if form.is_valid() else {}
-    found = queries.frequent_words(study, chosen)
+    found = queries.frequent_words(study, chosen, without_common=form.without_common)
     longest = max((len(of) for of in found.values()), default=0)
     context = {
         "study": study,
@@ -70,7 +70,10 @@ def words(request: AppRequest, study: Study) -> HttpResponse:
         "offered": form.cleaned_data.get("words", []) if form.is_valid() else [],
         "generators": list(found),
         "lines": [[of[place] if place < len(of) else None for of in found.values()] for place in range(longest)],
-        "query": urlencode({"facet": next(iter(chosen), ""), "word": next(iter(chosen.values()), "")}),
+        "query": urlencode(
+            {"facet": next(iter(chosen), ""), "word": next(iter(chosen.values()), "")}
+            | ({"without": form.COMMON} if form.without_common else {})
+        ),
         "chosen": chosen,
     }
     return render(request, "recipes/words.html", context)
@@ -84,7 +87,8 @@ def words_csv(request: AppRequest, study: Study) -> HttpResponse:
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-words.csv"'
     writer = csv.writer(response)
     writer.writerow(["generator", "word", "count", "texts"])
-    found = queries.frequent_words(study, form.chosen if form.is_valid() else {}, most=100)
+    chosen = form.chosen if form.is_valid() else {}
+    found = queries.frequent_words(study, chosen, most=100, without_common=form.without_common)
     for generator, of in found.items():
         writer.writerows([safe_cell(generator), safe_cell(one.word), one.n, one.texts] for one in of)
     return response

@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import snowballstemmer
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-# English words of grammar, and those that any list of ingredients and steps has.
+# NLTK's English stop words.
 STOP = frozenset(
+    """
+    a about above after again against ain all am an and any are aren aren't as at be because been before being below
+    between both but by can couldn couldn't d did didn didn't do does doesn doesn't doing don don't down during each
+    few for from further had hadn hadn't has hasn hasn't have haven haven't having he he'd he'll her here hers herself
+    he's him himself his how i i'd if i'll i'm in into is isn isn't it it'd it'll it's its itself i've just ll m ma me
+    mightn mightn't more most mustn mustn't my myself needn needn't no nor not now o of off on once only or other our
+    ours ourselves out over own re s same shan shan't she she'd she'll she's should shouldn shouldn't should've so some
+    such t than that that'll the their theirs them themselves then there these they they'd they'll they're they've this
+    those through to too under until up ve very was wasn wasn't we we'd we'll we're were weren weren't we've what when
+    where which while who whom why will with won won't wouldn wouldn't y you you'd you'll your you're yours yourself
+    yourselves you've
+    """.split()  # noqa: SIM905  a list of words to read
+)
+# And those that any list of ingredients and steps has, with more of grammar.
+COMMON = STOP | frozenset(
     """
     a about above add added adding after again all also although am an and any are as at away back be because been
     before being below between both bring but by can cook cooked cooking could cup cups did do does doing done down
@@ -38,9 +53,11 @@ class Frequent(NamedTuple):
 
 
 class Tally:
-    """Words of texts, counted; forms of a word together. Texts that are counted once can be added up in any way."""
+    """Words of texts, counted without those that are to `stop`; forms of a word together. Texts that are counted once
+    can be added up in any way."""
 
-    def __init__(self) -> None:
+    def __init__(self, stop: Collection[str] = STOP) -> None:
+        self.stop = stop
         self._forms: dict[str, Counter[str]] = {}
         self._within: Counter[str] = Counter()
         self.texts = 0
@@ -49,7 +66,7 @@ class Tally:
         self.texts += 1
         bases = set()
         for word, n in Counter(_words(text)).items():
-            if word in STOP or len(word) < 3:
+            if word.replace("’", "'") in self.stop or len(word) < 3:
                 continue
             base = _base(word)
             self._forms.setdefault(base, Counter())[word] += n
@@ -80,9 +97,11 @@ class Tally:
         ]
 
 
-def most_frequent(texts: Sequence[str], *, names: Iterable[str] = (), most: int = 15) -> list[Frequent]:
+def most_frequent(
+    texts: Sequence[str], *, names: Iterable[str] = (), most: int = 15, stop: Collection[str] = STOP
+) -> list[Frequent]:
     """The most frequent words of texts; `names` as for `Tally.most_frequent`."""
-    tally = Tally()
+    tally = Tally(stop)
     for text in texts:
         tally.add(text)
     return tally.most_frequent(names=names, most=most)

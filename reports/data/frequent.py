@@ -8,13 +8,15 @@ from typing import Any, NamedTuple
 
 class FrequentEntry(NamedTuple):
     """The words that a generator writes most, in the rows with a word at a facet, both "" for all rows. `words`: each
-    with how often it stands in the texts, and in how many of them."""
+    with how often it stands in the texts, and in how many of them. `names`: the facet whose words are left out, beside
+    stop words; "" in what was frozen when those of all names of instructions were, and of any list of steps."""
 
     facet: str
     word: str
     generator: str
     texts: int
     words: tuple[tuple[str, int, int], ...]
+    names: str = ""
 
 
 # Of a study and the keys of the rows that a report reads.

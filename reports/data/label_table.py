@@ -27,8 +27,9 @@ FloatArray = npt.NDArray[np.float64]
 # 2 has what 1 has no place for: answers that are values, facets of rows, drafts. A table without any of these is
 # written as 1, byte by byte as it always was, so that equal labels have one digest whatever version wrote them. 3 has
 # labels that were accepted under a certificate, and is written where there are any; 4 the words that are frequent in
-# the rows' texts; 5 the arms of judges; 6 arms that read candidates in another order.
-FORMATS = (1, 2, 3, 4, 5, 6)
+# the rows' texts; 5 the arms of judges; 6 arms that read candidates in another order; 7 which names are left out of the
+# words that are frequent.
+FORMATS = (1, 2, 3, 4, 5, 6, 7)
 N_VALUES = 6  # of a label in `LabelTable.labels`
 # The last axis of `LabelTable.scores`.
 LOGPROB, TOKENS, CHARACTERS, UNCONDITIONAL = range(4)
@@ -280,13 +281,26 @@ class LabelTable:
             "row_facets": [dict(row.facets) for row in self.rows],
             "drafts": self.drafts,
         }
+        seventh = any(one.names for one in self.frequent)
         sixth = any(arm.shift or arm.stood for arm in self.arms)
         fifth = bool(self.arms)
         fourth = bool(self.frequent) or fifth
         third = bool(self.accepted) or fourth
         second = any(self.values) or any(row.facets for row in self.rows) or bool(self.drafts) or third
         whole: dict[str, Any] = {
-            "format": 6 if sixth else 5 if fifth else 4 if fourth else 3 if third else 2 if second else 1,
+            "format": 7
+            if seventh
+            else 6
+            if sixth
+            else 5
+            if fifth
+            else 4
+            if fourth
+            else 3
+            if third
+            else 2
+            if second
+            else 1,
             "study": {"slug": self.slug, "title": self.title, "scheme": self.spec},
             "raters": [astuple(rater) for rater in self.raters],
             "sheets": list(self.sheets),
@@ -306,7 +320,7 @@ class LabelTable:
             "unreadable": self.unreadable,
             **(of_second if second else {}),
             **({"accepted": self.accepted} if third else {}),
-            **({"frequent": self.frequent} if fourth else {}),
+            **({"frequent": [one if seventh else one[:5] for one in self.frequent]} if fourth else {}),
             **({"arms": [arm if sixth else arm[:5] for arm in self.arms]} if fifth else {}),
         }
         for number, key in enumerate(sorted(whole)):
@@ -402,8 +416,8 @@ def unpacked(packed: bytes) -> LabelTable:
         drafts=tuple(DraftEntry(*draft) for draft in data.get("drafts", ())),
         accepted=tuple(AcceptedEntry(*entry) for entry in data.get("accepted", ())),
         frequent=tuple(
-            FrequentEntry(facet, word, generator, texts, tuple((said, n, within) for said, n, within in words))
-            for facet, word, generator, texts, words in data.get("frequent", ())
+            FrequentEntry(facet, word, generator, texts, tuple((said, n, within) for said, n, within in words), *names)
+            for facet, word, generator, texts, words, *names in data.get("frequent", ())
         ),
         arms=tuple(
             ArmEntry(

@@ -120,6 +120,16 @@ def _words(report: RatingsReport, facets: Sequence[str]) -> ReportTable:
 
 def _frequent(report: RatingsReport) -> ReportTable:
     titles = report.facets
+    if names := report.frequent[0].names:
+        left_out = _(
+            "Without stop words (NLTK's list of English ones) and the words of “%(facet)s”. Forms of a word count "
+            "together. The page “Words” has more of them, in how many texts each stands, and can leave out more."
+        ) % {"facet": titles.get(names, names)}
+    else:
+        left_out = _(
+            "Without words of grammar, those that nearly any text has, and the names of instructions. Forms of a word "
+            "count together. The page “Words” has more of them, and in how many texts each stands."
+        )
     return ReportTable(
         key=f"{report.section.key}.frequent",
         about="",
@@ -141,10 +151,7 @@ def _frequent(report: RatingsReport) -> ReportTable:
             )
             for of in report.frequent
         ),
-        how=_(
-            "Without words of grammar, those that nearly any text has, and the names of instructions. Forms of a word "
-            "count together. The page “Words” has more of them, and in how many texts each stands."
-        ),
+        how=left_out,
     )
 
 

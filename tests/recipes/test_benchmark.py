@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from annotation import actions
-from annotation.models import Label, Row, Study
+from annotation.evidence.blocks import Block
+from annotation.evidence.kinds import PARAGRAPH
+from annotation.models import Label, Row, Study, User
 from annotation.scheme.spec import SchemeError, load_scheme
 from judges.models import GenerationItem, Judge, Run
 from judges.runs import labelling
@@ -19,9 +22,14 @@ from recipes.benchmark import actions as benchmarking
 from recipes.benchmark import words
 from recipes.benchmark.files import FileRefused, JudgeSpec, SampleSpec, read_benchmark, sampled
 from recipes.benchmark.instructions import InstructionsRefused, read_instructions
-from reports.contents import read_contents
+from reports import queries
+from reports.contents import contents_of, read_contents
+from reports.data.arrays import Filters
+from reports.data.cells import study_data
+from reports.data.label_table import unpacked
 from reports.digests import study_digest
 from reports.frozen.recomputing import recompute
+from reports.numbers.report import compute
 from tests import builders
 from tests.builders import ClientOf, Leases
 from tests.judges.generations import writes
@@ -241,12 +249,84 @@ def test_a_file_names_its_key() -> None:
             read_benchmark(text)
 
 
-def test_frequent_words_leave_out_names_and_grammar() -> None:
-    found = words.most_frequent(
-        ["Add the berbere and two onions to the Ethiopian stew.", "An onion, an onion; berbere."],
-        names=["Ethiopian", "Stew"],
-    )
+STEWS = ["Add the berbere and two onions to the Ethiopian stew.", "Don’t heat an onion, an onion; berbere."]
+
+
+def test_frequent_words_leave_out_stop_words_and_names() -> None:
+    found = words.most_frequent(STEWS, names=["Ethiopian"])
+    assert [(one.word, one.n, one.texts) for one in found] == [
+        ("onion", 3, 2),
+        ("berbere", 2, 2),
+        ("add", 1, 1),
+        ("heat", 1, 1),
+        ("stew", 1, 1),
+        ("two", 1, 1),
+    ]
+
+
+def test_words_of_any_list_of_steps_can_be_left_out_too() -> None:
+    found = words.most_frequent(STEWS, names=["Ethiopian", "Stew"], stop=words.COMMON)
     assert [(one.word, one.n, one.texts) for one in found] == [("onion", 3, 2), ("berbere", 2, 2)]
+
+
+def rice_of_two_cuisines() -> Study:
+    """Fried rice of two cuisines by one generator, as the ASH study has it."""
+    scheme = builders.scheme((PACK / "schemes" / "cuisine-transfer-ash.yaml").read_text(encoding="utf-8"))
+    manager = builders.user("manager")
+    source = builders.study("instructions", of=scheme, by=manager)
+    study = builders.study("rice", of=scheme, by=manager)
+    Study.objects.filter(pk=study.pk).update(derived_from=source)
+    judge = builders.judge(study)
+    for cuisine, text in (("Thai", "Cook the rice. Add Thai basil."), ("Korean", "Cook the rice as Thai people do.")):
+        sheet = actions.add_sheet(study=study, title=cuisine, columns={"transfer": [{"part": "Recipe"}]})
+        facets: dict[str, str | list[str]] = {"cuisine": cuisine, "dish": "Fried rice", "generator": "gpt"}
+        row = actions.add_row(sheet=sheet, name=cuisine, evidence=[Block(PARAGRAPH, text)], facets=facets)
+        [assignment] = actions.assign(rater=judge, rows=[row])
+        criteria = ("authenticity", "sensitivity", "harmony")
+        builders.label(assignment, {("Recipe", criterion): "3" for criterion in criteria})
+    return Study.objects.get(pk=study.pk)
+
+
+@pytest.mark.django_db
+def test_the_page_of_words_has_the_dish_and_leaves_out_cuisines(client_of: ClientOf) -> None:
+    rice_of_two_cuisines()
+    client = client_of(User.objects.get(username="manager"))
+
+    def csv(**asked: str) -> list[str]:
+        return client.get("/studies/rice/words.csv", asked).content.decode("utf-8-sig").split("\r\n")[1:-1]
+
+    assert csv() == ["gpt,cook,2,2", "gpt,rice,2,2", "gpt,add,1,1", "gpt,basil,1,1", "gpt,people,1,1"]
+    # Of one cuisine the names of the others are left out, too.
+    assert csv(facet="cuisine", word="Korean") == ["gpt,cook,1,1", "gpt,people,1,1", "gpt,rice,1,1"]
+    assert csv(without="common") == ["gpt,basil,1,1", "gpt,people,1,1"]
+    page = client.get("/studies/rice/words/").content.decode()
+    assert "Left out: stop words (NLTK's list of English ones), words of fewer than three letters" in page
+    assert "and the words of “Cuisine”" in page
+    other = client.get("/studies/rice/words/", {"without": "common"}).content.decode()
+    assert "and the words of the instructions" in other
+    assert "without=common" in other  # the link to the file
+
+
+@pytest.mark.django_db
+def test_a_table_of_words_that_was_frozen_before_says_what_it_left_out() -> None:
+    study = rice_of_two_cuisines()
+    table = queries.label_table(study, Filters(), frequent=True)
+    assert [(one.word, one.words[:2]) for one in table.frequent] == [
+        ("", (("cook", 2, 2), ("rice", 2, 2))),
+        ("Korean", (("cook", 1, 1), ("people", 1, 1))),
+        ("Thai", (("add", 1, 1), ("basil", 1, 1))),
+    ]
+    before = replace(table, frequent=tuple(one._replace(names="") for one in table.frequent))
+
+    for of, number, said in ((table, 7, "and the words of “Cuisine”"), (before, 4, "and the names of instructions")):
+        content = of.content
+        assert json.loads(content)["format"] == number
+        read = unpacked(of.packed())
+        assert (read.frequent, read.content) == (of.frequent, content)
+        report = compute(study_data(read, Filters()), Filters())
+        [shown] = [one for one in contents_of(report).tables if one.key == "transfer.frequent"]
+        assert said in shown.how
+    assert all(len(line) == 5 for line in json.loads(before.content)["frequent"])  # byte by byte as it was
 
 
 # --- pages ------------------------------------------------------------------------------------------------------------
@@ -254,9 +334,6 @@ def test_frequent_words_leave_out_names_and_grammar() -> None:
 
 @pytest.mark.django_db
 def test_the_page_adds_the_papers_list(client_of: ClientOf) -> None:
-    from annotation.models import User
-    from tests import builders
-
     source = (PACK / "schemes" / "cuisine-transfer-ash.yaml").read_text(encoding="utf-8")
     manager = User.objects.create_user("manager")
     study = builders.study("ash", of=builders.scheme(source), by=manager)
