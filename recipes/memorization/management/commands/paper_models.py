@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from llm.models import LanguageModel
 from recipes.memorization.carrying import unpacked
 from recipes.memorization.demo_study import ROOT
 from reports import queries as report_queries
-from reports.data.arrays import Filters
+from reports.data.arrays import TOLD_APART, Filters
 from reports.data.cells import study_data
 from reports.exports.latex import latex
 from reports.numbers.report import QuestionReport, compute
@@ -35,13 +35,18 @@ from work.states import ItemState, RunState
 
 SHIPPED = ROOT / "paper_models.yaml"
 _COOKING = ROOT.parent / "cooking" / "prompts" / "extraction" / "recipe.yaml"
-_QUESTIONS = {"ingredients.presence": "Table 7", "tasks.task": "Table 8"}
+_TASK = "tasks.task"
+_QUESTIONS = {"ingredients.presence": "Table 7", _TASK: "Table 8"}
+_FOUR = "tasks-four"  # a part, and the end of its prompt's name
 
 
 class Tasks(BaseModel):
+    """`judges` are offered two options, `four` all four."""
+
     model_config = ConfigDict(extra="forbid")
     by: str
     judges: list[str]
+    four: list[str] = []
 
 
 class Place(BaseModel):
@@ -68,7 +73,7 @@ class Plan(BaseModel):
     @property
     def used(self) -> set[str]:
         """The models that are loaded; extractors may also be parsers, which need none."""
-        return {*self.extract, *self.ingredients, self.tasks.by, *self.tasks.judges} - {
+        return {*self.extract, *self.ingredients, self.tasks.by, *self.tasks.judges, *self.tasks.four} - {
             parser.key for parser in judge_doors.parsers()
         }
 
@@ -76,8 +81,9 @@ class Plan(BaseModel):
 class Command(RunCommand):
     safe, chatty = "What is extracted and labelled", ("work", "judges", "httpx")
     help = (
-        "Tables 7 and 8 of the memorization paper: each model that extracts takes the lists out of a study's pages, "
-        "each model that judges labels by them, and both tables are printed. The study comes from `carry_study`. "
+        "Tables 7 and 8 of the memorization paper, and the four classes of its section 7: each model that extracts "
+        "takes the lists out of a study's pages, each model that judges labels by them, and the tables are printed. "
+        "The study comes from `carry_study`. "
         "Called again, it goes on where it ended."
     )
 
@@ -101,13 +107,15 @@ class Command(RunCommand):
                 extractors[name] = _extractor(name, models.get(name), wanted, longest)
                 self._extract(of, extractors[name])
             # One model after the other: a process holds one.
-            for name in dict.fromkeys([*wanted.ingredients, *wanted.tasks.judges]):
+            for name in dict.fromkeys([*wanted.ingredients, *wanted.tasks.judges, *wanted.tasks.four]):
                 if name in wanted.ingredients:
                     for by in wanted.extract:
                         self._judge(of, _judge(name, "ingredients", models[name], extractors[by], wanted))
+                by_one = extractors[wanted.tasks.by]
                 if name in wanted.tasks.judges:
-                    by_one = extractors[wanted.tasks.by]
                     self._judge(of, _judge(name, "tasks", models[name], by_one, wanted))
+                if name in wanted.tasks.four:
+                    self._judge(of, _judge(name, _FOUR, models[name], by_one, wanted))
         for question, name, table in tables(of):
             self.stdout.write(f"\n{name} ({question}): {table.title}\n")
             for line in as_text(table):
@@ -155,6 +163,8 @@ def _plan(file: Path) -> Plan:
         raise CommandError(f"{file}: “{missing[0]}” is not among its models.")
     if found.reads not in ("html", "page", "document") or found.prompts not in ("plain", "extracted"):
         raise CommandError(f"{file}: reads is html, page or document; prompts is plain or extracted.")
+    if found.tasks.four and found.prompts != "plain":
+        raise CommandError(f"{file}: only plain prompts offer all four options of a task; leave out tasks.four.")
     return found
 
 
@@ -192,14 +202,29 @@ def _judge(name: str, part: str, model: LanguageModel, by: Extractor, plan: Plan
 
 
 def tables(study: Study) -> Iterator[tuple[str, str, ReportTable]]:
-    """Question, name in the paper, and table, of those that the study's judges give."""
-    filters = Filters()
+    """Question, name in the paper, and table, of those that the study's judges give.
+
+    Judges who are offered four options of a task stand in tables of their own: all told apart, and merged into the two
+    that the others are offered.
+    """
+    runs = study.runs.select_related("judge__prompt")
+    judges = {run.judge.name: run.judge.prompt.name.endswith(_FOUR) for run in runs}
+    of_two, of_four = (tuple(name for name, four in judges.items() if four == wanted) for wanted in (False, True))
+    if of_two:
+        yield from _tables(study, Filters(judges=of_two), _QUESTIONS)
+    if of_four:
+        apart = Filters(judges=of_four, merges={_TASK: TOLD_APART})
+        yield from _tables(study, apart, {_TASK: "Section 7 four classes"})
+        yield from _tables(study, Filters(judges=of_four), {_TASK: "Section 7 four classes merged"})
+
+
+def _tables(study: Study, filters: Filters, names: Mapping[str, str]) -> Iterator[tuple[str, str, ReportTable]]:
     report = compute(study_data(report_queries.label_table(study, filters), filters), filters)
     for section in report.sections:
         for question in section.questions:
-            if isinstance(question, QuestionReport) and question.data.name in _QUESTIONS:
+            if isinstance(question, QuestionReport) and question.data.name in names:
                 for table in model_tables(question, even_one=True):
-                    yield question.data.name, _QUESTIONS[question.data.name], table
+                    yield question.data.name, names[question.data.name], table
 
 
 def as_text(table: ReportTable) -> Iterator[str]:
