@@ -115,9 +115,12 @@ def asked_of(extractor: Extractor, row: Row) -> Asked:
 
 def sampling_of(extractor: Extractor) -> Sampling:
     """How its prompts are answered. Asked in plain form, a model that has finished a list goes on with something else;
-    there the end of a list is the answer's. One sampling for all lists, so that they are written together."""
-    ends = () if extractor.chat_template else tuple(f"</{kind}s>" for kind in extractor.parsed_prompt.lists)
-    return Sampling(max_new_tokens=extractor.max_new_tokens, stop=ends)
+    there the end of a list is the answer's. One sampling for all lists, so that they are written together; what ends a
+    field of one of them (`</ingredients>` in a task) ends no answer then."""
+    lists = extractor.parsed_prompt.lists
+    fields = {field for of_kind in lists.values() for field in of_kind.fields}
+    ends = tuple(f"</{kind}s>" for kind in lists if f"{kind}s" not in fields)
+    return Sampling(max_new_tokens=extractor.max_new_tokens, stop=() if extractor.chat_template else ends)
 
 
 def by_parser(extractor: Extractor, row: Row) -> list[Taken]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,6 +33,7 @@ from work import actions as machine
 from work import queries as machine_queries
 from work.states import ItemState, RunState
 
+SHIPPED = Path(__file__).parents[2] / "recipes/cooking/prompts/extraction/recipe.yaml"
 pytestmark = pytest.mark.django_db
 
 
@@ -224,6 +226,16 @@ def test_a_plain_answer_ends_with_its_list(study: Study, monkeypatch: pytest.Mon
     first = taken(plain)["Clause 1"]
     assert (first.raw, first.repairs, len(first.items)) == (RENT, {}, 1)
     assert {sampling.stop for sampling in asked} == {("</paragraphs>",)}
+
+
+def test_a_list_does_not_end_where_a_field_of_it_does() -> None:
+    """A task has a field <ingredients>; the list of ingredients is asked for in the same call."""
+    text = SHIPPED.read_text(encoding="utf-8")
+    fields = prompts.load_extraction_prompt(text).lists["task"].fields
+    assert "ingredients" in fields
+    plain = Extractor(name="plain", kind="model", prompt=text, max_new_tokens=100)
+    assert extracting.sampling_of(plain).stop == ("</tasks>",)
+    assert extracting.sampling_of(Extractor(name="chat", kind="model", prompt=text, chat_template=True)).stop == ()
 
 
 def test_several_documents_are_asked_about_in_one_call_and_stored_each_by_itself(

@@ -233,6 +233,12 @@ def test_leniency_where_not_all_rated_all() -> None:
     assert np.diff(texts) == pytest.approx(0.5)
 
 
+def test_no_judge_is_neither_lenient_nor_strict() -> None:
+    leniency, texts = judges.additive(np.zeros((0, 3)))
+    assert leniency.size == 0
+    assert np.isnan(texts).all()
+
+
 def test_bradley_terry_of_known_strengths() -> None:
     """Two of whom the one wins three of four: log 3 apart, but for the half win that each is given."""
     values = np.array([[2, 1] * 300 + [1, 2] * 100], dtype=np.float64)

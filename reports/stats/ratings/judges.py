@@ -45,7 +45,7 @@ def additive(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     b = column_means(x)
     for _round in range(_ROUNDS):
         new = np.nan_to_num(column_means((x - b).T))
-        new -= new.mean()
+        new -= new.mean() if new.size else 0.0  # nobody may have rated
         b = column_means(x - new[:, np.newaxis])
         if np.abs(new - a).max(initial=0) < 1e-10:
             break
