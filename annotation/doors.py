@@ -275,6 +275,8 @@ def register_next(find: NextFinder) -> None:
 
 
 def next_in(study: Study, user: User) -> Next | None:
+    if study.archived_at is not None:
+        return None
     return next((found for find in _next_finders if (found := find(study, user))), None)
 
 

@@ -16,13 +16,16 @@ class ReportsConfig(AppConfig):
     def ready(self) -> None:
         from annotation import doors
         from annotation.models import Role
+        from annotation.queries import undoing
         from reports import doors as report_doors
         from reports.exporting import EXPORTING
         from reports.frozen.guards import guard_reports
         from reports.hiring.signals import connect
+        from reports.models import Certificate, Report
         from work import kinds
 
         kinds.register(EXPORTING)
+        undoing.NAMES |= {Report: _("frozen reports"), Certificate: _("certificates")}
         doors.register_tab(
             position=90,
             label=_("Report"),

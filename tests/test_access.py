@@ -550,6 +550,8 @@ TABLE = {
     "annotation:new-study": Url(SUPERUSERS, SUPERUSERS),
     "annotation:study": Url(MEMBERS, args=slug),
     "annotation:settings": Url(MANAGERS, MANAGERS, args=slug),
+    "annotation:archive-study": Posted(MANAGERS, args=slug),
+    "annotation:delete-study": Url(MANAGERS, MANAGERS, args=slug),
     "annotation:lineage": Url(READERS, args=slug),
     "annotation:derive": Url(SUPERUSERS, SUPERUSERS, args=slug),
     "annotation:plan": Url(MANAGERS, MANAGERS, args=slug),

@@ -49,10 +49,13 @@ from annotation.actions.trust import (
 )
 from annotation.actions.undoing import (
     archive_sheet,
+    archive_study,
     delete_sheet,
+    delete_study,
     rename_sheet,
     take_back_accepted,
     unarchive_sheet,
+    unarchive_study,
     undo_plan,
 )
 from annotation.labels.answer import Answer
@@ -81,6 +84,7 @@ __all__ = [
     "apply_design",
     "apply_replan",
     "archive_sheet",
+    "archive_study",
     "ask",
     "asked_from",
     "assign",
@@ -93,6 +97,7 @@ __all__ = [
     "confirm",
     "create_study",
     "delete_sheet",
+    "delete_study",
     "draft",
     "draw_experiment",
     "end_experiment",
@@ -133,6 +138,7 @@ __all__ = [
     "tries",
     "try_allowed",
     "unarchive_sheet",
+    "unarchive_study",
     "undo_plan",
     "withdraw",
     "withdraw_note",

@@ -12,8 +12,22 @@ from django.utils.translation import gettext as _
 from annotation.actions.adjudication import close_gold
 from annotation.actions.base import Refused, lock_study
 from annotation.actions.labels import record
+from annotation.actions.trust import note
 from annotation.labels.answer import Answer
-from annotation.models import Assignment, Column, Decision, Plan, Question, Sheet, User
+from annotation.models import (
+    Arrival,
+    Assignment,
+    AuditEvent,
+    Column,
+    Decision,
+    Label,
+    LabelEvent,
+    Plan,
+    Question,
+    Sheet,
+    Study,
+    User,
+)
 from annotation.queries import undoing
 
 
@@ -68,6 +82,75 @@ def unarchive_sheet(*, sheet: Sheet) -> Sheet:
     Sheet.objects.filter(pk=sheet.pk).update(archived_at=None, closed_at=None, closed_by=None)
     sheet.refresh_from_db()
     return sheet
+
+
+@transaction.atomic
+def archive_study(*, study: Study, by: User) -> Study:
+    """Put a study by: it leaves the lists, its sheets are closed, and nothing is changed in it (`people.access`).
+
+    Raises:
+        Refused: something is at work in it.
+    """
+    lock_study(study.pk)
+    _refuse_at_work(study)
+    now = timezone.now()
+    if Study.objects.filter(pk=study.pk, archived_at=None).update(archived_at=now, archived_by=by):
+        Sheet.objects.filter(study=study, closed_at=None).update(closed_at=now, closed_by=by)
+        note(AuditEvent.Kind.ADMIN, by=by, study=study, what="study archived")
+    study.refresh_from_db()
+    return study
+
+
+@transaction.atomic
+def unarchive_study(*, study: Study, by: User) -> Study:
+    """Bring an archived study back; the sheets that were closed with it are open again."""
+    lock_study(study.pk)
+    study.refresh_from_db()
+    if study.archived_at is not None:
+        Sheet.objects.filter(study=study, closed_at=study.archived_at).update(closed_at=None, closed_by=None)
+        Study.objects.filter(pk=study.pk).update(archived_at=None, archived_by=None)
+        note(AuditEvent.Kind.ADMIN, by=by, study=study, what="study brought back")
+        study.refresh_from_db()
+    return study
+
+
+@transaction.atomic
+def delete_study(*, study: Study, by: User) -> None:
+    """Delete a study with all that is in it; the audit log keeps that it was.
+
+    Raises:
+        Refused: something is frozen in it or at work in it; somebody has worked on it, and `by` is no owner.
+    """
+    lock_study(study.pk)
+    along = undoing.of_study(study)
+    if along.frozen:
+        raise Refused(
+            _("“%(study)s” cannot be deleted, by nobody: what is frozen or certified stays with its study. Archive it.")
+            % {"study": study.title}
+        )
+    if along.built and not by.is_superuser:
+        raise Refused(
+            _("“%(study)s” cannot be deleted: it was labelled. Archive it, or ask an owner of the installation.")
+            % {"study": study.title}
+        )
+    _refuse_at_work(study)
+    counted = ", ".join(f"{n} {what}" for what, n in (*along.goes, *along.built))
+    note(AuditEvent.Kind.DELETION, by=by, study=study, what=f"study {study.slug}: {counted}")
+    # The many go by a statement each; what is left is few enough to be looked at one by one.
+    LabelEvent.objects.filter(column__sheet__study=study).delete()
+    Label.objects.filter(column__sheet__study=study).delete()
+    study.delete()
+
+
+def _refuse_at_work(study: Study) -> None:
+    runs = undoing.runs_of(study)
+    if runs:
+        raise Refused(
+            _("“%(run)s” is at work in this study. Cancel it, or wait for its end; then try again.")
+            % {"run": runs[0].maker}
+        )
+    if Arrival.objects.filter(study=study).exists():
+        raise Refused(_("A file is being imported into this study. Try again at its end."))
 
 
 @transaction.atomic

@@ -55,7 +55,7 @@ from annotation.models import (
     Study,
     User,
 )
-from annotation.people.access import check_role
+from annotation.people.access import check_role, refuse_archived
 from base.sentences import gettext_noop
 
 
@@ -81,10 +81,11 @@ def study_of(request: Request, slug: str, *allowed: Role) -> Study:
 
     Raises:
         Http404: the user has no role in it.
-        PermissionDenied: none of those that are `allowed`.
+        PermissionDenied: none of those that are `allowed`; the study is archived, and this would change something.
     """
     study = get_object_or_404(Study.objects.select_related("scheme"), slug=slug)
     check_role(user_of(request), study, *(allowed or Role))
+    refuse_archived(study, request.method)
     return study
 
 
@@ -99,12 +100,12 @@ def _my_assignment(request: Request, pk: int) -> Assignment:
 @extend_schema(responses=StudySerializer(many=True))
 @api_view(["GET"])
 def studies(request: Request) -> Response:
-    """The studies in which you have a role."""
+    """The studies in which you have a role, archived ones left out."""
     user = user_of(request)
     roles: dict[int, list[str]] = {}
     for study_id, role in Membership.objects.filter(user=user).order_by("role").values_list("study_id", "role"):
         roles.setdefault(study_id, []).append(role)
-    mine = Study.objects.visible_to(user).select_related("scheme")
+    mine = Study.objects.visible_to(user).filter(archived_at=None).select_related("scheme")
     return Response(
         StudySerializer(
             [_in_short(study, sorted(Role) if user.is_superuser else roles[study.pk]) for study in mine], many=True

@@ -20,7 +20,7 @@ from annotation.labels import history
 from annotation.lens import lens
 from annotation.lens.lens import Kind, Lens, LensCell
 from annotation.models import Decision, Option, Question, Role, Sheet
-from annotation.people.access import sheet_for
+from annotation.people.access import refuse_archived, sheet_for
 
 READERS = (Role.MANAGER, Role.RESEARCHER)
 
@@ -204,6 +204,7 @@ def decisions(request: Request, pk: int) -> Response:
         with_names = made.select_related("assignment", "question__section", "option", "by")
         return Response(DecisionSerializer(with_names, many=True).data)
     sheet = sheet_for(user_of(request), pk, Role.MANAGER)
+    refuse_archived(sheet.study, request.method)
     deciding = DecidingSerializer(data=request.data)
     deciding.is_valid(raise_exception=True)
     decision = actions.adjudicate(**_resolved(sheet, deciding.validated_data), by=user_of(request))

@@ -56,6 +56,10 @@ class Study(models.Model):
         help_text=_("Questions about who labels, asked once before the first label: “questions:” as in a scheme file."),
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    archived_at = models.DateTimeField(
+        null=True, blank=True, help_text=_("Since then it stands on nobody's list, and nothing is changed in it.")
+    )
+    archived_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     derived_from = models.ForeignKey(
         "self", models.SET_NULL, null=True, blank=True, related_name="derived", help_text=_("The study it was made of.")
     )

@@ -29,6 +29,7 @@ class AppRequest(HttpRequest):
     htmx: HtmxDetails
 
 
+_READING = ("GET", "HEAD", "OPTIONS")
 StudyView = Callable[Concatenate[AppRequest, Study, P], HttpResponseBase]
 SlugView = Callable[Concatenate[AppRequest, str, P], HttpResponseBase]
 
@@ -51,6 +52,18 @@ def check_role(user: User, study: Study, *allowed: Role) -> set[Role]:
     return roles
 
 
+def refuse_archived(study: Study, method: str | None) -> None:
+    """
+    Raises:
+        PermissionDenied: the study is archived, and this would change something in it.
+    """
+    if study.archived_at is not None and method not in _READING:
+        raise PermissionDenied(
+            _("“%(study)s” is archived: nothing is changed in it until a manager brings it back on its settings page.")
+            % {"study": study.title}
+        )
+
+
 def sheet_for(user: User, pk: int, *allowed: Role) -> Sheet:
     """A sheet with its study and scheme, for members of the study with one of the roles; raises as `check_role`."""
     sheet = get_object_or_404(Sheet.objects.select_related("study__scheme"), pk=pk)
@@ -62,15 +75,17 @@ def _file_name(disposition: str) -> str:
     return disposition.partition("filename=")[2].strip('"') or "file"
 
 
-def for_roles(*allowed: Role) -> Callable[[StudyView[P]], SlugView[P]]:
+def for_roles(*allowed: Role, archived: bool = False) -> Callable[[StudyView[P]], SlugView[P]]:
     """Make a view of a study out of its slug, for members with one of the roles. The audit log has each file that it
-    hands out."""
+    hands out. `archived`: what it does is done in an archived study too."""
 
     def decorate(view: StudyView[P]) -> SlugView[P]:
         @wraps(view)
         def wrapper(request: AppRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
             study = get_object_or_404(Study.objects.select_related("scheme"), slug=slug)
             study.roles = check_role(request.user, study, *allowed)
+            if not archived:
+                refuse_archived(study, request.method)
             response = view(request, study, *args, **kwargs)
             if (file := response.headers.get("Content-Disposition", "")).startswith("attachment"):
                 actions.note(AuditEvent.Kind.EXPORT, by=request.user, study=study, what=_file_name(file))

@@ -23,7 +23,8 @@ def roles(user: User, study: Study) -> set[Role]:
 
 
 def studies_of(user: User) -> list[Study]:
-    """The studies that `user` sees, by title, each with the `roles` that they have there. Two queries."""
+    """The studies that `user` sees, by title and archived ones too, each with the `roles` that they have there. Two
+    queries."""
     studies = list(Study.objects.visible_to(user).select_related("scheme"))
     mine: dict[int, set[Role]] = {}
     if not user.is_superuser:

@@ -55,7 +55,11 @@ def my_sheets(user: User) -> list[SheetProgress]:
     counted = ("state", "sections", "active_seconds", "row__sheet")
     for assignment in assignments.order_by().select_related("row").only(*counted):
         mine[assignment.row.sheet_id].append(assignment)
-    sheets = list(Sheet.objects.filter(pk__in=mine, archived_at=None).order_by("study__title", "position"))
+    sheets = list(
+        Sheet.objects.filter(pk__in=mine, archived_at=None, study__archived_at=None).order_by(
+            "study__title", "position"
+        )
+    )
     # One object a study, so that its scheme is read and checked once, however many sheets it has.
     studies = Study.objects.select_related("scheme").in_bulk({sheet.study_id for sheet in sheets})
     for sheet in sheets:

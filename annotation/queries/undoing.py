@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from django.contrib.admin.utils import NestedObjects
-from django.db.models import CASCADE, ForeignKey, Model
+from django.db.models import CASCADE, PROTECT, ForeignKey, ManyToOneRel, Model
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -20,14 +20,19 @@ from annotation.models import (
     LabelEvent,
     Note,
     Plan,
+    Rater,
     Row,
     Sheet,
     Sitting,
     Skip,
     Study,
 )
+from work import kinds
+from work.models import Run
 
 NAMES: dict[type[Model], Promise] = {
+    Sheet: _("sheets"),
+    Rater: _("raters"),
     Row: _("rows"),
     Column: _("columns"),
     Assignment: _("assignments"),
@@ -94,6 +99,59 @@ def of_sheet(sheet: Sheet) -> Along:
     decisions = Decision.objects.filter(assignment__row__sheet=sheet).count()
     counts = ((Label, labels), (Decision, decisions), (LabelEvent, events.count()))
     return Along((), tuple((_name(model), n) for model, n in counts if n))
+
+
+@dataclass(frozen=True)
+class StudyAlong:
+    """What stands between a study and its end, each as (what, how many).
+
+    Attributes:
+        goes: what would be gone with it.
+        built: what people and judges have made of it; with any, an owner of the installation alone deletes it.
+        frozen: what is never changed, and stays with its study; with any, nobody does.
+        runs: what is at work in it.
+    """
+
+    goes: tuple[tuple[str, int], ...]
+    built: tuple[tuple[str, int], ...]
+    frozen: tuple[tuple[str, int], ...]
+    runs: tuple[Run, ...]
+
+
+def of_study(study: Study) -> StudyAlong:
+    """The same of a study, counted: it may have millions of labels. A query for each thing that is named."""
+    things = _counted(
+        (Sheet, study.sheets.count()),
+        (Row, Row.objects.filter(sheet__study=study).count()),
+        (Column, Column.objects.filter(sheet__study=study).count()),
+        (Rater, study.raters.count()),
+    )
+    work = _counted(
+        (Label, Label.objects.filter(column__sheet__study=study).count()),
+        (LabelEvent, LabelEvent.objects.filter(column__sheet__study=study).count()),
+        (Skip, Skip.objects.filter(column__sheet__study=study).count()),
+        (Decision, Decision.objects.filter(column__sheet__study=study).count()),
+        (Note, Note.objects.filter(column__sheet__study=study).count()),
+    )
+    frozen = _counted(*((model, model._default_manager.filter(study=study).count()) for model in _holding_a_study()))
+    return StudyAlong(things, work, frozen, tuple(runs_of(study)))
+
+
+def _counted(*counts: tuple[type[Model], int]) -> tuple[tuple[str, int], ...]:
+    return tuple((_name(model), n) for model, n in counts if n)
+
+
+def _holding_a_study() -> list[type[Model]]:
+    """What the floors above keep for good: it holds its study."""
+    relations = [one for one in Study._meta.related_objects if isinstance(one, ManyToOneRel)]
+    return [one.related_model for one in relations if one.on_delete is PROTECT]
+
+
+def runs_of(study: Study) -> list[Run]:
+    """What is at work in a study. A query for each kind of work."""
+    tables = [kind.run for kind in kinds.every() if any(field.name == "study" for field in kind.run._meta.fields)]
+    mine: dict[str, Any] = {"study": study, "state": Run.State.RUNNING}
+    return [run for table in tables for run in table._default_manager.filter(**mine)]
 
 
 @dataclass(frozen=True)

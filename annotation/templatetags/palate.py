@@ -164,7 +164,14 @@ def study_tabs(context: dict[str, Any], study: Study) -> dict[str, Any]:
     items = [(tab.label, reverse(tab.url_name, args=[study.slug])) for tab in doors.tabs_for(study)]
     current = max((url for _, url in items if path.startswith(url)), key=len, default="")
     follows = doors.next_in(study, context["request"].user) if Role.MANAGER in study.roles else None
-    return {"items": items, "current": current, "study": study, "follows": follows}
+    return {
+        "items": items,
+        "current": current,
+        "study": study,
+        "follows": follows,
+        "may_bring_back": Role.MANAGER in study.roles,
+        "csrf_token": context.get("csrf_token"),
+    }
 
 
 class Coded(Protocol):

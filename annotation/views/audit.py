@@ -94,7 +94,7 @@ def of_study_csv(request: AppRequest, study: Study) -> HttpResponseBase:
 
 
 @require_http_methods(["GET", "POST"])
-@for_roles(*Role)
+@for_roles(*Role, archived=True)
 def consent(request: AppRequest, study: Study) -> HttpResponse:
     """What who labels agrees to; managers and researchers read it, and who has agreed when."""
     agreed = actions.has_agreed(study=study, user=request.user)

@@ -24,9 +24,11 @@ from annotation.views import work
 def home(request: AppRequest) -> HttpResponse:
     """Where the work of whoever comes without an address is: labelling that is left, else the desk of their study."""
     left = Assignment.objects.of_user(request.user).exclude(state=Assignment.State.SUBMITTED)
+    left = left.filter(rater__study__archived_at=None)
     if left.exists():
         return work.my_work(request)
-    at_desk = [study for study in queries.studies_of(request.user) if study.roles - {Role.ANNOTATOR}]
+    mine = [study for study in queries.studies_of(request.user) if study.archived_at is None]
+    at_desk = [study for study in mine if study.roles - {Role.ANNOTATOR}]
     if not at_desk:
         return work.my_work(request)
     if len(at_desk) > 1 or request.user.is_superuser:
@@ -44,7 +46,11 @@ def studies(request: AppRequest) -> HttpResponse:
     mine = queries.studies_of(request.user)
     for study in mine:
         study.homes = doors.homes_for(study)  # type: ignore[attr-defined]  # for the template
-    return render(request, "annotation/studies.html", {"studies": mine})
+    context = {
+        "studies": [study for study in mine if study.archived_at is None],
+        "archived": [study for study in mine if study.archived_at is not None],
+    }
+    return render(request, "annotation/studies.html", context)
 
 
 @permission_required("annotation.add_study", raise_exception=True)
@@ -87,6 +93,7 @@ def settings(request: AppRequest, study: Study) -> HttpResponse:
 @for_roles(*Role)
 def study(request: AppRequest, study: Study) -> HttpResponse:
     sheets = queries.sheets_with_counts(study)
+    sets_up = Role.MANAGER in study.roles and study.archived_at is None
     context = {
         "study": study,
         "scheme": study.scheme.parsed,
@@ -96,7 +103,7 @@ def study(request: AppRequest, study: Study) -> HttpResponse:
         "sheets": Paginator(sheets.filter(archived_at=None), SHEETS_A_PAGE).get_page(request.GET.get("sheets")),
         "archived": sheets.exclude(archived_at=None),
         "may_close": Role.MANAGER in study.roles,
-        "setup": setup.steps(study) if Role.MANAGER in study.roles and not doors.next_in(study, request.user) else [],
+        "setup": setup.steps(study) if sets_up and not doors.next_in(study, request.user) else [],
         "raters": queries.rater_progress(study) if study.roles & {Role.MANAGER, Role.RESEARCHER} else None,
     }
     return render(request, "annotation/study.html", context)

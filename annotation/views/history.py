@@ -23,7 +23,7 @@ from annotation import actions
 from annotation.labels import history
 from annotation.lens import lens
 from annotation.models import Assignment, Column, LabelEvent, Question, Rater, Role, Row, Sheet
-from annotation.people.access import AppRequest, sheet_for
+from annotation.people.access import AppRequest, refuse_archived, sheet_for
 
 READERS = (Role.MANAGER, Role.RESEARCHER)
 _PAGE = 100
@@ -145,6 +145,7 @@ class RestoreForm(forms.Form):
 def restore(request: AppRequest, pk: int) -> HttpResponse:
     """Show what restoring a moment would change (GET), and do it (POST), if it is still what was shown."""
     sheet = sheet_for(request.user, pk, Role.MANAGER)
+    refuse_archived(sheet.study, request.method)
     actions.note_look(sheet=sheet, user=request.user)
     data = request.POST if request.method == "POST" else request.GET
     form = RestoreForm(data or None, sheet=sheet)

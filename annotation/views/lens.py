@@ -33,7 +33,7 @@ from annotation.models import (
     Sheet,
     Skip,
 )
-from annotation.people.access import AppRequest, sheet_for
+from annotation.people.access import AppRequest, refuse_archived, sheet_for
 from annotation.queries import parts, undoing
 from annotation.scheme.spec import QuestionSpec, RowFacet
 from annotation.templatetags.lens import draw
@@ -301,6 +301,7 @@ def evidence(request: AppRequest, pk: int) -> HttpResponse:
 def decide(request: AppRequest, pk: int) -> HttpResponse:
     """Decide a cell. The answer is the cells of its column as they are now: rules may have changed others too."""
     sheet = sheet_for(request.user, pk, Role.MANAGER)
+    refuse_archived(sheet.study, request.method)
     form = DecisionForm(request.POST, sheet=sheet)
     if not form.is_valid():
         return refusal(" ".join(str(e) for errors in form.errors.values() for e in errors))
@@ -326,6 +327,7 @@ def decide(request: AppRequest, pk: int) -> HttpResponse:
 def accept(request: AppRequest, pk: int) -> HttpResponse:
     """Show how many cells everybody agrees on (GET), and make them gold (POST)."""
     sheet = sheet_for(request.user, pk, Role.MANAGER)
+    refuse_archived(sheet.study, request.method)
     if request.method == "POST":
         form = AcceptForm(request.POST)
         if not form.is_valid():

@@ -84,7 +84,7 @@ def _send_link(request: AppRequest, invite: Invite, link: str) -> None:
 
 
 @require_POST
-@for_roles(Role.MANAGER)
+@for_roles(Role.MANAGER, archived=True)
 def revoke_invite(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     if actions.revoke_invite(invite=get_object_or_404(Invite, study=study, pk=pk), by=request.user):
         messages.success(request, _("The link does not work any more."))
@@ -153,7 +153,7 @@ def _welcome(request: HttpRequest, invite: Invite) -> HttpResponse:
 
 
 @require_POST
-@for_roles(Role.MANAGER)
+@for_roles(Role.MANAGER, archived=True)
 def remove_member(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     membership = get_object_or_404(Membership.objects.select_related("study", "user"), study=study, pk=pk)
     try:

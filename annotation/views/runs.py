@@ -46,7 +46,7 @@ class RunPages:
         """The table of URLs below `route`, which has the study's slug and the run's pk; the others: names."""
         return [
             path(route, require_GET(for_roles(*self.readers)(self._page)), name=page),
-            path(f"{route}cancel/", require_POST(for_roles(*self.writers)(self._cancel)), name=cancel),
+            path(f"{route}cancel/", require_POST(for_roles(*self.writers, archived=True)(self._cancel)), name=cancel),
             path(f"{route}resume/", require_POST(for_roles(*self.writers)(self._resume)), name=resume),
         ]
 

@@ -1,8 +1,9 @@
-"""A sheet's title, taking a sheet away or putting it by, and undoing a plan or what was accepted at once."""
+"""A sheet's title, taking a sheet or a study away or putting it by, and undoing a plan or what was accepted at once."""
 
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -14,12 +15,28 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import actions
 from annotation.models import Role, Sheet, Study
-from annotation.people.access import AppRequest, for_roles, sheet_for
+from annotation.people.access import AppRequest, for_roles, refuse_archived, sheet_for
 from annotation.queries import undoing
 
 
 class TitleForm(forms.Form):
     title = forms.CharField(label=gettext_lazy("Title"), max_length=200)
+
+
+class DeleteStudyForm(forms.Form):
+    """Asks for the address of the study, since it cannot be brought back."""
+
+    address = forms.CharField(label=gettext_lazy("Address of the study, typed again"), max_length=60)
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.study = study
+
+    def clean_address(self) -> str:
+        typed: str = self.cleaned_data["address"]
+        if typed != self.study.slug:
+            raise forms.ValidationError(_("That is not the address of this study."))
+        return typed
 
 
 @require_http_methods(["GET", "POST"])
@@ -76,6 +93,43 @@ def archive_sheet(request: AppRequest, study: Study, pk: int) -> HttpResponse:
 
 
 @require_POST
+@for_roles(Role.MANAGER, archived=True)
+def archive_study(request: AppRequest, study: Study) -> HttpResponse:
+    """Archive a study, or bring an archived one back."""
+    try:
+        if study.archived_at is None:
+            actions.archive_study(study=study, by=request.user)
+            said = _("“%(study)s” is archived. All that is in it stays; it can be brought back below the list.")
+        else:
+            actions.unarchive_study(study=study, by=request.user)
+            said = _("“%(study)s” is back.")
+    except actions.Refused as refusal:
+        messages.error(request, str(refusal))
+        return redirect("annotation:settings", study.slug)
+    messages.success(request, said % {"study": study.title})
+    return redirect("annotation:study", study.slug)
+
+
+@require_http_methods(["GET", "POST"])
+@for_roles(Role.MANAGER, archived=True)
+def delete_study(request: AppRequest, study: Study) -> HttpResponse:
+    """Say what would be gone with a study (GET), and delete it (POST)."""
+    form = DeleteStudyForm(request.POST or None, study=study)
+    if request.method == "POST" and form.is_valid():
+        try:
+            actions.delete_study(study=study, by=request.user)
+        except actions.Refused as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            messages.success(request, _("“%(study)s” is deleted.") % {"study": study.title})
+            return redirect("annotation:studies")
+    along = undoing.of_study(study)
+    may_go = not along.frozen and not along.runs and (not along.built or request.user.is_superuser)
+    context = {"study": study, "form": form, "along": along, "may_go": may_go}
+    return render(request, "annotation/delete_study.html", context)
+
+
+@require_POST
 @for_roles(Role.MANAGER)
 def undo_plan(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     plan = get_object_or_404(study.plans, pk=pk)
@@ -96,6 +150,7 @@ def undo_plan(request: AppRequest, study: Study, pk: int) -> HttpResponse:
 @require_POST
 def take_back_accepted(request: AppRequest, pk: int) -> HttpResponse:
     sheet = sheet_for(request.user, pk, Role.MANAGER)
+    refuse_archived(sheet.study, request.method)
     try:
         batch = uuid.UUID(request.POST.get("batch", ""))
     except ValueError:

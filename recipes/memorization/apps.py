@@ -39,13 +39,16 @@ class Memorization(packs.Pack):
         from annotation import doors
         from annotation.deriving.making import Deriver, asks, asks_for
         from annotation.models import Role
+        from annotation.queries import undoing
         from annotation.scheme.spec import Kind
         from judges import doors as judge_doors
         from recipes.memorization import candidates, chain, cloze, demo_study, derivers, names, verdict
         from recipes.memorization.chain import following
+        from recipes.memorization.models import FrozenVerdict
         from reports import doors as report_doors
 
         post_migrate.connect(_guard_verdicts, sender=self)
+        undoing.NAMES |= {FrozenVerdict: _("frozen verdicts")}
         doors.register_tab(
             position=15,
             label=_("Names"),

@@ -24,7 +24,7 @@ from work.queries import progress
 
 
 @require_POST
-@for_roles(Role.RESEARCHER, Role.MANAGER)
+@for_roles(Role.RESEARCHER, Role.MANAGER, archived=True)
 def ask(request: AppRequest, study: Study) -> HttpResponse:
     """Of a frozen report, where the form names one; else of what the filters in the query let in."""
     form, filters = ExportForm(request.POST, study=study), FiltersForm(request.GET, study=study)

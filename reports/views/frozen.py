@@ -73,7 +73,7 @@ def frozen(request: AppRequest, study: Study, pk: int) -> HttpResponse:
 
 
 @require_POST
-@for_roles(Role.RESEARCHER, Role.MANAGER)
+@for_roles(Role.RESEARCHER, Role.MANAGER, archived=True)
 def recompute(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     report = _report(study, pk)
     try:

@@ -184,7 +184,8 @@ def _go_on(study: Study, user: User, scheme: str) -> Next | None:
 
 
 def _child(study: Study, user: User, scheme: str) -> Study | None:
-    return Study.objects.visible_to(user).filter(derived_from=study, scheme__slug=scheme).order_by("-pk").first()
+    found = Study.objects.visible_to(user).filter(derived_from=study, scheme__slug=scheme, archived_at=None)
+    return found.order_by("-pk").first()
 
 
 def _made(study: Study, user: User, scheme: str, label: Promise, **settings: str) -> Iterator[Way]:

@@ -36,7 +36,7 @@ _READERS = (Role.MANAGER, Role.RESEARCHER)
 
 def others(study: Study, user: User) -> list[Study]:
     """This study, then others of its scheme whose answers `user` may read, the latest first. One query."""
-    found = Study.objects.filter(scheme__slug=study.scheme.slug).exclude(pk=study.pk).order_by("-pk")
+    found = Study.objects.filter(scheme__slug=study.scheme.slug, archived_at=None).exclude(pk=study.pk).order_by("-pk")
     if not user.is_superuser:
         found = found.filter(Exists(Membership.objects.filter(study=OuterRef("pk"), user=user, role__in=_READERS)))
     return [study, *found[:_MOST_STUDIES]]

@@ -39,7 +39,7 @@ def frozen(request: AppRequest, study: Study, pk: int) -> HttpResponse:
 
 
 @require_POST
-@for_roles(Role.RESEARCHER, Role.MANAGER)
+@for_roles(Role.RESEARCHER, Role.MANAGER, archived=True)
 def recompute(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     found = _frozen(study, pk)
     try:

@@ -243,7 +243,7 @@ def certificate_json(request: AppRequest, study: Study, name: str) -> HttpRespon
 
 
 @require_POST
-@for_roles(Role.MANAGER, Role.RESEARCHER)
+@for_roles(Role.MANAGER, Role.RESEARCHER, archived=True)
 def recompute(request: AppRequest, study: Study, name: str) -> HttpResponse:
     found = called(study, name)
     try:
@@ -255,7 +255,7 @@ def recompute(request: AppRequest, study: Study, name: str) -> HttpResponse:
 
 
 @require_POST
-@for_roles(Role.MANAGER)
+@for_roles(Role.MANAGER, archived=True)
 def revoke(request: AppRequest, study: Study, name: str) -> HttpResponse:
     found = called(study, name)
     form = RevokeForm(request.POST)

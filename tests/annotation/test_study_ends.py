@@ -1,0 +1,145 @@
+"""A study that is put by, and one that is deleted for good: who may, what stands in the way, what goes."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from annotation import actions, doors, queries
+from annotation.actions import Refused
+from annotation.models import AuditEvent, Label, Membership, Row, Sheet, Study
+from annotation.queries import undoing
+from judges import actions as judging
+from judges.models import Judge
+from recipes.ingredient_states import demo_study as soups
+from recipes.memorization import demo_study as slaws
+from reports import actions as reporting
+from reports.data.arrays import Filters
+from tests import builders
+from tests.builders import ApiOf, ClientOf, Leases
+from tests.judges.helpers import LEXICAL
+
+
+def an_empty_study(leases: Leases) -> Study:
+    """A mistake: a study of the manager's with a sheet, and no label."""
+    study = builders.study("mistake", of=leases.study.scheme, by=leases.manager)
+    builders.sheet(study, n_rows=3)
+    return study
+
+
+def test_an_archived_study_leaves_the_lists_of_everybody(leases: Leases, client_of: ClientOf, api_of: ApiOf) -> None:
+    manager, anna = client_of(leases.manager), client_of(leases.anna)
+    manager.post(reverse("annotation:archive-study", args=["leases"]))
+
+    page = manager.get(reverse("annotation:studies")).content.decode()
+    assert "Archived: 1" in page
+    assert page.index("Archived: 1") < page.index(reverse("annotation:study", args=["leases"]))
+    assert leases.sheet.title not in anna.get(reverse("annotation:my-work")).content.decode()
+    assert leases.sheet.title not in anna.get(reverse("annotation:home")).content.decode()
+    assert api_of(leases.manager).get(reverse("api:studies")).json() == []
+    assert doors.next_in(Study.objects.get(slug="leases"), leases.manager) is None
+    assert queries.next_sheet(leases.anna, builders.sheet(an_empty_study(leases), "Other")) is None
+    assert "nothing is changed in it" in manager.get(reverse("annotation:study", args=["leases"])).content.decode()
+
+
+def test_nothing_is_changed_in_an_archived_study(leases: Leases, client_of: ClientOf, api_of: ApiOf) -> None:
+    actions.archive_study(study=leases.study, by=leases.manager)
+    manager = client_of(leases.manager)
+    title = {"title": "Other", "slug": "other"}
+    refused = manager.post(reverse("annotation:settings", args=["leases"]), title)
+    assert refused.status_code == 403
+    assert "is archived" in refused.content.decode()
+    assert manager.post(reverse("annotation:lens-accept", args=[leases.sheet.pk]), {}).status_code == 403
+    api = api_of(leases.manager)
+    assert api.post(reverse("api:decisions", args=[leases.sheet.pk]), {}, format="json").status_code == 403
+    assert api.post(reverse("api:drafts", args=["leases"]), {}, format="json").status_code == 403
+    with pytest.raises(Refused, match="is closed"):
+        builders.label(leases.annas[0])
+    assert not Label.objects.exists()
+
+
+def test_an_archived_study_comes_back_as_it_was(leases: Leases, client_of: ClientOf) -> None:
+    """A sheet that was closed before stays closed."""
+    before = builders.sheet(leases.study, "Finished")
+    actions.close_sheet(sheet=before, by=leases.manager)
+    manager = client_of(leases.manager)
+    manager.post(reverse("annotation:archive-study", args=["leases"]))
+    assert not leases.study.sheets.filter(closed_at=None).exists()
+    manager.post(reverse("annotation:archive-study", args=["leases"]))
+    assert [sheet.title for sheet in leases.study.sheets.filter(closed_at=None)] == [leases.sheet.title]
+    builders.label(leases.annas[0])
+    told = AuditEvent.objects.filter(study=leases.study, kind=AuditEvent.Kind.ADMIN).order_by("pk")
+    assert [event.what for event in told] == ["study archived", "study brought back"]
+
+
+def test_an_empty_study_says_what_goes_and_goes_when_its_address_is_typed(leases: Leases, client_of: ClientOf) -> None:
+    study, manager = an_empty_study(leases), client_of(leases.manager)
+    address = reverse("annotation:delete-study", args=["mistake"])
+    assert address in manager.get(reverse("annotation:settings", args=["mistake"])).content.decode()
+    assert "rows: 3" in manager.get(address).content.decode()
+    wrong = manager.post(address, {"address": "leases"}).content.decode()
+    assert "not the address of this study" in wrong
+    assert Study.objects.filter(pk=study.pk).exists()
+
+    manager.post(address, {"address": "mistake"})
+    assert not Study.objects.filter(pk=study.pk).exists()
+    assert not Sheet.objects.filter(study=study.pk).exists()
+    assert not Membership.objects.filter(study=study.pk).exists()
+    assert Study.objects.get() == leases.study
+    event = AuditEvent.objects.get(kind=AuditEvent.Kind.DELETION)
+    assert event.by == leases.manager.pk
+    assert event.what.startswith("study mistake: ")
+
+
+def test_a_labelled_study_is_deleted_by_an_owner_alone(leases: Leases, client_of: ClientOf) -> None:
+    for assignment in leases.annas:
+        builders.label(assignment)
+    address, typed = reverse("annotation:delete-study", args=["leases"]), {"address": "leases"}
+    manager = client_of(leases.manager)
+    assert "labels: 12" in manager.get(address).content.decode()
+    assert "it was labelled" in manager.post(address, typed).content.decode()
+    assert Study.objects.exists()
+
+    owner = client_of(builders.user("olga", superuser=True))
+    assert "labels: 12" in owner.get(address).content.decode()
+    owner.post(address, typed)
+    assert not Study.objects.exists()
+    assert not Label.objects.exists()
+
+
+def test_a_study_with_a_frozen_report_is_deleted_by_nobody(leases: Leases, client_of: ClientOf) -> None:
+    for assignment in leases.annas:
+        builders.label(assignment)
+    reporting.freeze(study=leases.study, title="For the paper", filters=Filters(), by=leases.manager)
+    owner = client_of(builders.user("olga", superuser=True))
+    address = reverse("annotation:delete-study", args=["leases"])
+    assert "frozen reports: 1" in owner.get(address).content.decode()
+    assert "stays with its study" in owner.post(address, {"address": "leases"}).content.decode()
+    assert Study.objects.exists()
+
+
+def test_what_is_at_work_holds_a_study_up(leases: Leases, client_of: ClientOf) -> None:
+    judge = judging.create_judge(name="J", method=Judge.Method.LEXICAL, prompt_text=LEXICAL)
+    builders.plan_for_judge(leases, "J", [row.pk for row in leases.sheet.rows.all()])
+    run = judging.start_run(study=leases.study, judge=judge, by=leases.manager)
+    assert undoing.runs_of(leases.study) == [run]
+    owner = builders.user("olga", superuser=True)
+    for deed in (actions.archive_study, actions.delete_study):
+        with pytest.raises(Refused, match="is at work in this study"):
+            deed(study=leases.study, by=owner)
+    page = client_of(owner).get(reverse("annotation:delete-study", args=["leases"])).content.decode()
+    assert run.get_absolute_url() in page
+    judging.cancel_run(run=run)
+    actions.delete_study(study=leases.study, by=owner)
+    assert not Row.objects.exists()
+
+
+@pytest.mark.parametrize("demo", [slaws, soups], ids=["slaws", "soups"])
+def test_a_whole_study_can_go(db: None, demo: object) -> None:
+    """With judges' runs, pages, notes, graphs and all that packs keep: nothing but what is frozen holds it."""
+    study = demo.build()  # type: ignore[attr-defined]
+    owner = builders.user("olga", superuser=True)
+    for run in undoing.runs_of(study):
+        judging.cancel_run(run=run)  # type: ignore[arg-type]
+    actions.delete_study(study=study, by=owner)
+    assert not Study.objects.filter(pk=study.pk).exists()
