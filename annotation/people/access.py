@@ -10,9 +10,10 @@ from functools import wraps
 from typing import Concatenate, ParamSpec
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponseNotAllowed, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
 
@@ -92,5 +93,28 @@ def for_roles(*allowed: Role, archived: bool = False) -> Callable[[StudyView[P]]
             return response
 
         return wrapper  # type: ignore[return-value]  # Django passes the slug by name
+
+    return decorate
+
+
+def posted_from(page: str) -> Callable[[StudyView[P]], StudyView[P]]:
+    """Have a view of a study take POST alone, and lead whoever comes by a GET to the page with its form.
+
+    Such a view answers what it refuses with that page, under its own address: it is reloaded there, and comes back
+    there after a change of the language. `page`: the name of a URL of the same arguments.
+    """
+
+    def decorate(view: StudyView[P]) -> StudyView[P]:
+        @wraps(view)
+        def wrapper(request: AppRequest, study: Study, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+            if request.method == "POST":
+                return view(request, study, *args, **kwargs)
+            if request.method not in _READING:
+                return HttpResponseNotAllowed([*_READING, "POST"])
+            asked = f"?{request.GET.urlencode()}" if request.GET else ""
+            return HttpResponseRedirect(reverse(page, args=[study.slug, *args, *kwargs.values()]) + asked)
+
+        wrapper.posted_from = page  # type: ignore[attr-defined]  # for tests of all addresses
+        return wrapper
 
     return decorate

@@ -13,7 +13,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
 from annotation import doors
 from annotation.actions import Refused
@@ -26,7 +26,7 @@ from annotation.exchange.row_imports import Imported, ImportRefused, translated
 from annotation.exchange.rows_and_columns import import_rows
 from annotation.exchange.tables import FileTable, TableError, open_table
 from annotation.models import Import, Role, Study
-from annotation.people.access import AppRequest, for_roles
+from annotation.people.access import AppRequest, for_roles, posted_from
 from annotation.views.runs import RunPages
 from work.queries import progress
 
@@ -91,8 +91,8 @@ def page(request: AppRequest, study: Study) -> HttpResponse:
     return _page(request, study)
 
 
-@require_POST
 @for_roles(Role.MANAGER)
+@posted_from("annotation:import")
 def rows(request: AppRequest, study: Study) -> HttpResponse:
     form = RowsForm(request.POST, request.FILES)
     refused = None
@@ -113,8 +113,8 @@ def rows(request: AppRequest, study: Study) -> HttpResponse:
     return _page(request, study, rows_form=form, refused=refused)
 
 
-@require_POST
 @for_roles(Role.MANAGER)
+@posted_from("annotation:import")
 def labels(request: AppRequest, study: Study) -> HttpResponse:
     form = LabelsForm(request.POST, request.FILES)
     refused = None

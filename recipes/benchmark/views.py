@@ -9,12 +9,12 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
 from annotation.actions import Refused
 from annotation.exchange.tables import safe_cell
 from annotation.models import Role, Study
-from annotation.people.access import AppRequest, for_roles
+from annotation.people.access import AppRequest, for_roles, posted_from
 from recipes.benchmark import actions, queries
 from recipes.benchmark.forms import InstructionsForm, WordsForm
 
@@ -25,8 +25,8 @@ def instructions(request: AppRequest, study: Study) -> HttpResponse:
     return _page(request, study, InstructionsForm(study=study))
 
 
-@require_POST
 @for_roles(Role.MANAGER)
+@posted_from("benchmark:instructions")
 def add_instructions(request: AppRequest, study: Study) -> HttpResponse:
     form = InstructionsForm(request.POST, request.FILES, study=study)
     if not form.is_valid():

@@ -6,14 +6,14 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
 from annotation import doors
 from annotation.actions import Refused, note_looks
 from annotation.exchange.row_imports import ImportRefused, problems_text, translated
 from annotation.exchange.tables import TableError
 from annotation.models import Assignment, Role, Row, Study
-from annotation.people.access import AppRequest, check_role, for_roles
+from annotation.people.access import AppRequest, check_role, for_roles, posted_from
 from recipes.ingredient_states import actions, exchange, exports, queries, reading
 from recipes.ingredient_states.forms import BringForm, ChoiceForm
 
@@ -26,8 +26,8 @@ def graphs(request: AppRequest, study: Study) -> HttpResponse:
     return _page(request, study, BringForm())
 
 
-@require_POST
 @for_roles(Role.MANAGER)
+@posted_from("ingredient_states:graphs")
 def bring(request: AppRequest, study: Study) -> HttpResponse:
     """Import files: what is none is named, and then nothing is written."""
     form = BringForm(request.POST, request.FILES)

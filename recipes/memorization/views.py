@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.actions import Refused
 from annotation.models import Role, Study
-from annotation.people.access import AppRequest, for_roles, sheet_for
+from annotation.people.access import AppRequest, for_roles, posted_from, sheet_for
 from recipes.memorization import actions, queries
 from recipes.memorization.candidates import SCHEME as CANDIDATES
 from recipes.memorization.chain import PARSING
@@ -24,8 +24,8 @@ def names(request: AppRequest, study: Study) -> HttpResponse:
     return _page(request, study, NamesForm())
 
 
-@require_POST
 @for_roles(Role.MANAGER)
+@posted_from("memorization:names")
 def add_names(request: AppRequest, study: Study) -> HttpResponse:
     form = NamesForm(request.POST, request.FILES)
     if not form.is_valid():

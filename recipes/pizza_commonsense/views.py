@@ -13,7 +13,7 @@ from annotation import doors
 from annotation.actions import Refused, note_looks
 from annotation.exchange.row_imports import ImportRefused
 from annotation.models import Rater, Role, Study
-from annotation.people.access import AppRequest, for_roles
+from annotation.people.access import AppRequest, for_roles, posted_from
 from recipes.pizza_commonsense import actions, clusters, corpus, examples, exchange, exporting, queries
 from recipes.pizza_commonsense.actions import LONG, SCHEME
 from recipes.pizza_commonsense.forms import ExamplesForm, ExportForm, SplitForm, StatisticsForm, SystemForm, TablesForm
@@ -40,8 +40,8 @@ def tables(request: AppRequest, study: Study) -> HttpResponse:
     return _page(request, study)
 
 
-@require_POST
 @for_roles(Role.MANAGER)
+@posted_from("pizza_commonsense:tables")
 def add(request: AppRequest, study: Study) -> HttpResponse:
     form = TablesForm(request.POST, request.FILES)
     if not form.is_valid():
@@ -57,8 +57,8 @@ def add(request: AppRequest, study: Study) -> HttpResponse:
     return redirect("pizza_commonsense:tables", study.slug)
 
 
-@require_POST
 @for_roles(Role.MANAGER)
+@posted_from("pizza_commonsense:tables")
 def add_system(request: AppRequest, study: Study) -> HttpResponse:
     form = SystemForm(request.POST, request.FILES)
     if form.is_valid():

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.actions import Refused
 from annotation.models import Role, Study
-from annotation.people.access import AppRequest, for_roles
+from annotation.people.access import AppRequest, for_roles, posted_from
 from reports import actions
 from reports.answer_figures import answer_figures
 from reports.answers import Answers, answers_of
@@ -72,8 +72,8 @@ def frozen(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     return _page(request, study, _report(study, pk))
 
 
-@require_POST
 @for_roles(Role.RESEARCHER, Role.MANAGER, archived=True)
+@posted_from("reports:frozen")
 def recompute(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     report = _report(study, pk)
     try:

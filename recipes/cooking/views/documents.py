@@ -13,12 +13,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.views.decorators.clickjacking import xframe_options_sameorigin
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
 from annotation.actions import Refused
 from annotation.evidence.kinds import HEADING, known
 from annotation.models import Assignment, Import, Role, Row, Study
-from annotation.people.access import AppRequest, check_role, for_roles
+from annotation.people.access import AppRequest, check_role, for_roles, posted_from
 from annotation.queries import coming_rows
 from recipes.cooking import actions, exchange, mending_queries, queries, retrieval_queries
 from recipes.cooking.forms import DocumentsForm, ProposedRecipeForm, RecipeForm
@@ -32,8 +32,8 @@ def documents(request: AppRequest, study: Study) -> HttpResponse:
     return _page(request, study)
 
 
-@require_POST
 @for_roles(Role.MANAGER)
+@posted_from("recipes:documents")
 def add_recipe(request: AppRequest, study: Study) -> HttpResponse:
     """Add a recipe that says all. What any other text comes to is proposed first, and added when it comes back."""
     if not actions.takes_recipes(study):  # and its page has no such form
@@ -65,8 +65,8 @@ def add_recipe(request: AppRequest, study: Study) -> HttpResponse:
     return _page(request, study, recipe_form=form)
 
 
-@require_POST
 @for_roles(Role.MANAGER)
+@posted_from("recipes:documents")
 def import_documents(request: AppRequest, study: Study) -> HttpResponse:
     form = DocumentsForm(request.POST, request.FILES, study=study)
     if not form.is_valid():

@@ -20,7 +20,7 @@ from annotation.actions import Refused
 from annotation.exchange.row_imports import ImportRefused, translated
 from annotation.exchange.tables import TableError, safe_cell
 from annotation.models import Column, Role, Sheet, Study
-from annotation.people.access import AppRequest, for_roles
+from annotation.people.access import AppRequest, for_roles, posted_from
 from annotation.views.runs import RunPages
 from recipes.cooking import actions
 from recipes.cooking import retrieval_queries as queries
@@ -105,8 +105,8 @@ def _asked(request: AppRequest, study: Study, form: SearchForm | ItemsForm, temp
     return render(request, template, context)
 
 
-@require_POST
 @for_roles(Role.MANAGER)
+@posted_from("recipes:searches")
 def record_results(request: AppRequest, study: Study) -> HttpResponse:
     """Results that were recorded elsewhere: all of a file, or nothing."""
     form = RecordedForm(request.POST, request.FILES)

@@ -6,11 +6,11 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
 from annotation.actions import note_looks
 from annotation.models import Role, Study
-from annotation.people.access import AppRequest, for_roles
+from annotation.people.access import AppRequest, for_roles, posted_from
 from recipes.memorization.models import FrozenVerdict
 from recipes.memorization.verdict import files, freezing
 from reports.contents import read_contents
@@ -38,8 +38,8 @@ def frozen(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     return _page(request, study, _frozen(study, pk))
 
 
-@require_POST
 @for_roles(Role.RESEARCHER, Role.MANAGER, archived=True)
+@posted_from("memorization:frozen-verdict")
 def recompute(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     found = _frozen(study, pk)
     try:

@@ -10,11 +10,11 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.actions import Refused
 from annotation.models import Rater, Role, Study
-from annotation.people.access import AppRequest, for_roles
+from annotation.people.access import AppRequest, for_roles, posted_from
 from judges.models import Origin
 from reports.data.label_table import UnknownFormat
 from reports.hiring import actions, queries
@@ -242,8 +242,8 @@ def certificate_json(request: AppRequest, study: Study, name: str) -> HttpRespon
     return response
 
 
-@require_POST
 @for_roles(Role.MANAGER, Role.RESEARCHER, archived=True)
+@posted_from("reports:certificate")
 def recompute(request: AppRequest, study: Study, name: str) -> HttpResponse:
     found = called(study, name)
     try:
@@ -254,8 +254,8 @@ def recompute(request: AppRequest, study: Study, name: str) -> HttpResponse:
     return page(request, study, found, again)
 
 
-@require_POST
 @for_roles(Role.MANAGER, archived=True)
+@posted_from("reports:certificate")
 def revoke(request: AppRequest, study: Study, name: str) -> HttpResponse:
     found = called(study, name)
     form = RevokeForm(request.POST)

@@ -8,11 +8,11 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
 from annotation.actions import Refused
 from annotation.models import Role, Study
-from annotation.people.access import AppRequest, for_roles
+from annotation.people.access import AppRequest, for_roles, posted_from
 from reports.hiring import actions, queries
 from reports.hiring.forms import EpsilonForm, SplitForm
 from reports.hiring.views.panels import of_split
@@ -54,8 +54,8 @@ def _way(request: AppRequest, study: Study, form: SplitForm | None = None) -> Ht
     return render(request, "reports/hiring/way.html", context)
 
 
-@require_POST
 @for_roles(Role.MANAGER)
+@posted_from("reports:hiring")
 def draw_split(request: AppRequest, study: Study) -> HttpResponse:
     form = SplitForm(request.POST)
     if not form.is_valid():
