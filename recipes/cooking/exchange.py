@@ -85,7 +85,7 @@ def _read(held: Any, files: Iterable[tuple[str, BinaryIO]]) -> None:
     sheet = Sheet.objects.select_related("study__scheme").filter(study=run.study_id, pk=run.how["sheet"]).first()
     if sheet is None:
         raise ItemFailed(_("The sheet that the pages were for is there no more."))
-    state = {"read": 0, "added": 0, "refused": [], "more": 0} | run.outcome
+    state = {"read": 0, "added": 0, "refused": [], "again": [], "more": 0} | run.outcome
     for page in islice(pages_of(files), state["read"], None):
         held.hold()
         try:
@@ -103,9 +103,10 @@ def _take(run: Import, sheet: Sheet, page: Page | PageRefused, state: dict[str, 
     done = actions.import_documents(sheet=sheet, pages=[page])
     state["read"] += 1
     state["added"] += len(done.added)
-    for sentence in done.refused:
-        if len(state["refused"]) < KEPT:
-            state["refused"].append(sentence)
-        else:
-            state["more"] += 1
+    for kept, said in (("refused", done.refused), ("again", done.again)):
+        for sentence in said:
+            if len(state[kept]) < KEPT:
+                state[kept].append(sentence)
+            elif kept == "refused":
+                state["more"] += 1
     Import.objects.filter(pk=run.pk).update(outcome=state)

@@ -183,8 +183,11 @@ class ManyFilesField(forms.FileField):
 
 class DocumentsForm(forms.Form):
     sheet = forms.ModelChoiceField(Sheet.objects.none(), label=_("Recipe"), empty_label=None)
+    # An empty one is refused by its name, as any other that is no page, and the others go in.
     pages = ManyFilesField(
-        label=_("Web pages"), help_text=_("HTML files as saved by a browser, gzipped or not, or a ZIP of them.")
+        allow_empty_file=True,
+        label=_("Web pages"),
+        help_text=_("HTML files as saved by a browser, gzipped or not, or a ZIP of them."),
     )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:

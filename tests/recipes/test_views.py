@@ -76,6 +76,34 @@ def test_an_import_into_a_planned_sheet_says_that_nobody_has_the_new_documents(
     ]
 
 
+def test_an_empty_file_is_refused_by_its_name_and_the_others_go_in(
+    sheet: Sheet, manager: User, client_of: ClientOf
+) -> None:
+    told = told_after(client_of(manager), sheet, [("empty.html", b""), ("a.html", page(SHOWN))])
+
+    assert told == [("success", "1 document added to “Slaw”."), ("error", "empty.html is empty.")]
+
+
+def at_one_address(text: str) -> bytes:
+    return page(SHOWN + text, head='<link rel="canonical" href="https://corrie.example/slaw">')
+
+
+def test_a_page_whose_address_a_row_has_is_named(sheet: Sheet, manager: User, client_of: ClientOf) -> None:
+    told_after(client_of(manager), sheet, [("a.html", at_one_address(""))])
+
+    told = told_after(client_of(manager), sheet, [("b.html", at_one_address("<p>2</p>")), ("c.html", page(SHOWN))])
+
+    assert [row.name for row in sheet.rows.all()] == ["corrie.example", "corrie.example (2)", "c"]
+    assert told == [
+        ("success", "2 documents added to “Slaw”."),
+        (
+            "warning",
+            "“corrie.example (2)” has the address of “corrie.example”. It is in as a row of its own; withdraw one of "
+            "them under “Plan”.",
+        ),
+    ]
+
+
 def test_a_judge_is_no_plan(sheet: Sheet, manager: User, client_of: ClientOf) -> None:
     builders.row(sheet, "Google 1")
     builders.assignments(builders.judge(sheet.study), sheet)

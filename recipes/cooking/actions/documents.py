@@ -69,10 +69,12 @@ def add_recipe(*, study: Study, recipe: ParsedRecipe, written: Mapping[str, str]
 
 @dataclass
 class Import:
-    """What came of an import: rows that are in, and a sentence for each page that is not."""
+    """What came of an import: rows that are in, a sentence for each page that is not, and one for each that is in while
+    another row has its address."""
 
     added: list[Row] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
+    again: list[str] = field(default_factory=list)
 
 
 def import_documents(*, sheet: Sheet, pages: Iterable[Page | PageRefused]) -> Import:
@@ -87,7 +89,9 @@ def import_documents(*, sheet: Sheet, pages: Iterable[Page | PageRefused]) -> Im
             result.refused.append(storable(str(page)))
             continue
         try:
-            result.added.append(add_document(sheet=sheet, page=page).row)
+            row = add_document(sheet=sheet, page=page).row
+            result.added.append(row)
+            result.again += _of_one_address(row)
         except SamePage as same:
             result.refused.append(str(same))
         except Exception as error:
@@ -100,6 +104,17 @@ def import_documents(*, sheet: Sheet, pages: Iterable[Page | PageRefused]) -> Im
                 _("%(file)s could not be stored; the other pages are in. The error was logged.") % {"file": file}
             )
     return result
+
+
+def _of_one_address(row: Row) -> list[str]:
+    """Whether another row of its sheet has the address of this one: a page changes, and is saved twice. One query."""
+    others = Row.objects.filter(sheet=row.sheet_id, url=row.url).exclude(pk=row.pk).order_by("position")
+    if not row.url or (other := others.first()) is None:
+        return []
+    said = _(
+        "“%(row)s” has the address of “%(other)s”. It is in as a row of its own; withdraw one of them under “Plan”."
+    )
+    return [said % {"row": row.name, "other": other.name}]
 
 
 class SamePage(Refused):

@@ -82,6 +82,8 @@ def import_documents(request: AppRequest, study: Study) -> HttpResponse:
         messages.success(request, said)
     if then:
         messages.warning(request, then)
+    for sentence in result.again:
+        messages.warning(request, sentence)
     for sentence in result.refused:
         messages.error(request, sentence)
     return redirect("recipes:documents", study.slug)
