@@ -44,12 +44,16 @@ class Panel:
     url_name: str
 
 
+def _every(study: Study) -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class SetupStep:
     """What a manager does before labels come in, as the study's first page lists it.
 
     `words` may name `%(sheets)s` and `%(rows)s` as the scheme calls them. `is_done` asks one query at most. `optional`:
-    a study may do without it.
+    a study may do without it. `fits`: whether a study has it, out of its scheme.
     """
 
     position: int
@@ -58,6 +62,7 @@ class SetupStep:
     url_name: str
     is_done: Callable[[Study], bool]
     optional: bool = False
+    fits: Callable[[Study], bool] = _every
 
 
 @dataclass(frozen=True)
@@ -181,10 +186,6 @@ _text_readers: list[TextReader] = []
 _importers: dict[str, Importer] = {}
 _schemes: dict[str, Path] = {}
 _demos: list[Demo] = []
-
-
-def _every(study: Study) -> bool:
-    return True
 
 
 def register_tab(

@@ -366,7 +366,15 @@ def row_headings(header: Sequence[str], kinds: Collection[str], facets: Collecti
             blocks.append((i, PARAGRAPH))
         elif heading:
             unread.append(heading)
-    _require(header, at, ["rows have none"], wide=True)
+    if "row" not in at:
+        if header[0].startswith(("{", "[")):
+            raise TableError(gettext_noop("This is JSON. Rows and columns come in as CSV or TSV; labels may be JSON."))
+        raise TableError(
+            gettext_noop(
+                "A file of rows needs a column headed “row”, with the name of each. This one has: %(headings)s."
+            ),
+            headings=", ".join(text for text in header if text),
+        )
     return RowHeadings(at, tuple(blocks), facets_at, tuple(unread))
 
 

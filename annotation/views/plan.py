@@ -97,6 +97,13 @@ def _design(form: PlanForm, overlap: OverlapRequest) -> Design | None:
         return None
     if form.choice is not None and any(form.free) and not any(form.rows):
         raise ImpossibleDesign(gettext_noop("All %(rows)s that this chooses have somebody already, or there are none."))
+    if not any(form.free) and any(form.counts[sheet.pk].rows for sheet in form.cleaned_data["sheets"]):
+        raise ImpossibleDesign(
+            gettext_noop(
+                "All %(rows)s of these %(sheets)s are given to people already. Tick no raters to give them to a judge, "
+                "or hand work on by “Reassign work”."
+            )
+        )
     return balanced_design(overlap)
 
 

@@ -34,6 +34,7 @@ class Cooking(packs.Pack):
                 url_name="recipes:documents",
                 is_done=setup.has_rows,
                 optional=True,
+                fits=actions.takes_recipes,
             )
         )
         report_doors.register_item_action(

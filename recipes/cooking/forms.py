@@ -187,7 +187,10 @@ class DocumentsForm(forms.Form):
     pages = ManyFilesField(
         allow_empty_file=True,
         label=_("Web pages"),
-        help_text=_("HTML files as saved by a browser, gzipped or not, or a ZIP of them."),
+        help_text=_(
+            "Pages of one recipe each (others are refused): HTML files as saved by a browser, gzipped or not, "
+            "or a ZIP of them."
+        ),
     )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:

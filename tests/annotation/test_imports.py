@@ -288,10 +288,15 @@ def test_the_page_imports_rows_and_columns(simple: Study, client_of: ClientOf) -
     ("files", "sentence"),
     [
         ({}, "Choose a file of rows, a file of columns, or both."),
+        (
+            {"rows": upload(b"title,text\nA,B\n")},
+            "needs a column headed “row”, with the name of each. This one has: title",
+        ),
+        ({"rows": upload(b'{"row": "A", "text": "B"}\n')}, "This is JSON. Rows and columns come in as CSV or TSV"),
         ({"rows": upload(b"row\n\xff\xfe\n")}, "is not UTF-8 text"),
         ({"rows": upload(b"x" * 3_000_000)}, "at most 2 MB go in at once"),
     ],
-    ids=["nothing", "no text", "too large"],
+    ids=["nothing", "no heading", "JSON", "no text", "too large"],
 )
 @override_settings(PALATE_MAX_IMPORT_BYTES=2 * 2**20)
 def test_the_page_says_why_a_file_is_refused(

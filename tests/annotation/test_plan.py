@@ -372,6 +372,15 @@ def test_a_judge_labels_everything_that_people_have_already(leases: Leases, clie
     assert Assignment.objects.filter(rater__kind="person").count() == 4
 
 
+def test_a_sheet_of_which_people_have_all_is_not_called_empty(
+    leases: Leases, client_of: ClientOf, judge_j9: str
+) -> None:
+    data = numbers(leases, leases.sheet)
+    page = client_of(leases.manager).get(plan_url(leases), data, headers={"HX-Request": "true"}).content.decode()
+    assert "All clauses of these contracts are given to people already." in page
+    assert "have 0" not in page
+
+
 def test_a_judge_gets_only_what_it_has_not(leases: Leases, loan: Sheet, client_of: ClientOf, judge_j9: str) -> None:
     actions.assign(rater=builders.judge(leases.study, "J9"), rows=loan.rows.all()[:3])
     manager = client_of(leases.manager)

@@ -280,7 +280,7 @@ def test_row_records_make_blocks_of_the_evidence_columns_in_their_order() -> Non
 
 
 def test_row_headings_need_the_name_of_the_row() -> None:
-    with pytest.raises(TableError, match="No heading tells the row"):
+    with pytest.raises(TableError, match="needs a column headed “row”"):
         row_headings(("sheet", "title"), ())
 
 

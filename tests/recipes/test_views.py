@@ -29,7 +29,7 @@ from recipes.cooking.actions import documents
 from recipes.cooking.parsing import parse_recipe
 from recipes.memorization.demo_study import paper_scheme
 from tests import builders
-from tests.builders import ClientOf
+from tests.builders import ClientOf, Leases
 from tests.recipes.test_actions import SLAW
 from tests.recipes.test_documents import SHOWN, page
 from work import actions as work
@@ -102,6 +102,21 @@ def test_a_page_whose_address_a_row_has_is_named(sheet: Sheet, manager: User, cl
             "them under “Plan”.",
         ),
     ]
+
+
+def test_a_study_of_another_scheme_is_not_told_to_add_a_recipe(leases: Leases, client_of: ClientOf) -> None:
+    empty = builders.study("empty", of=leases.study.scheme, by=leases.manager)
+    manager = client_of(leases.manager)
+    for name in ("recipes:searches", "recipes:search-items", "recipes:documents", "annotation:study"):
+        shown = manager.get(reverse(name, args=[empty.slug])).content.decode()
+        assert "dd a recipe" not in shown, name
+    assert "First bring in the contracts" in manager.get(reverse("recipes:searches", args=["empty"])).content.decode()
+
+
+def test_a_study_of_recipes_is_told_to_add_one(manager: User, client_of: ClientOf) -> None:
+    annotating.create_study(slug="slaw", title="Slaw", scheme=paper_scheme(), by=manager)
+    for name in ("recipes:searches", "annotation:study"):
+        assert "dd a recipe" in client_of(manager).get(reverse(name, args=["slaw"])).content.decode()
 
 
 def test_a_judge_is_no_plan(sheet: Sheet, manager: User, client_of: ClientOf) -> None:

@@ -48,6 +48,8 @@ def _overview(request: AppRequest, study: Study, form: RecordedForm) -> HttpResp
         "runs": queries.retrievals_with_counts(study),
         "engines": queries.engines_for(study),
         "recorded_form": form,
+        "takes_recipes": actions.takes_recipes(study),
+        "words": study.scheme.parsed.words.translated(),
     }
     return render(request, "recipes/searches.html", context)
 
@@ -88,7 +90,8 @@ def _choose_items(request: AppRequest, study: Study) -> HttpResponse:
     columns: dict[Sheet, list[Column]] = {}
     for column in queries.columns(study, Column.objects.filter(sheet__study=study).values_list("pk", flat=True)):
         columns.setdefault(column.sheet, []).append(column)
-    return render(request, "recipes/choose_items.html", {"study": study, "columns": columns})
+    context = {"study": study, "columns": columns, "takes_recipes": actions.takes_recipes(study)}
+    return render(request, "recipes/choose_items.html", context)
 
 
 def _asked(request: AppRequest, study: Study, form: SearchForm | ItemsForm, template: str) -> HttpResponse:
