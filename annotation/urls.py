@@ -64,9 +64,12 @@ urlpatterns = [
     # /studies/
     path("studies/", desk.studies, name="studies"),
     path("studies/new/", desk.new_study, name="new-study"),
+    path("studies/new/scheme.yaml", desk.scheme_example, name="scheme-example"),
+    path("studies/new/scheme.md", desk.scheme_format, name="scheme-format"),
     path("studies/<slug:slug>/", desk.study, name="study"),
     path("studies/<slug:slug>/next/", desk.follows, name="follows"),
     path("studies/<slug:slug>/settings/", desk.settings, name="settings"),
+    path("studies/<slug:slug>/settings/scheme/", desk.change_scheme, name="change-scheme"),
     path("studies/<slug:slug>/archive/", undoing.archive_study, name="archive-study"),
     path("studies/<slug:slug>/delete/", undoing.delete_study, name="delete-study"),
     path("studies/<slug:slug>/derive/", deriving.derive, name="derive"),

@@ -548,6 +548,9 @@ TABLE = {
     # annotation: studies
     "annotation:studies": Url(LOGGED_IN),
     "annotation:new-study": Url(SUPERUSERS, SUPERUSERS),
+    "annotation:scheme-example": Url(LOGGED_IN),
+    "annotation:scheme-format": Url(LOGGED_IN),
+    "annotation:change-scheme": Url(MANAGERS, MANAGERS, args=slug),
     "annotation:study": Url(MEMBERS, args=slug),
     "annotation:settings": Url(MANAGERS, MANAGERS, args=slug),
     "annotation:archive-study": Posted(MANAGERS, args=slug),

@@ -32,7 +32,16 @@ from annotation.actions.plan import (
 )
 from annotation.actions.restoring import restore
 from annotation.actions.sheets import close_sheet, open_sheet, set_pay
-from annotation.actions.studies import add_column, add_row, add_sheet, change_study, create_study, store_scheme
+from annotation.actions.studies import (
+    add_column,
+    add_row,
+    add_sheet,
+    change_scheme,
+    change_study,
+    create_study,
+    has_answers,
+    store_scheme,
+)
 from annotation.actions.time import beat
 from annotation.actions.trust import (
     agree,
@@ -91,6 +100,7 @@ __all__ = [
     "beat",
     "change",
     "change_each",
+    "change_scheme",
     "change_study",
     "clean_audit",
     "close_sheet",
@@ -105,6 +115,7 @@ __all__ = [
     "forget_tries",
     "go_on",
     "has_agreed",
+    "has_answers",
     "invite",
     "join",
     "lock_study",

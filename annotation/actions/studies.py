@@ -13,7 +13,12 @@ from annotation.actions.base import Refused, lock_study
 from annotation.actions.people import add_member
 from annotation.evidence.blocks import Block, blocks_to_json
 from annotation.models import (
+    Assignment,
     Column,
+    Decision,
+    Label,
+    LabelEvent,
+    Note,
     Option,
     Question,
     Role,
@@ -21,9 +26,11 @@ from annotation.models import (
     Scheme,
     Section,
     Sheet,
+    Skip,
     Study,
     User,
 )
+from annotation.queries.undoing import runs_of
 from annotation.scheme.spec import SchemeSpec, SectionSpec
 
 
@@ -112,6 +119,51 @@ def change_study(
     study.background = study.background if background is None else background
     study.save(update_fields=["slug", "title", "guideline", "submit_complete", "consent", "background"])
     return study
+
+
+@transaction.atomic
+def change_scheme(*, study: Study, spec: SchemeSpec, source: str) -> Study:
+    """Ask something else in a study that has no answers yet. Its columns stay, in the sections of the same keys.
+
+    Raises:
+        Refused: somebody has answered something; a section that has columns is not in the new scheme as it was; rows
+            have a facet that it does not declare; another scheme is stored under its name.
+    """
+    lock_study(study.pk)
+    if has_answers(study):
+        raise Refused(_("Something in this study is labelled or planned: what was asked cannot change under it."))
+    scheme = store_scheme(spec=spec, source=source)
+    sections = {section.key: section for section in scheme.sections.all()}
+    columns = Column.objects.filter(sheet__study=study)
+    for old in Section.objects.filter(pk__in=columns.values("section")).select_related("scheme"):
+        new = sections.get(old.key)
+        if new is None or new.spec.column.facets != old.spec.column.facets:
+            raise Refused(
+                _("Columns were brought in for the section “%(section)s”, which this scheme has not, or not so.")
+                % {"section": old.title}
+            )
+        columns.filter(section=old).update(section=new)
+    declared = spec.row.keys
+    for facets in Row.objects.filter(sheet__study=study).values_list("facets", flat=True):
+        if lost := set(facets) - set(declared):
+            raise Refused(_("Rows have the facet “%(facet)s”, which this scheme has not.") % {"facet": min(lost)})
+    study.scheme = scheme
+    study.save(update_fields=["scheme"])
+    for sheet in study.sheets.all():
+        standing = set(sheet.columns.values_list("section", flat=True))
+        for section in sections.values():
+            if section.pk not in standing:
+                add_column(sheet=sheet, section=section, spec=section.spec, facets={})
+    return study
+
+
+def has_answers(study: Study) -> bool:
+    """Whether anything hangs on what its scheme asks: labels, drafts and gold, their history, skips, notes, plans and
+    runs. A few queries."""
+    of_study = {"column__sheet__study": study}
+    if any(model.objects.filter(**of_study).exists() for model in (Label, LabelEvent, Skip, Decision, Note)):
+        return True
+    return Assignment.objects.filter(rater__study=study).exists() or bool(runs_of(study))
 
 
 @transaction.atomic

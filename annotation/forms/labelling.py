@@ -274,6 +274,41 @@ class SchemeFileField(forms.FileField):
             raise forms.ValidationError([f"{file.name}, {problem}" for problem in error.problems]) from error
 
 
+class SchemeTextField(forms.CharField):
+    """The text of a scheme file, written or pasted; `cleaned_data` as of `SchemeFileField`."""
+
+    widget = forms.Textarea(attrs={"rows": 8, "spellcheck": "false", "class": "code"})
+
+    def clean(self, value: Any) -> tuple[SchemeSpec, str] | None:
+        source: str = super().clean(value)
+        if not source:
+            return None
+        try:
+            return load_scheme(source), source
+        except SchemeError as error:
+            raise forms.ValidationError([str(problem) for problem in error.problems]) from error
+
+
+class NewSchemeForm(forms.Form):
+    """Another scheme for a study that has no answers yet: a file or a text."""
+
+    scheme_file = SchemeFileField(label=_("Scheme file"), required=False)
+    scheme_text = SchemeTextField(
+        label=_("or its text"), required=False, max_length=SchemeFileField.MAX_BYTES, strip=False
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if not self.errors and bool(cleaned.get("scheme_file")) == bool(cleaned.get("scheme_text")):
+            raise forms.ValidationError(_("Give a file or write the scheme below: one of the two."))
+        return cleaned
+
+    @property
+    def chosen(self) -> tuple[SchemeSpec, str]:
+        given: tuple[SchemeSpec, str] = self.cleaned_data["scheme_file"] or self.cleaned_data["scheme_text"]
+        return given
+
+
 class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
     """What can be changed of a study at any time."""
 
@@ -309,14 +344,17 @@ class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 class StudyForm(forms.ModelForm):  # type: ignore[type-arg]
-    scheme = SchemeField(label=_("Scheme"), required=False, empty_label=_("— the file below —"))
+    scheme = SchemeField(label=_("Scheme"), required=False, empty_label=_("— the file or text below —"))
     scheme_file = SchemeFileField(
         label=_("Scheme file"), required=False, help_text=_("A YAML file, if the scheme is not in the list.")
+    )
+    scheme_text = SchemeTextField(
+        label=_("or its text"), required=False, max_length=SchemeFileField.MAX_BYTES, strip=False
     )
 
     class Meta:
         model = Study
-        fields = ["title", "slug", "scheme", "scheme_file", "guideline"]
+        fields = ["title", "slug", "scheme", "scheme_file", "scheme_text", "guideline"]
         labels = {"slug": _("Address"), "title": _("Title"), "guideline": _("Guideline")}
         help_texts = {
             "slug": _("Short name in links: small letters, digits and hyphens. Left empty, it is made of the title.")
@@ -344,8 +382,13 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
-        if not self.errors and bool(cleaned.get("scheme")) == bool(cleaned.get("scheme_file")):
-            raise forms.ValidationError(_("Choose a scheme from the list or give a file: one of the two."))
+        given = [name for name in ("scheme", "scheme_file", "scheme_text") if cleaned.get(name)]
+        if not self.errors and len(given) != 1:
+            raise forms.ValidationError(
+                _("Choose a scheme from the list, give a file, or write its text: one of the three.")
+            )
+        if cleaned.get("scheme_text"):
+            cleaned["scheme_file"] = cleaned["scheme_text"]
         if isinstance(cleaned.get("scheme"), SchemeText):
             cleaned["scheme"], cleaned["scheme_file"] = None, cleaned["scheme"]
         return cleaned

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from django.conf import settings as django_settings
 from django.contrib import messages
 from django.contrib.auth.decorators import permission_required
 from django.core.paginator import Paginator
@@ -13,10 +16,11 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation import actions, doors, queries
 from annotation.deriving import queries as deriving
-from annotation.forms.labelling import StudyForm, StudySettingsForm
+from annotation.forms.labelling import NewSchemeForm, StudyForm, StudySettingsForm
 from annotation.models import Assignment, Role, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.queries import setup
+from annotation.scheme import spec
 from annotation.views import work
 
 
@@ -68,10 +72,45 @@ def new_study(request: AppRequest) -> HttpResponse:
                     slug=data["slug"], title=data["title"], scheme=scheme, guideline=data["guideline"], by=request.user
                 )
         except actions.Refused as refusal:
-            form.add_error("scheme_file", str(refusal))
+            form.add_error("scheme_text" if data["scheme_text"] else "scheme_file", str(refusal))
         else:
             return redirect("annotation:study", study.slug)
     return render(request, "annotation/new_study.html", {"form": form})
+
+
+@require_GET
+def scheme_example(request: AppRequest) -> HttpResponse:
+    """A scheme file to begin from, with each kind of answer."""
+    file = Path(spec.__file__).with_name("example.yaml")
+    headers = {"Content-Disposition": 'attachment; filename="scheme-example.yaml"'}
+    return HttpResponse(file.read_bytes(), content_type="application/yaml; charset=utf-8", headers=headers)
+
+
+@require_GET
+def scheme_format(request: AppRequest) -> HttpResponse:
+    """What a scheme file may say: the page of the documentation, as it is written."""
+    file = django_settings.BASE_DIR / "docs" / "scheme.md"
+    return HttpResponse(file.read_bytes(), content_type="text/plain; charset=utf-8")
+
+
+@require_http_methods(["GET", "POST"])
+@for_roles(Role.MANAGER)
+def change_scheme(request: AppRequest, study: Study) -> HttpResponse:
+    """Another scheme in place of the study's, while nothing is labelled by it."""
+    form = NewSchemeForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        given, source = form.chosen
+        try:
+            actions.change_scheme(study=study, spec=given, source=source)
+        except actions.Refused as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            messages.success(
+                request, _("“%(study)s” asks by %(scheme)s now.") % {"study": study, "scheme": study.scheme}
+            )
+            return redirect("annotation:study", study.slug)
+    context = {"study": study, "form": form, "has_answers": actions.has_answers(study)}
+    return render(request, "annotation/change_scheme.html", context)
 
 
 @require_http_methods(["GET", "POST"])
@@ -86,7 +125,9 @@ def settings(request: AppRequest, study: Study) -> HttpResponse:
         else:
             messages.success(request, _("The settings of “%(study)s” are saved.") % {"study": study.title})
             return redirect("annotation:study", study.slug)
-    return render(request, "annotation/settings.html", {"study": study, "form": form})
+    return render(
+        request, "annotation/settings.html", {"study": study, "form": form, "has_answers": actions.has_answers(study)}
+    )
 
 
 @require_GET

@@ -1,0 +1,111 @@
+"""A scheme that somebody writes: an example to begin from, its text in place of a file, another one before answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from annotation import actions
+from annotation.actions import Refused
+from annotation.models import Scheme, Study, User
+from annotation.scheme import spec
+from annotation.scheme.questions import Kind
+from annotation.scheme.spec import load_scheme
+from tests import builders
+from tests.builders import SCHEME, ClientOf, Leases
+
+EXAMPLE = Path(spec.__file__).with_name("example.yaml").read_text(encoding="utf-8")
+NEXT = SCHEME.replace("version: 1", "version: 2").replace("title: Stated\n        about", "title: Said\n        about")
+
+
+@pytest.fixture
+def owner(db: None) -> User:
+    return builders.user("olga", superuser=True)
+
+
+def test_the_example_is_a_scheme_with_each_kind_of_answer() -> None:
+    scheme = load_scheme(EXAMPLE)
+    assert {question.kind for section in scheme.sections for question in section.questions} == set(Kind)
+    assert scheme.row.facets
+    assert scheme.guideline
+
+
+def test_a_study_is_made_of_the_example_as_it_was_downloaded(owner: User, client_of: ClientOf) -> None:
+    client = client_of(owner)
+    page = client.get(reverse("annotation:new-study")).content.decode()
+    assert reverse("annotation:scheme-example") in page
+    assert "# Scheme files" in client.get(reverse("annotation:scheme-format")).content.decode()
+    downloaded = client.get(reverse("annotation:scheme-example"))
+    assert "scheme-example.yaml" in downloaded.headers["Content-Disposition"]
+    file = SimpleUploadedFile("scheme-example.yaml", downloaded.content)
+    client.post(reverse("annotation:new-study"), {"title": "Letters", "scheme_file": file})
+    assert Study.objects.get(slug="letters").scheme.slug == "city-letters"
+
+
+def test_a_scheme_is_given_as_a_text(owner: User, client_of: ClientOf) -> None:
+    client, address = client_of(owner), reverse("annotation:new-study")
+    client.post(address, {"title": "Letters", "scheme_text": EXAMPLE})
+    assert Study.objects.get(slug="letters").scheme.source.replace("\r\n", "\n") == EXAMPLE
+    both = {"title": "Two", "scheme_text": EXAMPLE, "scheme": str(Scheme.objects.get().pk)}
+    assert "one of the three" in client.post(address, both).content.decode()
+
+
+def test_all_that_is_wrong_in_a_text_is_told_at_once(owner: User, client_of: ClientOf) -> None:
+    wrong = (
+        EXAMPLE.replace("kind: flag", "kind: flog")
+        .replace("title: Wishes", "titel: Wishes")
+        .replace("max: 5", "max: x")
+    )
+    said = client_of(owner).post(reverse("annotation:new-study"), {"title": "L", "scheme_text": wrong}).content.decode()
+    for place in ("sections.wishes.titel: no such key here", "questions.urgency", "questions.placed"):
+        assert place in said
+
+
+def test_another_scheme_takes_the_place_of_one_without_answers(leases: Leases, client_of: ClientOf) -> None:
+    study = builders.study("fresh", of=leases.study.scheme, by=leases.manager)
+    sheet = builders.sheet(study)
+    manager, address = client_of(leases.manager), reverse("annotation:change-scheme", args=["fresh"])
+    assert address in manager.get(reverse("annotation:settings", args=["fresh"])).content.decode()
+    names = [(column.section.key, column.name) for column in sheet.columns.select_related("section")]
+
+    manager.post(address, {"scheme_text": NEXT})
+    study.refresh_from_db()
+    assert study.scheme.version == 2
+    assert {column.section.scheme for column in sheet.columns.all()} == {study.scheme}
+    assert [(column.section.key, column.name) for column in sheet.columns.select_related("section")] == names
+    assignment = builders.assignments(builders.rater(study, leases.anna), sheet)[0]
+    builders.label(assignment)
+
+
+def test_a_scheme_without_the_sections_of_the_columns_is_refused_whole(leases: Leases, client_of: ClientOf) -> None:
+    study = builders.study("fresh", of=leases.study.scheme, by=leases.manager)
+    builders.sheet(study)
+    address = reverse("annotation:change-scheme", args=["fresh"])
+    said = client_of(leases.manager).post(address, {"scheme_text": EXAMPLE}).content.decode()
+    assert "Columns were brought in for the section" in said
+    study.refresh_from_db()
+    assert study.scheme == leases.study.scheme
+    assert not Scheme.objects.filter(slug="city-letters").exists()
+
+
+def test_a_section_that_comes_new_has_one_blank_column(leases: Leases) -> None:
+    study = builders.study("fresh", of=leases.study.scheme, by=leases.manager)
+    sheet = actions.add_sheet(study=study, title="Lease", columns={})
+    more = NEXT + "  - key: whole\n    title: Whole\n    column: {title: Clause, facets: [clause]}\n    questions:\n"
+    more += "      - {key: clear, title: Clear, kind: flag}\n"
+    actions.change_scheme(study=study, spec=load_scheme(more), source=more)
+    assert [column.name for column in sheet.columns.filter(section__key="whole")] == [""]
+
+
+def test_a_scheme_under_answers_or_a_plan_stays(leases: Leases, client_of: ClientOf) -> None:
+    address = reverse("annotation:change-scheme", args=["leases"])
+    manager = client_of(leases.manager)
+    shown = manager.get(reverse("annotation:settings", args=["leases"])).content.decode()
+    assert address not in shown
+    assert "scheme of a higher version" in shown
+    with pytest.raises(Refused, match="labelled or planned"):
+        actions.change_scheme(study=leases.study, spec=load_scheme(NEXT), source=NEXT)
+    assert "nor under a plan" in manager.get(address).content.decode()
