@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
@@ -308,13 +309,20 @@ def _moves(study: Study, replan: DrawnReplan) -> list[dict[str, Any]]:
 # --- withdrawing rows -----------------------------------------------------------------------------------------------
 
 
+def _back(request: AppRequest, study: Study) -> HttpResponse:
+    """To the page that the form stands on: the plan, or the one that it names."""
+    named = request.POST.get("back", "")
+    is_ours = url_has_allowed_host_and_scheme(named, {request.get_host()}, require_https=request.is_secure())
+    return redirect(named if is_ours else reverse("annotation:plan", args=[study.slug]))
+
+
 @require_POST
 @for_roles(Role.MANAGER)
 def withdraw_row(request: AppRequest, study: Study) -> HttpResponse:
     form = WithdrawRowForm(request.POST, study=study)
     if not form.is_valid():
         messages.error(request, " ".join(str(error) for errors in form.errors.values() for error in errors))
-        return redirect("annotation:plan", study.slug)
+        return _back(request, study)
     row: Row = form.cleaned_data["row"]
     n = actions.withdraw_row(row=row, reason=form.cleaned_data["reason"], by=request.user)
     said = _("“%(row)s” is withdrawn; its labels stay.") % {"row": row.name}
@@ -325,7 +333,7 @@ def withdraw_row(request: AppRequest, study: Study) -> HttpResponse:
             n,
         ) % {"n": n}
     messages.success(request, said)
-    return redirect("annotation:plan", study.slug)
+    return _back(request, study)
 
 
 @require_POST
@@ -337,4 +345,4 @@ def restore_row(request: AppRequest, study: Study, pk: int) -> HttpResponse:
         request,
         _("“%(row)s” can be labelled again. Who had it gets it back by “Reassign work”.") % {"row": row.name},
     )
-    return redirect("annotation:plan", study.slug)
+    return _back(request, study)

@@ -102,7 +102,7 @@ LINE = "line"  # in the place of a kind of match: the block is the column itself
 
 def evidence_of(row: Row, *, hidden: bool = False) -> dict[str, Any]:
     """The row's text and facets, and where each column's words stand in it; of a table's line that is one of the
-    text, which one. `hidden`: also the facets that no rater is shown."""
+    text, which one. `hidden`: also what no rater is shown: facets, and why it was withdrawn."""
     blocks, scheme = row.blocks, row.sheet.study.scheme.parsed
     indexes = {
         section.key: WordIndex(blocks, language=row.language or "en", kinds=section.evidence, synonyms=scheme.synonyms)
@@ -127,6 +127,7 @@ def evidence_of(row: Row, *, hidden: bool = False) -> dict[str, Any]:
                 ]
     return {
         "row": row,
+        "withdrawn": hidden and row.withdrawn_at is not None,
         "facets": _facets(row, scheme.row.facets if hidden else scheme.row.shown),
         "blocks": blocks,
         "declared": scheme.block_kinds,

@@ -534,3 +534,13 @@ def test_who_labels_too_is_exposed_by_the_labels_of_the_api(leases: Leases, api_
         api_of(user).get(reverse("api:labels", args=[leases.study.slug]))
 
     assert list(Look.objects.values_list("sheet", "user")) == [(leases.sheet.pk, leases.anna.pk)]
+
+
+def test_a_withdrawn_row_is_marked_with_its_reason_and_raters_are_not_told(leases: Leases, client_of: ClientOf) -> None:
+    builders.label(leases.annas[0])
+    row = leases.annas[0].row
+    actions.withdraw_row(row=row, reason="The clause is void", by=leases.manager)
+    manager, anna = client_of(leases.manager), client_of(leases.anna)
+    assert 'title="The clause is void"' in manager.get(f"/sheets/{leases.sheet.pk}/lens/").content.decode()
+    assert "The clause is void" in manager.get(f"/rows/{row.pk}/evidence/").content.decode()
+    assert "The clause is void" not in anna.get(f"/assignments/{leases.annas[0].pk}/evidence/").content.decode()

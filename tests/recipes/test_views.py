@@ -119,6 +119,34 @@ def test_a_study_of_recipes_is_told_to_add_one(manager: User, client_of: ClientO
         assert "dd a recipe" in client_of(manager).get(reverse(name, args=["slaw"])).content.decode()
 
 
+def test_a_document_is_withdrawn_and_brought_back_on_its_own_page(
+    sheet: Sheet, manager: User, client_of: ClientOf
+) -> None:
+    client, row = client_of(manager), builders.row(sheet, "Google 1")
+    address = reverse("recipes:document", args=["slaw", row.pk])
+    assert 'name="reason"' in client.get(address).content.decode()
+    data = {"row": row.pk, "reason": "The page is gone", "back": address}
+    assert client.post(reverse("annotation:withdraw-row", args=["slaw"]), data).headers["Location"] == address
+
+    shown = [address, reverse("recipes:documents", args=["slaw"]), reverse("annotation:lens", args=[sheet.pk])]
+    for url in (*shown, reverse("annotation:row-evidence", args=[row.pk])):
+        page = client.get(url).content.decode()
+        if url != shown[2] or row.name in page:
+            assert "The page is gone" in page, url
+
+    client.post(reverse("annotation:restore-row", args=["slaw", row.pk]), {"back": address})
+    row.refresh_from_db()
+    assert row.withdrawn_at is None
+    assert "The page is gone" not in client.get(shown[1]).content.decode()
+
+
+def test_a_withdrawal_leads_to_no_other_site(sheet: Sheet, manager: User, client_of: ClientOf) -> None:
+    row = builders.row(sheet, "Google 1")
+    data = {"row": row.pk, "reason": "Gone", "back": "https://elsewhere.example/"}
+    sent = client_of(manager).post(reverse("annotation:withdraw-row", args=["slaw"]), data)
+    assert sent.headers["Location"] == reverse("annotation:plan", args=["slaw"])
+
+
 def test_a_judge_is_no_plan(sheet: Sheet, manager: User, client_of: ClientOf) -> None:
     builders.row(sheet, "Google 1")
     builders.assignments(builders.judge(sheet.study), sheet)

@@ -93,7 +93,7 @@ def import_documents(request: AppRequest, study: Study) -> HttpResponse:
 @for_roles(Role.MANAGER, Role.RESEARCHER)
 def document(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     """What was taken out of a page: the text that people are shown and judges are prompted with."""
-    row = get_object_or_404(Row.objects.select_related("sheet", "document"), sheet__study=study, pk=pk)
+    row = get_object_or_404(Row.objects.select_related("sheet", "document", "withdrawn_by"), sheet__study=study, pk=pk)
     hit = retrieval_queries.hits(study).filter(document__row=row).first()
     context = {
         "study": study,
