@@ -46,6 +46,7 @@ from reports.data.label_table import (
     SmallArray,
     UnreadableEntry,
 )
+from reports.data.rows import RowAbout
 from reports.hiring.models import SHORT
 from reports.models import Accepted, Certificate
 from reports.whole_numbers import whole_numbers
@@ -490,6 +491,15 @@ def _chosen_anew(stored: Mapping[str, Any], spec: QuestionSpec, rater: RaterEntr
         ) from error
 
 
+def rows_about(study: Study, table: LabelTable) -> tuple[RowAbout, ...]:
+    """Title, address and language of each row of the table, as the study has them now; of one that is gone none.
+    One query."""
+    rows = Row.objects.filter(sheet__study=study).order_by()
+    stored = rows.values_list("sheet__title", "name", "title", "url", "language").iterator(chunk_size=_CHUNK)
+    found = {(sheet, name): RowAbout(*about) for sheet, name, *about in stored}
+    return tuple(found.get((table.sheets[row.sheet], row.name), RowAbout()) for row in table.rows)
+
+
 def sheets_in(study: Study, filters: Filters) -> QuerySet[Sheet]:
     """The sheets whose labels the filters let in."""
     return study.sheets.filter(pk__in=filters.sheets) if filters.sheets else study.sheets.all()
@@ -511,7 +521,7 @@ def labels(study: Study, filters: Filters) -> Iterator[tuple[str, ...]]:
     """The labels that the filters let through, one by one, all repeats, as `annotation.exchange.exports` writes them,
     and under which certificate they were accepted, where the study has one.
 
-    Three queries, read in parts; four where a certificate is at work.
+    Five queries, read in parts; six where a certificate is at work.
     """
     titles = set(study.sheets.filter(pk__in=filters.sheets).values_list("title", flat=True))
     names = ("sheet", "rater", "rater_kind", "state", "section", "question")

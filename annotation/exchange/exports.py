@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 
 from annotation.answers import kind_of
 from annotation.exchange.tables import safe_cells
-from annotation.models import Assignment, Label, Skip, Study
+from annotation.models import Assignment, Column, Label, Row, Skip, Study
 from annotation.queries import background as backgrounds
 
 COLUMNS = (
@@ -40,6 +40,8 @@ COLUMNS = (
     "drafted_from",
     "confirmed",
     "skipped",
+    "row_title",
+    "row_url",
 )
 _CHUNK = 2000
 
@@ -57,12 +59,12 @@ def label_header(study: Study) -> tuple[str, ...]:
 def exported_labels(study: Study) -> Iterator[tuple[str, ...]]:
     """All labels of a study in the order of the sheets, then its skipped cells, which have a reason and no answer.
 
-    Withdrawn work is left out. Two queries, read in parts.
+    Withdrawn work is left out. Two queries, read in parts, and two for what is said of rows and of columns.
 
     Raters go by their codes; who the person behind one is stands nowhere. The cells are not yet made harmless for
     spreadsheets: `safe_lines` does that.
     """
-    facets = facet_names(study)
+    known = _Known(study)
     specs = {(section.key, spec.key): spec for section in study.scheme.parsed.sections for spec in section.questions}
     section_at, question_at = _CELL.index("column__section__key"), _CELL.index("question__key")
     record: Any  # values of many types
@@ -81,13 +83,41 @@ def exported_labels(study: Study) -> Iterator[tuple[str, ...]]:
             option, label = kind_of(spec).written(spec, value), kind_of(spec).shown(spec, value)
         answer = (option, label, _yes(preset), note)
         draft = (drafted, _yes(confirmed is not None)) if drafted else ("", "")
-        yield _line(cell, answer, at=at, how=(_yes(exposed), *draft, ""), facets=facets)
+        yield _line(cell, answer, at=at, how=(_yes(exposed), *draft, ""), known=known)
     skips = _in_order(Skip.objects.all(), study).values_list(*_CELL, "reason", "at")
     for record in skips.iterator(chunk_size=_CHUNK):
         cell, (reason, at) = record[: len(_CELL)], record[len(_CELL) :]
-        yield _line(cell, ("", "", _yes(False), ""), at=at, how=(_yes(False), "", "", reason), facets=facets)
+        how = (_yes(False), "", "", reason)
+        yield _line(cell, ("", "", _yes(False), ""), at=at, how=how, known=known)
 
 
+class _Known:
+    """What is said of rows and columns: read once, and not again with each label."""
+
+    def __init__(self, study: Study) -> None:
+        """Two queries."""
+        self._facets = facet_names(study)
+        rows = Row.objects.filter(sheet__study=study).exclude(title="", url="").order_by()
+        described = rows.values_list("pk", "title", "url").iterator(chunk_size=_CHUNK)
+        self._rows = {pk: (title, url) for pk, title, url in described}
+        columns = Column.objects.filter(sheet__study=study).order_by().values_list("pk", "facets")
+        self._columns = {pk: self._said(facets) for pk, facets in columns.iterator(chunk_size=_CHUNK)}
+
+    def row(self, pk: int) -> tuple[str, str]:
+        """Its title and address."""
+        return self._rows.get(pk, _NEITHER)
+
+    def column(self, pk: int) -> tuple[str, ...]:
+        """Its facets; a column that has come since is asked for."""
+        if pk not in self._columns:
+            self._columns[pk] = self._said(Column.objects.values_list("facets", flat=True).get(pk=pk))
+        return self._columns[pk]
+
+    def _said(self, facets: Mapping[str, Any]) -> tuple[str, ...]:
+        return tuple(str(facets.get(name, "")) for name in self._facets)
+
+
+_NEITHER = ("", "")
 _CELL = (
     "assignment__row__sheet__title",
     "assignment__row__name",
@@ -100,7 +130,8 @@ _CELL = (
     "column__position",
     "question__key",
     "assignment__state",
-    "column__facets",
+    "assignment__row_id",
+    "column_id",
 )
 
 
@@ -126,15 +157,16 @@ def _line(
     *,
     at: datetime,
     how: tuple[str, str, str, str],
-    facets: Iterable[str],
+    known: _Known,
 ) -> tuple[str, ...]:
     """`how`: exposed, drafted from whom, confirmed, skipped."""
-    sheet, row, rater, kind, simulated, repeat, section, column, position, question, state, said = cell
+    sheet, row, rater, kind, simulated, repeat, section, column, position, question, state, row_id, column_id = cell
     return (
         *(sheet, row, rater, kind, _yes(simulated), str(repeat)),
         *(section, column, str(position + 1), question, *answer),
         *(state, at.isoformat(timespec="seconds"), *how),
-        *(str(said.get(name, "")) for name in facets),
+        *known.row(row_id),
+        *known.column(column_id),
     )
 
 

@@ -458,7 +458,9 @@ class Importer:
 
     def _write_rows(self, rows: Sequence[Row], *, hidden: bool = False) -> None:
         gone, why = (self._now, _("It is being imported.")) if hidden else (None, "")
-        _insert_rows([(row.pk, row.sheet_id, row.position, row.name, "", "", "", [], {}, gone, why) for row in rows])
+        _insert_rows(
+            [(row.pk, row.sheet_id, row.position, row.name, row.title, row.url, "", [], {}, gone, why) for row in rows]
+        )
 
     def _plain_parts(self) -> Iterator[list[int]]:
         """Places of plain assignments, as many as have some thousand answers together."""

@@ -24,6 +24,7 @@ from annotation.exchange.row_imports import (
     Sheets,
     Unresolved,
     changed_meanwhile,
+    check_address,
     check_facets,
     check_length,
     column_name,
@@ -429,7 +430,15 @@ class Answers:
                     row=record.row,
                 )
             check_length(record.row, 200)
-            row = Row(sheet=sheet, name=record.row, position=self._row_positions[sheet.pk])
+            check_length(record.row_title, 500)
+            check_address(record.row_url)
+            row = Row(
+                sheet=sheet,
+                name=record.row,
+                title=record.row_title,
+                url=record.row_url,
+                position=self._row_positions[sheet.pk],
+            )
             self._row_positions[sheet.pk] += 1
         self._row_index[key] = len(self.rows)
         self.rows.append(row)

@@ -23,7 +23,7 @@ MISSING = frozenset({"NA", "NaN", "nan"})
 
 LABEL_FIELDS = (
     "sheet", "row", "rater", "rater_kind", "simulated", "repeat", "section", "column", "column_number", "question",
-    "answer", "preset", "exposed", "drafted_from", "confirmed", "note", "gold",
+    "answer", "preset", "exposed", "drafted_from", "confirmed", "note", "gold", "row_title", "row_url",
 )  # fmt: skip
 # Columns of our own exports that say the same a second time, or what no import can set.
 _SAID_OTHERWISE = frozenset({"answer_label", "state", "updated_at", "skipped", "certificate"})
@@ -39,7 +39,9 @@ _ALIASES: Mapping[str, frozenset[str]] = {
     ),
     "note": frozenset({"note", "notes", "comment", "comments", "reason"}),
 }
-_WIDE_FIELDS = frozenset({"sheet", "row", "section", "column", "column_number", "question", "gold"})
+_WIDE_FIELDS = frozenset(
+    {"sheet", "row", "section", "column", "column_number", "question", "gold", "row_title", "row_url"}
+)
 _NAMES_OF_IDS = frozenset({"id", "amt", "mturk", "code", "name", "nr", "no"})
 
 
@@ -190,6 +192,8 @@ class LabelRecord(NamedTuple):
     drafted_from: str  # whose answer it began as, "" for one's own
     confirmed: bool
     note: str
+    row_title: str  # for a row that the import makes
+    row_url: str
 
 
 GOLD = "gold"
@@ -289,6 +293,8 @@ def _base_record(line: FileLine, headings: Headings, problems: Problems) -> Labe
         drafted_from=drafted_from,
         confirmed=confirmed,
         note=_cell(line, headings, "note") or "",
+        row_title=_cell(line, headings, "row_title") or "",
+        row_url=_cell(line, headings, "row_url") or "",
     )
 
 

@@ -230,6 +230,17 @@ def check_length(text: str, limit: int) -> None:
         )
 
 
+def check_address(url: str) -> None:
+    """An address that a row may lead to, or none."""
+    check_length(url, 2000)
+    if url and not url.startswith(("http://", "https://")):
+        raise not_an_address(url)
+
+
+def not_an_address(url: str) -> Unresolved:
+    return Unresolved(gettext_noop("“%(url)s” is no address of a web page (https://…)."), url=url[:100])
+
+
 def check_facets(facets: Mapping[str, str], spec: SectionSpec) -> dict[str, str]:
     """`facets` with all facets of the section.
 

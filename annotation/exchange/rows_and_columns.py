@@ -34,11 +34,13 @@ from annotation.exchange.row_imports import (
     Unresolved,
     add_columns,
     changed_meanwhile,
+    check_address,
     check_facets,
     check_length,
     column_name,
     find_section,
     in_parts,
+    not_an_address,
     one_import,
 )
 from annotation.exchange.tables import FileTable, Problems
@@ -353,15 +355,13 @@ _url = URLValidator(schemes=["http", "https"])
 def _check_row(record: RowRecord) -> None:
     check_length(record.name, 200)
     check_length(record.title, 500)
-    check_length(record.url, 2000)
+    check_address(record.url)
     check_length(record.language, 12)
     if record.url:
         try:
             _url(record.url)
         except ValidationError:
-            raise Unresolved(
-                gettext_noop("“%(url)s” is no address of a web page (https://…)."), url=record.url[:100]
-            ) from None
+            raise not_an_address(record.url) from None
 
 
 def _is_as(old: Row, new: Row, record: RowRecord) -> bool:

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from annotation.exchange.exports import safe_lines
 from reports.contents import Contents
 from reports.data.label_table import LabelTable
+from reports.data.rows import RowAbout
 from reports.exports import labels as long_form
 from reports.exports import memory, texts
 from reports.exports.latex import document, latex
@@ -33,6 +34,7 @@ def write_archive(
     table: LabelTable,
     origin: Origin,
     *,
+    about: Sequence[RowAbout] = (),
     questions: Sequence[str] = (),
     certificates: Mapping[str, str] | None = None,
     judges: Mapping[str, str] | None = None,
@@ -41,11 +43,12 @@ def write_archive(
 ) -> None:
     """Write the ZIP: `write_report`, then `write_labels`."""
     with opened(out) as files:
-        card = write_report(files, contents, table, origin, questions=questions, progress=progress)
+        card = write_report(files, contents, table, origin, about=about, questions=questions, progress=progress)
         write_labels(
             files,
             table,
             card,
+            about=about,
             questions=questions,
             certificates=certificates,
             judges=judges,
@@ -66,12 +69,14 @@ def write_report(
     table: LabelTable,
     origin: Origin,
     *,
+    about: Sequence[RowAbout] = (),
     questions: Sequence[str] = (),
     progress: Progress = lambda done, step: None,
 ) -> str:
     """The files that are made of the contents; those of the labels alone follow, when a caller may have let them go.
 
     Args:
+        about: what each row of the table is called, and where it is found.
         questions: whose labels go in, as "section.question"; none means all.
         progress: is told what comes next, and may raise to stop.
 
@@ -83,7 +88,7 @@ def write_report(
     files.add("report.json", contents.indented())
     files.add("report.csv", report_lines(contents))
     small = len(table.labels) <= MAX_LABELS
-    records = _lines(table, questions) if small else ()
+    records = _lines(table, questions, about) if small else ()
     with tempfile.TemporaryFile() as book:
         write_workbook(book, contents, long_form.header(table), records)
         files.add("report.xlsx", _undated(book))
@@ -110,6 +115,7 @@ def write_labels(
     table: LabelTable,
     card: str,
     *,
+    about: Sequence[RowAbout] = (),
     questions: Sequence[str] = (),
     certificates: Mapping[str, str] | None = None,
     judges: Mapping[str, str] | None = None,
@@ -120,6 +126,7 @@ def write_labels(
 
     Args:
         card: what `write_report` gave.
+        about: what each row of the table is called, and where it is found; a file of their own where it is known.
         questions: whose labels go in, as "section.question"; none means all.
         certificates: file name -> content, of the study's judges.
         judges: name -> content, what each of them is and the records of its runs.
@@ -127,19 +134,21 @@ def write_labels(
         progress: is told what comes next, and may raise to stop.
     """
     progress(60, _("labels"))
-    files.add("labels/labels.csv", labels_csv(long_form.header(table), _lines(table, questions)))
+    files.add("labels/labels.csv", labels_csv(long_form.header(table), _lines(table, questions, about)))
     files.add("labels/codebook.csv", "".join(safe_lines(texts.CODEBOOK_HEADER, texts.codebook(table))))
     progress(70, _("labels"))
-    files.add("labels/labels.parquet", long_form.parquet(table, questions))
+    files.add("labels/labels.parquet", long_form.parquet(table, questions, about))
     memory.give_back()
     progress(75, _("labels"))
-    files.add("labels/labels.jsonl", long_form.jsonl(table, questions))
+    files.add("labels/labels.jsonl", long_form.jsonl(table, questions, about))
     files.add("labels/README.md", card)
     progress(85, _("labels"))
-    files.add("labels/label-studio.json", long_form.label_studio(table, questions))
+    files.add("labels/label-studio.json", long_form.label_studio(table, questions, about))
     files.add("labels/label-studio.xml", texts.labelling_config(table.scheme))
     progress(95, _("labels"))
     files.add("label-table.json", table.content_parts())
+    if about:
+        files.add("rows.csv", labels_csv(long_form.ROWS_HEADER, long_form.row_records(table, about)))
     for name, content in (certificates or {}).items():
         files.add(f"certificates/{name}", content)
     for name, content in (judges or {}).items():
@@ -148,10 +157,10 @@ def write_labels(
         files.add("labels/background.csv", told)
 
 
-def _lines(table: LabelTable, questions: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def _lines(table: LabelTable, questions: Sequence[str], about: Sequence[RowAbout]) -> Iterator[tuple[str, ...]]:
     """All labels, then all skipped cells."""
-    yield from long_form.records(table, questions)
-    yield from long_form.skipped(table, questions)
+    yield from long_form.records(table, questions, about)
+    yield from long_form.skipped(table, questions, about)
 
 
 class Files:

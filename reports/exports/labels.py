@@ -1,6 +1,8 @@
 """The labels behind a report in long form, one a line: as lines of text, Parquet, JSONL and Label Studio's JSON.
 
-docs/reports.md lists the columns; `annotation.exchange.label_imports` reads all of them back but Parquet.
+docs/import.md lists the columns; `annotation.exchange.label_imports` reads all of them back but Parquet.
+
+`about`: of each row of the table its title and address; none where only its name is told.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import numpy.typing as npt
 from annotation.answers import kind_of
 from annotation.scheme.basis import facet_text
 from reports.data.label_table import LOGPROB, IntArray, LabelTable
+from reports.data.rows import RowAbout
 from reports.exports import memory
 from reports.queries import certificate_word
 
@@ -29,7 +32,9 @@ if TYPE_CHECKING:
 TEXT_COLUMNS = (
     "sheet", "row", "rater", "rater_kind", "simulated", "repeat", "section", "column", "column_number", "question",
     "answer", "answer_label", "preset", "note", "state", "exposed", "drafted_from", "confirmed", "skipped",
+    "row_title", "row_url",
 )  # fmt: skip
+ROWS_HEADER = ("sheet", "row", *RowAbout._fields, "withdrawn")
 _FACET, _ROW_FACET = "facet_", "row_facet_"
 _AT_ONCE = 20_000  # labels
 _IN_GROUP = 131_072  # labels of a group of rows in a Parquet file
@@ -51,9 +56,11 @@ def header(table: LabelTable) -> tuple[str, ...]:
     return (*TEXT_COLUMNS, *of_columns, *(f"{_ROW_FACET}{name}" for name in row_facet_names(table)), *certificates)
 
 
-def records(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[tuple[str, ...]]:
+def records(
+    table: LabelTable, questions: Sequence[str] = (), about: Sequence[RowAbout] = ()
+) -> Iterator[tuple[str, ...]]:
     """The labels of these questions, or of all, as `header` names their values, in the order of the table."""
-    texts, words, states = _Texts(table), answer_words(table), table.assignments.states
+    texts, words, states = _Texts(table, about), answer_words(table), table.assignments.states
     for label in _lines(table, _wanted(table, questions)):
         place, _assignment, rater, row, repeat, state, column, question, option, preset, exposed = label
         answer = (*words[question][option], _yes(preset), table.notes.get(place, ""))
@@ -62,9 +69,11 @@ def records(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[tuple[
         yield (*record, _certificate(table, place)) if table.accepted else record
 
 
-def skipped(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[tuple[str, ...]]:
+def skipped(
+    table: LabelTable, questions: Sequence[str] = (), about: Sequence[RowAbout] = ()
+) -> Iterator[tuple[str, ...]]:
     """The skipped cells in the same form: no answer, and why the rater could not tell."""
-    texts, numbers = _Texts(table), _numbers(table, questions)
+    texts, numbers = _Texts(table, about), _numbers(table, questions)
     for skip in table.skips:
         if skip.question in numbers:
             work = table.assignments[skip.assignment][:4]
@@ -87,14 +96,18 @@ def _draft(table: LabelTable, place: int) -> tuple[str, str]:
 class _Texts:
     """What many records have in common, made once."""
 
-    def __init__(self, table: LabelTable) -> None:
+    def __init__(self, table: LabelTable, about: Sequence[RowAbout]) -> None:
         facets = facet_names(table)
-        self._sheets, self._rows, self._row_facets = table.sheets, table.rows, row_facet_names(table)
+        self._rows = [(table.sheets[row.sheet], row.name) for row in table.rows]
+        self._about = [of_row[:2] for of_row in _about(table, about)]
+        self._row_facets = [
+            tuple(facet_text(row.facets.get(name)) for name in row_facet_names(table)) for row in table.rows
+        ]
         self._raters = [(rater.code, rater.kind, _yes(rater.simulated)) for rater in table.raters]
         self._questions = [(section.key, spec.key) for section, spec in table.questions]
         self._columns = [
-            (about.name, str(about.position + 1), [str(about.facets.get(name, "")) for name in facets])
-            for about in table.columns
+            (column.name, str(column.position + 1), [str(column.facets.get(name, "")) for name in facets])
+            for column in table.columns
         ]
 
     def record(
@@ -106,15 +119,18 @@ class _Texts:
     ) -> tuple[str, ...]:
         """`work`: its rater, row, repeat and state. `cell`: its column and question. `how`: exposed, drafted from
         whom, confirmed, skipped."""
-        rater, at, repeat, state = work
-        row = self._rows[at]
+        rater, row, repeat, state = work
         section, question = self._questions[cell[1]]
         column, number, facets = self._columns[cell[0]]
         return (
-            *(self._sheets[row.sheet], row.name, *self._raters[rater], str(repeat)),
-            *(section, column, number, question, *answer, state, *how, *facets),
-            *[facet_text(row.facets.get(name)) for name in self._row_facets],
+            *(*self._rows[row], *self._raters[rater], str(repeat), section, column, number, question, *answer, state),
+            *(*how, *self._about[row], *facets, *self._row_facets[row]),
         )
+
+
+def _about(table: LabelTable, about: Sequence[RowAbout]) -> Sequence[RowAbout]:
+    """Of each row what is known of it."""
+    return about or [RowAbout()] * len(table.rows)
 
 
 def answer_words(table: LabelTable) -> list[list[tuple[str, str]]]:
@@ -161,7 +177,7 @@ def _yes(flag: bool | int) -> str:
 # --- Parquet ---------------------------------------------------------------------------------------------------------
 
 
-def parquet(table: LabelTable, questions: Sequence[str] = ()) -> bytes:
+def parquet(table: LabelTable, questions: Sequence[str] = (), about: Sequence[RowAbout] = ()) -> bytes:
     """The same columns, with numbers and truth values as such, and `scores`: the options' summed log-probabilities.
 
     Skipped cells have no label, so they are not in it.
@@ -174,7 +190,7 @@ def parquet(table: LabelTable, questions: Sequence[str] = ()) -> bytes:
     wanted = _wanted(table, questions)
     groups = [wanted[start : start + _IN_GROUP] for start in range(0, wanted.size, _IN_GROUP)] or [wanted]
     out = io.BytesIO()
-    words = _Words(table)
+    words = _Words(table, about)
     first = _parquet_rows(table, words, groups[0])
     with pq.ParquetWriter(out, first.schema, compression="zstd") as file:
         file.write_table(first)
@@ -188,7 +204,7 @@ def parquet(table: LabelTable, questions: Sequence[str] = ()) -> bytes:
 class _Words:
     """The texts that many labels have in common, in Arrow's form: made once for all groups of rows."""
 
-    def __init__(self, table: LabelTable) -> None:
+    def __init__(self, table: LabelTable, about: Sequence[RowAbout]) -> None:
         work = table.assignments
         used, self.state = np.unique(work.state, return_inverse=True)
         self.sheet = np.fromiter((row.sheet for row in table.rows), dtype=np.int64)
@@ -210,6 +226,8 @@ class _Words:
             "answer": _Coded([written for written, _shown in answers]),
             "answer_label": _Coded([shown for _written, shown in answers]),
             "state": _Coded([work.states[number] for number in used]),
+            "row_title": _Coded([of_row.title for of_row in _about(table, about)]),
+            "row_url": _Coded([of_row.url for of_row in _about(table, about)]),
         }
         for name in facet_names(table):
             self.coded[f"{_FACET}{name}"] = _Coded([str(c.facets.get(name, "")) for c in table.columns])
@@ -260,6 +278,8 @@ def _parquet_rows(table: LabelTable, words: _Words, wanted: IntArray) -> pa.Tabl
         "exposed": pa.array(labels[:, 5].astype(bool)),
         "drafted_from": pa.array([_draft(table, place)[0] for place in wanted.tolist()]),
         "confirmed": pa.array([_draft(table, place)[1] == "yes" for place in wanted.tolist()]),
+        "row_title": coded["row_title"].of(row),
+        "row_url": coded["row_url"].of(row),
     }
     for name in facet_names(table):
         columns[f"{_FACET}{name}"] = coded[f"{_FACET}{name}"].of(labels[:, 1])
@@ -275,6 +295,12 @@ def _all_scores(table: LabelTable, wanted: npt.NDArray[np.int64]) -> list[dict[s
     if not table.scored.size:
         return [None] * wanted.size
     return [scores_of(table, place) for place in wanted.tolist()]
+
+
+def row_records(table: LabelTable, about: Sequence[RowAbout]) -> Iterator[tuple[str, ...]]:
+    """The rows of the table, as `ROWS_HEADER` names their values; an import of rows reads them."""
+    for row, of_row in zip(table.rows, about, strict=True):
+        yield (table.sheets[row.sheet], row.name, *of_row, _yes(row.withdrawn))
 
 
 def scores_of(table: LabelTable, place: int) -> dict[str, float] | None:
@@ -304,7 +330,7 @@ def _truth(flag: bool | int) -> str:
     return "true" if flag else "false"
 
 
-def jsonl(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[str]:
+def jsonl(table: LabelTable, questions: Sequence[str] = (), about: Sequence[RowAbout] = ()) -> Iterator[str]:
     """One label a line, as the `datasets` library loads it: every line has the same keys and types. Skipped cells have
     no label, so they are not in it.
 
@@ -319,7 +345,7 @@ def jsonl(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[str]:
     line = "{" + "".join(f"{key}: %s, " for key in keys) + '"scores": %s}\n'
     form_of = tuple(forms.values())
     places = (place for some in _parts(_wanted(table, questions)) for place in some.tolist())
-    for place, record in zip(places, records(table, questions), strict=True):
+    for place, record in zip(places, records(table, questions, about), strict=True):
         values = [form(value) for form, value in zip(form_of, record, strict=True) if form]
         scores = scores_of(table, place)
         # As a list: keys that differ from line to line would become columns of their own.
@@ -335,26 +361,28 @@ def control_name(section: str, question: str) -> str:
     return f"{section}__{question}"
 
 
-def label_studio(table: LabelTable, questions: Sequence[str] = ()) -> Iterator[str]:
+def label_studio(table: LabelTable, questions: Sequence[str] = (), about: Sequence[RowAbout] = ()) -> Iterator[str]:
     """Label Studio's JSON, in pieces: a task for each row and column; people's answers are annotations, gold ones with
     ground_truth, judges' are predictions. The rater of an answer is in its `meta`, which Label Studio keeps.
     """
     facets = facet_names(table)
-    result = _results(table)
+    result, of_rows = _results(table), _about(table, about)
     yield "["
     wanted = _wanted(table, questions)
     rows = table.assignments.row[table.labels[wanted, 0]]
     ordered = wanted[np.lexsort((wanted, table.labels[wanted, 1], rows))]
     del rows, wanted
     for number, ((row, column), lines) in enumerate(groupby(_lines(table, ordered), key=itemgetter(_ROW, _COLUMN)), 1):
-        about = table.columns[column]
+        of = table.columns[column]
         data = {
             "sheet": table.sheets[table.rows[row].sheet],
             "row": table.rows[row].name,
-            "section": about.section,
-            "column": about.name,
-            "column_number": about.position + 1,
-            **{f"{_FACET}{name}": str(about.facets.get(name, "")) for name in facets},
+            "row_title": of_rows[row].title,
+            "row_url": of_rows[row].url,
+            "section": of.section,
+            "column": of.name,
+            "column_number": of.position + 1,
+            **{f"{_FACET}{name}": str(of.facets.get(name, "")) for name in facets},
             **{f"{_ROW_FACET}{name}": facet_text(table.rows[row].facets.get(name)) for name in row_facet_names(table)},
         }
         annotations, predictions = [], []

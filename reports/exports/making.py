@@ -14,6 +14,7 @@ from reports import queries
 from reports.contents import Contents, contents_from, read_contents
 from reports.data.arrays import Filters
 from reports.data.label_table import LabelTable
+from reports.data.rows import RowAbout
 from reports.exports import labels, memory
 from reports.exports.archive import Progress, opened, write_labels, write_report
 from reports.exports.texts import Origin
@@ -48,6 +49,7 @@ def make_file(export: Export, path: Path, progress: Progress) -> None:
     with translation.override(export.language):
         report = export.report
         table = labels_of(report) if report else queries.label_table(export.study, filters, notes=True, frequent=True)
+        about = queries.rows_about(export.study, table)
         if export.form == Export.Form.ZIP:
             if report:
                 contents = read_contents(report.results)
@@ -59,13 +61,16 @@ def make_file(export: Export, path: Path, progress: Progress) -> None:
             judges = records(export.study, before=report.created_at if report else None)
             memory.give_back()
             with path.open("wb") as file, opened(file) as files:
-                card = write_report(files, contents, table, origin, questions=filters.questions, progress=progress)
+                card = write_report(
+                    files, contents, table, origin, about=about, questions=filters.questions, progress=progress
+                )
                 del contents  # with many raters they take half of the room of the labels
                 memory.give_back()
                 write_labels(
                     files,
                     table,
                     card,
+                    about=about,
                     questions=filters.questions,
                     certificates=certificates,
                     judges=judges,
@@ -74,13 +79,15 @@ def make_file(export: Export, path: Path, progress: Progress) -> None:
                     progress=progress,
                 )
         else:
-            _write_lines(path, table, Export.Form(export.form), filters.questions)
+            _write_lines(path, table, Export.Form(export.form), filters.questions, about)
 
 
-def _write_lines(path: Path, table: LabelTable, form: Export.Form, questions: Sequence[str]) -> None:
+def _write_lines(
+    path: Path, table: LabelTable, form: Export.Form, questions: Sequence[str], about: Sequence[RowAbout]
+) -> None:
     write = labels.jsonl if form == Export.Form.JSONL else labels.label_studio
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(write(table, questions))
+        file.writelines(write(table, questions, about))
 
 
 def origin_of(report: Report | None, table: LabelTable, contents: Contents, filters: Filters) -> Origin:

@@ -95,6 +95,7 @@ def _files() -> Sequence[tuple[str, str]]:
         ("labels/labels.jsonl, README.md", _("the labels for Hugging Face, with a dataset card")),
         ("labels/label-studio.json, .xml", _("the labels for Label Studio, and its labelling configuration")),
         ("label-table.json", _("the table that all numbers are computed from")),
+        ("rows.csv", _("title, address and language of each row as the study has them now, and what is withdrawn")),
         ("judges/*.json", _("the prompt of each judge that worked in the study, and the records of its runs")),
         ("certificates/*.json", _("the certificates of judges, where the study has any, and why some were revoked")),
     )
@@ -126,6 +127,8 @@ def codebook(table: LabelTable) -> list[tuple[str, str, str]]:
         ("drafted_from", "", _("the rater whose answer it began as, where it began as a draft")),
         ("confirmed", "", _("of a draft: yes, its rater has changed or confirmed it")),
         ("skipped", "", _("why the rater could not tell; such a line has no answer (CSV and XLSX only)")),
+        ("row_title", "", _("what the row is called, as the study has it now")),
+        ("row_url", "", _("the address of its page, as the study has it now")),
         ("scores", "", _("the judge's summed log-probability of each option, in nats (Parquet and JSONL only)")),
     ]
     lines += [(f"facet_{name}", "", name) for name in facet_names(table)]

@@ -311,6 +311,24 @@ def new_study(text: str, slug: str = "made", **how: Any) -> tuple[Study, Importe
     return study_from_labels(slug=slug, title="New", table=table(text), how=LabelImport(**how), by=None)
 
 
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("javascript:alert(1)", "is no address of a web page"),
+        ("https://example.org/" + 2000 * "x", "is too long"),
+    ],
+)
+def test_an_address_that_leads_nowhere_is_refused(simple: Study, url: str, said: str) -> None:
+    [problem] = problems_of(simple, f"rater,row,answer,row_url\nA1,1,answers,{url}\n")
+    assert said in problem
+
+
+def test_the_wide_form_gives_titles_and_addresses_too(simple: Study) -> None:
+    labels_in(simple, "row,row_title,row_url,A1\n1,First,https://example.org/1,answers\n", wide=True)
+    assert Row.objects.values_list("name", "title", "url").get() == ("1", "First", "https://example.org/1")
+    assert list(simple.raters.values_list("code", flat=True)) == ["A1"]
+
+
 def test_study_from_labels_asks_one_question_of_the_answers_found() -> None:
     study, imported = new_study("worker,item,response\nann,A,1\nbob,A,2\n")
     section = study.scheme.parsed.sections[0]

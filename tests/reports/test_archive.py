@@ -11,7 +11,7 @@ import subprocess
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import openpyxl
@@ -21,9 +21,11 @@ import yaml
 from django.core.management import call_command
 from pytest_django import Settings
 
-from annotation.models import Label, LabelEvent, Rater, Study
+from annotation.exchange.rows_and_columns import import_rows
+from annotation.exchange.tables import open_table, unsafe_cell
+from annotation.models import Label, LabelEvent, Rater, Row, Study
 from annotation.models import Label as LabelModel
-from reports import actions
+from reports import actions, queries
 from reports.data.arrays import Filters
 from reports.data.label_table import unpacked
 from reports.exports import making
@@ -239,6 +241,84 @@ def test_what_goes_out_comes_in_again(study: Study, tmp_path: Path, form: str, n
 
     assert standing(twin) == before
     assert LabelEvent.objects.filter(assignment__rater__study=twin).count() == len(before)
+
+
+# --- what was labelled ---
+
+PAGE = "https://cooking.example/soup?a=1&b=2"
+
+
+@pytest.fixture
+def found_on_the_web(study: Study) -> Study:
+    """The first row has a title and an address, the second none."""
+    row = Row.objects.filter(sheet__study=study).order_by("position").first()
+    assert row is not None
+    row.title, row.url, row.language = "=Soup, “the best”", PAGE, "en"
+    row.save()
+    return study
+
+
+def abouts(lines: Iterable[Mapping[str, str]]) -> set[tuple[str, str, str]]:
+    return {(line["row"], unsafe_cell(line["row_title"]), line["row_url"]) for line in lines}
+
+
+def test_each_form_says_what_rows_are_called_and_where_they_are(found_on_the_web: Study) -> None:
+    expected = set(Row.objects.filter(sheet__study=found_on_the_web).values_list("name", "title", "url"))
+    with zipfile.ZipFile(export(found_on_the_web)) as archive:
+        of_csv = csv.DictReader(io.StringIO(archive.read("labels/labels.csv").decode("utf-8-sig"), newline=""))
+        of_parquet = pq.read_table(io.BytesIO(archive.read("labels/labels.parquet"))).to_pylist()
+        book = openpyxl.load_workbook(io.BytesIO(archive.read("report.xlsx")))["Labels"]
+        head, *lines = ([cell or "" for cell in line] for line in book.iter_rows(values_only=True))
+        jsonl = [json.loads(line) for line in archive.read("labels/labels.jsonl").decode().splitlines()]
+        tasks = [task["data"] for task in json.loads(archive.read("labels/label-studio.json"))]
+
+    assert abouts(of_csv) == abouts(of_parquet) == abouts(jsonl) == abouts(tasks) == expected
+    assert abouts(dict(zip(head, line, strict=True)) for line in lines) == expected
+
+
+def test_the_zip_has_a_file_of_rows_that_an_import_of_rows_reads(found_on_the_web: Study) -> None:
+    with zipfile.ZipFile(export(found_on_the_web)) as archive:
+        file = archive.read("rows.csv")
+        assert "rows.csv" in archive.read("README.md").decode()
+    lines = list(csv.DictReader(io.StringIO(file.decode("utf-8-sig"), newline="")))
+    twin = builders.study("twin", of=found_on_the_web.scheme)
+    import_rows(study=twin, rows=open_table(io.BytesIO(file), name="rows.csv", max_bytes=2**20))
+
+    assert list(lines[0]) == ["sheet", "row", "title", "url", "language", "withdrawn"]
+    assert [line["withdrawn"] for line in lines] == ["no", "no"]
+    told = ("sheet__title", "name", "title", "url", "language")
+    of_both = [set(Row.objects.filter(sheet__study=one).values_list(*told)) for one in (found_on_the_web, twin)]
+    assert of_both[0] == of_both[1]
+
+
+def test_titles_and_addresses_are_no_part_of_the_label_table(study: Study) -> None:
+    before = queries.label_table(study, Filters()).digest
+    Row.objects.filter(sheet__study=study).update(title="Soup", url=PAGE)
+    with zipfile.ZipFile(export(study)) as archive:
+        assert PAGE not in archive.read("label-table.json").decode()
+
+    assert queries.label_table(study, Filters()).digest == before
+
+
+def test_a_frozen_report_says_where_its_rows_are(found_on_the_web: Study) -> None:
+    report = actions.freeze(study=found_on_the_web, title="Then", filters=Filters(), by=None)
+    with zipfile.ZipFile(export(found_on_the_web, report=report)) as archive:
+        assert PAGE in archive.read("rows.csv").decode()
+        assert PAGE in archive.read("labels/labels.jsonl").decode()
+
+
+@pytest.mark.parametrize(("form", "name"), [("jsonl", "labels.jsonl"), ("label-studio", "tasks.json")])
+def test_titles_and_addresses_come_in_again(found_on_the_web: Study, tmp_path: Path, form: str, name: str) -> None:
+    file = tmp_path / name
+    file.write_bytes(export(found_on_the_web, form).read_bytes())
+    twin = builders.study("twin", of=found_on_the_web.scheme)
+    call_command("import_labels", "twin", file, "--create", stdout=io.StringIO())
+    of_both = [
+        set(Row.objects.filter(sheet__study=one).values_list("name", "title", "url"))
+        for one in (found_on_the_web, twin)
+    ]
+
+    assert of_both[0] == of_both[1]
 
 
 # --- the work of the worker ---

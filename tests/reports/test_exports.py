@@ -19,7 +19,7 @@ from annotation.exchange.exports import label_header
 from annotation.exchange.label_imports import import_labels
 from annotation.exchange.label_reading import LabelImport
 from annotation.exchange.tables import open_table, unsafe_cell
-from annotation.models import Label, Option, Study
+from annotation.models import Label, Option, Row, Study
 from reports import exports, queries
 from reports.contents import Contents, contents_of
 from reports.data.arrays import Filters
@@ -270,6 +270,23 @@ def test_the_labels_download_is_what_the_import_reads(study: Study) -> None:
     assert [(s, r, o) for s, r, _cell, o in sorted(studies.raw(other, "presence"))] == [
         (s, r, o) for s, r, _cell, o in sorted(studies.raw(study, "presence"))
     ]
+
+
+def test_the_labels_download_says_what_was_labelled(study: Study) -> None:
+    """An import gives titles and addresses to rows that it makes, and leaves those that stand as they are."""
+    two_people(study)
+    page = ("Soup, and how", "https://cooking.example/soup")
+    Row.objects.filter(sheet__study=study).update(title=page[0], url=page[1])
+    lines = labels_csv(study)
+    file = "".join(exports.labels_csv(label_header(study), queries.labels(study, Filters()))).encode()
+    assert {(line["row_title"], line["row_url"]) for line in lines} == {page}
+
+    other = builders.study("other", of=study.scheme)
+    for title in ("", "Its own"):
+        Row.objects.filter(sheet__study=other).update(title=title)
+        table = open_table(io.BytesIO(file), name="labels.csv", max_bytes=2**20)
+        import_labels(study=other, table=table, how=LabelImport(create=True))
+    assert set(Row.objects.filter(sheet__study=other).values_list("title", "url")) == {("Its own", page[1])}
 
 
 def test_simulated_raters_are_marked_in_every_file(study: Study) -> None:

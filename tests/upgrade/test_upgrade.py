@@ -70,13 +70,13 @@ def test_nothing_is_lost(then: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("slug", ["memorization", "transfer"])
 def test_the_labels_are_exported_as_they_were_line_by_line(then: dict[str, Any], slug: str) -> None:
-    """Two columns have come since, about drafts; of what was labelled before they are empty."""
+    """Columns have come since: about drafts, empty for what was labelled before, and about rows."""
     heads, *lines = csv.reader(facts.export(Study.objects.get(slug=slug)))
     old, *then_lines = csv.reader(then["exports"][slug])
-    new = [at for at, head in enumerate(heads) if head in {"drafted_from", "confirmed"}]
+    of_drafts = [heads.index("drafted_from"), heads.index("confirmed")]
+    new = {*of_drafts, heads.index("row_title"), heads.index("row_url")}
 
-    assert len(new) == 2
-    assert {line[at] for line in lines for at in new} == {""}
+    assert {line[at] for line in lines for at in of_drafts} == {""}
     kept = [[cell for at, cell in enumerate(line) if at not in new] for line in (heads, *lines)]
     assert kept == [old, *then_lines]
 

@@ -15,6 +15,7 @@ from recipes.memorization.verdict import files, queries
 from recipes.memorization.verdict.queries import Examination, VerdictData
 from reports.data.arrays import Filters, voice_of
 from reports.exports.making import origin_of
+from reports.queries import rows_about
 
 
 def verdict_of(settings: ChainSettings, judge: str) -> VerdictData:
@@ -54,6 +55,7 @@ def lines(verdict: VerdictData) -> Iterator[str]:
 def archive(verdict: VerdictData) -> bytes:
     """Everything of a verdict in one ZIP: tables, figures, LaTeX, labels."""
     contents, table = says.contents_of(verdict), verdict.data.table
-    made = files.content("zip", contents, table, origin_of(None, table, contents, Filters()))
+    about = rows_about(Study.objects.get(slug=table.slug), table)
+    made = files.content("zip", contents, table, origin_of(None, table, contents, Filters()), about)
     assert isinstance(made, bytes)
     return made

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Sequence
 
 from django.http import HttpResponse
 
 from reports.contents import Contents
 from reports.data.label_table import LabelTable
+from reports.data.rows import RowAbout
 from reports.exports import labels, report_csv, report_xlsx
 from reports.exports.archive import write_archive
 from reports.exports.latex import latex
@@ -24,8 +26,11 @@ TYPES = {
 ENDINGS = ("xlsx", "csv", "json", "tex")  # beside the ZIP
 
 
-def content(ending: str, contents: Contents, table: LabelTable, origin: Origin) -> str | bytes:
-    """`ending`: one of `TYPES`. The ZIP has everything, figures and labels too."""
+def content(
+    ending: str, contents: Contents, table: LabelTable, origin: Origin, about: Sequence[RowAbout] = ()
+) -> str | bytes:
+    """`ending`: one of `TYPES`. The ZIP has everything, figures and labels too. `about`: what each row of the table is
+    called, and where it is found."""
     if ending == "csv":
         return report_csv(contents)
     if ending == "json":
@@ -33,9 +38,10 @@ def content(ending: str, contents: Contents, table: LabelTable, origin: Origin) 
     if ending == "tex":
         return "\n".join(latex(shown) for shown in contents.tables)
     if ending == "xlsx":
-        return report_xlsx(contents, labels.header(table), [*labels.records(table), *labels.skipped(table)])
+        lines = [*labels.records(table, about=about), *labels.skipped(table, about=about)]
+        return report_xlsx(contents, labels.header(table), lines)
     out = io.BytesIO()
-    write_archive(out, contents, table, origin)
+    write_archive(out, contents, table, origin, about=about)
     return out.getvalue()
 
 

@@ -17,6 +17,7 @@ from reports.contents import read_contents
 from reports.data.label_table import UnknownFormat, unpacked
 from reports.exports.texts import Origin
 from reports.frozen.recomputing import Recomputed
+from reports.queries import rows_about
 from reports.views.pages import figure_response
 
 
@@ -87,4 +88,5 @@ def download(request: AppRequest, study: Study, pk: int, ending: str) -> HttpRes
         libraries=found.libraries,
         seeds={},
     )
-    return files.response(files.content(ending, contents, table, origin), ending, f"{study.slug}-verdict-{found.pk}")
+    content = files.content(ending, contents, table, origin, rows_about(study, table))
+    return files.response(content, ending, f"{study.slug}-verdict-{found.pk}")

@@ -32,6 +32,7 @@ from reports.data.arrays import Filters
 from reports.exports.making import origin_of
 from reports.forms import FreezeForm
 from reports.models import TestLook
+from reports.queries import rows_about
 from reports.views.pages import figure_response, keep, kept
 
 _LINES = 60  # of the list of items on a page
@@ -266,6 +267,7 @@ def download(request: AppRequest, study: Study, ending: str) -> HttpResponse:
     examination_was_read(made.verdict, what=TestLook.What.DOWNLOAD, by=request.user)
     if ending in ("xlsx", "zip"):
         note_looks(sheets=study.sheets.all(), user=request.user)
-    content = files.content(ending, contents, table, origin_of(None, table, contents, made.filters))
+    origin = origin_of(None, table, contents, made.filters)
+    content = files.content(ending, contents, table, origin, rows_about(study, table))
     day = timezone.localdate().isoformat()
     return files.response(content, ending, f"{study.slug}-verdict-{day}")
