@@ -17,6 +17,8 @@ from base.sentences import gettext_noop
 LARGEST = 10**15  # beyond it, floating point skips whole numbers
 PLACES = 10
 
+# A comma alone is a decimal point, unless three digits behind it may be thousands.
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?", re.IGNORECASE)
 _IN_TEXT = re.compile(r"(?<![\w.])[-−]?\d+(?:,\d{3})*(?:\.\d+)?(?![\w]*\d)")
 
@@ -25,6 +27,14 @@ class Number(AnswerKind):
     def canonical(self, spec: QuestionSpec, raw: Any) -> Value:
         own = _own(spec)
         number = _number(raw, own.unit)
+        if number is None and isinstance(raw, str) and _THOUSANDS.fullmatch(text := _bare(raw, own.unit)):
+            raise AnswerRefused(
+                gettext_noop("“%(answer)s” may be %(point)s or %(whole)s. Write one of the two for “%(question)s”."),
+                answer=raw[:80],
+                point=text.replace(",", "."),
+                whole=text.replace(",", ""),
+                question=spec.title,
+            )
         if number is None:
             raise AnswerRefused(
                 gettext_noop("“%(answer)s” is no number, which “%(question)s” asks for."),
@@ -107,16 +117,23 @@ def _number(raw: Any, unit: str) -> int | float | None:
     if isinstance(raw, bool) or not isinstance(raw, str | int | float):
         return None
     if isinstance(raw, str):
-        text = tidy(raw)
-        if unit:
-            text = re.sub(rf"\s*{re.escape(unit)}\Z", "", text, flags=re.IGNORECASE)
-        text = text.replace("−", "-")
+        text = _bare(raw, unit)
+        if text.count(",") == 1 and "." not in text and not _THOUSANDS.fullmatch(text):
+            text = text.replace(",", ".")
         if not _NUMBER.fullmatch(text):
             return None
         raw = float(text)
     if not abs(raw) <= LARGEST:  # nor is it where there is nothing to compare
         return None
     return raw if isinstance(raw, int) else _tidied(raw)
+
+
+def _bare(raw: str, unit: str) -> str:
+    """What is written, without the unit."""
+    text = tidy(raw)
+    if unit:
+        text = re.sub(rf"\s*{re.escape(unit)}\Z", "", text, flags=re.IGNORECASE)
+    return text.replace("−", "-")
 
 
 def _bounds(own: NumberSpec) -> str:

@@ -75,6 +75,8 @@ def value_messages() -> dict[str, str]:
     """Why what was typed is no answer, and what is doubtful about one: the sentences of `annotation.answers`."""
     return {
         "noNumber": _("“{answer}” is no number, which “{question}” asks for."),
+        "numberTwoWays": _("“%(answer)s” may be %(point)s or %(whole)s. Write one of the two for “%(question)s”.")
+        % {name: f"{{{name}}}" for name in ("answer", "point", "whole", "question")},
         "numberFrom": _("“{question}” takes numbers from {min} on, not {answer}."),
         "numberTo": _("“{question}” takes numbers up to {max}, not {answer}."),
         "numberBetween": _("“{question}” takes numbers from {min} to {max}, not {answer}."),
@@ -143,6 +145,10 @@ def typing_messages() -> dict[str, str]:
         "draft": _("drafted from somebody else's answer: c takes it as it is, Shift+C all of this document"),
         "stillTyped": _("This was typed before the page was left. Enter takes it, Esc throws it away."),
         **{f"typing-{kind}": f"{sentence} {commands}" for kind, sentence in how.items()},
+        "takesFrom": _("from {min}"),
+        "takesTo": _("up to {max}"),
+        "takesBetween": _("{min} to {max}"),
+        "takesSteps": _("steps of {step}"),
     }
 
 

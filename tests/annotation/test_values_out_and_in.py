@@ -16,7 +16,7 @@ from annotation.exchange.exports import exported_labels, label_header, safe_line
 from annotation.models import Label, Study
 from tests import builders
 from tests.annotation import workshop as made
-from tests.annotation.importing import labels_in
+from tests.annotation.importing import labels_in, problems_of
 from tests.annotation.workshop import CUT, GLUE, Workshop
 from tests.builders import ApiOf
 
@@ -59,6 +59,18 @@ def test_signs_and_lines_of_a_text_survive_a_file(wood: Workshop) -> None:
     other = builders.study("another", of=wood.study.scheme)
     labels_in(other, exported(wood.study))
     assert Label.objects.get(assignment__rater__study=other, question__key="remark").value == said
+
+
+def test_a_decimal_comma_comes_in_and_what_may_be_thousands_is_refused(wood: Workshop) -> None:
+    made.fill(wood.stool)
+    text = exported(wood.study)
+    assert text.count(",2.5,") == 1
+    other = builders.study("another", of=wood.study.scheme)
+    [problem] = problems_of(other, text.replace(",2.5,", ',"1,234",'))
+    assert "“1,234” may be 1.234 or 1234. Write one of the two for “Minutes”." in problem
+    labels_in(other, text.replace(",2.5,", ',"12,5",'))
+    of_cut = Label.objects.filter(assignment__rater__study=other, column__name=CUT)
+    assert of_cut.get(question__key="minutes").value == 12.5
 
 
 # --- over HTTP ------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { valueCode, valueIn } from "../../static/palate/core/codes.js";
 import {
   after,
+  numbersTaken,
   partsOf,
   readValue,
   shownValue,
@@ -33,6 +34,20 @@ for (const { question: name, typed, nothing, refused, code, ...says } of example
     if (says.warnings) assert.deepEqual(warningsOf(question, value, words), says.warnings);
     if (says.parts) assert.deepEqual(partsOf(question, value), says.parts);
   });
+
+test("which numbers are answers is said before one is written", () => {
+  const said = {
+    takesFrom: "from {min}",
+    takesTo: "up to {max}",
+    takesBetween: "{min} to {max}",
+    takesSteps: "steps of {step}",
+  };
+  const any = { min: null, max: null, step: null, unit: "" };
+  assert.equal(numbersTaken(any, said), "");
+  assert.equal(numbersTaken({ min: 0, max: 500, step: 0.5, unit: "g" }, said), "0 to 500 · steps of 0.5 · g");
+  assert.equal(numbersTaken({ ...any, min: -1.5 }, said), "from -1.5");
+  assert.equal(numbersTaken({ ...any, max: 0 }, said), "up to 0");
+});
 
 test("what a step does not touch lives on", () => {
   const dough = [{ from: ["Flour", "water"], to: ["dough"] }];

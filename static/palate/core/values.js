@@ -50,6 +50,8 @@ import { fill } from "./sentences.js";
 /** @typedef {{value: Value} | {refused: string}} Read what was typed is an answer, or why not */
 
 const LARGEST = 1e15;
+// A comma alone is a decimal point, unless three digits behind it may be thousands.
+const THOUSANDS = /^[+-]?[1-9]\d{0,2},\d{3}$/;
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i;
 const ARROW = "->";
 const NO_RECORDS = "|";
@@ -110,6 +112,11 @@ function readNumber({ title, number: own }, typed, words) {
   let text = tidy(typed);
   if (own.unit) text = text.replace(new RegExp(`\\s*${escapeForPattern(own.unit)}$`, "i"), "");
   text = text.replace("−", "-");
+  if (THOUSANDS.test(text)) {
+    const readings = { point: text.replace(",", "."), whole: text.replace(",", "") };
+    return { refused: fill(words.numberTwoWays, { answer: typed.slice(0, 80), question: title, ...readings }) };
+  }
+  if (!text.includes(".") && text.indexOf(",") === text.lastIndexOf(",")) text = text.replace(",", ".");
   const number = Number(Number.parseFloat(text).toFixed(10));
   if (!NUMBER.test(text) || !(Math.abs(number) <= LARGEST))
     return { refused: fill(words.noNumber, { answer: typed.slice(0, 80), question: title }) };
@@ -127,6 +134,22 @@ function readNumber({ title, number: own }, typed, words) {
     }
   }
   return { value: number === 0 ? 0 : number };
+}
+
+/**
+ * Which numbers are answers, for who is about to write one; "" where all are.
+ * @param {NumberSpec} own
+ * @param {Sentences} words
+ */
+export function numbersTaken({ min, max, step, unit }, words) {
+  const named = { min: plainNumber(min ?? 0), max: plainNumber(max ?? 0) };
+  const range = max === null ? words.takesFrom : min === null ? words.takesTo : words.takesBetween;
+  const said = [
+    min === null && max === null ? "" : fill(range, named),
+    step === null ? "" : fill(words.takesSteps, { step: plainNumber(step) }),
+    unit,
+  ];
+  return said.filter(Boolean).join(" · ");
 }
 
 /**

@@ -3,7 +3,7 @@
 import { optionNamed } from "../core/answers.js";
 import { answerOf, isDraft, optionOf, reasonOf } from "../core/codes.js";
 import { fill } from "../core/sentences.js";
-import { hasValues } from "../core/values.js";
+import { hasValues, numbersTaken } from "../core/values.js";
 import { make, placeOf } from "../page/elements.js";
 import { choiceButton, optionButtons } from "../sheet/options.js";
 
@@ -228,9 +228,11 @@ export class Choosing {
   /** @param {string} question */
   buttonsOf(question) {
     const clear = choiceButton("⌫", this.words.clear, "", "choice");
-    const { kind, options } = this.cells.palette[question];
+    const { kind, options, number } = this.cells.palette[question];
     if (!hasValues(kind)) return [...optionButtons(options), clear];
-    return [make("span", { className: "quiet", textContent: this.words[`typing-${kind}`] }), clear];
+    const taken = number ? numbersTaken(number, this.words) : "";
+    const how = make("span", { className: "quiet", textContent: this.words[`typing-${kind}`] });
+    return [...(taken ? [make("strong", { className: "taken", textContent: taken })] : []), how, clear];
   }
 
   // Room for the question with the most options, so that the grid does not jump from one question to the next.

@@ -264,6 +264,8 @@ JUDGED = {
     "a flag": (FLAG, "Yes, it does.", "yes"),
     "a number": (NUMBER, "The answer is 250 g.", 250),
     "a number in a sentence": (NUMBER, "It weighs about 1,5 pounds, no: 2.5", None),
+    "a number with a comma": (ANY_NUMBER, "0,55", 0.55),
+    "thousands alone": (ANY_NUMBER, "1,200", 1200),
     "a number of thousands": (ANY_NUMBER, "There are 1,200 of them", 1200),
     "a text in a fence": (TEXT, "```\nflour; water\n```", "flour; water"),
     "a text with the title": (TEXT, "Asked: flour", "flour"),
