@@ -63,7 +63,9 @@ def warned(study: Study) -> list[Warned]:
         table: dict[Place, Any] = {}
         for *_key, position, question, option, value in of_table:
             table[position, question] = option if option is not None else value
-        answers[rater] += len(table)
+        if not (warnable := sum(question in specs[section].warnable for _position, question in table)):
+            continue
+        answers[rater] += warnable
         facets, place = rows[row]
         found = warnings(specs[section], table, row=facets, columns=columns[sheet, section])
         cells.setdefault(rater, Counter())[sheet] += len(found)

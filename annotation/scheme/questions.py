@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticKnownError
 
-from annotation.scheme.basis import Facet, Key, Spec, Text, Word, first_repeated
+from annotation.scheme.basis import Facet, Key, Level, Spec, Text, Word, first_repeated
 from annotation.scheme.values import ItemsSpec, NumberSpec, TextSpec, TransitionsSpec
 from base.sentences import gettext as _
 
@@ -214,6 +214,12 @@ class QuestionSpec(Spec):
     def has_options(self) -> bool:
         """Whether it is answered by one of its options; else by a value."""
         return self.kind in OPTION_KINDS
+
+    @property
+    def warns(self) -> bool:
+        """Whether it warns of answers by itself, without a check of its section."""
+        patterns = self.text.patterns if self.text else ()
+        return self.kind == Kind.TRANSITIONS or any(pattern.level == Level.WARN for pattern in patterns)
 
     @property
     def special(self) -> tuple[str, ...]:

@@ -189,9 +189,16 @@ class SectionSpec(Spec):
         return next(question for question in self.questions if question.key == key)
 
     @property
+    def warnable(self) -> frozenset[str]:
+        """The questions whose answers can be warned of: a check is about them, a pattern of theirs warns, or they hold
+        transitions, which can contradict each other."""
+        checked = {check.question for check in self.checks}
+        return frozenset(question.key for question in self.questions if question.key in checked or question.warns)
+
+    @property
     def never_warns(self) -> bool:
         """Whether nothing here can be warned of."""
-        return not self.checks and all(question.has_options for question in self.questions)
+        return not self.warnable
 
     def asked(self, answers: Mapping[str, str]) -> list[QuestionSpec]:
         """The questions that a column asks, given its answers so far (question key -> `QuestionSpec.word`)."""

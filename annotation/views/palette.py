@@ -111,7 +111,7 @@ def checks_for_script(grid: queries.Grid) -> dict[str, dict[str, Any]]:
     """
     told = {}
     for table in grid.tables:
-        if table.spec.never_warns:
+        if not table.spec.checks and all(question.has_options for question in table.spec.questions):
             continue
         checks = table.spec.checks
         offering = [question.text for question in table.spec.questions if question.text]

@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation import actions, queries
+from annotation.scheme.spec import SectionSpec, load_scheme
 from tests.annotation.workshop import CUT, GLUE, STOOL, Workshop, answer, fill, workshop
 from tests.builders import ApiOf, ClientOf, Leases
 
@@ -69,6 +70,41 @@ def test_the_board_leads_to_them_in_the_lens(wood: Workshop, client_of: ClientOf
     assert [cell["warnings"] for cell in found["cells"] if names[cell["column"]] == CUT] == [
         {"A1": ["This comes from nowhere: oak."]}
     ]
+
+
+QUIET = """\
+key: quiet
+version: 1
+title: Quiet
+sections:
+  - key: things
+    title: Things
+    column: {title: Thing, facets: [thing]}
+    questions:
+      - {key: weight, title: Weight, kind: number}
+      - {key: remark, title: Remark, kind: text, text: {patterns: [{pattern: x, message: No x., level: refuse}]}}
+      - {key: parts, title: Parts, kind: items, items: {fields: [{key: part}]}}
+"""
+
+
+def section(text: str) -> SectionSpec:
+    return load_scheme(text).sections[0]
+
+
+def test_only_checks_patterns_and_transitions_warn(wood: Workshop) -> None:
+    assert section(QUIET).never_warns
+    assert section(QUIET.replace(", level: refuse", "")).warnable == {"remark"}
+    checked = QUIET.replace("    questions:", "    checks: [{rule: no-number, question: parts}]\n    questions:")
+    assert section(checked).warnable == {"parts"}
+    # Checks are about the first two, and transitions can contradict each other; nothing is said of minutes and tools.
+    assert wood.study.scheme.parsed.sections[0].warnable == {"input", "output", "change"}
+
+
+def test_answers_that_nothing_warns_of_are_not_counted(wood: Workshop) -> None:
+    [before, _judge] = queries.warned(wood.study)
+    fill(wood.stool, {(CUT, "minutes"): ":2.5", (CUT, "work"): "cut", (CUT, "remark"): ':"slowly"'})
+
+    assert queries.warned(wood.study)[0].answers == before.answers
 
 
 def test_a_study_that_cannot_warn_costs_nothing(leases: Leases, client_of: ClientOf) -> None:
