@@ -249,9 +249,15 @@ def help_page(request: AppRequest, study: Study) -> HttpResponse:
 def judge(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     """A judge: what it is, what a run of it would take here, and what may be done with it."""
     found = get_object_or_404(Judge.objects.known_in(study).select_related("model", "prompt", "evidence"), pk=pk)
+    taken = ""
+    try:
+        actions.refuse_taken(found.name, study)
+    except Refused as refused:
+        taken = str(refused)
     context = {
         **_page_of(study, found, "judge"),
-        "estimate": estimating.estimate(study, found),
+        "taken": taken,
+        "estimate": None if taken else estimating.estimate(study, found),
         "lineage": lineage_piece(study, found),
         "max_repeats": actions.MAX_REPEATS,
         "labels": Label.objects.filter(assignment__rater__runs__judge=found).distinct().count(),

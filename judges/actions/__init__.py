@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from judges.actions.calibrating import calibrate, create_calibrated
 from judges.actions.corrections import Line, correct
-from judges.actions.creating import create_judge, store_prompt
+from judges.actions.creating import create_judge, refuse_taken, store_prompt
 from judges.actions.examples import MOST_EXAMPLES, create_with_examples
 from judges.actions.extraction_runs import (
     cancel_extraction,
@@ -52,6 +52,7 @@ __all__ = [
     "create_stacker",
     "create_with_examples",
     "forget_prompt",
+    "refuse_taken",
     "rename",
     "resume_extraction",
     "resume_run",

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotation.actions import Refused
-from annotation.models import Study
+from annotation.models import Rater, Study
 from judges.methods import WRITES, prompting
 from judges.methods.prompting import PromptSpec
 from judges.models import Extractor, Judge
@@ -46,6 +46,15 @@ def refuse_elsewhere(judge: Judge, study: Study) -> None:
             _("The prompt of “%(judge)s” has lines of another study's documents. It works in that study alone.")
             % {"judge": judge.name}
         )
+
+
+def refuse_taken(name: str, study: Study) -> None:
+    """
+    Raises:
+        Refused: a rater of the study that is no judge has this name as its code, so that no judge of it can work there.
+    """
+    if study.raters.exclude(kind=Rater.Kind.JUDGE).filter(code=name).exists():
+        raise Refused(_("Another rater of this study has the code “%(code)s”.") % {"code": name})
 
 
 def keep_with(judge: Judge, codes: Iterable[str], study: Study) -> None:
@@ -96,13 +105,16 @@ def create_judge(
     """Create a judge, with its model when `location` names a new one, and its prompt when only the text is given.
 
     `evidence`: the extractor whose items it judges by; None for the documents themselves.
-    `study`: in which it is made; a prompt with examples, which are lines of documents, keeps it there.
+    `study`: in which it is made, so that its name is no rater's there; a prompt with examples, which are lines of
+    documents, keeps it there.
     `temperature` and `max_new_tokens` are for a judge that rates or writes, and have defaults there.
 
     Raises:
-        Refused: it could never work with its model; or it does not write, and is told how to.
+        Refused: it could never work with its model, or in the study; or it does not write, and is told how to.
         PromptError: the text is no prompt file, or reads evidence that the extractor does not take out.
     """
+    if study is not None:
+        refuse_taken(name, study)
     if location:
         model = llm.store_model(
             backend=backend,

@@ -189,7 +189,7 @@ def create_average(*, judge: Judge, study: Study) -> Judge:
         name, number = f"{judge.name[:50]}-average-{number}", number + 1
     said = f"# The mean of {len(arms) + 1} arms of {judge.name}\n"
     text = said + yaml.safe_dump({"questions": rules}, sort_keys=False, allow_unicode=True)
-    made = create_judge(name=name, method=Judge.Method.STACKER, prompt_text=text)
+    made = create_judge(name=name, method=Judge.Method.STACKER, prompt_text=text, study=study)
     keep_with(made, codes, study)
     came_from(judge=made, parent=judge, how=Origin.How.AVERAGE, study=study)
     return made

@@ -12,7 +12,7 @@ from annotation import actions as annotating
 from annotation.actions import Refused, refuse_while_shown
 from annotation.models import Assignment, Rater, Row, Sheet, Study, User
 from judges import queries
-from judges.actions.creating import refuse_elsewhere
+from judges.actions.creating import refuse_elsewhere, refuse_taken
 from judges.actions.keeping import refuse_archived
 from judges.actions.spending import raise_limits, refuse_limits, stored_prices
 from judges.actions.work import JUDGING
@@ -157,8 +157,7 @@ def _rater_of(study: Study, judge: Judge) -> Rater:
     Study.objects.select_for_update().get(pk=study.pk)  # of two starts at once, the second waits, and sees the first
     rater = Rater.objects.filter(study=study, kind=Rater.Kind.JUDGE, code=judge.name).first()
     if rater is None:
-        if study.raters.filter(code=judge.name).exists():
-            raise Refused(_("Another rater of this study has the code “%(code)s”.") % {"code": judge.name})
+        refuse_taken(judge.name, study)
         rater = Rater.objects.create(study=study, kind=Rater.Kind.JUDGE, code=judge.name)
     elif rater.assignments.filter(plan=None).exists() and not rater.runs.exists():
         # Reports would take labels of two origins for one judge's.

@@ -61,7 +61,7 @@ def create_stacker(*, study: Study, found: queries.Stack, name: str) -> Judge:
         f"labels {found.labels_sha256[:12]}, scores {found.scores_sha256[:12]}\n"
     )
     text = fitted + yaml.safe_dump({"questions": questions}, sort_keys=False, allow_unicode=True)
-    made = create_judge(name=name, method=Judge.Method.STACKER, prompt_text=text)
+    made = create_judge(name=name, method=Judge.Method.STACKER, prompt_text=text, study=study)
     keep_with(made, {code for of in found.questions for code in of.weights}, study)
     came_from(judge=made, parent=None, how=Origin.How.STACKER, study=study, rows=found.rows)
     return made

@@ -14,8 +14,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotation import actions as annotating
 from annotation.actions import Refused
-from annotation.models import Assignment, Label, Rater, Study
+from annotation.models import Assignment, Label, Rater, Role, Study, User
 from judges import actions, queries
 from judges.models import Judge, Run, WorkItem
 from judges.runs import labelling
@@ -24,6 +25,7 @@ from reports import actions as reporting
 from reports.data.arrays import Filters
 from reports.exports.making import path_of
 from tests import builders
+from tests.builders import ClientOf
 from tests.judges import helpers
 from tests.judges.helpers import fresh, items, labels_of, later, n_events, sent, states, work
 from work import actions as machine
@@ -170,6 +172,23 @@ def test_there_is_nothing_to_label(judge: Judge) -> None:
 def test_the_name_of_another_rater(study: Study, judge: Judge) -> None:
     Rater.objects.create(study=study, kind=Rater.Kind.PERSON, code="words")
     assert "Another rater of this study has the code “words”" in refusal(study, judge)
+
+
+def test_a_judge_that_is_made_in_a_study_takes_no_raters_code(study: Study) -> None:
+    Rater.objects.create(study=study, kind=Rater.Kind.PERSON, code="A1")
+    with pytest.raises(Refused, match="Another rater of this study has the code “A1”"):
+        actions.create_judge(name="A1", method="lexical", prompt_text="", study=study)
+    assert not Judge.objects.filter(name="A1").exists()
+
+
+def test_its_page_says_that_its_name_is_taken(study: Study, judge: Judge, client_of: ClientOf) -> None:
+    Rater.objects.create(study=study, kind=Rater.Kind.PERSON, code="words")
+    manager = User.objects.create_user("mia")
+    annotating.add_member(study=study, user=manager, role=Role.MANAGER)
+    page = client_of(manager).get(f"/studies/{study.slug}/judges/{judge.pk}/").content.decode()
+    assert "Another rater of this study has the code “words”." in page
+    assert "A run over the study" not in page
+    assert "/start/" not in page
 
 
 def test_a_prompt_of_another_scheme(judge: Judge) -> None:
