@@ -60,7 +60,7 @@ class AnswerKind(ABC):
 
     @abstractmethod
     def sign(self, spec: QuestionSpec, value: Value) -> str:
-        """The value in at most three characters."""
+        """The value in at most three characters, a number in eight."""
 
     @abstractmethod
     def read(self, spec: QuestionSpec, text: str) -> Value | None:

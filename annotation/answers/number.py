@@ -61,7 +61,8 @@ class Number(AnswerKind):
         return f"{self.written(spec, value)} {unit}" if unit else self.written(spec, value)
 
     def sign(self, spec: QuestionSpec, value: Value) -> str:
-        return cut(self.written(spec, value), 3)
+        """As it is written: two numbers of which the digits that differ are left out cannot be compared."""
+        return cut(self.written(spec, value), 8)
 
     def written(self, spec: QuestionSpec, value: Value) -> str:
         return plain(cast(float, value))

@@ -511,8 +511,9 @@ export function signOf(question, value) {
     return value.length < 100 ? `${value.length}${mark}` : question.items ? "99+" : "99→";
   }
   const text = typeof value === "number" ? plainNumber(value) : shownValue(question, value);
+  const most = typeof value === "number" ? 8 : 3;
   const signs = [...text];
-  return signs.length <= 3 ? text : `${signs.slice(0, 2).join("")}…`;
+  return signs.length <= most ? text : `${signs.slice(0, most - 1).join("")}…`;
 }
 
 /**
