@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from django import template
@@ -9,6 +10,8 @@ from django.utils.safestring import SafeString, mark_safe
 from annotation.lens.lens import Kind, Lens, LensCell, LensLine, Said
 
 register = template.Library()
+
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 
 
 @register.simple_tag
@@ -45,10 +48,15 @@ def _letters(said: Iterable[Said], *, stand_out: bool | tuple[str, ...]) -> str:
         if one.answer is None:
             letters.append("?" if one.skipped else "·" if one.asked else "\u2002")
         elif stand_out is True or (stand_out and one.code in stand_out):
-            letters.append(f'<i class="t-{one.answer.colour}">{escape(one.answer.sign)}</i>')
+            letters.append(f'<i class="t-{one.answer.colour}">{_sign(one.answer.sign)}</i>')
         else:
-            letters.append(escape(one.answer.sign))
+            letters.append(_sign(one.answer.sign))
     return " ".join(letters)
+
+
+def _sign(sign: str) -> str:
+    """What is written from right to left keeps its place among the others."""
+    return f"<bdi>{escape(sign)}</bdi>" if _RIGHT_TO_LEFT.search(sign) else escape(sign)
 
 
 @register.filter

@@ -146,7 +146,7 @@ def _drawn(cell: Cell, empty: str, off: str) -> str:
         preset = " data-preset" if cell.by_itself else ""
         draft = " data-draft" if cell.draft else ""
         shown = f' class="value" data-option="{escape(cell.code)}" data-sign="{escape(cell.sign)}"'
-        return f"{shown}{preset}{draft}{more}><span>{escape(cell.shown)}</span>"
+        return f'{shown}{preset}{draft}{more}><span dir="auto">{escape(cell.shown)}</span>'
     if cell.skip:
         reason = escape(cell.skip)
         word = _("cannot tell: %(reason)s") % {"reason": reason}

@@ -96,16 +96,25 @@ def test_a_special_value_switches_questions_off_in_the_lens(wood: Workshop) -> N
     assert [said.asked for said in cell(wood, MINUTES).people] == [False, True]
 
 
-def test_the_page_draws_three_characters_of_a_value(wood: Workshop, client_of: ClientOf) -> None:
+def test_the_page_draws_the_beginning_of_a_text_and_numbers_as_they_are(wood: Workshop, client_of: ClientOf) -> None:
     fill(wood.stool, {MINUTES: ":2.5", REMARK: ':"<b>slowly"', TOOLS: ':[{"tool":"saw","parts":[]}]'})
     fill(wood.boriss_stool, {MINUTES: ":12.5", REMARK: ':"<b>SLOWLY"'})
     fill(wood.judges_stool, {MINUTES: ":30"})
 
     page = client_of(wood.manager).get(reverse("annotation:lens", args=[wood.sheet.pk])).content.decode()
 
-    assert '<td data-f="people"><i class="t-grey">2.5</i> <i class="t-grey">12…</i><s></s>30</td>' in page
+    assert '<td data-f="people"><i class="t-grey">2.5</i> <i class="t-grey">12.5</i><s></s>30</td>' in page
     assert "<td>&lt;b… &lt;b…<s></s>·</td>" in page
     assert "<td>1× ·<s></s>·</td>" in page
+
+
+def test_what_runs_from_right_to_left_keeps_its_place_in_the_lens(wood: Workshop, client_of: ClientOf) -> None:
+    fill(wood.stool, {REMARK: ':"ببطء."'})
+    fill(wood.boriss_stool, {REMARK: ':"no"'})
+
+    page = client_of(wood.manager).get(reverse("annotation:lens", args=[wood.sheet.pk])).content.decode()
+
+    assert "<bdi>بب…</bdi>" in page
 
 
 # --- what is said of a cell -----------------------------------------------------------------------------------------

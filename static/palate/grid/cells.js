@@ -362,7 +362,7 @@ export class Cells {
     const { off, empty } = this.words;
     const said = shown ? this.laidOut(cell, shown.label) : reason ? this.skipped(reason) : cell.off ? off : empty;
     // A value has an element of its own, which can be cut; see `cells` of the templates.
-    if (chosen?.classes === "value") td.replaceChildren(make("span", { textContent: said }));
+    if (chosen?.classes === "value") td.replaceChildren(make("span", { dir: "auto", textContent: said }));
     else if (td.firstElementChild) td.textContent = said;
     else if (td.firstChild) td.firstChild.nodeValue = said;
   }
@@ -417,7 +417,7 @@ export class Cells {
     const value = this.value(code);
     const entries = value === undefined ? [] : entriesOf(this.spec(cell), value);
     if (entries.length < 2) return this.inWords(cell, code);
-    return make("ol", { className: "entries" }, ...entries.map((textContent) => make("li", { textContent })));
+    return make("ol", { className: "entries", dir: "auto" }, ...entries.map((textContent) => make("li", { textContent })));
   }
 
   /**

@@ -204,7 +204,7 @@ export class Choosing {
   answerButton(key, where, code, shown) {
     const kbd = make("kbd", { textContent: key });
     const whose = make("span", { className: "quiet", textContent: where });
-    const whole = make("span", { className: "text" }, shown);
+    const whole = make("span", { className: "text", dir: "auto" }, shown);
     const button = make("button", { type: "button", tabIndex: -1, className: "choice answer" }, kbd, whose, whole);
     button.dataset.take = code;
     return button;

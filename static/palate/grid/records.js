@@ -188,7 +188,7 @@ export class RecordsEditor {
   lineOf(line, y, spec) {
     const n = y + 1;
     const fields = saidFields(spec).map(({ name, required }, x) => {
-      const field = make("textarea", { rows: 1, value: line[x], autocomplete: "off", spellcheck: true });
+      const field = make("textarea", { rows: 1, dir: "auto", value: line[x], autocomplete: "off", spellcheck: true });
       field.ariaLabel = fill(this.words.entryField, { field: name, n });
       field.ariaRequired = String(required);
       field.ariaExpanded = "false";

@@ -407,7 +407,7 @@ export class TransitionsEditor {
  * @param {string} list the id of its list
  */
 function listField(label, list) {
-  const input = make("input", { type: "text", autocomplete: "off", placeholder: label, role: "combobox" });
+  const input = make("input", { type: "text", dir: "auto", autocomplete: "off", placeholder: label, role: "combobox" });
   input.ariaLabel = label;
   input.ariaExpanded = "true";
   input.setAttribute("aria-autocomplete", "list");

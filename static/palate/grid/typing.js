@@ -40,7 +40,7 @@ import { Suggesting } from "./suggesting.js";
 // A text that is longer, in characters or in lines, is opened beside the tables at once.
 const LONG = { characters: 400, lines: 10 };
 
-const EDITOR = `<div class="typing" hidden><textarea class="typed" rows="1" role="combobox" autocomplete="off"
+const EDITOR = `<div class="typing" hidden><textarea class="typed" rows="1" dir="auto" role="combobox" autocomplete="off"
   aria-controls="offers" aria-autocomplete="list" aria-expanded="false"></textarea>
   <ul class="offers" id="offers" role="listbox" hidden></ul></div>`;
 
