@@ -97,7 +97,8 @@ def scheme_format(request: AppRequest) -> HttpResponse:
 @for_roles(Role.MANAGER)
 def change_scheme(request: AppRequest, study: Study) -> HttpResponse:
     """Another scheme in place of the study's, while nothing is labelled by it."""
-    form = NewSchemeForm(request.POST or None, request.FILES or None)
+    has_answers = actions.has_answers(study)
+    form = NewSchemeForm() if has_answers else NewSchemeForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         given, source = form.chosen
         try:
@@ -109,7 +110,7 @@ def change_scheme(request: AppRequest, study: Study) -> HttpResponse:
                 request, _("“%(study)s” asks by %(scheme)s now.") % {"study": study, "scheme": study.scheme}
             )
             return redirect("annotation:study", study.slug)
-    context = {"study": study, "form": form, "has_answers": actions.has_answers(study)}
+    context = {"study": study, "form": form, "has_answers": has_answers}
     return render(request, "annotation/change_scheme.html", context)
 
 

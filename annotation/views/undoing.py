@@ -114,8 +114,10 @@ def archive_study(request: AppRequest, study: Study) -> HttpResponse:
 @for_roles(Role.MANAGER, archived=True)
 def delete_study(request: AppRequest, study: Study) -> HttpResponse:
     """Say what would be gone with a study (GET), and delete it (POST)."""
-    form = DeleteStudyForm(request.POST or None, study=study)
-    if request.method == "POST" and form.is_valid():
+    along = undoing.of_study(study)
+    may_go = not along.frozen and not along.runs and (not along.built or request.user.is_superuser)
+    form = DeleteStudyForm(request.POST if request.method == "POST" and may_go else None, study=study)
+    if form.is_valid():
         try:
             actions.delete_study(study=study, by=request.user)
         except actions.Refused as refusal:
@@ -123,8 +125,6 @@ def delete_study(request: AppRequest, study: Study) -> HttpResponse:
         else:
             messages.success(request, _("“%(study)s” is deleted.") % {"study": study.title})
             return redirect("annotation:studies")
-    along = undoing.of_study(study)
-    may_go = not along.frozen and not along.runs and (not along.built or request.user.is_superuser)
     context = {"study": study, "form": form, "along": along, "may_go": may_go}
     return render(request, "annotation/delete_study.html", context)
 

@@ -116,7 +116,7 @@ def asked_of(extractor: Extractor, row: Row) -> Asked:
 def sampling_of(extractor: Extractor) -> Sampling:
     """How its prompts are answered. Asked in plain form, a model that has finished a list goes on with something else;
     there the end of a list is the answer's. One sampling for all lists, so that they are written together; what ends a
-    field of one of them (`</ingredients>` in a task) ends no answer then."""
+    field of one of them (as where the parts of an item are called by another list) ends no answer then."""
     lists = extractor.parsed_prompt.lists
     fields = {field for of_kind in lists.values() for field in of_kind.fields}
     ends = tuple(f"</{kind}s>" for kind in lists if f"{kind}s" not in fields)

@@ -309,6 +309,7 @@ _STAYS = {
     # What somebody did as a manager or an owner, to others' work: a study says who decided and who computed what.
     **dict.fromkeys(
         [
+            "annotation.Study.archived_by",
             "annotation.Sheet.closed_by",
             "annotation.Row.withdrawn_by",
             "annotation.Rater.paused_by",

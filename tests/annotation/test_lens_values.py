@@ -129,13 +129,13 @@ def test_the_detail_shows_values_in_full_and_numbers_them(wood: Workshop, client
     page = client_of(wood.manager).get(reverse("annotation:lens-cell", args=[wood.sheet.pk]), place(wood, REMARK))
 
     html = page.content.decode()
-    assert '<span class="value">mind\nyour &lt;fingers&gt;</span>' in html
+    assert '<span class="value" dir="auto">mind\nyour &lt;fingers&gt;</span>' in html
     assert 'data-take="1" data-written="mind\nyour &lt;fingers&gt;"' in html
     assert html.count('data-take="2" data-written="slowly"') == 2  # Boris and the judge write the same
     assert 'data-take="3"' not in html
     assert "mind / your &lt;fingers&gt;" in html  # what the decider saw
     steps = html[html.index("<details>") :]
-    assert steps.count('<span class="quiet">empty</span> → <span class="value">slowly</span>') == 3
+    assert steps.count('<span class="quiet">empty</span> → <span class="value" dir="auto">slowly</span>') == 3
 
 
 def test_the_detail_of_a_number_has_its_unit(wood: Workshop, client_of: ClientOf) -> None:
@@ -143,9 +143,8 @@ def test_the_detail_of_a_number_has_its_unit(wood: Workshop, client_of: ClientOf
 
     page = client_of(wood.manager).get(reverse("annotation:lens-cell", args=[wood.sheet.pk]), place(wood, MINUTES))
 
-    assert (
-        'data-written="2.5" data-shown="2.5 min">1</span> <span class="value">2.5 min</span>' in page.content.decode()
-    )
+    shown = 'data-written="2.5" data-shown="2.5 min">1</span> <span class="value" dir="auto">2.5 min</span>'
+    assert shown in page.content.decode()
 
 
 def test_the_detail_shows_answers_with_parts_as_small_lists(wood: Workshop, client_of: ClientOf) -> None:
@@ -154,7 +153,7 @@ def test_the_detail_shows_answers_with_parts_as_small_lists(wood: Workshop, clie
     page = client_of(wood.manager).get(reverse("annotation:lens-cell", args=[wood.sheet.pk]), place(wood, TOOLS))
 
     html = page.content.decode()
-    shown = '<ol class="value entries"><li>saw · plank, foot</li><li>&lt;b&gt;</li></ol>'
+    shown = '<ol class="value entries" dir="auto"><li>saw · plank, foot</li><li>&lt;b&gt;</li></ol>'
     assert f'data-shown="saw · plank, foot; &lt;b&gt;">1</span> {shown}' in html
     assert f'<span class="quiet">empty</span> → {shown}' in html
 
@@ -165,7 +164,7 @@ def test_a_value_that_the_scheme_has_no_more_is_shown_as_it_stands(wood: Worksho
 
     page = client_of(wood.manager).get(reverse("annotation:lens-cell", args=[wood.sheet.pk]), place(wood, MINUTES))
 
-    assert '<span class="value">:99</span>' in page.content.decode()
+    assert '<span class="value" dir="auto">:99</span>' in page.content.decode()
     assert "data-take" not in page.content.decode()
     assert cell(wood, MINUTES).labels == {"A1": ":99"}
 
@@ -277,13 +276,13 @@ def test_history_and_restore_show_values_before_and_after(wood: Workshop, client
     preview = client.get(reverse("annotation:restore", args=[wood.sheet.pk]), moment).content.decode()
 
     for change in (
-        '<span class="value">3 min</span> → <span class="value">4 min</span>',
-        '<span class="value">4 min</span> → <span class="chip t-grey">?</span> torn page',
-        '<span class="quiet">empty</span> → <span class="value">&lt;i&gt;</span>',
+        '<span class="value" dir="auto">3 min</span> → <span class="value" dir="auto">4 min</span>',
+        '<span class="value" dir="auto">4 min</span> → <span class="chip t-grey">?</span> torn page',
+        '<span class="quiet">empty</span> → <span class="value" dir="auto">&lt;i&gt;</span>',
     ):
         assert change in history
-    assert '<span class="chip t-grey">?</span> torn page → <span class="value">3 min</span>' in preview
-    assert '<span class="value">&lt;i&gt;</span> → <span class="quiet">empty</span>' in preview
+    assert '<span class="chip t-grey">?</span> torn page → <span class="value" dir="auto">3 min</span>' in preview
+    assert '<span class="value" dir="auto">&lt;i&gt;</span> → <span class="quiet">empty</span>' in preview
     assert codes(wood.stool)[GLUE, "minutes"] == ":1"
 
 

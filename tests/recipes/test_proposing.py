@@ -78,4 +78,5 @@ def test_a_models_answer_is_read_over_and_then_added_as_it_was_changed(db: None,
 def test_a_study_of_something_else_is_not_asked_for_recipes(db: None, client_of: ClientOf) -> None:
     leases = builders.leases()
     page = client_of(leases.manager).get(reverse("recipes:documents", args=["leases"])).content.decode()
-    assert "recipe" not in page.lower()
+    assert page.lower().count("recipe") == 1  # what is no page of a recipe is refused in any study
+    assert "Pages of one recipe each (others are refused)" in page
