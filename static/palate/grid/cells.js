@@ -417,7 +417,11 @@ export class Cells {
     const value = this.value(code);
     const entries = value === undefined ? [] : entriesOf(this.spec(cell), value);
     if (entries.length < 2) return this.inWords(cell, code);
-    return make("ol", { className: "entries", dir: "auto" }, ...entries.map((textContent) => make("li", { textContent })));
+    return make(
+      "ol",
+      { className: "entries", dir: "auto" },
+      ...entries.map((textContent) => make("li", { textContent })),
+    );
   }
 
   /**

@@ -12,7 +12,13 @@ import { make } from "../page/elements.js";
  */
 export function choiceButton(hotkey, label, key, className) {
   const kbd = make("kbd", { textContent: hotkey });
-  const button = make("button", { type: "button", tabIndex: -1, className }, kbd, " ", make("bdi", { textContent: label }));
+  const button = make(
+    "button",
+    { type: "button", tabIndex: -1, className },
+    kbd,
+    " ",
+    make("bdi", { textContent: label }),
+  );
   button.dataset.choose = key;
   return button;
 }
