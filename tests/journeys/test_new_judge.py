@@ -31,6 +31,8 @@ def page(browsing: Browsing) -> Page:
 def choose(page: Page, method: str) -> None:
     page.get_by_label("Method").select_option(method)
     expect(page.locator("[name=method_before]")).to_have_value(method)
+    # Fields that have just come are no part of htmx yet, and nothing follows from what is chosen there.
+    expect(page.locator(".htmx-request, .htmx-swapping, .htmx-settling, .htmx-added")).to_have_count(0)
 
 
 def made(method: str) -> str:
