@@ -158,6 +158,8 @@ def test_the_page_stands_by_the_source_and_by_each_task(
     # Of studies whose answers one may not read there is nothing to see.
     empty = client_of(stranger).get(reverse(PAGE, args=[annotated.slug])).content.decode()
     assert "Make a study of this one for each task" in empty
+    leads = f'href="{reverse("annotation:derive", args=[annotated.slug])}"' in empty
+    assert leads == annotated.memberships.filter(user=stranger, role=Role.MANAGER).exists()
     assert "A1" not in empty
     assert client_of(stranger).get(url).status_code == 400
 

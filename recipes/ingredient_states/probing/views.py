@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from annotation.actions import note_looks
-from annotation.models import Study, User
+from annotation.models import Role, Study, User
 from annotation.people.access import AppRequest, for_roles
 from recipes.ingredient_states.probing import across, results
 from recipes.ingredient_states.probing.forms import BaseForm, StudiesForm
@@ -72,6 +72,7 @@ def tasks(request: AppRequest, study: Study) -> HttpResponse:
         "chosen": made.chosen.values(),
         "endings": ENDINGS,
         "asked": request.GET.urlencode(),
+        "may_derive": Role.MANAGER in study.roles,
     }
     return render(request, "recipes/probing.html", context)
 
