@@ -1,18 +1,21 @@
 """What a GPU makes of the judge engine: rates, attention, whole runs, little memory, answers written.
 
-    python -m benchmarks.judge_card [--parts rates attention scoring items memory writing] [--documents N] [--json FILE]
+    python -m benchmarks.judge_card [--parts rates attention scoring …] [--documents N] [--json FILE]
 
 Speed depends on a model's shape and not on what it knows, so models are made here with random weights, in bfloat16:
-Gemma 2 9B's shape for the reference work (documents of 400 shared tokens x 12 items of 120 x 3 options; a whole run has
-357), Qwen 3 0.6B's for many small items, Qwen 2.5 1.5B's for answers. Nothing is downloaded but what `--tokenizer`
-names. `--small` makes models of a few thousand weights, to try the command without a GPU.
+Gemma 2 9B's and 27B's shapes for the reference work (documents of 400 shared tokens x 12 items of 120 x 3 options; a
+whole run has 357), Qwen 3 0.6B's for many small items, Qwen 2.5 1.5B's for answers. Nothing is downloaded but what
+`--tokenizer` names. `--small` makes models of a few thousand weights, to try the command without a GPU.
 
 - rates: products of large matrices, and a copy within the card's memory.
 - attention: of one layer, by each of the engine's ways, and how far off they are from float64.
-- scoring: the engine's tokens a second by ways and budgets, its share of what the products alone would take, memory.
+- scoring: a whole run, and part of one with the model's own norms, by other ways and budgets: tokens a second, the
+  share of what the products alone would take, memory.
+- profile: what the card spends its time on in one call of that.
 - items: short items with two labels, as servers' scoring endpoints are measured.
 - memory: the same scores where a few hundred MB are left on the card, and what became of the budget.
 - writing: against `transformers.generate` in batches.
+- large: the reference work of the larger model, on one card.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ import torch
 import transformers
 
 from benchmarks.judge_throughput import AMOUNTS, INSTRUCTION, NAMES, NOTES, OPTIONS, flops_needed, tree_of
-from llm.backends.transformers import TOKEN_BUDGETS, TransformersBackend, cache_budget, tokenizer_of
+from llm.backends.transformers import TOKEN_BUDGETS, TransformersBackend, cache_budget, tokenizer_of, use_norms
 from llm.engine import attention
 from llm.engine.attention import Way
 from llm.engine.cloze import ClozeScorer
@@ -86,8 +89,8 @@ class Bench:
             took.append(time.perf_counter() - begin)
         return statistics.median(took)
 
-    def model(self, name: str, **others: int) -> Any:
-        """Of that shape but for `others`, with random weights."""
+    def model(self, name: str, *, own_norms: bool = False, **others: int) -> Any:
+        """Of that shape but for `others`, with random weights, as a worker has it; `own_norms`: but for its norms."""
         kind, numbers = SHAPES[name]
         config = getattr(transformers, kind)(**numbers | others | (SMALL if self.small else {}))
         torch.manual_seed(0)
@@ -96,9 +99,12 @@ class Bench:
         loader: Any = transformers.AutoModelForCausalLM
         try:
             with torch.device(self.device):
-                return loader.from_config(config, dtype=torch.bfloat16).eval()
+                model = loader.from_config(config, dtype=torch.bfloat16).eval()
         finally:
             torch.set_default_dtype(usual)
+        if not own_norms:
+            use_norms(model)
+        return model
 
 
 def work(
@@ -145,6 +151,7 @@ def _shape(vocabulary: int, layers: int, width: int, inner: int, heads: int, of_
 # As the models' configurations have them: (class, numbers).
 SHAPES: dict[str, tuple[str, dict[str, int]]] = {
     "Gemma 2 9B": ("Gemma2Config", _shape(256_000, 42, 3584, 14_336, 16, 8, 256) | {"query_pre_attn_scalar": 256}),
+    "Gemma 2 27B": ("Gemma2Config", _shape(256_000, 46, 4608, 36_864, 32, 16, 128) | {"query_pre_attn_scalar": 144}),
     "Qwen 3 0.6B": ("Qwen3Config", _shape(151_936, 28, 1024, 3072, 16, 8, 128) | {"tie_word_embeddings": True}),
     "Qwen 2.5 1.5B": ("Qwen2Config", _shape(151_936, 28, 1536, 8960, 12, 2, 128) | {"tie_word_embeddings": True}),
 }
@@ -208,14 +215,57 @@ def _exactly(
 
 
 def scored(bench: Bench) -> dict[str, Any]:
+    usual = TOKEN_BUDGETS["cuda"]
+    own = bench.model("Gemma 2 9B", own_norms=True)
+    first, *others = attention.ways_for(own)
+    found = {"norms as transformers'": _by(bench, own, [(first, usual)])}
+    del own
     model = bench.model("Gemma 2 9B")
+    some = [(first, usual), *((way, usual) for way in others), (first, usual // 2), (first, 2 * usual)]
+    found["part of a run"] = _by(bench, model, some)
+    whole = bench if bench.small else replace(bench, documents=A_RUN)
+    found["a whole run"] = _by(whole, model, [(first, usual)])
+    return found
+
+
+def large(bench: Bench) -> dict[str, Any]:
+    """Half as many documents: a forward takes three times as long."""
+    model = bench.model("Gemma 2 27B")
+    some = replace(bench, documents=bench.documents // 2)
+    return _by(some, model, [(attention.ways_for(model)[0], TOKEN_BUDGETS["cuda"])])
+
+
+def profiled(bench: Bench) -> dict[str, Any]:
+    if not bench.gpu:
+        return {}
+    scorer = ClozeScorer(bench.model("Gemma 2 9B"), bench.tokenizer, token_budget=TOKEN_BUDGETS["cuda"])
+    rows = work(bench, documents=TOGETHER)
+    scorer.score(rows)
+    bench.wait()
+    kinds = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
+    with torch.profiler.profile(activities=kinds) as profile:
+        begin = time.perf_counter()
+        scorer.score(rows)
+        bench.wait()
+        seconds = time.perf_counter() - begin
+    kernels = [event for event in profile.key_averages() if event.device_type.name == "CUDA"]
+    kernels.sort(key=lambda event: event.self_device_time_total, reverse=True)
+    return {
+        "seconds": seconds,
+        "seconds of the card": sum(event.self_device_time_total for event in kernels) / 1e6,
+        "milliseconds and times": {
+            event.key[:100]: [event.self_device_time_total / 1e3, event.count] for event in kernels[:24]
+        },
+    }
+
+
+def _by(bench: Bench, model: Any, ways: Iterable[tuple[Way, int]]) -> dict[str, Any]:
+    """The reference work by these ways of attending and tokens a forward."""
     rate = rates(bench)["bfloat16 TFLOP/s"] * 1e12
     rows = work(bench, documents=bench.documents)
-    ways = list(attention.ways_for(model))
-    usual = TOKEN_BUDGETS["cuda"]
     found: dict[str, Any] = {}
     first: list[RowScores | PromptTooLong] | None = None
-    for way, budget in [*((way, usual) for way in ways), (ways[0], usual // 2), (ways[0], 2 * usual)]:
+    for way, budget in ways:
         scorer = ClozeScorer(model, bench.tokenizer, token_budget=budget)
         scorer.own_attention = way
         scorer.score(rows[:TOGETHER])  # compiles, and fills the memory's pool
@@ -229,6 +279,7 @@ def scored(bench: Bench) -> dict[str, Any]:
         tree, needed = tree_of(scorer, rows[:TOGETHER])
         floor = flops_needed(model, tree) / rate * len(rows) / len(rows[:TOGETHER])
         found[f"{way.value}, {budget} tokens a forward"] = {
+            "documents": len(rows),
             "seconds": seconds,
             f"seconds of {A_RUN} documents": seconds * A_RUN / len(rows),
             "tokens a document": needed / len(rows[:TOGETHER]),
@@ -332,9 +383,11 @@ PARTS: dict[str, Callable[[Bench], dict[str, Any]]] = {
     "rates": rates,
     "attention": attended,
     "scoring": scored,
+    "profile": profiled,
     "items": itemised,
     "memory": with_little_memory,
     "writing": written,
+    "large": large,
 }
 
 

@@ -8,7 +8,8 @@ with one nothing is scored while rows are written, with more the next call is.
 
 Real Celery workers, each of one process and one thread of torch, one after the other at a run of their own in a new
 installation. With `DATABASE_URL` of a PostgreSQL and `CELERY_BROKER_URL` of a Redis it lies there (the database is a
-new one, the queue is emptied first); else in SQLite and a folder. The judge has the model that a package carries.
+new one, the queue is emptied first); else in SQLite and a folder. The judge has the model that a package carries, or
+that of `--model`; with `--device cuda` the workers are GPU workers, of one card (`--groups` is theirs anyway).
 
 Counted is what is done after every worker has done its first work, so that starting and loading do not count: give it
 rows enough. A machine needs as many free cores as workers.
@@ -78,10 +79,15 @@ def setup() -> None:
     for number in range(int(os.environ["SITE_ROWS"])):
         evidence = [Block(PARAGRAPH, line) for line in recipe_lines(number)]
         annotating.add_row(sheet=sheet, name=f"Recipe {number}", evidence=evidence)
+    model = {
+        "location": os.environ["SITE_MODEL"],
+        "device": os.environ["SITE_DEVICE"],
+        "dtype": os.environ["SITE_DTYPE"],
+    }
     if os.environ["SITE_METHOD"] == "cloze":
-        judge = helpers.cloze_judge(MODEL)
+        judge = helpers.cloze_judge(**model)
     else:
-        judge = helpers.rating_judge(MODEL, max_new_tokens=LONGEST)
+        judge = helpers.rating_judge(**model, max_new_tokens=LONGEST)
     actions.start_run(study=study, judge=judge, by=None)
 
 
@@ -146,7 +152,10 @@ def _run(site: Any, options: argparse.Namespace, workers: int, *, first: int) ->
         import redis
 
         redis.Redis.from_url(settings.CELERY_BROKER_URL).flushdb()
-    site.setup(rows=options.rows, method=options.method)
+    site.queue = "gpu" if options.device == "cuda" else "cpu"
+    site.setup(
+        rows=options.rows, method=options.method, model=options.model, device=options.device, dtype=options.dtype
+    )
     for _each in range(workers):
         site.start_worker()
     deadline = time.monotonic() + options.patience
@@ -173,6 +182,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--method", choices=sorted(A_CALL), default="cloze")
     parser.add_argument("--workers", type=int, nargs=2, default=(1, 2), metavar=("FEW", "MANY"))
     parser.add_argument("--groups", type=int, nargs=2, default=(0, 0), metavar=("FEW", "MANY"), help="of twelve rows")
+    parser.add_argument("--model", default=MODEL, help="as the location of a transformers judge")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--dtype", default="auto", help="as a transformers judge's")
     parser.add_argument("--patience", type=float, default=3600, help="seconds for a run")
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_of: sys.exit(1))  # so that workers and database go with this process

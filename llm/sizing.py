@@ -1,7 +1,7 @@
 """What scoring takes of a card: memory and time, from a model's sizes and the tree of what it is fed. Loads no weights.
 
 The rate of a card is a product of large matrices as torch ran it there. The engine adds to that floor: on an H200 it
-took 48 % of that rate with Gemma 2 9B's shape, and 2 to 8 % less memory than is reckoned here (docs/benchmarks.md).
+took 65 % of that rate with Gemma 2 9B's shape, and 2 to 8 % less memory than is reckoned here (docs/benchmarks.md).
 A model of 0.6 billion weights took a tenth.
 """
 
@@ -28,10 +28,10 @@ class Card:
     rate: float
 
 
-# Measured: matrix products of 769 to 798 TFLOP/s.
+# Measured: matrix products of 745 to 798 TFLOP/s.
 CARDS = {"h200": Card("H200", 139 * 2**30, 7.8e14)}
 # Of the rate of matrix products, by whole forwards, of models that are not small.
-USUAL_SHARE = (0.45, 0.60)
+USUAL_SHARE = (0.50, 0.67)
 SMALL_WEIGHTS = 2e9
 # What CUDA itself and its libraries hold.
 _BESIDES_BYTES = 1.5 * 2**30

@@ -32,6 +32,7 @@ class Site:
 
     program = ""  # a module: `python -m` it with the commands setup, worker and report
     table = ""  # of the items whose states are watched
+    queue = "cpu"  # of the workers
 
     def __init__(self, folder: Path, database_url: str, broker_url: str) -> None:
         self.workers: list[subprocess.Popen[bytes]] = []
@@ -77,7 +78,7 @@ class Site:
             "-P",
             "prefork",
             "-Q",
-            "cpu",
+            self.queue,
             "-l",
             "info",
         ]

@@ -485,6 +485,7 @@ def _read(backend: TransformersBackend) -> _Loaded:
         n_parameters = sum(weight.numel() for weight in model.parameters())  # packed weights are none
         token_budget = backend.token_budget or forward_tokens(n_parameters, kind)
         products = "oneDNN" if use_onednn(model) else "torch"
+        n_norms = use_norms(model)
         score_with = partial(
             ClozeScorer,
             tokenizer=tokenizer,
@@ -533,6 +534,8 @@ def _read(backend: TransformersBackend) -> _Loaded:
         "terminator": scorer.encoder.terminator,
         "chat_template": _digest(tokenizer.chat_template) if backend.chat_template else "",
     }
+    if n_norms:
+        identity["norms"] = f"{n_norms} by a kernel, Triton {importlib.import_module('triton').__version__}"
     if precise is not None:
         identity["rescued"] = f"in float32 where the margin is under {rescue_below(share_off):g} nat"
         if share_off < 1:
@@ -556,6 +559,18 @@ def _read(backend: TransformersBackend) -> _Loaded:
         precise=precise,
         share_off=share_off,
     )
+
+
+def use_norms(model: Any) -> int:
+    """Let the norms of a model be computed in one kernel each where that is faster (`llm.engine.norms`); how many
+    are."""
+    from llm.engine import attention
+
+    if not attention.takes_kernels(model):
+        return 0
+    from llm.engine import norms
+
+    return norms.use_kernel(model)
 
 
 def _attention_of(scorer: ClozeScorer, model: Any) -> str:

@@ -37,6 +37,7 @@ from llm.engine.onednn import product
 from llm.engine.tree import TokenTree, visible
 
 NAME = "palate_tree"
+_HALVES = {torch.bfloat16, torch.float16}
 # Queries of a block: more of them compute more that is masked, fewer make products too small to be fast.
 _ROWS, _LEAST_ROWS = 128, 16
 _ROWS_OF_A_GPU = 512
@@ -290,10 +291,9 @@ def ways_for(model: Any) -> tuple[Way, ...]:
 
     In float32 torch's attention is 2 to 3 times as fast on a GPU as the kernel (docs/benchmarks.md).
     """
-    halves = {torch.bfloat16, torch.float16}
-    if model.device.type == "cuda" and model.dtype in halves and _takes_kernel(model.device):
+    if takes_kernels(model):
         return Way.KERNEL, Way.BLOCKS
-    if model.device.type == "cuda" and model.dtype in {torch.float32, *halves}:
+    if model.device.type == "cuda" and model.dtype in {torch.float32, *_HALVES}:
         return (Way.BLOCKS,)
     here = model.device.type == "cpu" and torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
     return (Way.BLOCKS,) if here and model.dtype in {torch.float32, torch.bfloat16} else ()
@@ -308,12 +308,14 @@ def why_not(way: Way, model: Any) -> str | None:
     return kernel.why_not(model)
 
 
-def _takes_kernel(card: torch.device) -> bool:
-    """Whether Triton is here, and the card is one of whose matrix units it makes use: NVIDIA's since Ampere (2020). Of
-    others nothing was measured."""
+def takes_kernels(model: Any) -> bool:
+    """Whether a model is in half precision on a card of whose matrix units Triton, which is here, makes use: NVIDIA's
+    since Ampere (2020). Of others nothing was measured."""
+    if model.device.type != "cuda" or model.dtype not in _HALVES:
+        return False
     if importlib.util.find_spec("triton") is None or torch.version.hip is not None:
         return False
-    return torch.cuda.get_device_capability(card) >= (8, 0)
+    return torch.cuda.get_device_capability(model.device) >= (8, 0)
 
 
 class Heads(NamedTuple):

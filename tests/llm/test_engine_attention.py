@@ -150,7 +150,7 @@ def test_a_window_that_is_not_heeded_is_noticed(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_half_numbers_are_for_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attention, "_takes_kernel", lambda card: False)
+    monkeypatch.setattr(attention, "takes_kernels", lambda model: False)
     for dtype in (torch.bfloat16, torch.float16):
         assert attention.Way.BLOCKS in attention.ways_for(SimpleNamespace(device=torch.device("cuda"), dtype=dtype))
     assert attention.ways_for(SimpleNamespace(device=torch.device("cpu"), dtype=torch.bfloat16))

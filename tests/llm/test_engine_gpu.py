@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from benchmarks import model_families
+from llm.backends.transformers import use_norms
 from llm.engine import attention
 from llm.engine.attention import Way
 from llm.engine.cloze import ClozeScorer
@@ -29,6 +30,7 @@ FAMILIES = ["llama", "mistral", "qwen2-sliding", "qwen3", "gemma2", "gemma3"]
 def scorer(family: str, dtype: torch.dtype, **settings: Any) -> ClozeScorer:
     model = tiny.model(family) if family != "gpt2" else model_families.built(family)
     there = copy.deepcopy(model).to("cuda", dtype).eval()
+    use_norms(there)
     return ClozeScorer(there, tiny.tokenizer(), **{"token_budget": 50, **settings})
 
 
@@ -60,6 +62,22 @@ def test_half_precision_has_the_kernel_and_scores_as_each_prompt_alone(
     takes = torch.cuda.get_device_capability() >= (8, 0)
     assert (engine.mode, engine.own_attention) == ("tree", Way.KERNEL if takes else Way.BLOCKS)
     assert furthest(engine.score(ROWS), engine.score_each_prompt_alone(ROWS)) < nats
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_norms_in_one_kernel_give_what_they_gave(family: str) -> None:
+    model = copy.deepcopy(tiny.model(family)).to("cuda", torch.bfloat16).eval()
+    ids = torch.randint(20, (4, 300), generator=torch.Generator().manual_seed(0), device="cpu").to("cuda")
+    found = [module for module in model.modules() if type(module).__name__.endswith("RMSNorm")]
+    states = {module: torch.randn(512, len(module.weight), device="cuda").bfloat16() for module in found}
+    with torch.inference_mode():
+        expected = {module: module(states[module]) for module in found}
+        predicted = model(input_ids=ids).logits
+        assert use_norms(model) == (len(found) if torch.cuda.get_device_capability() >= (8, 0) else 0)
+        for module in found:
+            made = module(states[module])
+            assert float((made != expected[module]).float().mean()) < 0.01
+        assert model(input_ids=ids).logits.shape == predicted.shape
 
 
 @pytest.mark.filterwarnings("ignore:Synchronization debug mode is a prototype feature")
