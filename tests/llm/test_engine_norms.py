@@ -26,10 +26,8 @@ from llm.engine.norms import Rounding
 HALF = torch.float16
 ROUNDINGS = {
     "llama": Rounding.FIRST,
-    "mistral": Rounding.FIRST,
     "qwen3": Rounding.FIRST,
     "gemma2": Rounding.LAST_OF_ONE_MORE,
-    "gemma3": Rounding.LAST_OF_ONE_MORE,
 }
 
 
