@@ -1,4 +1,4 @@
-"""How the commands that import say why nothing was imported."""
+"""How commands say why they change nothing."""
 
 from __future__ import annotations
 
@@ -10,6 +10,18 @@ from django.core.management.base import CommandError
 from annotation.actions import Refused
 from annotation.exchange.row_imports import ImportRefused, problems_text, translated
 from annotation.exchange.tables import TableError
+from annotation.models import Study
+from annotation.people.access import why_unchanged
+
+
+def unless_archived(study: Study) -> Study:
+    """
+    Raises:
+        CommandError: it is archived.
+    """
+    if study.archived_at is not None:
+        raise CommandError(why_unchanged(study))
+    return study
 
 
 @contextmanager

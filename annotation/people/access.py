@@ -59,10 +59,14 @@ def refuse_archived(study: Study, method: str | None) -> None:
         PermissionDenied: the study is archived, and this would change something in it.
     """
     if study.archived_at is not None and method not in _READING:
-        raise PermissionDenied(
-            _("“%(study)s” is archived: nothing is changed in it until a manager brings it back on its settings page.")
-            % {"study": study.title}
-        )
+        raise PermissionDenied(why_unchanged(study))
+
+
+def why_unchanged(study: Study) -> str:
+    """What is said of an archived study where something is to be changed in it."""
+    return _(
+        "“%(study)s” is archived: nothing is changed in it until a manager brings it back on its settings page."
+    ) % {"study": study.title}
 
 
 def sheet_for(user: User, pk: int, *allowed: Role) -> Sheet:

@@ -19,7 +19,6 @@ from annotation.models import Column, Question, Row, Study
 from annotation.people.access import AppRequest
 from reports.exports.figures import figure_csv
 from reports.figures.base import Figure, digest_of
-from reports.figures.svg import Form, Theme, draw
 from reports.numbers.behind import Where, cells_behind
 from reports.numbers.report import StudyReport
 
@@ -44,6 +43,12 @@ def kept(study: Study, digest: str) -> Figure | None:
     return Figure(**found) if found else None
 
 
+def _drawn(figure: Figure, form: str, theme: str) -> bytes:
+    from reports.figures.svg import draw  # matplotlib comes with it
+
+    return draw(figure, "pdf" if form == "pdf" else "svg", "dark" if theme == "dark" else "light")
+
+
 def figure_response(request: AppRequest, figure: Figure | None, form: str) -> HttpResponse:
     if figure is None or form not in _TYPES:
         raise Http404
@@ -51,9 +56,8 @@ def figure_response(request: AppRequest, figure: Figure | None, form: str) -> Ht
         response = HttpResponse(figure_csv(figure), content_type=_TYPES[form])
         response["Content-Disposition"] = f'attachment; filename="{figure.key}.csv"'
         return response
-    as_form: Form = "pdf" if form == "pdf" else "svg"
-    theme: Theme = "dark" if request.GET.get("theme") == "dark" else "light"
-    content = caches["figures"].get_or_set(f"{digest_of(figure)}-{form}-{theme}", lambda: draw(figure, as_form, theme))
+    theme = "dark" if request.GET.get("theme") == "dark" else "light"
+    content = caches["figures"].get_or_set(f"{digest_of(figure)}-{form}-{theme}", lambda: _drawn(figure, form, theme))
     response = HttpResponse(content, content_type=_TYPES[form])
     if form == "pdf":
         response["Content-Disposition"] = f'attachment; filename="{figure.key}.pdf"'

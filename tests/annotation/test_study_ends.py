@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotation import actions, doors, queries
@@ -56,6 +59,30 @@ def test_nothing_is_changed_in_an_archived_study(leases: Leases, client_of: Clie
     with pytest.raises(Refused, match="is closed"):
         builders.label(leases.annas[0])
     assert not Label.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["import_rows", "leases", "FILE"],
+        ["import_labels", "leases", "FILE"],
+        ["judge", "leases", "words"],
+        ["retrieve", "leases"],
+        ["graphs", "leases", "--bring", "FILE"],
+        ["pizza_tables", "import", "leases", "TABLES", "--rater", "gold"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_no_command_changes_an_archived_study(leases: Leases, tmp_path: Path, command: list[str]) -> None:
+    judging.create_judge(name="words", method=Judge.Method.LEXICAL, prompt_text=LEXICAL)
+    actions.archive_study(study=leases.study, by=leases.manager)
+    (tmp_path / "FILE").write_text("row,label\nLease 9,yes\n", encoding="utf-8")
+    (tmp_path / "TABLES").write_text("", encoding="utf-8")
+    before = Row.objects.count(), Label.objects.count(), leases.study.raters.count()
+    asked = [str(tmp_path / each) if each.isupper() else each for each in command]
+    with pytest.raises(CommandError, match="is archived: nothing is changed in it"):
+        call_command(*asked)
+    assert (Row.objects.count(), Label.objects.count(), leases.study.raters.count()) == before
 
 
 def test_an_archived_study_comes_back_as_it_was(leases: Leases, client_of: ClientOf) -> None:

@@ -12,7 +12,7 @@ from annotation.exchange.label_imports import import_labels, study_from_labels
 from annotation.exchange.label_reading import LabelImport
 from annotation.exchange.records import LABEL_FIELDS
 from annotation.exchange.row_imports import Imported
-from annotation.management.telling import problems_told
+from annotation.management.telling import problems_told, unless_archived
 from annotation.models import Study, User
 
 
@@ -57,7 +57,7 @@ class Command(BaseCommand):
 
 def _study(slug: str) -> Study:
     if study := Study.objects.filter(slug=slug).first():
-        return study
+        return unless_archived(study)
     raise CommandError(f"There is no study “{slug}”. --new-study TITLE makes it.")
 
 

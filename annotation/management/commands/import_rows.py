@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.exchange.rows_and_columns import import_rows
 from annotation.exchange.tables import open_table
-from annotation.management.telling import problems_told
+from annotation.management.telling import problems_told, unless_archived
 from annotation.models import Study
 
 
@@ -33,5 +33,5 @@ class Command(BaseCommand):
                 for path in (rows, columns)
                 if path is not None
             ]
-            imported = import_rows(study=found, rows=tables[0], columns=tables[1] if columns else None)
+            imported = import_rows(study=unless_archived(found), rows=tables[0], columns=tables[1] if columns else None)
         self.stdout.write(" ".join(imported.sentences()))

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from annotation.management.telling import unless_archived
 from annotation.models import Study
 from judges import actions
 from judges.extraction import queries as extraction_queries
@@ -34,7 +35,7 @@ class Command(RunCommand):
     def handle(self, *, study: str, extractor: str, verbosity: int, **options: Any) -> None:
         self.prepare(verbosity=verbosity)
         found = one_called(extractor, Extractor.objects.select_related("model"))
-        run = self._run(study_called(study), found, limits_in(options))
+        run = self._run(unless_archived(study_called(study)), found, limits_in(options))
         self.work(run)
         failed = work.progress(run).failed
         if failed:

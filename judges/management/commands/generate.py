@@ -8,6 +8,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
+from annotation.management.telling import unless_archived
 from annotation.models import Scheme, Study
 from judges.generating import actions, queries, signs_told
 from judges.generating.planning import Wanted
@@ -56,7 +57,7 @@ class Command(RunCommand):
 
     def handle(self, *, study: str, model: str, verbosity: int, **asked: Any) -> None:
         self.prepare(verbosity=verbosity)
-        of, by = study_called(study), model_called(model, **where_of(asked))
+        of, by = unless_archived(study_called(study)), model_called(model, **where_of(asked))
         if announced := by.announced:
             self.stdout.write(f"Texts are written by {announced}.")
         run = self._run(of, by, **asked)

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from annotation.management.telling import unless_archived
 from annotation.models import Sheet, Study
 from judges import actions, queries
 from judges.management.telling import add_limits, limits_in, one_called, refusals_told, refuse_new_limits, study_called
@@ -41,7 +42,7 @@ class Command(RunCommand):
     ) -> None:
         self.prepare(verbosity=verbosity)
         chosen = one_called(judge, Judge.objects.select_related("model", "prompt"))
-        run = self._run(study_called(study), chosen, sheets, repeats, limits_in(options))
+        run = self._run(unless_archived(study_called(study)), chosen, sheets, repeats, limits_in(options))
         if chosen.model is not None and (announced := chosen.model.announced):
             self.stdout.write(f"{chosen.name} asks {announced}.")
         self.work(run)

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from annotation.management.telling import unless_archived
 from annotation.models import Study
 from judges.management.telling import refusals_told, study_called
 from recipes.cooking import actions
@@ -35,7 +36,7 @@ class Command(RunCommand):
 
     def handle(self, *, study: str, verbosity: int, **asked: Any) -> None:
         self.prepare(verbosity=verbosity)
-        self.work(self._run(study_called(study), **asked))
+        self.work(self._run(unless_archived(study_called(study)), **asked))
 
     def _run(
         self,

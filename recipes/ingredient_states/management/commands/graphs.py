@@ -12,6 +12,7 @@ from annotation import doors
 from annotation.actions import Refused
 from annotation.exchange.row_imports import ImportRefused, problems_text
 from annotation.exchange.tables import TableError
+from annotation.management.telling import unless_archived
 from annotation.models import Study, User
 from annotation.scheme.spec import load_scheme
 from recipes.ingredient_states import actions, exports, queries, reading
@@ -56,7 +57,7 @@ class Command(BaseCommand):
             with transaction.atomic():
                 found = _study(study, new, manager)
                 if bring:
-                    self._bring(found, bring, skip=skip, replace=replace)
+                    self._bring(unless_archived(found), bring, skip=skip, replace=replace)
             if out is not None:
                 recipes = queries.recipe_files(found, raters=frozenset(rater))
                 out.write_text(exports.written(recipes, out.suffix.removeprefix(".")), encoding="utf-8")

@@ -10,6 +10,7 @@ from django.db import transaction
 from annotation import actions as annotating
 from annotation import doors
 from annotation.actions import Refused
+from annotation.management.telling import unless_archived
 from annotation.models import Scheme, Sheet, Study, User
 from annotation.scheme.spec import SchemeError, load_scheme
 from recipes.cooking import actions
@@ -54,6 +55,7 @@ class Command(BaseCommand):
                 into = Study.objects.filter(slug=study).first() or annotating.create_study(
                     slug=study, title=study.replace("-", " ").capitalize(), scheme=_scheme(scheme), by=by
                 )
+                unless_archived(into)
                 sheets = {dish: _sheet(into, recipe) for dish, recipe in parsed.items()}
                 demo_study.shipped_judges()
         except Refused as refused:

@@ -12,6 +12,7 @@ from annotation import actions as annotating
 from annotation import doors
 from annotation.actions import Refused
 from annotation.exchange.row_imports import ImportRefused
+from annotation.management.telling import unless_archived
 from annotation.models import Rater, Study, User
 from annotation.scheme.spec import load_scheme
 from recipes.pizza_commonsense import actions, clusters, exporting, queries
@@ -70,6 +71,8 @@ class Command(BaseCommand):
         by = None
         if options["manager"] and (by := User.objects.filter(username=options["manager"]).first()) is None:
             raise CommandError(f"There is no user “{options['manager']}”. Nothing was imported.")
+        if (study := Study.objects.filter(slug=options["study"]).first()) is not None:
+            unless_archived(study)
         tables = []
         for file in options["files"]:
             try:
@@ -79,7 +82,6 @@ class Command(BaseCommand):
                 raise CommandError(f"{file}: {error}. Nothing was imported.") from error
             except TablesRefused as refused:
                 raise CommandError(f"{file}: {refused} Nothing was imported.") from refused
-        study = Study.objects.filter(slug=options["study"]).first()
         if study is None:
             source = doors.shipped_schemes()[options["scheme"]].read_text(encoding="utf-8")
             scheme = annotating.store_scheme(spec=load_scheme(source), source=source)
