@@ -1,5 +1,5 @@
-"""What a floor above knows of the documents behind rows: it registers that when it is loaded, so that no app names one
-above it.
+"""What a floor above knows of the documents behind rows, and what it keeps by a judge's name: it registers that when it
+is loaded, so that no app names one above it.
 
 A parser is an extractor without a model: it reads what a document states for programs. The text of a page is all that
 it shows, from which a model may be asked to take the lists.
@@ -51,10 +51,21 @@ _item_parsers: dict[str, ItemParser] = {}
 _page_readers: list[Callable[[Row], Sequence[str]]] = []
 _html_readers: list[Callable[[Row], Sequence[str]]] = []
 _picture_readers: list[Callable[[Row], str | None]] = []
+_renamed: list[Callable[[Collection[int], str, str], None]] = []
 _prompts: list[str] = []
 _judge_prompts: dict[str, Path] = {}
 _recommended: list[Callable[[], str]] = []
 _wordings: list[tuple[Path, frozenset[str]]] = []
+
+
+def register_renamed(tell: Callable[[Collection[int], str, str], None]) -> None:
+    """`tell` is told when a judge gets another name: the studies in which it is a rater, the old code and the new."""
+    _renamed.append(tell)
+
+
+def tell_renamed(studies: Collection[int], old: str, new: str) -> None:
+    for tell in _renamed:
+        tell(studies, old, new)
 
 
 def register_parser(parser: Parser) -> None:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from annotation.actions import Refused
 from annotation.models import Rater, Study
+from judges import doors
 from judges.lineage.queries import weighed
 from judges.methods import Method
 from judges.models import Extractor, Judge
@@ -75,7 +76,9 @@ def rename(tool: Judge | Extractor, *, name: str, study: Study) -> None:
                 _("Another rater of the study “%(study)s” has the code “%(name)s”.")
                 % {"study": taken.study.title, "name": name}
             )
-        Rater.objects.filter(pk__in=list(raters.values_list("pk", flat=True))).update(code=name)
+        studies = dict(raters.values_list("pk", "study"))
+        Rater.objects.filter(pk__in=list(studies)).update(code=name)
+        doors.tell_renamed(set(studies.values()), locked.name, name)
     made._default_manager.filter(pk=tool.pk).update(name=name)
     tool.name = name
 

@@ -97,6 +97,11 @@ def note_look(*, slug: str, what: str, by: User | None) -> None:
         TestLook.objects.create(study=split.study, what=what, by=by)
 
 
+def rename_tests(*, studies: Collection[int], old: str, new: str) -> None:
+    """A judge has another code in some studies: how often it was tested there is counted on."""
+    TestLook.objects.filter(study__in=studies, what=TestLook.What.TEST, judge=old).update(judge=new)
+
+
 # --- certificates ----------------------------------------------------------------------------------------------------
 
 

@@ -1,7 +1,9 @@
-"""A judge, its model or its extractor was changed: its certificates are looked at in the same transaction's end."""
+"""A judge, its model or its extractor was changed: its certificates are looked at in the same transaction's end. A judge
+was renamed: its tests go by its new code."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from django.db import transaction
@@ -9,11 +11,19 @@ from django.db.models.signals import post_save
 
 
 def connect() -> None:
+    from judges import doors
     from judges.models import Extractor, Judge
     from llm.models import LanguageModel
 
     for model in (Judge, LanguageModel, Extractor):
         post_save.connect(_look, sender=model, dispatch_uid=f"certificates-{model.__name__}")
+    doors.register_renamed(_renamed)
+
+
+def _renamed(studies: Collection[int], old: str, new: str) -> None:
+    from reports.hiring import actions
+
+    actions.rename_tests(studies=studies, old=old, new=new)
 
 
 def _look(created: bool, raw: bool = False, **_signal: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,10 +85,18 @@ _CALLED = {
 
 def changes(certificate: Certificate) -> list[str]:
     """What is not any more as it was when the certificate was given, in words. Three queries."""
-    then = certificate.request["identity"]
-    now = json.loads(canonical_json(identity(certificate.study, certificate.rater)))
+    then = _without_names(certificate.request["identity"])
+    now = _without_names(json.loads(canonical_json(identity(certificate.study, certificate.rater))))
     differing = [name for name in sorted(then.keys() | now.keys()) if then.get(name) != now.get(name)]
     return list(dict.fromkeys(str(_CALLED.get(name, gettext_lazy("how it is asked"))) for name in differing))
+
+
+def _without_names(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """A judge and an extractor judge by another name as they did."""
+    found = {key: value for key, value in identity.items() if key != "name"}
+    if found.get("extractor"):
+        found["extractor"] = {key: value for key, value in found["extractor"].items() if key != "extractor"}
+    return found
 
 
 def most_cells(study: Study, question: Question, unit: str) -> int:

@@ -1,0 +1,62 @@
+"""A judge at work: what counts as its labels, as supervision and as known, while rows, plans and judges change."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from annotation.models import Rater
+from judges import actions as judging
+from judges.models import Extractor, Judge
+from reports.hiring import actions, queries
+from reports.models import Certificate
+from tests.builders import ClientOf
+from tests.reports.hiring import simulated
+from tests.reports.hiring.simulated import World
+
+pytestmark = pytest.mark.django_db
+FAR = datetime.date(2099, 1, 1)
+
+
+@pytest.fixture
+def world() -> World:
+    return simulated.world(n_sheets=1, n_rows=24, n_labelled=12, unsure=0.0)
+
+
+def certified(world: World, rater: Rater | None = None, **asked: Any) -> Certificate:
+    asked = {"epsilon": 0.3, "confidence": 0.7, "until": FAR, "by": world.manager, **asked}
+    made = actions.certify(study=world.study, rater=rater or world.rater, question=world.question, **asked)
+    assert made.certificate is not None, made.look.outcome
+    return made.certificate
+
+
+def test_a_renamed_judge_keeps_its_certificate_and_its_tests(world: World, client_of: ClientOf) -> None:
+    actions.draw_split(study=world.study, unit="row", share=50, seed=3, by=None)
+    certificate = certified(world)
+    asked = {"epsilon": 0.01, "confidence": 0.99, "until": FAR, "by": None}
+    failed = actions.certify(study=world.study, rater=world.rater, question=world.question, **asked)
+
+    judging.rename(world.judge, name="better", study=world.study)
+
+    assert actions.watch() == []
+    call_command("recompute_certificate", certificate.name)
+    world.rater.refresh_from_db()
+    assert certified(world).request["looks_before"]["tests_of_this"] == 2
+    page = client_of(world.manager).get(reverse("reports:test-outcome", args=[world.study.slug, failed.look.pk]))
+    assert "?judge=better&amp;" in page.content.decode()
+
+
+def test_a_renamed_extractor_changes_nothing(world: World) -> None:
+    extractor = Extractor.objects.create(name="lists", kind=Extractor.Kind.PARSER, parser="nothing")
+    Judge.objects.filter(pk=world.judge.pk).update(evidence=extractor)
+    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
+
+    judging.rename(extractor, name="all-lists", study=world.study)
+    assert queries.standing_of(certificate).holds
+
+    Extractor.objects.filter(pk=extractor.pk).update(parser="another")
+    assert "the extractor" in queries.standing_of(certificate).reason
