@@ -1,4 +1,4 @@
-"""A judge, its model or its extractor was changed: its certificates are looked at in the same transaction's end. A judge
+"""A judge, its model or its extractor was changed: its certificates are looked at in the same transaction's end. One
 was renamed: its tests go by its new code."""
 
 from __future__ import annotations

@@ -13,8 +13,10 @@ from django.db.models import Count, Q
 from django.utils.translation import gettext_lazy
 
 from annotation.models import Question, Rater, Study
+from judges.lineage.queries import weighed
 from judges.models import Judge, Run
 from judges.runs import evidence
+from llm.models import LanguageModel
 from reports import doors
 from reports.data.label_table import canonical_json
 from reports.hiring.cells import JudgeCells, judge_cells, part_of
@@ -32,42 +34,56 @@ def judge_behind(rater: Rater) -> Judge | None:
 
 
 def identity(study: Study, rater: Rater) -> dict[str, Any]:
-    """All that a certificate is bound to: a change of any of it revokes it. Three queries."""
-    found: dict[str, Any] = {
-        "name": rater.code,
+    """All that a certificate is bound to: a change of any of it revokes it. Three queries, three more for each judge
+    that it weighs."""
+    return {
         "scheme": {
             "key": study.scheme.slug,
             "version": study.scheme.version,
             "sha256": hashlib.sha256(canonical_json(study.scheme.spec)).hexdigest(),
         },
         "evidence_readers": doors.evidence_readers(study),
+        **_of_rater(study, rater),
     }
+
+
+def _of_rater(study: Study, rater: Rater) -> dict[str, Any]:
     judge = judge_behind(rater)
     if judge is None:
-        return {**found, "origin": "file"}
+        return {"name": rater.code, "origin": "file"}
     runs = list(Run.objects.filter(rater=rater).values_list("provenance", "corrected"))
     workers = [worker for provenance, _corrected in runs for worker in provenance.get("workers", [])]
-    model = judge.model
-    return {
-        **found,
+    model, extractor = judge.model, judge.evidence
+    found: dict[str, Any] = {
+        "name": rater.code,
         "method": judge.method,
         "normalisation": judge.normalisation,
         "chat_template": judge.chat_template,
         "temperature": judge.temperature,
         "max_new_tokens": judge.max_new_tokens,
         "prompt_sha256": judge.prompt.digest,
-        "model": {name: value for name, value in vars(model.place).items() if name not in _NO_SCORE}
-        if model is not None
-        else None,
+        "model": _place_of(model) if model is not None else None,
         "backend": model.backend if model is not None else "",
         "weights": sorted({next((worker[key] for key in _WEIGHTS if worker.get(key)), "") for worker in workers}),
-        "extractor": evidence.record_of(judge.evidence),
+        "extractor": evidence.record_of(extractor),
         "corrected": sorted({corrected for _provenance, corrected in runs}),
     }
+    if extractor is not None and extractor.model is not None:
+        found["extractor_model"] = _place_of(extractor.model)
+    if codes := weighed(judge):
+        raters = {one.code: one for one in study.raters.judges().filter(code__in=codes)}
+        found["weighed"] = {code: _of_rater(study, raters[code]) for code in codes if code in raters}
+    return found
+
+
+def _place_of(model: LanguageModel) -> dict[str, Any]:
+    return {name: value for name, value in vars(model.place).items() if name not in _NO_SCORE}
 
 
 # What of a model's place moves no score; what of a worker's record stands for the weights.
 _NO_SCORE = ("api_key_env", "requests_per_minute", "device")
+# What certificates from before do not hold; it revokes none of them.
+_LATER = ("extractor_model", "weighed")
 _WEIGHTS = ("weights_sha256", "served_model", "snowballstemmer", "model")
 _CALLED = {
     "scheme": gettext_lazy("the scheme"),
@@ -79,15 +95,18 @@ _CALLED = {
     "backend": gettext_lazy("the model"),
     "weights": gettext_lazy("the weights of the model"),
     "extractor": gettext_lazy("the extractor"),
+    "extractor_model": gettext_lazy("the model of the extractor"),
+    "weighed": gettext_lazy("a judge that it weighs"),
     "corrected": gettext_lazy("whether extracted lists are read as people corrected them"),
 }
 
 
 def changes(certificate: Certificate) -> list[str]:
-    """What is not any more as it was when the certificate was given, in words. Three queries."""
+    """What is not any more as it was when the certificate was given, in words. Queries as of `identity`."""
     then = _without_names(certificate.request["identity"])
     now = _without_names(json.loads(canonical_json(identity(certificate.study, certificate.rater))))
-    differing = [name for name in sorted(then.keys() | now.keys()) if then.get(name) != now.get(name)]
+    names = sorted(then.keys() | (now.keys() - {*_LATER}))
+    differing = [name for name in names if then.get(name) != now.get(name)]
     return list(dict.fromkeys(str(_CALLED.get(name, gettext_lazy("how it is asked"))) for name in differing))
 
 
@@ -96,6 +115,8 @@ def _without_names(identity: Mapping[str, Any]) -> dict[str, Any]:
     found = {key: value for key, value in identity.items() if key != "name"}
     if found.get("extractor"):
         found["extractor"] = {key: value for key, value in found["extractor"].items() if key != "extractor"}
+    if found.get("weighed"):
+        found["weighed"] = {code: _without_names(of) for code, of in found["weighed"].items()}
     return found
 
 

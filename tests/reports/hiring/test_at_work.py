@@ -12,11 +12,13 @@ from django.urls import reverse
 from annotation.models import Rater
 from judges import actions as judging
 from judges.models import Extractor, Judge
+from llm.models import LanguageModel
 from reports.hiring import actions, queries
 from reports.models import Certificate
 from tests.builders import ClientOf
 from tests.reports.hiring import simulated
 from tests.reports.hiring.simulated import World
+from tests.reports.hiring.test_fitted import LEXICAL, at_work
 
 pytestmark = pytest.mark.django_db
 FAR = datetime.date(2099, 1, 1)
@@ -60,3 +62,45 @@ def test_a_renamed_extractor_changes_nothing(world: World) -> None:
 
     Extractor.objects.filter(pk=extractor.pk).update(parser="another")
     assert "the extractor" in queries.standing_of(certificate).reason
+
+
+def test_a_change_of_a_judge_that_a_stacker_weighs_revokes_its_certificate(world: World) -> None:
+    other = judging.create_judge(name="other", method="lexical", prompt_text=LEXICAL)
+    raters = [world.rater, at_work(world, other, wrong=0.3)]
+    actions.draw_split(study=world.study, unit="row", share=50, seed=3, by=None)
+    development = sorted(queries.development_rows(world.study) or ())
+    found = judging.weigh(study=world.study, raters=raters, rows=development)
+    stacker = judging.create_stacker(study=world.study, found=found, name="together")
+    certified(world, at_work(world, stacker))
+    assert actions.watch() == []
+
+    assert world.judge.model is not None
+    world.judge.model.revision = "v2"
+    world.judge.model.save()
+
+    assert [one.certificate.rater.code for one in actions.watch()] == ["together"]
+
+
+def test_a_change_of_an_extractors_model_revokes_what_reads_by_it(world: World) -> None:
+    model = LanguageModel.objects.create(name="reader", location="/nowhere/reader")
+    extractor = Extractor.objects.create(
+        name="lists", kind=Extractor.Kind.MODEL, model=model, prompt="Take out.", prompt_digest="0"
+    )
+    Judge.objects.filter(pk=world.judge.pk).update(evidence=extractor)
+    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
+
+    model.revision = "v2"
+    model.save()
+
+    assert "the model of the extractor" in queries.standing_of(certificate).reason
+
+
+def test_a_certificate_from_before_is_not_revoked_by_what_it_does_not_hold(world: World) -> None:
+    extractor = Extractor.objects.create(
+        name="lists", kind=Extractor.Kind.MODEL, model=world.judge.model, prompt="Take out.", prompt_digest="0"
+    )
+    Judge.objects.filter(pk=world.judge.pk).update(evidence=extractor)
+    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
+    del certificate.request["identity"]["extractor_model"]
+
+    assert queries.standing_of(certificate).holds
