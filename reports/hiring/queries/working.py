@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
+import json
+from collections import Counter, defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
 
+import numpy as np
 from django.db.models import Count
 
 from annotation.models import Assignment, Column, ExperimentSeat, Label, Rater
 from annotation.queries import free_rows
 from judges.models import UnreadableAnswer
-from reports.data.label_table import canonical_json
-from reports.hiring.cells import judge_cells
+from reports.data.label_table import canonical_json, unpacked
+from reports.hiring.cells import REPEATS, judge_cells
+from reports.hiring.documents import used_cells
 from reports.hiring.queries.labels import question_name, study_table
 from reports.hiring.queries.splitting import rank, row_names
 from reports.models import Accepted, Certificate, TakeoverRow
@@ -26,7 +29,8 @@ class WorkToDo:
     cells: (assignment, column, code, score) that are accepted. rows: the documents that it is about. rest: of these
     the ones with a cell that is not accepted. drawn: those that chance gives to people, of all, so that they also say
     what the others are like. lacking: how many fewer these are than the share, since in the rest somebody is shown the
-    judge's answers. unread: documents that nobody has and the judge has not labelled yet.
+    judge's answers. unread: documents that nobody has and the judge has not labelled yet, or fewer than `times` times:
+    as often as documents of the test.
     """
 
     cells: tuple[tuple[int, int, str, float], ...]
@@ -35,6 +39,7 @@ class WorkToDo:
     drawn: frozenset[int]
     lacking: int
     unread: int
+    times: int = 1
 
     @property
     def to_people(self) -> frozenset[int]:
@@ -63,10 +68,12 @@ def work_to_do(certificate: Certificate, *, share: int, seed: int) -> WorkToDo:
         ).values_list("assignment__row_id", flat=True)
     )
     open_rows = [row for row in free if row not in taken]
-    given = Assignment.objects.filter(
-        rater=certificate.rater, row__in=open_rows, repeat=1, state=Assignment.State.SUBMITTED
-    )
-    assignment_of = dict(given.values_list("row_id", "pk"))
+    submitted = Assignment.objects.filter(rater=certificate.rater, row__in=open_rows, state=Assignment.State.SUBMITTED)
+    times = times_tested(certificate)
+    assignment_of = dict(submitted.filter(repeat=1).values_list("row_id", "pk"))
+    if times > 1:  # answers that are too few are always alike
+        n_of = Counter(submitted.values_list("row_id", flat=True))
+        assignment_of = {row: pk for row, pk in assignment_of.items() if n_of[row] >= times}
     table = study_table(study, judges=[certificate.rater.code], question=name)
     made = judge_cells(table, certificate.rater.code, name)
     pk_of = {name: pk for pk, name in row_names(study).items()}
@@ -109,7 +116,22 @@ def work_to_do(certificate: Certificate, *, share: int, seed: int) -> WorkToDo:
         drawn=frozenset(by_chance[:wanted]),
         lacking=max(0, wanted - len(by_chance)),
         unread=len(open_rows) - len(rows),
+        times=times,
     )
+
+
+def times_tested(certificate: Certificate) -> int:
+    """How often the judge had labelled each document that the certificate rests on, the most of any; 1 where its
+    score is not how far its answers are alike."""
+    if json.loads(certificate.document)["score"] != REPEATS:
+        return 1
+    table = unpacked(bytes(certificate.labels))
+    used = np.unique(used_cells(table, certificate.request).row)
+    work = table.assignments
+    is_judge = np.array([rater.code == certificate.request["judge"] for rater in table.raters])
+    done = is_judge[work.rater] & work.are(Assignment.State.SUBMITTED)
+    n_of = np.bincount(work.row[done], minlength=len(table.rows))
+    return int(n_of[used].max(initial=1))
 
 
 def _cells_asked(rows: Collection[int], certificate: Certificate) -> dict[int, int]:

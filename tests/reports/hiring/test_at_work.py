@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import datetime
+import json
 from typing import Any
 
 import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
-from annotation.models import Rater
+from annotation import actions as annotating
+from annotation.models import Label, Rater, Row
 from judges import actions as judging
 from judges.models import Extractor, Judge
 from llm.models import LanguageModel
@@ -62,6 +64,36 @@ def test_a_renamed_extractor_changes_nothing(world: World) -> None:
 
     Extractor.objects.filter(pk=extractor.pk).update(parser="another")
     assert "the extractor" in queries.standing_of(certificate).reason
+
+
+def test_repeats_count_as_many_as_in_the_test(world: World, client_of: ClientOf) -> None:
+    """A judge that was tested by how far five answers are alike is not sure of what it answered once."""
+    judge = judging.create_judge(name="writer", method="lexical", prompt_text=LEXICAL)
+    rater = at_work(world, judge)
+    labelled, others = world.rows[:12], world.rows[12:]
+
+    def again(rows: list[Row]) -> None:
+        for repeat in range(2, 6):
+            for assignment in annotating.assign(rater=rater, rows=rows, repeat=repeat):
+                world.say(assignment, wrong=0.3, seed=repeat)
+        Label.objects.filter(assignment__rater=rater).update(scores=None)
+
+    again(labelled)
+    actions.draw_split(study=world.study, unit="row", share=50, seed=3, by=None)
+    certificate = certified(world, rater, epsilon=0.45, confidence=0.6)
+    assert json.loads(certificate.document)["score"] == "repeats"
+
+    todo = queries.work_to_do(certificate, share=10, seed=1)
+    assert (todo.cells, todo.rows, todo.unread) == ((), (), 12)
+    at = reverse("reports:take-over", args=[world.study.slug, certificate.name])
+    asked = {"share": 10, "seed": 1, "raters": [one.pk for one in world.people]}
+    page = client_of(world.manager).get(at, asked).content.decode()
+    assert "12 pages that nobody has were not labelled by the judge 5 times yet, as often as in the test." in page
+
+    again(others[:8])
+    todo = queries.work_to_do(certificate, share=10, seed=1)
+    assert (set(todo.rows), todo.unread) == ({row.pk for row in others[:8]}, 4)
+    assert 0 < len(todo.cells) <= simulated.CELLS * 8
 
 
 def test_a_change_of_a_judge_that_a_stacker_weighs_revokes_its_certificate(world: World) -> None:
