@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -109,10 +109,26 @@ def supervised(certificate: Certificate) -> list[Supervised]:
 
 
 def n_to_supervise(certificate: Certificate) -> int:
-    """How many drawn documents have an accepted cell. One query."""
+    """How many drawn documents have an accepted cell, or sheets with such documents where these were drawn, as
+    `watch_of` counts them; without those that were withdrawn before anybody had finished them. One query."""
+    if by_sheet(certificate):
+        return len(_drawn_of_sheets(certificate))
     cells = Accepted.objects.filter(takeover__certificate=certificate, assignment__row=OuterRef("row"))
-    drawn = TakeoverRow.objects.filter(takeover__certificate=certificate, drawn=True)
-    return drawn.filter(Exists(cells)).values("row").distinct().count()
+    drawn = TakeoverRow.objects.filter(Exists(cells), takeover__certificate=certificate, drawn=True)
+    waited_for = drawn.filter(Q(row__withdrawn_at=None) | Exists(_finished()))
+    return waited_for.values("row").distinct().count()
+
+
+def _finished() -> QuerySet[Assignment]:
+    """Of a row of a takeover, what people have submitted."""
+    return Assignment.objects.filter(
+        row=OuterRef("row"), rater__kind=Rater.Kind.PERSON, state=Assignment.State.SUBMITTED
+    )
+
+
+def by_sheet(certificate: Certificate) -> bool:
+    """Whether whole sheets were drawn, so that these count as documents."""
+    return bool(certificate.request["split"]["unit"] == Split.Unit.SHEET)
 
 
 def _columns(answers: Mapping[int, Mapping[int, object]]) -> set[int]:
@@ -126,17 +142,9 @@ def whole_sheets(certificate: Certificate, found: Collection[Supervised]) -> lis
     came in would be looked at again with what is known of these, and a sequence of such looks promises nothing. Where
     two takeovers drew documents of one sheet, the first one counts. Two queries.
     """
-    drawn = TakeoverRow.objects.filter(takeover__certificate=certificate, drawn=True, row__withdrawn_at=None)
-    accepted = Accepted.objects.filter(takeover=OuterRef("takeover"), assignment__row=OuterRef("row"))
-    of_sheet: dict[int, tuple[int, set[int]]] = {}
-    for takeover, sheet, row in (
-        drawn.filter(Exists(accepted)).order_by("takeover", "row").values_list("takeover", "row__sheet", "row")
-    ):
-        first, rows = of_sheet.setdefault(sheet, (takeover, set()))
-        if first == takeover:
-            rows.add(row)
-    sheet_of = {row: sheet for sheet, (_takeover, rows) in of_sheet.items() for row in rows}
-    left = {sheet: set(rows) for sheet, (_takeover, rows) in of_sheet.items()}
+    of_sheet = _drawn_of_sheets(certificate)
+    sheet_of = {row: sheet for sheet, rows in of_sheet.items() for row in rows}
+    left = {sheet: set(rows) for sheet, rows in of_sheet.items()}
     mine: dict[int, list[Supervised]] = defaultdict(list)
     done: list[tuple[int, Supervised]] = []
     for one in found:  # in the order in which they were finished
@@ -150,13 +158,28 @@ def whole_sheets(certificate: Certificate, found: Collection[Supervised]) -> lis
     return done
 
 
+def _drawn_of_sheets(certificate: Certificate) -> dict[int, set[int]]:
+    """Sheet -> its drawn documents with an accepted cell, of the first takeover that drew any there, without those that
+    were withdrawn before anybody had finished them. One query."""
+    accepted = Accepted.objects.filter(takeover=OuterRef("takeover"), assignment__row=OuterRef("row"))
+    before = _finished().filter(submitted_at__lte=OuterRef("row__withdrawn_at"))
+    drawn = TakeoverRow.objects.filter(
+        Exists(accepted), Q(row__withdrawn_at=None) | Exists(before), takeover__certificate=certificate, drawn=True
+    )
+    of_sheet: dict[int, tuple[int, set[int]]] = {}
+    for takeover, sheet, row in drawn.order_by("takeover", "row").values_list("takeover", "row__sheet", "row"):
+        first, rows = of_sheet.setdefault(sheet, (takeover, set()))
+        if first == takeover:
+            rows.add(row)
+    return {sheet: rows for sheet, (_takeover, rows) in of_sheet.items()}
+
+
 def watch_of(certificate: Certificate) -> Watch:
     """The confidence sequence of the error of what was accepted, as it stands. Three queries, five by sheets."""
     from reports.stats.hiring.supervision import watch
 
     found = supervised(certificate)
-    by_sheet = certificate.request["split"]["unit"] == Split.Unit.SHEET
-    counted = whole_sheets(certificate, found) if by_sheet else [(one.row, one) for one in found]
+    counted = whole_sheets(certificate, found) if by_sheet(certificate) else [(one.row, one) for one in found]
     wrong = [share for _cluster, one in counted for share in one.wrong]
     cluster = [place for place, one in counted for _share in one.wrong]
     return watch(

@@ -11,12 +11,12 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from annotation import actions as annotating
-from annotation.models import Label, Rater, Row
+from annotation.models import Assignment, Label, Rater, Row
 from judges import actions as judging
 from judges.models import Extractor, Judge
 from llm.models import LanguageModel
 from reports.hiring import actions, queries
-from reports.models import Certificate
+from reports.models import Certificate, Takeover
 from tests.builders import ClientOf
 from tests.reports.hiring import simulated
 from tests.reports.hiring.simulated import World
@@ -36,6 +36,13 @@ def certified(world: World, rater: Rater | None = None, **asked: Any) -> Certifi
     made = actions.certify(study=world.study, rater=rater or world.rater, question=world.question, **asked)
     assert made.certificate is not None, made.look.outcome
     return made.certificate
+
+
+def at_its_work(world: World, certificate: Certificate, *, share: int = 50, to: int = 1) -> Takeover:
+    todo = queries.work_to_do(certificate, share=share, seed=1)
+    return actions.take_over(
+        certificate=certificate, share=share, seed=1, raters=[world.people[to]], shown=todo.digest, by=world.manager
+    )
 
 
 def test_a_renamed_judge_keeps_its_certificate_and_its_tests(world: World, client_of: ClientOf) -> None:
@@ -64,6 +71,46 @@ def test_a_renamed_extractor_changes_nothing(world: World) -> None:
 
     Extractor.objects.filter(pk=extractor.pk).update(parser="another")
     assert "the extractor" in queries.standing_of(certificate).reason
+
+
+def test_of_whole_sheets_as_many_are_drawn_as_can_be_finished(client_of: ClientOf) -> None:
+    world = simulated.world(n_sheets=4, n_rows=5, n_labelled=2)
+    actions.draw_split(study=world.study, unit="sheet", share=50, seed=1, by=None)
+    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
+    at_its_work(world, certificate, share=100)
+    for assignment in Assignment.objects.filter(rater=world.people[1]):
+        world.say(assignment, wrong=0.3)
+
+    assert queries.watch_of(certificate).n_clusters == 4
+    assert queries.n_to_supervise(certificate) == 4
+    client = client_of(world.manager)
+    page = client.get(certificate.get_absolute_url()).content.decode()
+    assert "People have finished what was drawn in <strong>4</strong> of 4 papers" in page
+    board = client.get(reverse("reports:hiring-board", args=[world.study.slug])).content.decode()
+    assert "4 / 4" in board
+
+    # What was found stays, whatever is withdrawn afterwards.
+    before = queries.watch_of(certificate)
+    for row in Row.objects.filter(assignments__rater=world.people[1])[:3]:
+        annotating.withdraw_row(row=row, reason="Its page is gone.", by=world.manager)
+    after = queries.watch_of(certificate)
+    assert (after.n_cells, after.n_wrong, after.n_clusters) == (before.n_cells, before.n_wrong, before.n_clusters)
+
+
+def test_a_drawn_document_that_is_withdrawn_is_waited_for_no_more(world: World) -> None:
+    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
+    takeover = at_its_work(world, certificate, share=100)
+    first, second, *_others = (one.row for one in takeover.rows.filter(drawn=True).select_related("row__sheet"))
+    n = queries.n_to_supervise(certificate)
+    world.say(Assignment.objects.get(rater=world.people[1], row=first))
+
+    annotating.withdraw_row(row=first, reason="Its page is gone.", by=world.manager)
+    annotating.withdraw_row(row=second, reason="Its page is gone.", by=world.manager)
+
+    # What somebody has found there counts on.
+    assert (queries.watch_of(certificate).n_clusters, queries.n_to_supervise(certificate)) == (1, n - 1)
+    annotating.restore_row(row=second)
+    assert queries.n_to_supervise(certificate) == n
 
 
 def test_repeats_count_as_many_as_in_the_test(world: World, client_of: ClientOf) -> None:
