@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
@@ -66,30 +66,30 @@ class Supervised:
 
 
 def supervised(certificate: Certificate) -> list[Supervised]:
-    """The drawn documents that somebody has submitted, in the order in which that was. Three queries.
+    """The drawn documents that somebody has submitted, in the order in which that was. Four queries.
 
-    What a person said after a look at others' labels, or began as a draft, does not count. Where people are divided,
-    the judge is as wrong as the part of them that says something else.
+    What a person said after a look at others' labels, or began as a draft, does not count. Right is what it was in the
+    test (`hiring.cells`): gold where it is decided, else what most people said, in equal parts where several answers
+    were equally frequent.
     """
     drawn = TakeoverRow.objects.filter(takeover__certificate=certificate, drawn=True).values("row")
-    said = (
-        Label.objects.filter(
-            assignment__row__in=drawn,
-            assignment__rater__kind=Rater.Kind.PERSON,
-            assignment__state=Assignment.State.SUBMITTED,
-            assignment__repeat=1,
-            question=certificate.question_id,
-            preset=False,
-            exposed=False,
-            drafted_from=None,
-        )
-        .order_by("assignment__submitted_at", "pk")
-        .values_list("assignment__row_id", "column_id", "option__key", "value")
-    )
+    said = Label.objects.filter(
+        assignment__row__in=drawn,
+        assignment__state=Assignment.State.SUBMITTED,
+        assignment__repeat=1,
+        question=certificate.question_id,
+        preset=False,
+        drafted_from=None,
+    ).order_by("assignment__submitted_at", "pk")
+    cell = ("assignment__row_id", "column_id", "option__key", "value")
     answers: dict[int, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     spec = certificate.question.spec
-    for row, column, option, value in said:
+    by_people = said.filter(assignment__rater__kind=Rater.Kind.PERSON, exposed=False)
+    for row, column, option, value in by_people.values_list(*cell):
         answers[row][column].append(answer_key(spec, option, value))
+    for row, column, option, value in said.filter(assignment__rater__kind=Rater.Kind.GOLD).values_list(*cell):
+        if column in answers.get(row, ()):
+            answers[row][column] = [answer_key(spec, option, value)]
     accepted = Accepted.objects.filter(
         takeover__certificate=certificate, assignment__row__in=list(answers), column__in=_columns(answers)
     )
@@ -99,13 +99,19 @@ def supervised(certificate: Certificate) -> list[Supervised]:
     found = []
     for row, by_column in answers.items():
         wrong = tuple(
-            sum(one != code for one in by_column[column]) / len(by_column[column])
-            for column, code in sorted(of_rows[row].items())
-            if column in by_column
+            _wrong(code, by_column[column]) for column, code in sorted(of_rows[row].items()) if column in by_column
         )
         if wrong:
             found.append(Supervised(row, wrong))
     return found
+
+
+def _wrong(code: str, said: Sequence[str]) -> float:
+    """0 where the answer is the most frequent one, 1 where it is not, between them where several are."""
+    counted = Counter(said)
+    most = max(counted.values())
+    best = [answer for answer, n in counted.items() if n == most]
+    return 1 - (code in best) / len(best)
 
 
 def n_to_supervise(certificate: Certificate) -> int:
@@ -175,7 +181,7 @@ def _drawn_of_sheets(certificate: Certificate) -> dict[int, set[int]]:
 
 
 def watch_of(certificate: Certificate) -> Watch:
-    """The confidence sequence of the error of what was accepted, as it stands. Three queries, five by sheets."""
+    """The confidence sequence of the error of what was accepted, as it stands. Four queries, five by sheets."""
     from reports.stats.hiring.supervision import watch
 
     found = supervised(certificate)

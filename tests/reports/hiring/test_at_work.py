@@ -17,6 +17,7 @@ from judges.models import Extractor, Judge
 from llm.models import LanguageModel
 from reports.hiring import actions, queries
 from reports.models import Certificate, Takeover
+from tests import builders
 from tests.builders import ClientOf
 from tests.reports.hiring import simulated
 from tests.reports.hiring.simulated import World
@@ -111,6 +112,25 @@ def test_a_drawn_document_that_is_withdrawn_is_waited_for_no_more(world: World) 
     assert (queries.watch_of(certificate).n_clusters, queries.n_to_supervise(certificate)) == (1, n - 1)
     annotating.restore_row(row=second)
     assert queries.n_to_supervise(certificate) == n
+
+
+def test_wrong_is_at_work_what_it_was_in_the_test(world: World) -> None:
+    """What most people say is right, and gold before it."""
+    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
+    takeover = at_its_work(world, certificate, share=100)
+    row = takeover.rows.filter(drawn=True).select_related("row__sheet").first().row
+    carla = builders.rater(world.study, builders.user("carla"))
+    world.say(Assignment.objects.get(rater=world.people[1], row=row))
+    world.say(world.assign(world.people[0], [row])[0])
+    world.say(world.assign(carla, [row])[0], wrong=1.0)
+
+    [found] = queries.supervised(certificate)
+    assert found.wrong == (0.0,) * simulated.CELLS
+
+    gold = Rater.objects.create(study=world.study, kind=Rater.Kind.GOLD, code="gold")
+    world.say(world.assign(gold, [row])[0], wrong=1.0)
+    [found] = queries.supervised(certificate)
+    assert found.wrong == (1.0,) * simulated.CELLS
 
 
 def test_repeats_count_as_many_as_in_the_test(world: World, client_of: ClientOf) -> None:
