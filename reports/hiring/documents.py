@@ -37,8 +37,8 @@ def test_judge(table: LabelTable, request: Mapping[str, Any]) -> Tested:
 
     Args:
         request: judge, question, epsilon, confidence, most (cells of a document), unit, split (unit, share, seed and
-            the `test` rows as [sheet, row]), left_out (rows that say nothing of the others, since the judge's doubt
-            gave them to people); all else goes into the document as it is.
+            the `test` rows as [sheet, row]), left_out (rows that say nothing of the others, since a judge took
+            them over and they were not drawn); all else goes into the document as it is.
     """
     from reports.stats.hiring.certificate import certify
 

@@ -143,8 +143,8 @@ def development_cells(study: Study, rater: Rater, question: Question, unit: str)
 
 @dataclass(frozen=True)
 class TestSize:
-    """What the test part has: documents with a label of a person and of the judge, and those without that are not
-    withdrawn."""
+    """What the test part has: documents with a label of a person and of the judge, and those that could still get them:
+    neither withdrawn nor taken over without being drawn, which tells nothing of others."""
 
     __test__ = False
 
@@ -157,10 +157,12 @@ def test_size(study: Study, rater: Rater, question: Question, unit: str) -> Test
     name = question_name(question)
     table = study_table(study, judges=[rater.code], question=name)
     made = judge_cells(table, rater.code, name)
-    names = test_names(study)
-    left_out = part_of(made.row, table, left_out_names(study))
-    inside = part_of(made.row, table, names) & made.known & ~left_out
-    labelled = int(np.unique(clusters_of(made.at(inside), unit)).size)
-    names &= {(table.sheets[row.sheet], row.name) for row in table.rows if not row.withdrawn}
-    all_of_test = len({sheet for sheet, _row in names}) if unit == Split.Unit.SHEET else len(names)
-    return TestSize(labelled, max(0, all_of_test - labelled))
+    names = test_names(study) - left_out_names(study)
+    inside = made.at(part_of(made.row, table, names) & made.known)
+    labelled = set(np.unique(clusters_of(inside, unit)).tolist())
+    could = {
+        row.sheet if unit == Split.Unit.SHEET else place
+        for place, row in enumerate(table.rows)
+        if not row.withdrawn and (table.sheets[row.sheet], row.name) in names
+    }
+    return TestSize(len(labelled), len(could - labelled))

@@ -10,7 +10,7 @@ import numpy as np
 from reports.hiring.cells import judge_cells, part_of
 from reports.hiring.documents import clusters_of
 from reports.hiring.queries.labels import answer_key, question_name, study_table
-from reports.hiring.queries.splitting import Name, row_names
+from reports.hiring.queries.splitting import names_not_drawn
 from reports.models import Certificate, TakeoverRow
 
 if TYPE_CHECKING:
@@ -38,9 +38,10 @@ def option_shares(certificate: Certificate) -> list[OptionShare]:
     if not made.row.size or not spec.options:
         return []
     stratum = (made.score >= certificate.threshold).astype(np.int64)
-    rest = part_of(made.row, table, _rest_names(certificate))
-    # What people said of accepted cells in documents that they have for another cell's sake was not drawn.
-    known = made.known & ~(rest & (stratum == 1))
+    mine = TakeoverRow.objects.filter(takeover__certificate=certificate)
+    not_drawn = part_of(made.row, table, names_not_drawn(certificate.study, mine))
+    # Accepted cells in documents that people have for another cell's sake, or got back, were not drawn.
+    known = made.known & ~(not_drawn & (stratum == 1))
     clusters = clusters_of(made, certificate.request["split"]["unit"])
     merged = {
         code
@@ -55,9 +56,3 @@ def option_shares(certificate: Certificate) -> list[OptionShare]:
         for code, option in enumerate(spec.options)
         if code not in merged and not option.blank
     ]
-
-
-def _rest_names(certificate: Certificate) -> set[Name]:
-    rest = TakeoverRow.objects.filter(takeover__certificate=certificate, rest=True, drawn=False)
-    names = row_names(certificate.study)
-    return {names[pk] for pk in rest.values_list("row_id", flat=True) if pk in names}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
 from annotation.models import Assignment, Rater, Row, Study
 from judges.lineage.queries import origins_behind, rows_behind
@@ -161,11 +161,16 @@ def test_names(study: Study) -> set[Name]:
 
 
 def left_out_names(study: Study) -> set[Name]:
-    """Rows that people have because a judge was not sure of them, and chance did not draw them too: they are harder
-    than others, and say nothing of those."""
-    rest = TakeoverRow.objects.filter(takeover__certificate__study=study, rest=True, drawn=False)
+    """Rows that a judge took over, and chance did not draw. People have those that it was not sure of, which are harder
+    than others; where they got the others too, since it works no more, these are easier. Neither says anything of
+    rows that are drawn like those of the test."""
+    return names_not_drawn(study, TakeoverRow.objects.filter(takeover__certificate__study=study))
+
+
+def names_not_drawn(study: Study, rows: QuerySet[TakeoverRow]) -> set[Name]:
+    """Two queries."""
     names = row_names(study)
-    return {names[pk] for pk in rest.values_list("row_id", flat=True) if pk in names}
+    return {names[pk] for pk in rows.filter(drawn=False).values_list("row_id", flat=True) if pk in names}
 
 
 def row_names(study: Study) -> dict[int, Name]:

@@ -16,7 +16,7 @@ from judges import actions as judging
 from judges.models import Extractor, Judge
 from llm.models import LanguageModel
 from reports.hiring import actions, queries
-from reports.models import Certificate, Takeover
+from reports.models import Certificate, Revocation, Takeover
 from tests import builders
 from tests.builders import ClientOf
 from tests.reports.hiring import simulated
@@ -133,6 +133,27 @@ def test_wrong_is_at_work_what_it_was_in_the_test(world: World) -> None:
     assert found.wrong == (1.0,) * simulated.CELLS
 
 
+def test_what_was_given_back_is_easier_than_others_and_tells_nothing_of_these() -> None:
+    world = simulated.world(n_sheets=1, n_rows=80, n_labelled=20, unsure=0.25)
+    actions.draw_split(study=world.study, unit="row", share=50, seed=3, by=None)
+    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
+    takeover = at_its_work(world, certificate, share=10)
+    for assignment in Assignment.objects.filter(rater=world.people[1]):
+        world.say(assignment)
+    before = queries.candidates(world.study, epsilon=0.1)
+    shares = queries.option_shares(certificate)
+
+    actions.revoke(certificate=certificate, why=Revocation.Why.HAND, reason="Enough.", by=None)
+    actions.give_back(certificate=certificate, raters=[world.people[1]], seed=1, by=None)
+    for assignment in Assignment.objects.filter(rater=world.people[1], state=Assignment.State.OPEN):
+        world.say(assignment)
+
+    assert queries.candidates(world.study, epsilon=0.1) == before
+    assert queries.option_shares(certificate) == shares
+    not_drawn = set(takeover.rows.filter(drawn=False).values_list("row__name", flat=True))
+    assert {name for _sheet, name in queries.left_out_names(world.study)} == not_drawn
+
+
 def test_repeats_count_as_many_as_in_the_test(world: World, client_of: ClientOf) -> None:
     """A judge that was tested by how far five answers are alike is not sure of what it answered once."""
     judge = judging.create_judge(name="writer", method="lexical", prompt_text=LEXICAL)
@@ -178,6 +199,29 @@ def test_a_change_of_a_judge_that_a_stacker_weighs_revokes_its_certificate(world
     world.judge.model.save()
 
     assert [one.certificate.rater.code for one in actions.watch()] == ["together"]
+
+
+def test_test_documents_that_could_still_be_labelled(world: World) -> None:
+    actions.draw_split(study=world.study, unit="row", share=50, seed=3, by=None)
+    size = queries.test_size(world.study, world.rater, world.question, "row")
+    test = [row for row in world.rows if queries.parts_of(world.study)[row.pk]]
+    done = [row for row in test if row.position < 12]
+    annotating.withdraw_row(row=done[0], reason="Its page is gone.", by=world.manager)
+
+    # It stays labelled, and as many others as before can be.
+    assert queries.test_size(world.study, world.rater, world.question, "row") == size
+
+
+def test_test_documents_that_were_taken_over_undrawn_never_count() -> None:
+    world = simulated.world(n_sheets=1, n_rows=40, n_labelled=20, unsure=0.4)
+    actions.draw_split(study=world.study, unit="row", share=50, seed=3, by=None)
+    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
+    at_its_work(world, certificate, share=10)
+
+    for assignment in Assignment.objects.filter(rater=world.people[1]):
+        world.say(assignment)
+
+    assert queries.test_size(world.study, world.rater, world.question, "row").unlabelled == 0
 
 
 def test_a_change_of_an_extractors_model_revokes_what_reads_by_it(world: World) -> None:
