@@ -326,6 +326,12 @@ def take_over(
     return takeover
 
 
+def undo_takeovers(*, plan: Plan) -> None:
+    """A plan is taken back: what a judge took over with it is as it was before, open to be taken over again. Nobody has
+    begun the plan, so nothing was supervised."""
+    Takeover.objects.filter(plan=plan).delete()
+
+
 def give_to_people(
     certificate: Certificate, rows: Collection[int], raters: Sequence[Rater], *, seed: int, by: User | None
 ) -> Plan | None:

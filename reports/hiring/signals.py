@@ -1,16 +1,20 @@
 """A judge, its model or its extractor was changed: its certificates are looked at in the same transaction's end. One
-was renamed: its tests go by its new code."""
+was renamed: its tests go by its new code. A plan is taken back: so is what a judge took over with it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
-from django.db.models.signals import post_save
+from django.db.models.signals import post_save, pre_delete
+
+if TYPE_CHECKING:
+    from annotation.models import Plan
 
 
 def connect() -> None:
+    from annotation.models import Plan
     from judges import doors
     from judges.models import Extractor, Judge
     from llm.models import LanguageModel
@@ -18,6 +22,13 @@ def connect() -> None:
     for model in (Judge, LanguageModel, Extractor):
         post_save.connect(_look, sender=model, dispatch_uid=f"certificates-{model.__name__}")
     doors.register_renamed(_renamed)
+    pre_delete.connect(_plan_goes, sender=Plan, dispatch_uid="takeovers-of-plan")
+
+
+def _plan_goes(instance: Plan, **_signal: Any) -> None:
+    from reports.hiring import actions
+
+    actions.undo_takeovers(plan=instance)
 
 
 def _renamed(studies: Collection[int], old: str, new: str) -> None:

@@ -58,11 +58,7 @@ def work_to_do(certificate: Certificate, *, share: int, seed: int) -> WorkToDo:
     name, section = question_name(question), question.section
     sheets = list(study.sheets.order_by("position"))
     free = [row for of_sheet in free_rows(sheets, [section.key]).values() for row in of_sheet]
-    standing = TakeoverRow.objects.filter(
-        takeover__certificate__revocation=None, takeover__certificate__question=question, row__in=free
-    )
-    taken = set(standing.values_list("row_id", flat=True))
-    taken |= set(
+    taken = _taken_over(certificate) | set(
         Label.objects.filter(
             question=question, assignment__row__in=free, assignment__rater__kind=Rater.Kind.PERSON
         ).values_list("assignment__row_id", flat=True)
@@ -157,7 +153,18 @@ def _cells_asked(rows: Collection[int], certificate: Certificate) -> dict[int, i
 
 
 def to_give_back(certificate: Certificate) -> list[int]:
-    """Rows with cells that were accepted under it, and that nobody at work has. Three queries."""
+    """Rows with cells that were accepted under it, that nobody at work has, and no judge has taken over since. Four
+    queries."""
     mine = set(Accepted.objects.filter(takeover__certificate=certificate).values_list("assignment__row_id", flat=True))
     free = free_rows(certificate.study.sheets.all(), [certificate.question.section.key])
-    return sorted(row for of_sheet in free.values() for row in of_sheet if row in mine)
+    return sorted({row for of_sheet in free.values() for row in of_sheet if row in mine} - _taken_over(certificate))
+
+
+def _taken_over(certificate: Certificate) -> set[int]:
+    """Rows that a judge has taken over on the same question, under a certificate that is not revoked. One query."""
+    standing = TakeoverRow.objects.filter(
+        takeover__certificate__study=certificate.study_id,
+        takeover__certificate__question=certificate.question_id,
+        takeover__certificate__revocation=None,
+    )
+    return set(standing.values_list("row_id", flat=True))

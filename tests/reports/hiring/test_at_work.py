@@ -16,7 +16,7 @@ from judges import actions as judging
 from judges.models import Extractor, Judge
 from llm.models import LanguageModel
 from reports.hiring import actions, queries
-from reports.models import Certificate, Revocation, Takeover
+from reports.models import Accepted, Certificate, Revocation, Takeover
 from tests import builders
 from tests.builders import ClientOf
 from tests.reports.hiring import simulated
@@ -182,6 +182,31 @@ def test_repeats_count_as_many_as_in_the_test(world: World, client_of: ClientOf)
     todo = queries.work_to_do(certificate, share=10, seed=1)
     assert (set(todo.rows), todo.unread) == ({row.pk for row in others[:8]}, 4)
     assert 0 < len(todo.cells) <= simulated.CELLS * 8
+
+
+def test_undoing_its_plan_undoes_what_it_took_over(world: World) -> None:
+    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
+    before = queries.work_to_do(certificate, share=50, seed=1)
+    takeover = at_its_work(world, certificate, share=50)
+
+    assert takeover.plan is not None
+    annotating.undo_plan(plan=takeover.plan)
+
+    assert not Accepted.objects.exists()
+    assert queries.work_to_do(certificate, share=50, seed=1) == before
+
+
+def test_what_another_judge_has_taken_over_since_is_not_given_back(world: World) -> None:
+    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
+    at_its_work(world, certificate, share=10)
+    actions.revoke(certificate=certificate, why=Revocation.Why.HAND, reason="Enough.", by=None)
+    assert queries.to_give_back(certificate)
+    again = certified(world)
+    at_its_work(world, again, share=10)
+
+    assert queries.to_give_back(certificate) == []
+    actions.revoke(certificate=again, why=Revocation.Why.HAND, reason="Enough.", by=None)
+    assert queries.to_give_back(certificate)
 
 
 def test_a_change_of_a_judge_that_a_stacker_weighs_revokes_its_certificate(world: World) -> None:
