@@ -867,6 +867,7 @@ TABLE = {
     "api:certificates": Url(READERS, MANAGERS, args=slug),
     "api:certificate": Url(READERS, args=certificate),
     "api:takeovers": Posted(MANAGERS, args=certificate),
+    "api:give-back": Posted(MANAGERS, args=certificate),
     "api:revoke-certificate": Posted(MANAGERS, args=certificate),
     "api:assignment-labels": Url(ANNA, ANNA, args=mine),
     "api:submit": Posted(ANNA, args=mine),

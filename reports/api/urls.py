@@ -14,6 +14,7 @@ urlpatterns = [
     path("studies/<slug:slug>/certificates/", hiring.certificates, name="certificates"),
     path("studies/<slug:slug>/certificates/<certificate:name>/", hiring.certificate, name="certificate"),
     path("studies/<slug:slug>/certificates/<certificate:name>/takeovers/", hiring.takeovers, name="takeovers"),
+    path("studies/<slug:slug>/certificates/<certificate:name>/given-back/", hiring.given_back, name="give-back"),
     path("studies/<slug:slug>/certificates/<certificate:name>/revoked/", hiring.revoked, name="revoke-certificate"),
     path("studies/<slug:slug>/report/", counted(live.report, "report"), name="report"),
     path("studies/<slug:slug>/reports/", frozen.reports, name="reports"),

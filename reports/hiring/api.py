@@ -9,7 +9,7 @@ from typing import Any
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
@@ -19,7 +19,7 @@ from rest_framework.response import Response
 from annotation import actions as annotating
 from annotation.api.core import study_of, user_of
 from annotation.api.serializers import RefusalSerializer
-from annotation.models import Experiment, Role, Study
+from annotation.models import Experiment, Rater, Role, Study
 from reports.hiring import actions, experiments, queries
 from reports.hiring.effects import lines_of
 from reports.hiring.forms import question_called
@@ -115,6 +115,19 @@ class ClaimSerializer(serializers.Serializer[Any]):
     until = serializers.DateField()
 
 
+class SupervisionSerializer(serializers.Serializer[Any]):
+    """What people have found of what was accepted. Documents are rows, or sheets where whole sheets were drawn."""
+
+    documents = serializers.IntegerField(source="n_clusters", help_text=_("Finished."))
+    drawn = serializers.IntegerField(help_text=_("How many there are to finish."))
+    cells = serializers.IntegerField(source="n_cells")
+    wrong = serializers.FloatField(source="n_wrong", help_text=_("Cells; where people are divided, in part."))
+    error = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(help_text=_("By the confidence sequence."))
+    high = serializers.FloatField()
+    alarm_at = serializers.IntegerField(allow_null=True, help_text=_("After how many documents; null: no alarm."))
+
+
 class CertificateSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(help_text=_("The first letters of its digest."))
     digest = serializers.CharField()
@@ -128,13 +141,27 @@ class CertificateSerializer(serializers.Serializer[Any]):
         help_text=_("standing, expired, changed, alarm or revoked; nothing is accepted but under the first.")
     )
     accepted = serializers.SerializerMethodField(help_text=_("Cells that were accepted under it."))
+    to_give_back = serializers.SerializerMethodField(help_text=_("Rows of these that nobody has."))
+    supervision = serializers.SerializerMethodField()
     document = serializers.SerializerMethodField()
 
     def get_question(self, certificate: Certificate) -> str:
         return queries.question_name(certificate.question)
 
+    def to_representation(self, certificate: Certificate) -> dict[str, Any]:
+        self._watched = queries.watch_of(certificate)
+        return super().to_representation(certificate)
+
     def get_standing(self, certificate: Certificate) -> str:
-        return queries.standing_of(certificate).code
+        return queries.standing_of(certificate, self._watched).code
+
+    def get_to_give_back(self, certificate: Certificate) -> int:
+        return len(queries.to_give_back(certificate))
+
+    @extend_schema_field(SupervisionSerializer)
+    def get_supervision(self, certificate: Certificate) -> dict[str, Any]:
+        watched = {**vars(self._watched), "drawn": queries.n_to_supervise(certificate)}
+        return dict(SupervisionSerializer(watched).data)
 
     def get_accepted(self, certificate: Certificate) -> int:
         return Accepted.objects.filter(takeover__certificate=certificate).count()
@@ -221,9 +248,7 @@ def takeovers(request: Request, slug: str, name: str) -> Response:
     asked = WorkSerializer(data=request.data)
     asked.is_valid(raise_exception=True)
     work = asked.validated_data
-    raters = list(study.raters.plannable().filter(code__in=work["raters"]))
-    if len(raters) < len(set(work["raters"])):
-        raise ValidationError({"raters": [_("One of them is nobody who can be given work here.")]})
+    raters = _raters(study, work["raters"])
     actions.watch(study=study)
     todo = queries.work_to_do(found, share=work["share"], seed=work["seed"])
     made = actions.take_over(
@@ -242,6 +267,37 @@ def takeovers(request: Request, slug: str, name: str) -> Response:
         "lacking": todo.lacking,
     }
     return Response(told, status=status.HTTP_201_CREATED)
+
+
+def _raters(study: Study, codes: list[str]) -> list[Rater]:
+    raters = list(study.raters.plannable().filter(code__in=codes))
+    if len(raters) < len(set(codes)):
+        raise ValidationError({"raters": [_("One of them is nobody who can be given work here.")]})
+    return raters
+
+
+class BackSerializer(serializers.Serializer[Any]):
+    raters = serializers.ListField(child=serializers.CharField(), help_text=_("Codes of people who label it."))
+    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=1)
+
+
+class GivenBackSerializer(serializers.Serializer[Any]):
+    rows = serializers.IntegerField()
+
+
+@extend_schema(request=BackSerializer, responses={201: GivenBackSerializer, 409: RefusalSerializer})
+@api_view(["POST"])
+def given_back(request: Request, slug: str, name: str) -> Response:
+    """Give people what was accepted under a certificate that is revoked, as far as nobody has it."""
+    study = study_of(request, slug, Role.MANAGER)
+    found = _certificate(study, name)
+    asked = BackSerializer(data=request.data)
+    asked.is_valid(raise_exception=True)
+    raters = _raters(study, asked.validated_data["raters"])
+    actions.watch(study=study)
+    plan = actions.give_back(certificate=found, raters=raters, seed=asked.validated_data["seed"], by=user_of(request))
+    rows = plan.assignments.values("row").distinct().count()
+    return Response({"rows": rows}, status=status.HTTP_201_CREATED)
 
 
 class ReasonSerializer(serializers.Serializer[Any]):
@@ -313,13 +369,10 @@ def suggestions(request: Request, slug: str) -> Response:
     judge = study.raters.judges().filter(code=wanted["judge"]).first()
     if judge is None:
         raise ValidationError({"judge": [_("There is none of this name in the study.")]})
-    raters = list(study.raters.plannable().filter(code__in=wanted["raters"]))
-    if len(raters) < len(set(wanted["raters"])):
-        raise ValidationError({"raters": [_("One of them is nobody who can be given work here.")]})
     made = annotating.draw_experiment(
         study=study,
         judge=judge,
-        raters=raters,
+        raters=_raters(study, wanted["raters"]),
         seed=wanted["seed"],
         by=user_of(request),
         blind=experiments.kept_blind(study),

@@ -163,6 +163,13 @@ NAMED: dict[tuple[str, str], Operation] = {
         lambda world: {"share": 10, "seed": 1, "raters": [world.own.people[0].code]},
         {"raters.[]": FIONA},
     ),
+    ("post", "/api/v1/studies/{slug}/certificates/{name}/given-back/"): Operation(
+        "give-back",
+        lambda world: [world.own.study.slug, world.certificate],
+        lambda world: {"seed": 1, "raters": [world.own.people[0].code]},
+        {"raters.[]": FIONA},
+        taken=False,  # the certificate is not revoked
+    ),
     ("post", "/api/v1/studies/{slug}/derive/"): Operation(
         "derive",
         _slug,

@@ -34,6 +34,8 @@ from recipes.pizza_commonsense.records import read_json_lines
 from reports import actions as reporting
 from reports.data.arrays import Filters
 from reports.hiring import actions as hiring
+from reports.hiring import queries
+from reports.models import Certificate, Revocation
 from tests import test_access
 from tests.judges import generations
 from tests.recipes.test_fetching import http, server
@@ -137,6 +139,16 @@ def certified(_world: World) -> Sequence[object]:
     return ("claims", found.certificate.name)
 
 
+def dismissed(world: World) -> Sequence[object]:
+    slug, name = certified(world)
+    certificate = Certificate.objects.get(digest__startswith=name)
+    todo = queries.work_to_do(certificate, share=50, seed=1)
+    people = list(certificate.study.raters.filter(code="A2"))
+    hiring.take_over(certificate=certificate, share=50, seed=1, raters=people, shown=todo.digest, by=None)
+    hiring.revoke(certificate=certificate, why=Revocation.Why.HAND, reason="Enough.", by=None)
+    return (slug, name)
+
+
 def pay_rent(world: World) -> Column:
     return world.leases.sheet.columns.get(name="Pay rent")
 
@@ -231,6 +243,9 @@ VALID: dict[str, Valid] = {
     ),
     "GET /studies/{slug}/certificates/": Valid(args=claims, before=certified),
     "GET /studies/{slug}/certificates/{name}/": Valid(args=certified),
+    "POST /studies/{slug}/certificates/{name}/given-back/": Valid(
+        body=lambda _world: {"seed": 1, "raters": ["A2"]}, args=dismissed
+    ),
     "POST /studies/{slug}/certificates/{name}/revoked/": Valid(body=lambda _w: {"reason": "!"}, args=certified),
     "POST /studies/{slug}/certificates/{name}/takeovers/": Valid(
         body=lambda _world: {"share": 50, "seed": 1, "raters": ["A2"]}, args=certified

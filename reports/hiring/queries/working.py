@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
 from annotation.models import Assignment, Column, ExperimentSeat, Label, Rater
 from annotation.queries import free_rows
@@ -58,7 +58,7 @@ def work_to_do(certificate: Certificate, *, share: int, seed: int) -> WorkToDo:
     name, section = question_name(question), question.section
     sheets = list(study.sheets.order_by("position"))
     free = [row for of_sheet in free_rows(sheets, [section.key]).values() for row in of_sheet]
-    taken = _taken_over(certificate) | set(
+    taken = set(_taken_over(certificate).values_list("row_id", flat=True)) | set(
         Label.objects.filter(
             question=question, assignment__row__in=free, assignment__rater__kind=Rater.Kind.PERSON
         ).values_list("assignment__row_id", flat=True)
@@ -156,15 +156,15 @@ def to_give_back(certificate: Certificate) -> list[int]:
     """Rows with cells that were accepted under it, that nobody at work has, and no judge has taken over since. Four
     queries."""
     mine = set(Accepted.objects.filter(takeover__certificate=certificate).values_list("assignment__row_id", flat=True))
+    mine -= set(_taken_over(certificate).exclude(takeover__certificate=certificate).values_list("row_id", flat=True))
     free = free_rows(certificate.study.sheets.all(), [certificate.question.section.key])
-    return sorted({row for of_sheet in free.values() for row in of_sheet if row in mine} - _taken_over(certificate))
+    return sorted(row for of_sheet in free.values() for row in of_sheet if row in mine)
 
 
-def _taken_over(certificate: Certificate) -> set[int]:
-    """Rows that a judge has taken over on the same question, under a certificate that is not revoked. One query."""
-    standing = TakeoverRow.objects.filter(
+def _taken_over(certificate: Certificate) -> QuerySet[TakeoverRow]:
+    """What judges have taken over on the same question, under certificates that are not revoked."""
+    return TakeoverRow.objects.filter(
         takeover__certificate__study=certificate.study_id,
         takeover__certificate__question=certificate.question_id,
         takeover__certificate__revocation=None,
     )
-    return set(standing.values_list("row_id", flat=True))

@@ -18,7 +18,7 @@ from llm.models import LanguageModel
 from reports.hiring import actions, queries
 from reports.models import Accepted, Certificate, Revocation, Takeover
 from tests import builders
-from tests.builders import ClientOf
+from tests.builders import ApiOf, ClientOf
 from tests.reports.hiring import simulated
 from tests.reports.hiring.simulated import World
 from tests.reports.hiring.test_fitted import LEXICAL, at_work
@@ -272,3 +272,25 @@ def test_a_certificate_from_before_is_not_revoked_by_what_it_does_not_hold(world
     del certificate.request["identity"]["extractor_model"]
 
     assert queries.standing_of(certificate).holds
+
+
+def test_programs_read_what_supervision_says_and_give_back(world: World, client_of: ClientOf, api_of: ApiOf) -> None:
+    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
+    at_its_work(world, certificate, share=50)
+    for assignment in Assignment.objects.filter(rater=world.people[1]):
+        world.say(assignment, wrong=1.0)
+    api, at = api_of(world.manager), f"/api/v1/studies/{world.study.slug}/certificates/{certificate.name}/"
+
+    told = api.get(at).json()
+    watched = queries.watch_of(certificate)
+    assert (told["standing"], told["supervision"]["alarm_at"]) == ("alarm", watched.alarm_at)
+    assert (told["supervision"]["documents"], told["supervision"]["drawn"]) == (6, 6)
+    assert (told["supervision"]["wrong"], told["supervision"]["cells"]) == (24, 24)
+    # Nobody has written it down yet: it can still be revoked on its page, which does not say that it is.
+    page = client_of(world.manager).get(certificate.get_absolute_url()).content.decode()
+    assert '<span class="tag error">does not hold now</span>' in page
+
+    given = api.post(f"{at}given-back/", {"raters": [world.people[0].code]}, format="json")
+    assert (given.status_code, given.json()) == (201, {"rows": told["to_give_back"]})
+    assert api.get(at).json()["standing"] == "revoked"
+    assert api.post(f"{at}given-back/", {"raters": [world.people[0].code]}, format="json").status_code == 409
