@@ -81,6 +81,7 @@ urlpatterns = [
     path("studies/<slug:slug>/board/<int:pk>/go-on/", board.go_on, name="go-on"),
     path("studies/<slug:slug>/plan/", plan.plan, name="plan"),
     path("studies/<slug:slug>/plan/replan/", plan.replan, name="replan"),
+    path("studies/<slug:slug>/plan/more/", plan.more_raters, name="more-raters"),
     path("studies/<slug:slug>/plan/drafts/", drafts.page, name="drafts"),
     path("studies/<slug:slug>/plan/withdraw/", plan.withdraw_row, name="withdraw-row"),
     path("studies/<slug:slug>/plan/<int:pk>/restore/", plan.restore_row, name="restore-row"),

@@ -242,6 +242,7 @@ def show_pages(_rows: int) -> int:
         "history of 5,000 rows": reverse("annotation:history", args=[large.pk]),
         "the plan": reverse("annotation:plan", args=[study.slug]),
         "reassigning work": reverse("annotation:replan", args=[study.slug]),
+        "more raters": reverse("annotation:more-raters", args=[study.slug]),
         "starting from another's answers": reverse("annotation:drafts", args=[study.slug]),
         "the import page": reverse("annotation:import", args=[study.slug]),
     }

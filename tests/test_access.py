@@ -560,6 +560,7 @@ TABLE = {
     "annotation:plan": Url(MANAGERS, MANAGERS, args=slug),
     "annotation:people": Url(MANAGERS, MANAGERS, args=slug),
     "annotation:replan": Url(MANAGERS, MANAGERS, args=slug),
+    "annotation:more-raters": Url(MANAGERS, MANAGERS, args=slug),
     "annotation:drafts": Url(MANAGERS, MANAGERS, args=slug),
     "annotation:warnings": Url(MANAGERS, args=slug),
     "annotation:withdraw-row": Posted(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef
@@ -220,7 +221,8 @@ def apply_replan(*, study: Study, request: queries.ReplanRequest, drawn: str, by
     for (rater_id, sheet_id, sections), of_sheet in given.items():
         to = raters[rater_id]
         orders: dict[int, int] = {}
-        if _has_own_order(to, sheet_id, [was[move.assignment_id] for move in of_sheet]):
+        had_order = any(was[move.assignment_id].order is not None for move in of_sheet)
+        if _has_own_order(to, sheet_id, otherwise=had_order):
             row_ids = [move.row_id for move in of_sheet]
             orders = _own_order(to, sheet_id, row_ids, seed=request.seed)
         Assignment.objects.filter(pk__in=[move.assignment_id for move in of_sheet]).update(
@@ -230,11 +232,62 @@ def apply_replan(*, study: Study, request: queries.ReplanRequest, drawn: str, by
     return plan
 
 
-def _has_own_order(rater: Rater, sheet_id: int, handed_on: Sequence[Assignment]) -> bool:
+def _has_own_order(rater: Rater, sheet_id: int, *, otherwise: bool) -> bool:
+    """`otherwise`: where the rater has nothing of the sheet yet."""
     there = rater.assignments.filter(row__sheet=sheet_id).exclude(state=State.WITHDRAWN)
-    if there.exists():
-        return there.filter(order__isnull=False).exists()
-    return any(assignment.order is not None for assignment in handed_on)
+    return there.filter(order__isnull=False).exists() if there.exists() else otherwise
+
+
+@transaction.atomic
+def give_to_more(*, study: Study, request: queries.MoreRequest, drawn: str, by: User | None) -> Plan:
+    """Give rows that somebody has to more people, as `queries.draw_more` says. `drawn` is the digest of what was shown.
+
+    Raises:
+        Refused: somebody would get something else by now. Nothing is changed then.
+    """
+    lock_study(study.pk)
+    refuse_while_shown(study.pk)
+    had = queries.had(study)
+    more = queries.draw_more(study, request, had)
+    if more.digest != drawn:
+        raise Refused(
+            _("The study has changed since this was drawn. Nothing was assigned: look at it and apply it again.")
+        )
+    raters = study.raters.in_bulk()
+    given: dict[tuple[int, int, tuple[str, ...]], list[int]] = {}
+    for seat in more.given:
+        given.setdefault((seat.rater_id, had.rows.sheet_of[seat.row_id], seat.sections), []).append(seat.row_id)
+    asked: dict[str, Any] = {"more": asdict(request)}
+    asked |= {"given": [[seat.row_id, raters[seat.rater_id].code] for seat in more.given]}
+    rows = {seat.row_id for seat in more.given}
+    taken_back = _taken_back(rows)
+    # What somebody had before comes back as it was left: a plan with any of that cannot be undone.
+    asked["extended"] = sum((seat.rater_id, seat.row_id) in taken_back for seat in more.given)
+    plan = Plan.objects.create(study=study, applied_by=by, request=asked)
+    in_order = _in_own_order(rows)
+    for (rater_id, sheet_id, sections), row_ids in given.items():
+        to, orders = raters[rater_id], {}
+        if _has_own_order(to, sheet_id, otherwise=not in_order.isdisjoint(row_ids)):
+            orders = _own_order(to, sheet_id, row_ids, seed=request.seed)
+        _give(to, row_ids, sections=sections, plan=plan, orders=orders)
+    # Whose rows these were before does not lack a successor any more.
+    lost = Assignment.objects.in_bulk(more.instead_of)
+    for pk, rater_id in more.instead_of.items():
+        lost[pk].handed_to = raters[rater_id]
+    Assignment.objects.bulk_update(lost.values(), ["handed_to"], batch_size=200)
+    return plan
+
+
+def _taken_back(row_ids: Collection[int]) -> set[tuple[int, int]]:
+    """(person, row) of what was withdrawn of some rows. One query."""
+    of_people = Assignment.objects.filter(row__in=row_ids, rater__kind=Rater.Kind.PERSON, repeat=1)
+    return set(of_people.filter(state=State.WITHDRAWN).values_list("rater_id", "row_id"))
+
+
+def _in_own_order(row_ids: Collection[int]) -> set[int]:
+    """Those of some rows that somebody has at a place in an order of their own. One query."""
+    at = Assignment.objects.filter(row__in=row_ids, rater__kind=Rater.Kind.PERSON, order__isnull=False)
+    return set(at.exclude(state=State.WITHDRAWN).values_list("row_id", flat=True))
 
 
 @transaction.atomic

@@ -22,7 +22,7 @@ from annotation.forms.many import ManyField
 from annotation.models import Rater, Role, Row, Sheet, Study, User
 from annotation.planning import BY_SHEET, Design, OverlapRequest, RowChoice
 from annotation.planning.sampling import Sample
-from annotation.queries import Given, ReplanRequest, SheetToPlan, Startable, StudyRows
+from annotation.queries import Given, MoreRequest, ReplanRequest, SheetToPlan, Startable, StudyRows
 from annotation.queries.plan_picture import Spread, rating_spread
 from annotation.scheme.spec import Kind, SchemeSpec, Words
 
@@ -404,6 +404,78 @@ class ReplanForm(forms.Form):
             leaving=tuple(rater.pk for rater in data["leaving"]),
             level=data["level"],
             make_up=data["make_up"],
+            seed=data["seed"],
+        )
+
+
+class HadSheetsField(ManyField):
+    """Sheets with the number of their rows that somebody has."""
+
+    words = Words()
+    counts: Counter[int]
+
+    def label_from_instance(self, sheet: Sheet) -> str:
+        n = self.counts[sheet.pk]
+        sentence = ngettext("%(title)s · %(n)s %(row)s", "%(title)s · %(n)s %(rows)s", n)
+        return sentence % {"title": sheet.title, "n": n, **self.words.model_dump()}
+
+
+class MoreRatersForm(forms.Form):
+    """Which rows that somebody has go to more people.
+
+    Offers who can be given work, and the sheets with rows that can be labelled and that somebody has.
+    """
+
+    takers = RatersField(Rater.objects.none(), label=_("Who may take them"), widget=forms.CheckboxSelectMultiple)
+    sheets = HadSheetsField(Sheet.objects.none(), widget=forms.CheckboxSelectMultiple)
+    people = forms.IntegerField(min_value=2, max_value=_MOST_PER_ROW, initial=2)
+    share = forms.IntegerField(min_value=1, max_value=100, required=False)
+    size = forms.IntegerField(label=_("… or how many of them"), min_value=1, required=False)
+    submitted = forms.BooleanField(required=False)
+    seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=_SEED, initial=1)
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        """Six queries, and those of the lists."""
+        super().__init__(*args, **kwargs)
+        words = study.scheme.parsed.words.model_dump()
+        self.had = queries.had(study)
+        counts = self.had.rows_of_sheets
+        takers = study.raters.plannable().select_related("user")
+        sheets = _those(study.sheets.order_by("position"), counts, self.had.rows.sheets)
+        fields: dict[str, Any] = self.fields
+        fields["takers"].queryset, fields["sheets"].queryset = takers, sheets
+        fields["sheets"].label = words["sheets"].capitalize()
+        fields["sheets"].words, fields["sheets"].counts = study.scheme.parsed.words, counts
+        fields["people"].label = _("People per %(row)s, in all") % words
+        fields["people"].help_text = _("With those who have it already. Judges do not count.")
+        fields["share"].label = _("For which share of the %(rows)s (%%)") % words
+        for name in ("share", "size"):
+            fields[name].widget.attrs["placeholder"] = _("all")
+        help_text = _(
+            "Drawn by the seed of all %(rows)s that somebody has, also of those with enough people. The same seed with "
+            "a larger number adds to them."
+        )
+        fields["size"].help_text = help_text % words
+        fields["submitted"].label = _("Only %(rows)s that somebody has submitted") % words
+        everybody = list(takers.order_by().values_list("pk", flat=True))
+        self.has_takers = bool(everybody)
+        self.initial = {"takers": everybody, "sheets": list(counts), **self.initial}
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if cleaned.get("share") and cleaned.get("size"):
+            self.add_error("size", _("Give a share or a number, not both."))
+        return cleaned
+
+    def request(self) -> MoreRequest:
+        data = self.cleaned_data
+        return MoreRequest(
+            takers=tuple(rater.pk for rater in data["takers"]),
+            sheets=tuple(sheet.pk for sheet in data["sheets"]),
+            people=data["people"],
+            share=data["share"],
+            size=data["size"],
+            submitted=data["submitted"],
             seed=data["seed"],
         )
 

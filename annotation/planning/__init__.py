@@ -6,6 +6,7 @@ sampling.py   which rows: by facet, and a stratified sample of them
 drawing.py    the balanced design of a request
 levelling.py  the design made level with what raters have already
 replanning.py who takes over open work, with as little moved as balance allows
+adding.py     more people for documents that somebody has
 precision.py  how wide the interval of kappa will be
 """
 

@@ -46,13 +46,20 @@ class Replan:
 
 
 def replan(
-    seats: Sequence[Seat], *, takers: Collection[int], leaving: Collection[int] = (), level: bool = False, seed: int = 0
+    seats: Sequence[Seat],
+    *,
+    takers: Collection[int],
+    leaving: Collection[int] = (),
+    level: bool = False,
+    seed: int = 0,
+    learning: float | None = None,
 ) -> Replan:
     """Give the seats without a rater, and the open ones of who is `leaving`, to the `takers`.
 
-    A document never gets the same rater twice. `level`: open seats may also move from one taker to another.
+    A document never gets the same rater twice. `level`: open seats may also move from one taker to another. `learning`:
+    the most that a rater new to a sheet costs, in units of the squared load; else as much as sheets are large.
     """
-    state = _State(seats, [rater for rater in takers if rater not in leaving])
+    state = _State(seats, [rater for rater in takers if rater not in leaving], learning)
     rng = random.Random(seed)  # noqa: S311  a plan, not a secret
     free = [n for n, seat in enumerate(seats) if seat.rater is None or (seat.open and seat.rater in leaving)]
     pool = list(free)
@@ -80,7 +87,7 @@ def replan(
 class _State:
     """Who sits where, and the counts that the costs follow from."""
 
-    def __init__(self, seats: Sequence[Seat], takers: Sequence[int]) -> None:
+    def __init__(self, seats: Sequence[Seat], takers: Sequence[int], learning: float | None = None) -> None:
         self.seats = seats
         self.takers = tuple(takers)
         self.after: list[int | None] = [seat.rater for seat in seats]
@@ -92,6 +99,8 @@ class _State:
             if seat.rater is not None:
                 self._count(seat, seat.rater, 1)
         self.new_on_sheet = _NEW_ON_SHEET * self.load.total() / max(len(self.on_sheet), 1)
+        if learning is not None:
+            self.new_on_sheet = min(self.new_on_sheet, learning)
 
     def _count(self, seat: Seat, rater: int, by: int) -> None:
         there = self.at[seat.document]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from annotation.queries.adding import DrawnMore, Had, MoreRequest, draw_more, had
 from annotation.queries.arriving import arriving, coming_rows, is_being_shown
 from annotation.queries.board import Board, BoardLine, board, seen
 from annotation.queries.codes import CODE, PREFIX, code_of
@@ -83,6 +84,7 @@ __all__ = [
     "Board",
     "BoardLine",
     "Cell",
+    "DrawnMore",
     "DrawnReplan",
     "EditRate",
     "Given",
@@ -90,6 +92,8 @@ __all__ = [
     "GridLine",
     "GridStep",
     "GridTable",
+    "Had",
+    "MoreRequest",
     "Move",
     "NextSheet",
     "OpenCell",
@@ -119,6 +123,7 @@ __all__ = [
     "columns_to_change",
     "coming_rows",
     "draftable",
+    "draw_more",
     "draw_replan",
     "drawn",
     "edit_rates",
@@ -127,6 +132,7 @@ __all__ = [
     "free_rows",
     "given_to_judges",
     "grid",
+    "had",
     "has_states",
     "is_being_shown",
     "is_unfinished",

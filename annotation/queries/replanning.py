@@ -83,11 +83,11 @@ def vacancies(study: Study, rows: StudyRows | None = None) -> Vacancies:
     seats = sum(row_id in rows.to_label for row_id in gone)
     if not any(row_id in rows.withdrawn and rows.sheet_of[row_id] not in rows.closed for row_id in gone):
         return Vacancies(seats, 0)
-    live, vacant, lost = _stored(study, rows)
+    live, vacant, lost = stored_seats(study, rows)
     return Vacancies(len(vacant), len({seat.row_id for seat in _lost_seats(live, lost)}))
 
 
-class _Stored(NamedTuple):
+class StoredSeat(NamedTuple):
     pk: int
     sheet_id: int
     row_id: int
@@ -108,7 +108,7 @@ def _given(study: Study) -> QuerySet[Assignment]:
     return Assignment.objects.filter(rater__in=rater_ids(study, Rater.Kind.PERSON), repeat=1, handed_to=None)
 
 
-def _stored(study: Study, rows: StudyRows) -> tuple[list[_Stored], list[_Stored], list[_Stored]]:
+def stored_seats(study: Study, rows: StudyRows) -> tuple[list[StoredSeat], list[StoredSeat], list[StoredSeat]]:
     """Live seats; seats of rows that can be labelled which lost their rater; of withdrawn rows too; by their rows, in
     their order. Three queries.
 
@@ -118,14 +118,14 @@ def _stored(study: Study, rows: StudyRows) -> tuple[list[_Stored], list[_Stored]
     facets_of = dict(all_rows(study, rows.sheets).order_by().values_list("pk", "facets"))
     place_of_sheet = {pk: place for place, pk in enumerate(rows.sheets)}
     place_of = {pk: (place_of_sheet[sheet_id], place) for place, (pk, sheet_id) in enumerate(rows.sheet_of.items())}
-    live: list[_Stored] = []
-    vacant: list[_Stored] = []
-    lost: list[_Stored] = []
+    live: list[StoredSeat] = []
+    vacant: list[StoredSeat] = []
+    lost: list[StoredSeat] = []
     known = [seat for seat in given if seat[1] in place_of]  # no row that has come meanwhile
     for pk, row_id, rater_id, sections, state in sorted(known, key=lambda seat: place_of[seat[1]]):
         sheet_id, withdrawn = rows.sheet_of[row_id], row_id in rows.withdrawn
         closed = withdrawn or sheet_id in rows.closed
-        seat = _Stored(pk, sheet_id, row_id, rater_id, sections, state, closed, facets_of[row_id])
+        seat = StoredSeat(pk, sheet_id, row_id, rater_id, sections, state, closed, facets_of[row_id])
         if seat.state != State.WITHDRAWN:
             live.append(seat)
         elif sheet_id not in rows.closed:
@@ -133,7 +133,7 @@ def _stored(study: Study, rows: StudyRows) -> tuple[list[_Stored], list[_Stored]
     return live, vacant, lost
 
 
-def _lost_seats(live: Sequence[_Stored], lost: Sequence[_Stored]) -> list[_Stored]:
+def _lost_seats(live: Sequence[StoredSeat], lost: Sequence[StoredSeat]) -> list[StoredSeat]:
     """Of the seats of withdrawn rows those beyond the first of each row: what was to be labelled several times."""
     there = Counter(seat.row_id for seat in live)
     again = []
@@ -147,7 +147,7 @@ def _lost_seats(live: Sequence[_Stored], lost: Sequence[_Stored]) -> list[_Store
 def draw_replan(study: Study, asked: ReplanRequest) -> DrawnReplan:
     """What replanning would do now. Five queries."""
     rows = study_rows(study)
-    live, vacant, lost = _stored(study, rows)
+    live, vacant, lost = stored_seats(study, rows)
     stored = [*live, *vacant]
     seats = [Seat((seat.sheet_id, seat.row_id), seat.rater_id, open=seat.open) for seat in live]
     seats += [Seat((seat.sheet_id, seat.row_id), None) for seat in vacant]
@@ -171,7 +171,7 @@ def draw_replan(study: Study, asked: ReplanRequest) -> DrawnReplan:
     return DrawnReplan(rows, tuple(moves), before, tuple(end), digest)
 
 
-def _made_up(live: Sequence[_Stored], lost: Sequence[_Stored]) -> Iterator[tuple[_Stored, int]]:
+def _made_up(live: Sequence[StoredSeat], lost: Sequence[StoredSeat]) -> Iterator[tuple[StoredSeat, int]]:
     """For each lost seat another row of its sheet that one rater has alone: of those that are most alike by their
     facets preferably one that is not begun, and that whoever lost the seat can take."""
     raters_of: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
@@ -185,7 +185,7 @@ def _made_up(live: Sequence[_Stored], lost: Sequence[_Stored]) -> Iterator[tuple
         alone = [row_id for row_id, raters in here.items() if len(raters) == 1 and row_id not in gone]
         if alone:
 
-            def least(row: int, seat: _Stored = seat, raters: Mapping[int, list[int]] = here) -> tuple[object, ...]:
+            def least(row: int, seat: StoredSeat = seat, raters: Mapping[int, list[int]] = here) -> tuple[object, ...]:
                 return _differing(seat.facets, facets_of[row]), row in begun, seat.rater_id in raters[row], row
 
             row_id = min(alone, key=least)

@@ -16,11 +16,11 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import actions, doors, queries
-from annotation.forms.desk import PlanForm, ReplanForm, WithdrawRowForm
+from annotation.forms.desk import MoreRatersForm, PlanForm, ReplanForm, WithdrawRowForm
 from annotation.models import Assignment, Rater, Role, Row, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.planning import BY_SHEET, NOTHING_SHARED, Design, ImpossibleDesign, OverlapRequest, balanced_design
-from annotation.queries import DrawnReplan, Given, WorkGiven, undoing
+from annotation.queries import DrawnMore, DrawnReplan, Given, StudyRows, WorkGiven, undoing
 from annotation.queries.plan_picture import coverage, labels_asked
 from annotation.scheme.spec import SectionSpec
 from base.sentences import Sentence, gettext_noop
@@ -102,7 +102,7 @@ def _design(form: PlanForm, overlap: OverlapRequest) -> Design | None:
         raise ImpossibleDesign(
             gettext_noop(
                 "All %(rows)s of these %(sheets)s are given to people already. Tick no raters to give them to a judge, "
-                "or hand work on by “Reassign work”."
+                "hand work on by “Reassign work”, or give them to more people by “More raters”."
             )
         )
     return balanced_design(overlap)
@@ -303,6 +303,67 @@ def _moves(study: Study, replan: DrawnReplan) -> list[dict[str, Any]]:
             "sheets": sorted(sheets.items()),
         }
         for (before, after), sheets in sorted(counted.items(), key=lambda item: (item[0][0] or 0, item[0][1]))
+    ]
+
+
+# --- more raters for rows that somebody has -------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "POST"])
+@for_roles(Role.MANAGER)
+def more_raters(request: AppRequest, study: Study) -> HttpResponse:
+    """Show who else would get what (GET, again at each change of the form); give it (POST), if that is what was
+    shown."""
+    data = request.POST if request.method == "POST" else request.GET
+    form = MoreRatersForm(data if "seed" in data or request.method == "POST" else None, study=study)
+    context: dict[str, Any] = {"study": study, "form": form, "scheme": study.scheme.parsed}
+    if form.is_valid():
+        asked, drawn = form.request(), request.POST.get("drawn", "")
+        more = queries.draw_more(study, asked, form.had)
+        if request.method == "POST" and drawn == more.digest and more.given:
+            return _give_to_more(request, study, form, drawn)
+        rows, shown = form.had.rows, _section(study, more.after, "")
+        section = shown.key if shown else ""
+        context["changed"] = request.method == "POST" and drawn != more.digest
+        context["preview"] = {
+            "coverage": coverage(study, more.after, rows=rows, before=more.before, section=section),
+            "now": coverage(study, more.before, rows=rows, section=section),
+            "section": shown,
+            "asked": asked,
+            "more": more,
+            "given": _given(study, rows, more),
+        }
+    template = "annotation/_more_raters_preview.html" if request.htmx else "annotation/more_raters.html"
+    return render(request, template, context)
+
+
+def _give_to_more(request: AppRequest, study: Study, form: MoreRatersForm, drawn: str) -> HttpResponse:
+    try:
+        plan = actions.give_to_more(study=study, request=form.request(), drawn=drawn, by=request.user)
+    except actions.Refused as refusal:
+        messages.error(request, str(refusal))
+        return redirect("annotation:more-raters", study.slug)
+    n = len(plan.request["given"])
+    words = study.scheme.parsed.words.model_dump()
+    messages.success(request, ngettext("%(n)s %(row)s assigned.", "%(n)s %(rows)s assigned.", n) % {"n": n, **words})
+    return redirect("annotation:plan", study.slug)
+
+
+def _given(study: Study, rows: StudyRows, more: DrawnMore) -> list[dict[str, Any]]:
+    """To whom, how many rows, and on which sheets. Two queries."""
+    counted: dict[int, Counter[int]] = {}
+    for seat in more.given:
+        counted.setdefault(seat.rater_id, Counter())[rows.sheet_of[seat.row_id]] += 1
+    titles = dict(study.sheets.order_by().values_list("pk", "title"))
+    raters = study.raters.select_related("user").in_bulk(counted)
+    by_code = sorted(counted.items(), key=lambda item: natural(raters[item[0]].code))
+    return [
+        {
+            "rater": raters[rater_id],
+            "n": sheets.total(),
+            "sheets": [(titles[pk], sheets[pk]) for pk in rows.sheets if pk in sheets],
+        }
+        for rater_id, sheets in by_code
     ]
 
 

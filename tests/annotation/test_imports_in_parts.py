@@ -17,7 +17,7 @@ from annotation.exchange.row_imports import ImportRefused
 from annotation.labels import history
 from annotation.models import Arrival, Assignment, Label, LabelEvent, Rater, Row, Scheme, Sheet, Study
 from annotation.queries import rater_progress, study_rows
-from annotation.queries.replanning import _stored
+from annotation.queries.replanning import stored_seats
 from reports import queries
 from reports.data.arrays import Filters
 from tests.annotation.importing import ACTS, counts, labels_in, table
@@ -96,7 +96,10 @@ def test_before_the_end_nobody_sees_anything(leases: Leases, monkeypatch: pytest
         table_, _events, _rows, _columns = everything(leases.study)
         assert b'"labels":[]' in table_
         assert Row.objects.filter(withdrawn_at=None).count() == 2
-        assert _stored(leases.study, study_rows(leases.study))[1:] == ([], [])  # no seat of a plan is vacant for it
+        assert stored_seats(leases.study, study_rows(leases.study))[1:] == (
+            [],
+            [],
+        )  # no seat of a plan is vacant for it
         assert LabelEvent.objects.filter(assignment__row__sheet=leases.sheet).exists()
         assert not history.events(leases.sheet).exists()
         assert {one.labels for one in rater_progress(leases.study)} == {0}

@@ -40,6 +40,7 @@ def pages(leases: Leases) -> dict[str, str]:
         "board": reverse("annotation:board", args=[study]),
         "plan": reverse("annotation:plan", args=[study]),
         "replan": reverse("annotation:replan", args=[study]) + f"?{everybody}",
+        "more raters": reverse("annotation:more-raters", args=[study]) + f"?{everybody}&sheets={sheet}&people=3",
         "lens": reverse("annotation:lens", args=[sheet]),
         "lens, a cell": reverse("annotation:lens-cell", args=[sheet]) + cell,
         "history": reverse("annotation:history", args=[sheet]),
@@ -50,7 +51,18 @@ def pages(leases: Leases) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     "page",
-    ["study", "board", "plan", "replan", "lens", "lens, a cell", "history", "restore", "agreement on the board"],
+    [
+        "study",
+        "board",
+        "plan",
+        "replan",
+        "more raters",
+        "lens",
+        "lens, a cell",
+        "history",
+        "restore",
+        "agreement on the board",
+    ],
 )
 def test_a_simulated_rater_is_marked(leases: Leases, simulated: Rater, client_of: ClientOf, page: str) -> None:
     said = client_of(leases.manager).get(pages(leases)[page]).content.decode()

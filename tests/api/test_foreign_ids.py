@@ -354,6 +354,13 @@ FORMS = [
         {"leaving": lambda world: world.fiona.pk, "takers": lambda world: world.fiona.pk},
     ),
     Posted(
+        "annotation:more-raters",
+        lambda world: {
+            "takers": [world.own.people[0].pk], "sheets": [world.row.sheet_id], "people": 2, "seed": 1,
+        },
+        {"takers": lambda world: world.fiona.pk, "sheets": lambda world: world.other_row.sheet_id},
+    ),
+    Posted(
         "annotation:derive",
         lambda world: {"title": "Derived", "slug": "derived", "scheme": world.own.study.scheme_id},
         {"rater": lambda world: world.fiona.pk},

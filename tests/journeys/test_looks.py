@@ -177,6 +177,7 @@ def addresses(study: Study) -> dict[str, dict[str, str]]:
             "document": f"{at}documents/{row.pk}/",
             "plan": f"{at}plan/",
             "replan": f"{at}plan/replan/?leaving={study.raters.get(user__username='annotator').pk}",
+            "more-raters": f"{at}plan/more/",
             "board": f"{at}board/",
             "people": f"{at}people/",
             "audit-log": f"{at}people/log/",
@@ -255,7 +256,7 @@ def test_every_page(lively: Study, browsing: Browsing, all_of_it: bool) -> None:
             if title == "lens":
                 page.wait_for_selector("#detail h2")
                 page.wait_for_selector("#evidence h2")
-            if title in ("plan", "replan"):
+            if title in ("plan", "replan", "more-raters"):
                 page.wait_for_selector("#preview .matrix")
             if title == "board":
                 page.get_by_text("Cohen’s κ over").wait_for()
