@@ -156,6 +156,8 @@ PictureFinder = Callable[[Row], str | None]
 TextReader = Callable[[Study], Mapping[int, Sequence[SourceText]]]
 # The rows of a study that examples may come from, None for all.
 ExampleRows = Callable[[Study], frozenset[int] | None]
+# The rows of a study that people have because of what a judge is sure of: they are easier or harder than others.
+RowsNotAlike = Callable[[Study], Collection[int]]
 # The rows of a study that are no part of what was drawn for it, such as documents that were searched for by an item's
 # name: figures leave them out.
 RowsApart = Callable[[Study], Collection[int]]
@@ -172,6 +174,7 @@ _tabs: list[Tab] = []
 _panels: list[Panel] = []
 _plan_panels: list[Panel] = []
 _example_rows: list[ExampleRows] = []
+_rows_not_alike: list[RowsNotAlike] = []
 _rows_apart: list[RowsApart] = []
 _labels_read: list[LabelsRead] = []
 _setup_steps: list[SetupStep] = []
@@ -242,6 +245,15 @@ def example_rows(study: Study) -> frozenset[int] | None:
     """
     found = [rows for read in _example_rows if (rows := read(study)) is not None]
     return frozenset.intersection(*found) if found else None
+
+
+def register_rows_not_alike(read: RowsNotAlike) -> None:
+    _rows_not_alike.append(read)
+
+
+def rows_not_alike(study: Study) -> set[int]:
+    """The rows that say nothing of how well a judge does on others, by their numbers in the database."""
+    return {row for read in _rows_not_alike for row in read(study)}
 
 
 def register_rows_apart(read: RowsApart) -> None:

@@ -41,6 +41,7 @@ class ReportsConfig(AppConfig):
         doors.register_plan_panel(position=10, title=_("Development and test"), url_name="reports:hiring-split")
         doors.register_plan_panel(position=20, title=_("Suggestions of a judge"), url_name="reports:suggestions-panel")
         doors.register_example_rows(development_rows)
+        doors.register_rows_not_alike(rows_left_out)
         doors.register_labels_read(note_download)
         for position, label, name in (
             (10, _("Answers"), "report"),
@@ -72,3 +73,10 @@ def development_rows(study: Study) -> frozenset[int] | None:
     from reports.hiring.queries import development_rows
 
     return development_rows(study)
+
+
+def rows_left_out(study: Study) -> set[int]:
+    """See `reports.hiring.queries.rows_left_out`."""
+    from reports.hiring.queries import rows_left_out
+
+    return rows_left_out(study)

@@ -261,14 +261,16 @@ def development_scores(study: Study, judges: Sequence[Judge]) -> dict[int, Score
 
     Of each judge the cells count that it and people have answered. Options count as the question's merge for judges
     has them, whatever a judge is offered, so that judges can be compared. What was fitted to these documents does
-    better there than elsewhere. Three queries.
+    better there than elsewhere. What people have because of what a judge is sure of stays out, as where judges are
+    chosen. Four queries.
     """
     kept = doors.example_rows(study)
+    not_alike = doors.rows_not_alike(study)
     rows = Row.objects.filter(sheet__study=study, withdrawn_at=None)
     cell = ("assignment__row_id", "column_id", "question__section__key", "question__key", "option__key")
     people: dict[tuple[int, int, str], set[str]] = defaultdict(set)
     for row, column, section, key, option in peoples_labels(study, rows.values("pk")).values_list(*cell):  # type: ignore[arg-type]
-        if kept is None or row in kept:
+        if row not in not_alike and (kept is None or row in kept):
             people[row, column, f"{section}.{key}"].add(option)
     asked = {f"{s.key}.{q.key}": q for s in study.scheme.parsed.sections for q in s.questions}
     by_name = {judge.name: judge for judge in judges}

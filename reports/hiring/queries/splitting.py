@@ -167,6 +167,12 @@ def left_out_names(study: Study) -> set[Name]:
     return names_not_drawn(study, TakeoverRow.objects.filter(takeover__certificate__study=study))
 
 
+def rows_left_out(study: Study) -> set[int]:
+    """`left_out_names` by their numbers in the database. One query."""
+    rows = TakeoverRow.objects.filter(takeover__certificate__study=study, drawn=False)
+    return set(rows.values_list("row_id", flat=True))
+
+
 def names_not_drawn(study: Study, rows: QuerySet[TakeoverRow]) -> set[Name]:
     """Two queries."""
     names = row_names(study)

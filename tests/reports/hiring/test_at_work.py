@@ -13,6 +13,7 @@ from django.urls import reverse
 from annotation import actions as annotating
 from annotation.models import Assignment, Label, Rater, Row
 from judges import actions as judging
+from judges.lineage.queries import development_scores
 from judges.models import Extractor, Judge
 from llm.models import LanguageModel
 from reports.hiring import actions, queries
@@ -141,6 +142,7 @@ def test_what_was_given_back_is_easier_than_others_and_tells_nothing_of_these() 
     for assignment in Assignment.objects.filter(rater=world.people[1]):
         world.say(assignment)
     before = queries.candidates(world.study, epsilon=0.1)
+    score = development_scores(world.study, [world.judge])
     shares = queries.option_shares(certificate)
 
     actions.revoke(certificate=certificate, why=Revocation.Why.HAND, reason="Enough.", by=None)
@@ -149,6 +151,9 @@ def test_what_was_given_back_is_easier_than_others_and_tells_nothing_of_these() 
         world.say(assignment)
 
     assert queries.candidates(world.study, epsilon=0.1) == before
+    # Nor are the judge's versions compared by them.
+    assert development_scores(world.study, [world.judge]) == score
+    assert score[world.judge.pk].n_cells == before[0].cells
     assert queries.option_shares(certificate) == shares
     not_drawn = set(takeover.rows.filter(drawn=False).values_list("row__name", flat=True))
     assert {name for _sheet, name in queries.left_out_names(world.study)} == not_drawn
