@@ -75,7 +75,12 @@ class Stack:
 
 def stackable(study: Study) -> QuerySet[Rater]:
     """The judges of a study that chose options, with `n_cells`, the cells in which they did. One query."""
-    chose = Q(assignments__state=Assignment.State.SUBMITTED, assignments__labels__option__isnull=False)
+    chose = Q(
+        assignments__state=Assignment.State.SUBMITTED,
+        assignments__repeat=1,
+        assignments__labels__option__isnull=False,
+        assignments__labels__preset=False,
+    )
     return (
         study.raters.filter(kind=Rater.Kind.JUDGE)
         .annotate(n_cells=Count("assignments__labels", filter=chose))

@@ -114,6 +114,20 @@ def create(leases: Leases, raters: list[Rater], name: str = "together") -> Judge
 @pytest.mark.django_db
 @pytest.mark.once
 class TestInAStudy:
+    def test_a_judge_offers_the_cells_that_count_in_a_fit(self, leases: Leases, raters: list[Rater]) -> None:
+        def offered() -> list[int]:
+            return [rater.n_cells for rater in stacking_queries.stackable(leases.study)]  # type: ignore[attr-defined]
+
+        before = offered()
+        [first, *_rest] = raters[0].assignments.order_by("pk")
+        [again] = annotating.assign(rater=raters[0], rows=[first.row], repeat=2)
+        for label in first.labels.all():
+            label.pk, label.assignment = None, again
+            label.save()
+        again.state, again.submitted_at = Assignment.State.SUBMITTED, first.submitted_at
+        again.save()
+        assert offered() == before
+
     def test_its_run_labels_by_what_the_others_said(self, leases: Leases, raters: list[Rater]) -> None:
         judge = create(leases, raters)
         assert judge.model is None
