@@ -150,13 +150,14 @@ class CertificateSerializer(serializers.Serializer[Any]):
 
     def to_representation(self, certificate: Certificate) -> dict[str, Any]:
         self._watched = queries.watch_of(certificate)
+        self._standing = queries.standing_of(certificate, self._watched)
         return super().to_representation(certificate)
 
     def get_standing(self, certificate: Certificate) -> str:
-        return queries.standing_of(certificate, self._watched).code
+        return self._standing.code
 
     def get_to_give_back(self, certificate: Certificate) -> int:
-        return len(queries.to_give_back(certificate))
+        return 0 if self._standing.holds else len(queries.to_give_back(certificate))
 
     @extend_schema_field(SupervisionSerializer)
     def get_supervision(self, certificate: Certificate) -> dict[str, Any]:
