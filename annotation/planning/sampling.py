@@ -11,11 +11,11 @@ section 4.4, for how many are enough.
 from __future__ import annotations
 
 import hashlib
+import heapq
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import NamedTuple
 
 Stratum = tuple[str, ...]
@@ -103,16 +103,31 @@ def enough(n: int, *, within: float, deviation: float) -> int:
 
 
 def shares(fit: Sequence[int], size: int) -> list[int]:
-    """`size` rows shared out in proportion to the strata, by largest remainders; at most all rows of each."""
+    """`size` rows shared out in proportion to the strata, less than one row from it; at most all rows of each.
+
+    One row after the other goes to the stratum that has least for its size, of those whose share is not full yet (the
+    quota method). So a larger size takes nothing from a stratum, as largest remainders do:
+
+    >>> shares([19, 3, 9], 5), shares([19, 3, 9], 6)
+    ([4, 0, 1], [4, 0, 2])
+
+    Source: Balinski and Young (1975), The quota method of apportionment.
+    """
     total = sum(fit)
     if size >= total:
         return list(fit)
-    exact = [Fraction(n * size, total) for n in fit]
-    whole = [int(share) for share in exact]
-    by_remainder = sorted(range(len(fit)), key=lambda n: (whole[n] - exact[n], n))
-    for n in by_remainder[: size - sum(whole)]:
-        whole[n] += 1
-    return whole
+    given = [0] * len(fit)
+    open_: list[tuple[float, int]] = []  # (less for who has less for its size, stratum)
+    opens: dict[int, list[int]] = defaultdict(list)  # with which row the strata whose share is full can have one more
+    opens[1] = [stratum for stratum, n in enumerate(fit) if n]
+    for nth in range(1, size + 1):
+        for stratum in opens.pop(nth, ()):
+            heapq.heappush(open_, (-fit[stratum] / (given[stratum] + 1), stratum))
+        _least, stratum = heapq.heappop(open_)
+        given[stratum] += 1
+        full_until = given[stratum] * total // fit[stratum]  # of so many rows its share is what it has, or less
+        opens[max(full_until, nth) + 1].append(stratum)
+    return given
 
 
 def _rank(row: int, seed: int) -> bytes:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from django.urls import reverse
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from annotation import actions
@@ -59,6 +60,15 @@ def test_a_larger_sample_holds_the_smaller_one(seed: int, size: int, more: int, 
 
     assert small.rows <= large.rows
     assert small == drawn_rows(ROWS[::-1], RowChoice(size=size, each=each, by=by, seed=seed))
+
+
+@given(st.lists(st.integers(0, 25), min_size=1, max_size=7))
+@example([19, 3, 9])  # by largest remainders [3, 1, 1] of 5 and [4, 0, 2] of 6
+def test_a_larger_number_takes_nothing_from_a_group(fit: list[int]) -> None:
+    by_size = [shares(fit, size) for size in range(sum(fit) + 1)]
+
+    for fewer, more in pairwise(by_size):
+        assert all(was <= now for was, now in zip(fewer, more, strict=True))
 
 
 def test_who_is_gone_is_replaced_and_the_rest_stay() -> None:
