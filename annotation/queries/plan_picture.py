@@ -104,7 +104,11 @@ class Interval:
 
 @dataclass(frozen=True)
 class Coverage:
+    """`times`: of rows that are not withdrawn; `withdrawn`: how many others somebody has. Loads, pairs and intervals
+    count these too: what is begun is finished, and its labels stay."""
+
     times: Times
+    withdrawn: int
     labels: int
     matrices: tuple[SheetMatrix, ...]
     left_out: int  # sheets without a matrix, since there are too many
@@ -240,9 +244,10 @@ def coverage(
     old = {(seat.row_id, seat.rater_id) for seat in before} if before is not None else None
     labels = _labels_of(study, given, sheet_of, columns, section)
     return Coverage(
-        times=given.times,
+        times=Times.of(n for row_id, n in given.people.items() if row_id not in rows.withdrawn),
+        withdrawn=sum(row_id in rows.withdrawn for row_id in given.people),
         labels=labels.total(),
-        matrices=tuple(_matrices(sheets[:MOST_SHEETS], sheet_of, seats, raters, given.people, old)),
+        matrices=tuple(_matrices(sheets[:MOST_SHEETS], rows, seats, raters, given.people, old)),
         left_out=max(0, len(sheets) - MOST_SHEETS),
         loads=tuple(_loads(given, before, raters, sheet_of, labels)),
         shared=given.shared,
@@ -254,7 +259,7 @@ def coverage(
 
 def _matrices(
     sheets: Sequence[int],
-    sheet_of: Mapping[int, int],
+    of_study: StudyRows,
     seats: Iterable[Given],
     raters: Sequence[Rater],
     people: Mapping[int, int],
@@ -262,7 +267,7 @@ def _matrices(
 ) -> Iterable[SheetMatrix]:
     """Of some sheets, in their order. Two queries, for the names."""
     rows: dict[int, list[int]] = {pk: [] for pk in sheets}
-    for row_id, sheet_id in sheet_of.items():
+    for row_id, sheet_id in of_study.sheet_of.items():
         if sheet_id in rows:
             rows[sheet_id].append(row_id)
     had = {pk: of if len(of) <= WHOLE else [row for row in of if row in people] for pk, of in rows.items()}
@@ -290,7 +295,7 @@ def _matrices(
             lines.append((raters[place_of[key]], tuple(places)))
         yield SheetMatrix(
             sheet=sheet,
-            times=Times.of(people[row_id] for row_id in rows[sheet.pk] if row_id in people),
+            times=Times.of(people[pk] for pk in rows[sheet.pk] if pk in people and pk not in of_study.withdrawn),
             rows=tuple((row_id, name) for row_id, name, _of_row in cells),
             lines=tuple(lines),
             left_out=len(had[sheet.pk]) - len(cells),

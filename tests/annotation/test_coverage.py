@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from annotation import queries
+from annotation import actions, queries
 from annotation.models import Rater
 from annotation.queries import Given
 from annotation.queries.plan_picture import Times, coverage
@@ -56,6 +56,22 @@ def test_a_row_is_tinted_by_how_many_people_have_it(leases: Leases) -> None:
     # Somebody without any work is in no table, but counts where they are asked for.
     nobody = builders.rater(leases.study, builders.user("dan"))
     assert (picture.rows_a_rater([*raters, nobody]), picture.rows_a_pair([*raters, nobody])) == ((0, 3), (0, 2))
+
+
+def test_withdrawn_rows_are_not_among_those_labelled_twice(leases: Leases) -> None:
+    """What is begun of them is finished, so that raters, pairs and intervals count them."""
+    first = leases.sheet.rows.first()
+    assert first is not None
+    for assignment in first.assignments.filter(rater__kind=Rater.Kind.PERSON):
+        builders.label(assignment, {("Pay rent", "stated"): "stated"})
+    actions.withdraw_row(row=first, reason="The page is gone.", by=None)
+
+    picture = coverage(leases.study, queries.seats(leases.study))
+
+    assert (picture.times, picture.withdrawn) == (Times(twice=1), 1)
+    assert [matrix.times for matrix in picture.matrices] == [Times(twice=1)]
+    assert [load.times.rows for load in picture.loads] == [2, 2]
+    assert (picture.most_shared, picture.intervals[0].cells) == (2, 4)
 
 
 def test_rows_of_more_than_three_are_counted_by_their_number(leases: Leases) -> None:
