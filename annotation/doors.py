@@ -18,7 +18,7 @@ from annotation.deriving import making
 from annotation.deriving.making import SourceText
 from annotation.evidence import kinds
 from annotation.evidence.blocks import Block
-from annotation.models import Role, Row, Sheet, Study, User
+from annotation.models import Plan, Role, Row, Sheet, Study, User
 from annotation.scheme.words import know_words
 
 
@@ -163,6 +163,8 @@ RowsNotAlike = Callable[[Study], Collection[int]]
 RowsApart = Callable[[Study], Collection[int]]
 # What is done when somebody has everybody's labels of a study from the core, judges' too.
 LabelsRead = Callable[[Study, User], None]
+# What is taken back with a plan, beside assignments, in sentences that are true before and after. It may ask a query.
+WithPlan = Callable[[Plan], Iterable[str]]
 # What follows in a study for who looks, or None where it stands in no row. It may ask a few queries.
 NextFinder = Callable[[Study, User], Next | None]
 
@@ -177,6 +179,7 @@ _example_rows: list[ExampleRows] = []
 _rows_not_alike: list[RowsNotAlike] = []
 _rows_apart: list[RowsApart] = []
 _labels_read: list[LabelsRead] = []
+_with_plan: list[WithPlan] = []
 _setup_steps: list[SetupStep] = []
 _next_finders: list[NextFinder] = []
 _judge_names: list[JudgeNames] = []
@@ -272,6 +275,14 @@ def register_labels_read(note: LabelsRead) -> None:
 def labels_were_read(study: Study, by: User) -> None:
     for note in _labels_read:
         note(study, by)
+
+
+def register_with_plan(read: WithPlan) -> None:
+    _with_plan.append(read)
+
+
+def goes_with(plan: Plan) -> list[str]:
+    return [sentence for read in _with_plan for sentence in read(plan)]
 
 
 def register_setup_step(step: SetupStep) -> None:

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 if TYPE_CHECKING:
-    from annotation.models import Study, User
+    from annotation.models import Plan, Study, User
 
 
 class ReportsConfig(AppConfig):
@@ -43,6 +45,7 @@ class ReportsConfig(AppConfig):
         doors.register_example_rows(development_rows)
         doors.register_rows_not_alike(rows_left_out)
         doors.register_labels_read(note_download)
+        doors.register_with_plan(accepted_with)
         for position, label, name in (
             (10, _("Answers"), "report"),
             (20, _("Questions"), "questions"),
@@ -66,6 +69,19 @@ def note_download(study: Study, by: User) -> None:
     from reports.models import TestLook
 
     actions.note_look(slug=study.slug, what=TestLook.What.DOWNLOAD, by=by)
+
+
+def accepted_with(plan: Plan) -> Iterator[str]:
+    """What a judge took over with a plan, which `reports.hiring.signals` takes back with it. One query."""
+    from reports.models import Accepted
+
+    if n := Accepted.objects.filter(takeover__plan=plan).count():
+        sentence = ngettext(
+            "What a judge took over with it is taken back too: %(n)s accepted cell.",
+            "What a judge took over with it is taken back too: %(n)s accepted cells.",
+            n,
+        )
+        yield sentence % {"n": n}
 
 
 def development_rows(study: Study) -> frozenset[int] | None:

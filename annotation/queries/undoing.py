@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -12,6 +12,7 @@ from django.db.models import CASCADE, PROTECT, ForeignKey, ManyToOneRel, Model
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from annotation import doors
 from annotation.models import (
     Assignment,
     Column,
@@ -156,18 +157,20 @@ def runs_of(study: Study) -> list[Run]:
 
 @dataclass(frozen=True)
 class AppliedPlan:
-    """A plan as it was applied. `n`: assignments that are still its own."""
+    """A plan as it was applied. `n`: assignments that are still its own; `goes_with`: what else is taken back."""
 
     plan: Plan
     n: int
     may_undo: bool
+    goes_with: Sequence[str] = ()
 
 
 def applied_plans(study: Study, limit: int = 5) -> list[AppliedPlan]:
     """The last plans of a study, the latest first. A few queries for each."""
+    plans = study.plans.select_related("applied_by")[:limit]
     return [
-        AppliedPlan(plan, plan.assignments.count(), may_undo(plan))
-        for plan in study.plans.select_related("applied_by")[:limit]
+        AppliedPlan(plan, plan.assignments.count(), may := may_undo(plan), doors.goes_with(plan) if may else ())
+        for plan in plans
     ]
 
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation import actions
+from annotation import actions, doors
 from annotation.models import Role, Sheet, Study
 from annotation.people.access import AppRequest, for_roles, refuse_archived, sheet_for
 from annotation.queries import undoing
@@ -133,6 +133,7 @@ def delete_study(request: AppRequest, study: Study) -> HttpResponse:
 @for_roles(Role.MANAGER)
 def undo_plan(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     plan = get_object_or_404(study.plans, pk=pk)
+    goes_with = doors.goes_with(plan)
     try:
         n = actions.undo_plan(plan=plan)
     except actions.Refused as refusal:
@@ -143,7 +144,7 @@ def undo_plan(request: AppRequest, study: Study, pk: int) -> HttpResponse:
             "The plan is taken back: %(n)s assignments are gone.",
             n,
         )
-        messages.success(request, said % {"n": n})
+        messages.success(request, " ".join([said % {"n": n}, *goes_with]))
     return redirect("annotation:plan", study.slug)
 
 

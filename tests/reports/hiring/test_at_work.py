@@ -190,13 +190,17 @@ def test_repeats_count_as_many_as_in_the_test(world: World, client_of: ClientOf)
     assert 0 < len(todo.cells) <= simulated.CELLS * 8
 
 
-def test_undoing_its_plan_undoes_what_it_took_over(world: World) -> None:
+def test_undoing_its_plan_undoes_what_it_took_over(world: World, client_of: ClientOf) -> None:
     certificate = simulated.bare_certificate(world.study, world.rater, world.question)
     before = queries.work_to_do(certificate, share=50, seed=1)
     takeover = at_its_work(world, certificate, share=50)
 
     assert takeover.plan is not None
-    annotating.undo_plan(plan=takeover.plan)
+    said = f"What a judge took over with it is taken back too: {takeover.cells.count()} accepted cells."
+    manager, slug = client_of(world.manager), world.study.slug
+    assert said in manager.get(reverse("annotation:plan", args=[slug])).content.decode()
+    done = manager.post(reverse("annotation:undo-plan", args=[slug, takeover.plan.pk]), follow=True)
+    assert said in done.content.decode()
 
     assert not Accepted.objects.exists()
     assert queries.work_to_do(certificate, share=50, seed=1) == before
@@ -278,6 +282,24 @@ def test_a_certificate_from_before_is_not_revoked_by_what_it_does_not_hold(world
     del certificate.request["identity"]["extractor_model"]
 
     assert queries.standing_of(certificate).holds
+
+
+def test_programs_see_what_would_be_taken_over_and_only_that_is(world: World, api_of: ApiOf) -> None:
+    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
+    todo = queries.work_to_do(certificate, share=50, seed=1)
+    api, at = api_of(world.manager), f"/api/v1/studies/{world.study.slug}/certificates/{certificate.name}/takeovers/"
+
+    shown = api.get(at, {"share": 50}).json()
+    assert (shown["accepted"], shown["to_people"]) == (len(todo.cells), len(todo.to_people))
+    assert (shown["rows"], shown["drawn"], shown["unread"]) == (len(todo.rows), len(todo.drawn), todo.unread)
+    assert not Takeover.objects.exists()
+
+    work = {"share": 50, "raters": [world.people[1].code], "digest": shown["digest"]}
+    assert api.post(at, {**work, "seed": 2}, format="json").status_code == 409  # what was shown is of another seed
+    made = api.post(at, work, format="json")
+    assert (made.status_code, made.json()["accepted"]) == (201, shown["accepted"])
+    actions.revoke(certificate=certificate, why=Revocation.Why.HAND, reason="Enough.", by=None)
+    assert api.get(at, {"share": 50}).status_code == 409
 
 
 def test_programs_read_what_supervision_says_and_give_back(world: World, client_of: ClientOf, api_of: ApiOf) -> None:
