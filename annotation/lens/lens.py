@@ -89,6 +89,11 @@ class Said(NamedTuple):
     warned: tuple[str, ...]
     draft: bool
 
+    @property
+    def own(self) -> Answered | None:
+        """The answer that this rater stands by: none while it is another's, and not confirmed."""
+        return None if self.draft else self.answer
+
 
 @dataclass(frozen=True, slots=True)
 class LensCell:
@@ -112,7 +117,7 @@ class LensCell:
     @property
     def by_people(self) -> set[str]:
         """What people answered, as it is compared: an option by its key, a value by `AnswerKind.key`."""
-        return {said.answer.key for said in self.people if said.answer}
+        return {answer.key for said in self.people if (answer := said.own)}
 
     @property
     def differing_judges(self) -> tuple[str, ...]:
@@ -464,7 +469,8 @@ class Agreed(NamedTuple):
 
 
 def agreed(lens: Lens, *, judges: bool) -> list[Agreed]:
-    """Cells without a decision in which at least two people answered, and all of them the same.
+    """Cells without a decision in which at least two people answered, and all of them the same. A draft that waits is no
+    answer yet, and who labels a row several times is one.
 
     A value is taken as most of them wrote it, else as the first of them did, in the order of their codes. With
     `judges`, those that answered say so too. What the gold's other answers of the column switch off is left out.
@@ -472,6 +478,7 @@ def agreed(lens: Lens, *, judges: bool) -> list[Agreed]:
     found = []
     for table in lens.tables:
         by_column: dict[tuple[int, int], list[LensCell]] = defaultdict(list)
+        raters = {line.row.pk: [assignment.rater_id for assignment in line.people] for line in table.lines}
         for line in table.lines:
             for cell in line.cells:
                 by_column[cell.row_id, cell.column_id].append(cell)
@@ -479,18 +486,19 @@ def agreed(lens: Lens, *, judges: bool) -> list[Agreed]:
         for cells in by_column.values():
             gold = {keys[cell.question_id]: cell.gold.word for cell in cells if cell.gold}
             for cell in cells:
-                if cell.gold is not None or not _is_agreed(cell, judges=judges):
+                if cell.gold is not None or not _is_agreed(cell, raters[cell.row_id], judges=judges):
                     continue
-                [(answer, _n)] = Counter(said.answer for said in cell.people if said.answer).most_common(1)
+                [(answer, _n)] = Counter(answer for said in cell.people if (answer := said.own)).most_common(1)
                 if keys[cell.question_id] in {question.key for question in table.spec.asked(gold)}:
                     gold[keys[cell.question_id]] = answer.word
                     found.append(Agreed(cell.row_id, cell.column_id, cell.question_id, answer.code, cell.labels))
     return found
 
 
-def _is_agreed(cell: LensCell, *, judges: bool) -> bool:
-    answers = [said.answer.key for said in cell.people if said.answer]
-    return len(answers) > 1 and len(set(answers)) == 1 and not (judges and cell.differing_judges)
+def _is_agreed(cell: LensCell, raters: Sequence[int], *, judges: bool) -> bool:
+    """`raters`: who has each of the cell's places."""
+    answered_by = {rater for said, rater in zip(cell.people, raters, strict=True) if said.own}
+    return len(answered_by) > 1 and len(cell.by_people) == 1 and not (judges and cell.differing_judges)
 
 
 def digest(things: Iterable[object]) -> str:

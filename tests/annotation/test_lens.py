@@ -345,6 +345,33 @@ def test_accept_agreed_takes_what_two_people_say_alike(leases: Leases) -> None:
     assert (decision.seen, decision.reason, decision.by) == ({"A1": "implied", "A2": "implied"}, "", leases.manager)
 
 
+def test_a_draft_that_waits_is_no_second_opinion(leases: Leases) -> None:
+    """Boris starts from Anna's answers: until he confirms one, she is alone with it."""
+    anna, boris = leases.annas[0], leases.boriss[0]
+    label(anna, COMPLETE)
+    actions.submit(assignment=anna)
+    actions.draft(assignment=boris, rater=anna.rater, key=uuid.uuid4())
+
+    assert accept(leases, judges=False) == 0
+    label(boris, {RENT: COMPLETE[RENT], INSURE: "stated"})
+    found = seen(leases)
+    assert cell(found, "Clause 1", INSURE).by_people == {COMPLETE[INSURE], "stated"}
+    assert cell(found, "Clause 1", NOTICE).by_people == {COMPLETE[NOTICE]}
+    assert accept(leases, judges=False) == 1
+    assert gold(leases) == {("Clause 1", *RENT): COMPLETE[RENT]}
+
+
+def test_one_person_who_labelled_twice_is_no_two_people(leases: Leases) -> None:
+    anna = leases.annas[0]
+    again = Assignment.objects.create(rater=anna.rater, row=anna.row, repeat=2)
+    for assignment in (anna, again):
+        label(assignment, {RENT: "stated"})
+
+    assert accept(leases, judges=False) == 0
+    label(leases.boriss[0], {RENT: "stated"})
+    assert accept(leases, judges=False) == 1
+
+
 @pytest.mark.parametrize(("judges", "n"), [(True, 1), (False, 2)])
 def test_accept_agreed_minds_judges_when_asked(leases: Leases, judges: bool, n: int) -> None:
     for assignment in (leases.annas[0], leases.boriss[0]):
