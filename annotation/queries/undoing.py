@@ -28,6 +28,7 @@ from annotation.models import (
     Skip,
     Study,
 )
+from annotation.queries.codes import CODE
 from work import kinds
 from work.models import Run
 
@@ -184,13 +185,19 @@ def may_undo(plan: Plan) -> bool:
 
 
 def accepted(sheet: Sheet) -> list[tuple[str, list[Decision]]]:
-    """What was accepted at once on a sheet, the latest first: (its number, decisions that still stand). One query."""
+    """What was accepted at once on a sheet, the latest first: (its number, decisions that still stand). Two queries.
+
+    A decision stands while it is the last one of its cell and the gold says so: a rule may have cleared it since, or an
+    import put another answer in its place.
+    """
     latest: dict[tuple[int, int, int], Decision] = {}
     of_sheet = Decision.objects.filter(assignment__row__sheet=sheet).select_related("by").order_by("-pk")
     for decision in of_sheet:
         latest.setdefault((decision.assignment_id, decision.column_id, decision.question_id), decision)
+    gold = Label.objects.filter(assignment__in={cell[0] for cell in latest}).order_by()
+    now = {tuple(cell): code for *cell, code in gold.values_list("assignment_id", "column_id", "question_id", CODE)}
     batches: dict[str, list[Decision]] = {}
-    for decision in latest.values():
-        if decision.batch is not None and decision.code:
+    for cell, decision in latest.items():
+        if decision.batch is not None and decision.code and now.get(cell) == decision.code:
             batches.setdefault(str(decision.batch), []).append(decision)
     return list(batches.items())

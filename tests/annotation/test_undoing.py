@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from fractions import Fraction
 
 import pytest
@@ -9,10 +10,12 @@ from django.urls import reverse
 
 from annotation import actions, queries
 from annotation.actions import Refused
+from annotation.lens import lens
 from annotation.models import Assignment, Decision, Label, Rater, Sheet
 from annotation.planning import OverlapRequest, balanced_design
 from annotation.queries import undoing
 from tests import builders
+from tests.annotation.importing import labels_in
 from tests.builders import ClientOf, Leases
 
 
@@ -78,6 +81,21 @@ def test_a_plan_is_taken_back_until_somebody_has_begun(leases: Leases) -> None:
     with pytest.raises(Refused, match="some of its work was begun"):
         actions.undo_plan(plan=leases.study.plans.get())
     assert Assignment.objects.filter(row__sheet=sheet).count() == 3
+
+
+def test_gold_that_was_imported_over_what_was_accepted_stays(leases: Leases) -> None:
+    for assignment in (leases.annas[0], leases.boriss[0]):
+        builders.label(assignment, {("Pay rent", "stated"): "stated", ("Insure", "stated"): "stated"})
+    shown = lens.digest(lens.agreed(lens.of_sheet(leases.sheet), judges=False))
+    actions.accept_agreed(sheet=leases.sheet, judges=False, shown=shown, by=leases.manager)
+    head = "rater,rater_kind,row,section,column,question,answer\n"
+    labels_in(leases.study, f"{head}gold,gold,Clause 1,duties,Pay rent,stated,absent\n", replace=True)
+
+    [(batch, standing)] = undoing.accepted(leases.sheet)
+    assert [decision.column.name for decision in standing] == ["Insure"]
+    assert actions.take_back_accepted(sheet=leases.sheet, batch=uuid.UUID(batch), by=leases.manager) == 1
+    [left] = Label.objects.filter(assignment__rater__kind=Rater.Kind.GOLD)
+    assert (left.column.name, left.code) == ("Pay rent", "absent")
 
 
 def test_what_was_accepted_at_once_is_taken_back_but_for_what_was_decided_since(
