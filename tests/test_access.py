@@ -786,6 +786,8 @@ TABLE = {
     "api:schema": Url(LOGGED_IN),
     "api:studies": Url(LOGGED_IN),
     "api:study": Url(MEMBERS, args=slug),
+    "api:archive-study": Posted(MANAGERS_IN_VAIN, args=slug),  # a run is at work in it
+    "api:bring-study-back": Posted(MANAGERS, args=slug),
     "api:sheets": Url(MEMBERS, args=slug),
     "api:lineage": Url(READERS, args=slug),
     "api:drafts": Posted(
@@ -867,7 +869,9 @@ TABLE = {
     "api:suggestions": Url(READERS, MANAGERS, args=slug),
     "api:certificates": Url(READERS, MANAGERS, args=slug),
     "api:certificate": Url(READERS, args=certificate),
-    "api:takeovers": Posted(MANAGERS, args=certificate),
+    "api:certificate-cost": Url(MANAGERS, args=slug),
+    "api:recompute-certificate": Posted(READERS, args=certificate),
+    "api:takeovers": Url(MANAGERS, MANAGERS, args=certificate),
     "api:give-back": Posted(MANAGERS, args=certificate),
     "api:revoke-certificate": Posted(MANAGERS, args=certificate),
     "api:assignment-labels": Url(ANNA, ANNA, args=mine),

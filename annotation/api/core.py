@@ -76,8 +76,9 @@ def user_of(request: Request) -> User:
     return request.user
 
 
-def study_of(request: Request, slug: str, *allowed: Role) -> Study:
-    """The study, for members with one of the roles (none named: any role).
+def study_of(request: Request, slug: str, *allowed: Role, archived: bool = False) -> Study:
+    """The study, for members with one of the roles (none named: any role). `archived`: what is asked for is done in an
+    archived study too, as `for_roles` has it for pages.
 
     Raises:
         Http404: the user has no role in it.
@@ -85,7 +86,8 @@ def study_of(request: Request, slug: str, *allowed: Role) -> Study:
     """
     study = get_object_or_404(Study.objects.select_related("scheme"), slug=slug)
     check_role(user_of(request), study, *(allowed or Role))
-    refuse_archived(study, request.method)
+    if not archived:
+        refuse_archived(study, request.method)
     return study
 
 
@@ -117,7 +119,27 @@ def studies(request: Request) -> Response:
 @api_view(["GET"])
 def study(request: Request, slug: str) -> Response:
     """A study: your roles, how large it is, and all that its scheme asks."""
-    study = study_of(request, slug)
+    return _in_full(request, study_of(request, slug))
+
+
+@extend_schema(request=None, responses={200: StudyDetailSerializer, 409: RefusalSerializer})
+@api_view(["POST"])
+def archive(request: Request, slug: str) -> Response:
+    """Put a study by: it leaves the lists, its sheets are closed, and nothing is changed in it. Refused while something
+    is at work in it."""
+    study = study_of(request, slug, Role.MANAGER, archived=True)
+    return _in_full(request, actions.archive_study(study=study, by=user_of(request)))
+
+
+@extend_schema(request=None, responses=StudyDetailSerializer)
+@api_view(["POST"])
+def bring_back(request: Request, slug: str) -> Response:
+    """Bring an archived study back; the sheets that were closed with it are open again."""
+    study = study_of(request, slug, Role.MANAGER, archived=True)
+    return _in_full(request, actions.unarchive_study(study=study, by=user_of(request)))
+
+
+def _in_full(request: Request, study: Study) -> Response:
     counts = {
         "sheets": study.sheets.count(),
         "rows": Row.objects.filter(sheet__study=study, withdrawn_at=None).count(),
@@ -125,7 +147,7 @@ def study(request: Request, slug: str) -> Response:
         "raters": study.raters.count(),
     }
     roles = sorted(queries.roles(user_of(request), study))
-    whole = _in_short(study, roles) | {"guideline": study.guideline, "counts": counts}
+    whole = _in_short(study, roles) | {"guideline": study.guideline, "counts": counts, "archived_at": study.archived_at}
     return Response(StudyDetailSerializer(whole).data)
 
 

@@ -54,7 +54,7 @@ class RunDoor:
         return [
             path(route, self._runs(), name=runs),
             path(f"{route}<int:pk>/", self._run(), name=run),
-            path(f"{route}<int:pk>/cancel/", self._changes("cancel", self.cancel), name=cancel),
+            path(f"{route}<int:pk>/cancel/", self._changes("cancel", self.cancel, archived=True), name=cancel),
             path(f"{route}<int:pk>/resume/", self._changes("resume", self.resume, self.asked), name=resume),
         ]
 
@@ -76,14 +76,19 @@ class RunDoor:
         return run
 
     def _changes(
-        self, verb: str, action: Callable[..., None], asked: type[serializers.Serializer[Any]] | None = None
+        self,
+        verb: str,
+        action: Callable[..., None],
+        asked: type[serializers.Serializer[Any]] | None = None,
+        *,
+        archived: bool = False,
     ) -> Callable[..., Any]:
         @extend_schema(
             description=self.about[verb], request=asked, responses={200: self.detail, 409: RefusalSerializer}
         )
         @api_view(["POST"])
         def changes(request: Request, slug: str, pk: int) -> Response:
-            study = study_of(request, slug, *self.writers)
+            study = study_of(request, slug, *self.writers, archived=archived)
             found = get_object_or_404(self.runs(study), pk=pk)
             values = {}
             if asked is not None:

@@ -62,6 +62,9 @@ class CountsSerializer(serializers.Serializer[Any]):
 
 
 class StudyDetailSerializer(StudySerializer):
+    archived_at = serializers.DateTimeField(
+        allow_null=True, help_text=_("Since then nothing is changed in it; null where it is not archived.")
+    )
     guideline = serializers.CharField()
     counts = CountsSerializer()
     sections = SectionSerializer(many=True, source="scheme.parsed.sections")

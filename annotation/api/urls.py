@@ -9,6 +9,8 @@ urlpatterns = [
     # /studies/
     path("studies/", core.studies, name="studies"),
     path("studies/<slug:slug>/", core.study, name="study"),
+    path("studies/<slug:slug>/archived/", core.archive, name="archive-study"),
+    path("studies/<slug:slug>/brought-back/", core.bring_back, name="bring-study-back"),
     path("studies/<slug:slug>/sheets/", core.sheets, name="sheets"),
     path("studies/<slug:slug>/raters/", core.raters, name="raters"),
     path("studies/<slug:slug>/labels/", core.labels, name="labels"),

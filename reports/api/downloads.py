@@ -62,7 +62,7 @@ class ExportSerializer(serializers.ModelSerializer[Export]):
 @api_view(["POST"])
 def exports(request: Request, slug: str) -> Response:
     """Have a download made; ask its address until its state is ready."""
-    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER, archived=True)  # all of it can be downloaded
     asked = AskSerializer(data=request.data)
     asked.is_valid(raise_exception=True)
     number = asked.validated_data.get("report")
@@ -76,8 +76,8 @@ def exports(request: Request, slug: str) -> Response:
     return Response(ExportSerializer(made).data, status=status.HTTP_202_ACCEPTED)
 
 
-def _export(request: Request, slug: str, pk: int) -> Export:
-    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+def _export(request: Request, slug: str, pk: int, *, archived: bool = False) -> Export:
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER, archived=archived)
     return get_object_or_404(study.exports.select_related("study"), pk=pk)
 
 
@@ -92,8 +92,8 @@ def export(request: Request, slug: str, pk: int) -> Response:
 @api_view(["POST"])
 def cancel_export(request: Request, slug: str, pk: int) -> Response:
     """Have no download made after all."""
-    actions.cancel_export(run=_export(request, slug, pk))
-    return Response(ExportSerializer(_export(request, slug, pk)).data)
+    actions.cancel_export(run=_export(request, slug, pk, archived=True))
+    return Response(ExportSerializer(_export(request, slug, pk, archived=True)).data)
 
 
 @extend_schema(request=None, responses={200: ExportSerializer, 409: RefusalSerializer})

@@ -86,7 +86,7 @@ def reports(request: Request, slug: str) -> Response:
 
 
 def _report(request: Request, slug: str, pk: int) -> Report:
-    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER, archived=True)  # it is read, and never changed
     return get_object_or_404(study.reports.select_related("created_by"), pk=pk)
 
 

@@ -19,10 +19,13 @@ from rest_framework.response import Response
 from annotation import actions as annotating
 from annotation.api.core import study_of, user_of
 from annotation.api.serializers import RefusalSerializer
-from annotation.models import Experiment, Rater, Role, Study
+from annotation.models import Experiment, Question, Rater, Role, Study
+from reports.data.label_table import UnknownFormat
 from reports.hiring import actions, experiments, queries
 from reports.hiring.effects import lines_of
 from reports.hiring.forms import question_called
+from reports.hiring.recomputing import recompute
+from reports.hiring.words import reasons, why_not_tested
 from reports.models import Accepted, Certificate, Revocation, Split
 
 
@@ -197,11 +200,7 @@ def certificates(request: Request, slug: str) -> Response:
     asked = ClaimSerializer(data=request.data)
     asked.is_valid(raise_exception=True)
     claim = asked.validated_data
-    rater = study.raters.judges().filter(code=claim.pop("judge")).first()
-    question = question_called(study, claim.pop("question"))
-    if rater is None or question is None:
-        name = "judge" if rater is None else "question"
-        raise ValidationError({name: [_("There is none of this name in the study.")]})
+    rater, question = _claimed(study, claim.pop("judge"), claim.pop("question"))
     came = actions.certify(study=study, rater=rater, question=question, by=user_of(request), **claim)
     told = {
         "holds": came.certificate is not None,
@@ -209,6 +208,68 @@ def certificates(request: Request, slug: str) -> Response:
         "document": json.loads(came.look.outcome["document"]),
     }
     return Response(told, status=status.HTTP_201_CREATED)
+
+
+def _claimed(study: Study, judge: str, name: str) -> tuple[Rater, Question]:
+    rater, question = study.raters.judges().filter(code=judge).first(), question_called(study, name)
+    if rater is None or question is None:
+        missing = "judge" if rater is None else "question"
+        raise ValidationError({missing: [_("There is none of this name in the study.")]})
+    return rater, question
+
+
+class AskedCostSerializer(serializers.Serializer[Any]):
+    judge = serializers.CharField(help_text=_("Code of the judge."))
+    question = serializers.CharField(help_text=_("section.question"))
+    epsilon = serializers.FloatField(min_value=0.001, max_value=0.5, default=0.05)
+    confidence = serializers.FloatField(min_value=0.51, max_value=0.999, default=0.9)
+
+
+class CostLineSerializer(serializers.Serializer[Any]):
+    threshold = serializers.FloatField(source="point.threshold")
+    coverage = serializers.FloatField(source="point.coverage", help_text=_("On development documents."))
+    error = serializers.FloatField(source="point.error", help_text=_("On development documents."))
+    documents = serializers.IntegerField(
+        source="needed.n_documents", allow_null=True, help_text=_("Test documents with which four of five tests hold.")
+    )
+    labels = serializers.IntegerField(source="needed.n_labels", allow_null=True)
+    reason = serializers.SerializerMethodField(help_text=_("Why there is no number."))
+
+    def get_reason(self, option: Any) -> str:
+        return reasons().get(option.needed.reason, option.needed.reason)
+
+
+class CostSerializer(serializers.Serializer[Any]):
+    development = serializers.IntegerField(help_text=_("Documents that tell it."))
+    labelled = serializers.IntegerField(
+        source="size.labelled", help_text=_("Test documents that have labels of the judge and of people.")
+    )
+    unlabelled = serializers.IntegerField(source="size.unlabelled", help_text=_("Those that could still get them."))
+    least = serializers.IntegerField(allow_null=True, help_text=_("Test documents that are enough; null: none are."))
+    lacking = serializers.IntegerField(help_text=_("How many more should be labelled first."))
+    tests = serializers.IntegerField(help_text=_("How often this judge was tested on this question."))
+    refusal = serializers.CharField(help_text=_("Why it is not tested now; empty where it may be."))
+    reason = serializers.CharField(help_text=_("Why there is no threshold."))
+    thresholds = CostLineSerializer(many=True, source="planned.options")
+
+
+@extend_schema(parameters=[AskedCostSerializer], responses={200: CostSerializer, 409: RefusalSerializer})
+@api_view(["GET"])
+def cost(request: Request, slug: str) -> Response:
+    """What it would take to certify a judge, by what development documents tell; it is no look at the test part."""
+    study = study_of(request, slug, Role.MANAGER)
+    asked = AskedCostSerializer(data=request.query_params)
+    asked.is_valid(raise_exception=True)
+    claim = asked.validated_data
+    rater, question = _claimed(study, claim.pop("judge"), claim.pop("question"))
+    split = queries.split_of(study)
+    if split is None:
+        raise annotating.Refused(_("The split is not drawn yet."))
+    found = queries.cost_of(split, rater, question, **claim)
+    told = {name: getattr(found, name) for name in ("development", "size", "least", "lacking", "tests", "planned")}
+    told["reason"] = reasons().get(found.planned.reason, found.planned.reason)
+    told["refusal"] = why_not_tested(rater, split, found.size)
+    return Response(CostSerializer(told).data)
 
 
 def _certificate(study: Study, name: str) -> Certificate:
@@ -224,10 +285,33 @@ def certificate(request: Request, slug: str, name: str) -> Response:
     return Response(CertificateSerializer(_certificate(study, name)).data)
 
 
-class WorkSerializer(serializers.Serializer[Any]):
+class RecomputedCertificateSerializer(serializers.Serializer[Any]):
+    equal = serializers.BooleanField(help_text=_("The document came out as the same bytes."))
+    labels_intact = serializers.BooleanField(help_text=_("The labels are those it was given on."))
+    digest = serializers.CharField(help_text=_("SHA-256 of the document, as it comes out now."))
+
+
+@extend_schema(request=None, responses={200: RecomputedCertificateSerializer, 409: RefusalSerializer})
+@api_view(["POST"])
+def recomputed(request: Request, slug: str, name: str) -> Response:
+    """Compute a certificate again from the labels that are frozen with it. It stays as it is."""
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER, archived=True)
+    try:
+        return Response(RecomputedCertificateSerializer(recompute(_certificate(study, name))).data)
+    except UnknownFormat as error:
+        return Response({"detail": str(error)}, status=status.HTTP_409_CONFLICT)
+
+
+class AskedWorkSerializer(serializers.Serializer[Any]):
     share = serializers.IntegerField(min_value=1, max_value=100, help_text=_("Per cent that is supervised."))
     seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=1)
+
+
+class WorkSerializer(AskedWorkSerializer):
     raters = serializers.ListField(child=serializers.CharField(), help_text=_("Codes of people who label the rest."))
+    digest = serializers.CharField(
+        required=False, help_text=_("What GET said of it: refused where something has changed since.")
+    )
 
 
 class TakeoverSerializer(serializers.Serializer[Any]):
@@ -240,12 +324,34 @@ class TakeoverSerializer(serializers.Serializer[Any]):
     )
 
 
-@extend_schema(request=WorkSerializer, responses={201: TakeoverSerializer, 409: RefusalSerializer})
-@api_view(["POST"])
+class WorkToDoSerializer(TakeoverSerializer):
+    unread = serializers.IntegerField(
+        help_text=_("Rows that nobody has and the judge has not labelled as often as in the test.")
+    )
+    digest = serializers.CharField()
+
+
+@extend_schema(
+    methods=["GET"],
+    parameters=[AskedWorkSerializer],
+    responses={200: WorkToDoSerializer, 409: RefusalSerializer},
+)
+@extend_schema(methods=["POST"], request=WorkSerializer, responses={201: TakeoverSerializer, 409: RefusalSerializer})
+@api_view(["GET", "POST"])
 def takeovers(request: Request, slug: str, name: str) -> Response:
-    """Let a certified judge take over what it has labelled and nobody has; the rest goes to people."""
+    """Let a certified judge take over what it has labelled and nobody has; the rest goes to people. GET says what would
+    be done, and changes nothing."""
     study = study_of(request, slug, Role.MANAGER)
     found = _certificate(study, name)
+    if request.method == "GET":
+        shown = AskedWorkSerializer(data=request.query_params)
+        shown.is_valid(raise_exception=True)
+        standing = queries.standing_of(found)
+        if not standing.holds:
+            raise annotating.Refused(standing.reason)
+        todo = queries.work_to_do(found, **shown.validated_data)
+        told = _numbers(todo, len(todo.cells)) | {"unread": todo.unread, "digest": todo.digest}
+        return Response(WorkToDoSerializer(told).data)
     asked = WorkSerializer(data=request.data)
     asked.is_valid(raise_exception=True)
     work = asked.validated_data
@@ -257,17 +363,20 @@ def takeovers(request: Request, slug: str, name: str) -> Response:
         share=work["share"],
         seed=work["seed"],
         raters=raters,
-        shown=todo.digest,
+        shown=work.get("digest", todo.digest),
         by=user_of(request),
     )
-    told = {
-        "accepted": made.cells.count(),
+    return Response(_numbers(todo, made.cells.count()), status=status.HTTP_201_CREATED)
+
+
+def _numbers(todo: queries.WorkToDo, accepted: int) -> dict[str, Any]:
+    return {
+        "accepted": accepted,
         "rows": len(todo.rows),
         "to_people": len(todo.to_people),
         "drawn": len(todo.drawn),
         "lacking": todo.lacking,
     }
-    return Response(told, status=status.HTTP_201_CREATED)
 
 
 def _raters(study: Study, codes: list[str]) -> list[Rater]:
@@ -308,8 +417,8 @@ class ReasonSerializer(serializers.Serializer[Any]):
 @extend_schema(request=ReasonSerializer, responses=CertificateSerializer)
 @api_view(["POST"])
 def revoked(request: Request, slug: str, name: str) -> Response:
-    """Revoke a certificate, with the reason."""
-    study = study_of(request, slug, Role.MANAGER)
+    """Revoke a certificate, with the reason; of an archived study too."""
+    study = study_of(request, slug, Role.MANAGER, archived=True)
     found = _certificate(study, name)
     asked = ReasonSerializer(data=request.data)
     asked.is_valid(raise_exception=True)

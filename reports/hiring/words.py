@@ -10,9 +10,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.models import Study
-from reports.hiring import cells
-from reports.hiring.queries import SeenRows
+from annotation.models import Rater, Study
+from reports.hiring import cells, queries
+from reports.hiring.queries import SeenRows, TestSize
+from reports.models import Split
 
 SCORES: dict[str, Promise] = {
     cells.MARGIN: gettext_lazy("lead of the first option, as probabilities"),
@@ -44,6 +45,14 @@ def reasons() -> dict[str, str]:
         shares.TOO_FEW_CLUSTERS: _("Too few documents have people's labels for an interval."),
         shares.NO_CELLS: _("There is no cell."),
     }
+
+
+def why_not_tested(rater: Rater, split: Split, size: TestSize) -> str:
+    """Why a judge is not tested now, which would be a look at the test part for nothing; "" where it may be."""
+    judge = queries.judge_behind(rater)
+    if judge is not None and (seen := queries.seen_test_rows(judge, split)).all:
+        return was_fitted(rater.code, seen)
+    return "" if size.labelled else no_test_label()
 
 
 def was_fitted(judge: str, seen: SeenRows) -> str:

@@ -61,6 +61,23 @@ def test_nothing_is_changed_in_an_archived_study(leases: Leases, client_of: Clie
     assert not Label.objects.exists()
 
 
+def test_a_program_archives_a_study_reads_all_of_it_and_brings_it_back(leases: Leases, api_of: ApiOf) -> None:
+    builders.label(leases.annas[0])
+    frozen = reporting.freeze(study=leases.study, title="First", filters=Filters(), by=None)
+    api = api_of(leases.manager)
+
+    archived = api.post(reverse("api:archive-study", args=["leases"])).json()
+
+    assert archived["archived_at"] == api.get(reverse("api:study", args=["leases"])).json()["archived_at"] is not None
+    made = api.post(reverse("api:exports", args=["leases"]), {"form": "jsonl"}, format="json")
+    assert made.status_code == 202
+    assert api.post(reverse("api:cancel-export", args=["leases", made.json()["id"]])).status_code == 200
+    assert api.post(reverse("api:recompute-report", args=["leases", frozen.pk])).json()["equal"]
+    assert api.post(reverse("api:reports", args=["leases"]), {"title": "Second"}).status_code == 403
+    assert api.post(reverse("api:bring-study-back", args=["leases"])).json()["archived_at"] is None
+    builders.label(leases.annas[1])
+
+
 @pytest.mark.parametrize(
     "command",
     [

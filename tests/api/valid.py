@@ -241,6 +241,12 @@ VALID: dict[str, Valid] = {
         },
         args=claims,
     ),
+    "POST /studies/{slug}/archived/": Valid(args=claims),
+    "GET /studies/{slug}/certificates/cost/": Valid(
+        query={"judge": "scorer", "question": "claims.made", "epsilon": "0.3", "confidence": "0.6"}, args=claims
+    ),
+    "POST /studies/{slug}/certificates/{name}/recomputed/": Valid(args=certified),
+    "GET /studies/{slug}/certificates/{name}/takeovers/": Valid(query={"share": "50"}, args=certified),
     "GET /studies/{slug}/certificates/": Valid(args=claims, before=certified),
     "GET /studies/{slug}/certificates/{name}/": Valid(args=certified),
     "POST /studies/{slug}/certificates/{name}/given-back/": Valid(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from reports.hiring.queries.certifying import (
+    Cost,
     TestSize,
     changes,
+    cost_of,
     development_cells,
     identity,
     judge_behind,
@@ -51,6 +53,7 @@ from reports.hiring.queries.working import WorkToDo, to_give_back, work_to_do
 __all__ = [
     "SORTS",
     "Candidate",
+    "Cost",
     "FittedCount",
     "Looks",
     "Name",
@@ -65,6 +68,7 @@ __all__ = [
     "candidates",
     "certificates_of",
     "changes",
+    "cost_of",
     "development_cells",
     "development_rows",
     "fitted_count",

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.db.models import Count, Q
@@ -20,10 +20,13 @@ from llm.models import LanguageModel
 from reports import doors
 from reports.data.label_table import canonical_json
 from reports.hiring.cells import JudgeCells, judge_cells, part_of
-from reports.hiring.documents import clusters_of
+from reports.hiring.documents import clusters_of, judged_of
 from reports.hiring.queries.labels import question_name, study_table
 from reports.hiring.queries.splitting import left_out_names, test_names
-from reports.models import Certificate, Split
+from reports.models import Certificate, Split, TestLook
+
+if TYPE_CHECKING:
+    from reports.stats.hiring.planning import Plan
 
 
 def judge_behind(rater: Rater) -> Judge | None:
@@ -150,6 +153,51 @@ class TestSize:
 
     labelled: int
     unlabelled: int
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a certificate would cost, by what development documents tell.
+
+    Attributes:
+        planned: the thresholds that a test would try, with the documents that each needs.
+        development: how many documents tell it.
+        size: what the test part has.
+        tests: how often this judge was tested on this question.
+    """
+
+    planned: Plan
+    development: int
+    size: TestSize
+    tests: int
+
+    @property
+    def least(self) -> int | None:
+        """The fewest test documents with which a test is likely to hold; None where no number is."""
+        needed = (option.needed.n_documents for option in self.planned.options)
+        return min((n for n in needed if n is not None), default=None)
+
+    @property
+    def lacking(self) -> int:
+        """How many more should be labelled first."""
+        return 0 if self.least is None else max(0, self.least - self.size.labelled)
+
+
+def cost_of(split: Split, rater: Rater, question: Question, *, epsilon: float, confidence: float) -> Cost:
+    """What it would take to certify a judge, before anything is paid for; no look at the test part."""
+    from reports.stats.hiring.planning import plan
+
+    study, unit = split.study, split.unit
+    cells = development_cells(study, rater, question, unit)
+    planned = plan(
+        judged_of(cells, unit),
+        epsilon=epsilon,
+        delta=round(1 - confidence, 12),
+        most=most_cells(study, question, unit),
+    )
+    tests = TestLook.objects.filter(study=study, judge=rater.code, question=question_name(question))
+    development = int(np.unique(clusters_of(cells, unit)).size)
+    return Cost(planned, development, test_size(study, rater, question, unit), tests.count())
 
 
 def test_size(study: Study, rater: Rater, question: Question, unit: str) -> TestSize:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.actions import Refused
-from annotation.models import Rater, Role, Study
+from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles, posted_from
 from judges.models import Origin
 from reports.data.label_table import UnknownFormat
@@ -21,7 +21,7 @@ from reports.hiring import actions, queries
 from reports.hiring.forms import CertifyForm, RevokeForm, WorkForm, question_called
 from reports.hiring.recomputing import Recomputed
 from reports.hiring.recomputing import recompute as computed_again
-from reports.hiring.words import no_test_label, percent, reasons, told, was_fitted
+from reports.hiring.words import percent, reasons, told, why_not_tested
 from reports.models import Accepted, Certificate, Revocation, Split, TestLook
 
 
@@ -63,21 +63,9 @@ class CostLine:
 
 def _cost(study: Study, split: Split, form: CertifyForm) -> dict[str, Any]:
     """Before anything is paid for: how many documents have to be labelled, by what development documents tell."""
-    import numpy as np
-
-    from reports.hiring.documents import clusters_of, judged_of
-    from reports.stats.hiring.planning import plan
-
     rater, question = form.cleaned_data["judge"], form.cleaned_data["question"]
     epsilon, confidence = form.shares
-    cells = queries.development_cells(study, rater, question, split.unit)
-    planned = plan(
-        judged_of(cells, split.unit),
-        epsilon=epsilon,
-        delta=round(1 - confidence, 12),
-        most=queries.most_cells(study, question, split.unit),
-    )
-    size = queries.test_size(study, rater, question, split.unit)
+    cost = queries.cost_of(split, rater, question, epsilon=epsilon, confidence=confidence)
     lines = [
         CostLine(
             threshold=option.point.threshold,
@@ -87,31 +75,20 @@ def _cost(study: Study, split: Split, form: CertifyForm) -> dict[str, Any]:
             labels=option.needed.n_labels,
             reason=reasons().get(option.needed.reason, option.needed.reason),
         )
-        for option in planned.options
+        for option in cost.planned.options
     ]
-    needed = [line.documents for line in lines if line.documents is not None]
     return {
         "lines": lines,
-        "reason": reasons().get(planned.reason, planned.reason),
-        "development": int(np.unique(clusters_of(cells, split.unit)).size),
-        "size": size,
-        "least": min(needed, default=None),
-        "enough": bool(needed) and size.labelled >= min(needed),
-        "lacking": max(0, min(needed, default=0) - size.labelled),
-        "tests": TestLook.objects.filter(
-            study=study, judge=rater.code, question=queries.question_name(question)
-        ).count(),
+        "reason": reasons().get(cost.planned.reason, cost.planned.reason),
+        "development": cost.development,
+        "size": cost.size,
+        "least": cost.least,
+        "enough": cost.least is not None and not cost.lacking,
+        "lacking": cost.lacking,
+        "tests": cost.tests,
         "looks": queries.looks_at(study),
-        "refusal": _refusal(rater, split, size),
+        "refusal": why_not_tested(rater, split, cost.size),
     }
-
-
-def _refusal(rater: Rater, split: Split, size: queries.TestSize) -> str:
-    """Why the judge is not tested now, which would be a look at the test part for nothing; "" where it may be."""
-    judge = queries.judge_behind(rater)
-    if judge is not None and (seen := queries.seen_test_rows(judge, split)).all:
-        return was_fitted(rater.code, seen)
-    return "" if size.labelled else no_test_label()
 
 
 def _test(request: AppRequest, study: Study, form: CertifyForm) -> HttpResponse:

@@ -327,6 +327,37 @@ def test_the_api_gives_the_document(world: World, api_of: ApiOf) -> None:
     assert forbidden.status_code == 403
 
 
+def test_the_api_says_what_a_certificate_costs_and_is_no_look(world: World, api_of: ApiOf, client_of: ClientOf) -> None:
+    asked = {"judge": world.rater.code, "question": "claims.made", "epsilon": "0.2", "confidence": "0.8"}
+    address = f"/api/v1/studies/{world.study.slug}/certificates/cost/"
+    api = api_of(world.manager)
+
+    told = api.get(address, asked).json()
+
+    form = {**asked, "question": world.question.pk, "epsilon": "20", "confidence": "80", "until": FAR.isoformat()}
+    page = client_of(world.manager).get(reverse("reports:certify", args=[world.study.slug]), form).context["cost"]
+    assert [one["documents"] for one in told["thresholds"]] == [line.documents for line in page["lines"]]
+    assert (told["least"], told["lacking"], told["tests"]) == (page["least"], page["lacking"], page["tests"])
+    assert (told["labelled"], told["refusal"]) == (page["size"].labelled, page["refusal"])
+    assert told["thresholds"]
+    assert not TestLook.objects.exists()
+    assert list(api.get(address, {**asked, "judge": "nobody"}).json()) == ["judge"]
+    Split.objects.all().delete()
+    assert api.get(address, asked).status_code == 409
+
+
+def test_of_an_archived_study_a_certificate_is_revoked_and_computed_again(world: World, api_of: ApiOf) -> None:
+    """By a program as on its page."""
+    certificate = certified(world)
+    annotating.archive_study(study=world.study, by=world.manager)
+    api, at = api_of(world.manager), f"/api/v1/studies/{world.study.slug}/certificates/{certificate.name}/"
+
+    again = api.post(f"{at}recomputed/").json()
+    assert again == {"equal": True, "labels_intact": True, "digest": certificate.digest}
+    assert api.post(f"{at}revoked/", {"reason": "Enough."}).json()["standing"] == "revoked"
+    assert api.post(f"{at}takeovers/", {"share": 10, "raters": []}, format="json").status_code == 403
+
+
 def test_a_sheet_is_supervised_once_all_of_it_is_finished_and_stays_as_it_was() -> None:
     world = simulated.world(n_sheets=4, n_rows=5, n_labelled=2)
     study, boris = world.study, world.people[1]
