@@ -21,11 +21,13 @@ WINDOW = timedelta(days=7)
 
 @dataclass(frozen=True)
 class States:
-    """Rows by how far they are."""
+    """Rows by how far they are. `closed`: how many of those begun and open are of sheets that are closed, so that nobody
+    goes on with them."""
 
     done: int = 0
     started: int = 0
     open: int = 0
+    closed: int = 0
 
     @property
     def rows(self) -> int:
@@ -33,10 +35,12 @@ class States:
 
     @property
     def left(self) -> int:
-        return self.started + self.open
+        return self.started + self.open - self.closed
 
     def __add__(self, other: States) -> States:
-        return States(self.done + other.done, self.started + other.started, self.open + other.open)
+        return States(
+            self.done + other.done, self.started + other.started, self.open + other.open, self.closed + other.closed
+        )
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,7 @@ def board(study: Study, *, now: datetime | None = None) -> Board:
     """Six queries. Judges are not in it, and not when somebody was last seen: see `seen`."""
     now = now or timezone.now()
     sheets = tuple(study.sheets.order_by("position"))
+    closed = {sheet.pk for sheet in sheets if sheet.closed_at is not None}
     raters = sorted(study.raters.people().select_related("user"), key=lambda rater: (len(rater.code), rater.code))
     people = Assignment.objects.filter(rater__in=[rater.pk for rater in raters])
     given: dict[int, dict[int, States]] = defaultdict(dict)
@@ -109,7 +114,7 @@ def board(study: Study, *, now: datetime | None = None) -> Board:
         first=Min("started_at"),
     )
     for rater_id, sheet_id, done, started, open_, recent, begun in counted.order_by():
-        given[rater_id][sheet_id] = States(done, started, open_)
+        given[rater_id][sheet_id] = States(done, started, open_, started + open_ if sheet_id in closed else 0)
         lately[rater_id] += recent
         if begun is not None:
             first[rater_id] = min(begun, first.get(rater_id, begun))

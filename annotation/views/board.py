@@ -55,7 +55,8 @@ def remind(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     """Send a mail where that can be; else show its text, to be sent by whatever way there is."""
     rater = _person(study, pk)
     assert rater.user is not None
-    left = rater.assignments.filter(state__in=[Assignment.State.OPEN, Assignment.State.STARTED]).count()
+    work = rater.assignments.filter(state__in=[Assignment.State.OPEN, Assignment.State.STARTED])
+    left = work.filter(row__sheet__closed_at=None).count()
     words = study.scheme.parsed.words.model_dump()
     text = ngettext(
         "Hello %(name)s,\n\n%(n)s %(row)s of “%(study)s” waits for you. You can go on where you stopped:\n\n%(link)s",

@@ -64,6 +64,25 @@ def test_pace_and_forecast_are_those_of_the_last_week(leases: Leases, eight: lis
     assert [(states.done, states.rows) for _sheet, states in sorted(line.of_sheets.items())] == [(2, 2), (3, 6)]
 
 
+def test_what_is_left_on_a_closed_sheet_waits_for_nobody(
+    leases: Leases, eight: list[Assignment], client_of: ClientOf
+) -> None:
+    for assignment in eight[2:6]:
+        submitted(assignment, days_ago=1)
+    builders.label(leases.annas[0])
+    actions.close_sheet(sheet=leases.sheet, by=leases.manager)
+
+    line = line_of(leases, leases.annas[0].rater)
+
+    # Two of “Loan” are left, at 4 a day: tomorrow. Of “Lease” one is begun and one open, for good.
+    assert (line.total.rows, line.total.left, line.total.closed) == (8, 2, 2)
+    assert line.finish == (NOW + timedelta(days=1)).date()
+    manager = client_of(leases.manager)
+    assert "4 clauses of closed contracts were not submitted, and wait for nobody." in page(manager, leases)
+    post(manager, leases, "remind", leases.annas[0].rater)
+    assert "2 clauses of “Leases” wait for you" in mail.outbox[0].body
+
+
 def test_who_has_just_begun_is_measured_from_then(leases: Leases, eight: list[Assignment]) -> None:
     submitted(eight[0], days_ago=2)
     submitted(eight[1], days_ago=1)
