@@ -123,11 +123,12 @@ def change_study(
 
 @transaction.atomic
 def change_scheme(*, study: Study, spec: SchemeSpec, source: str) -> Study:
-    """Ask something else in a study that has no answers yet. Its columns stay, in the sections of the same keys.
+    """Ask something else in a study that has no answers yet. Its columns stay, in the sections of the same keys; blank
+    ones, which nobody brought in, make way.
 
     Raises:
-        Refused: somebody has answered something; a section that has columns is not in the new scheme as it was; rows
-            have a facet that it does not declare; another scheme is stored under its name.
+        Refused: somebody has answered something; a section into which columns were brought is not in the new scheme as
+            it was; rows have a facet that it does not declare; another scheme is stored under its name.
     """
     lock_study(study.pk)
     if has_answers(study):
@@ -138,6 +139,10 @@ def change_scheme(*, study: Study, spec: SchemeSpec, source: str) -> Study:
     for old in Section.objects.filter(pk__in=columns.values("section")).select_related("scheme"):
         new = sections.get(old.key)
         if new is None or new.spec.column.facets != old.spec.column.facets:
+            of_old = columns.filter(section=old)
+            if not of_old.exclude(name="").exists():
+                of_old.delete()
+                continue
             raise Refused(
                 _("Columns were brought in for the section “%(section)s”, which this scheme has not, or not so.")
                 % {"section": old.title}

@@ -91,6 +91,16 @@ def test_a_scheme_without_the_sections_of_the_columns_is_refused_whole(leases: L
     assert not Scheme.objects.filter(slug="city-letters").exists()
 
 
+def test_blank_columns_that_nobody_brought_in_make_way(leases: Leases) -> None:
+    """Documents came first: each section of the sheet has one form a row."""
+    study = builders.study("fresh", of=leases.study.scheme, by=leases.manager)
+    sheet = actions.add_sheet(study=study, title="Lease", columns={})
+    other = NEXT.replace("key: acts", "key: deeds").replace("facets: [duty]", "facets: [duty, clause]")
+    actions.change_scheme(study=study, spec=load_scheme(other), source=other)
+    found = sheet.columns.order_by("section__position").values_list("section__key", "name", "facets")
+    assert list(found) == [("duties", "", {"duty": "", "clause": ""}), ("deeds", "", {"act": "", "party": ""})]
+
+
 def test_a_section_that_comes_new_has_one_blank_column(leases: Leases) -> None:
     study = builders.study("fresh", of=leases.study.scheme, by=leases.manager)
     sheet = actions.add_sheet(study=study, title="Lease", columns={})
