@@ -469,8 +469,8 @@ class Agreed(NamedTuple):
 
 
 def agreed(lens: Lens, *, judges: bool) -> list[Agreed]:
-    """Cells without a decision in which at least two people answered, and all of them the same. A draft that waits is no
-    answer yet, and who labels a row several times is one.
+    """Cells without a decision in which at least two people answered, and all of them the same. A draft that waits is
+    no answer yet, and who labels a row several times is one.
 
     A value is taken as most of them wrote it, else as the first of them did, in the order of their codes. With
     `judges`, those that answered say so too. What the gold's other answers of the column switch off is left out.

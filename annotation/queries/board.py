@@ -21,8 +21,8 @@ WINDOW = timedelta(days=7)
 
 @dataclass(frozen=True)
 class States:
-    """Rows by how far they are. `closed`: how many of those begun and open are of sheets that are closed, so that nobody
-    goes on with them."""
+    """Rows by how far they are. `closed`: how many of those begun and open are of closed sheets: nobody goes on with
+    them."""
 
     done: int = 0
     started: int = 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from django.contrib.admin.utils import NestedObjects
-from django.db.models import CASCADE, PROTECT, ForeignKey, ManyToOneRel, Model
+from django.db.models import CASCADE, PROTECT, ForeignKey, ManyToOneRel, Model, Q
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -176,8 +176,10 @@ def applied_plans(study: Study, limit: int = 5) -> list[AppliedPlan]:
 
 
 def may_undo(plan: Plan) -> bool:
-    """Whether all that a plan gave is as it was given: nobody has begun it, and it added to nobody's earlier work."""
-    begun = plan.assignments.exclude(state=Assignment.State.OPEN)
+    """Whether nobody has begun what a plan gave, or has got it from whom it was given to; and it added to nobody's
+    earlier work. What was taken back since, with its row, its sheet or its person, was not begun."""
+    taken_back = Q(state=Assignment.State.WITHDRAWN, handed_to=None, started_at=None)
+    begun = plan.assignments.exclude(Q(state=Assignment.State.OPEN) | taken_back)
     if plan.request.get("extended", 1) or begun.exists():
         return False
     mine = list(plan.assignments.all())

@@ -83,6 +83,27 @@ def test_a_plan_is_taken_back_until_somebody_has_begun(leases: Leases) -> None:
     assert Assignment.objects.filter(row__sheet=sheet).count() == 3
 
 
+def test_a_plan_of_which_a_row_was_withdrawn_is_taken_back_and_one_that_was_handed_on_is_not(leases: Leases) -> None:
+    sheet = empty_sheet(leases)
+    apply_plan(leases, sheet)
+    row = sheet.rows.all()[0]
+    assert actions.withdraw_row(row=row, reason="The page is gone.", by=None) == 1
+    assert undoing.may_undo(leases.study.plans.get())
+    assert actions.undo_plan(plan=leases.study.plans.get()) == 3
+    assert not Assignment.objects.filter(row__sheet=sheet).exists()
+
+    actions.restore_row(row=row)
+    apply_plan(leases, sheet)
+    plan = leases.study.plans.get()
+    handed = plan.assignments.all()[0]
+    other = leases.study.raters.plannable().exclude(pk=handed.rater_id).get()
+    asked = queries.ReplanRequest(takers=(other.pk,), leaving=(handed.rater_id,))
+    actions.apply_replan(
+        study=leases.study, request=asked, drawn=queries.draw_replan(leases.study, asked).digest, by=None
+    )
+    assert not undoing.may_undo(plan)
+
+
 def test_gold_that_was_imported_over_what_was_accepted_stays(leases: Leases) -> None:
     for assignment in (leases.annas[0], leases.boriss[0]):
         builders.label(assignment, {("Pay rent", "stated"): "stated", ("Insure", "stated"): "stated"})
