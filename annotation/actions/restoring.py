@@ -65,11 +65,15 @@ def _restore_row(changes: Sequence[Change], to: datetime, by: User, key: uuid.UU
         assignment.save(update_fields=["state", "submitted_at"])
 
 
+def _is_before(look: datetime | None, change: Change) -> bool:
+    return look is not None and change.given_at is not None and look < change.given_at
+
+
 def _as_it_was(change: Change, first_look: datetime | None, *, shown: bool) -> Label | Skip | None:
     then = change.then
     here = {"assignment": change.assignment, "column": change.column, "question": change.question}
     if then is not None and then.code_after:
-        exposed = shown or then.drafted_from_id is not None or (first_look is not None and first_look < then.at)
+        exposed = shown or then.drafted_from_id is not None or _is_before(first_look, change)
         label = Label(**here, option=then.after, value=then.value_after, note=then.note, preset=then.preset)
         label.exposed, label.drafted_from_id, label.confirmed_at = exposed, then.drafted_from_id, then.confirmed_at
         return label

@@ -78,13 +78,15 @@ def steps(sheet: Sheet, of: Iterable[LabelEvent]) -> list[Step]:
 
 @dataclass(frozen=True)
 class Change:
-    """A cell that is not now as it was `then`: an event, or None where there was nothing yet."""
+    """A cell that is not now as it was `then`: an event, or None where there was nothing yet. `given_at`: when what stood
+    there was given, which may have been chosen again since without a change."""
 
     assignment: Assignment
     column: Column
     question: Question
     now: Label | Skip | None
     then: LabelEvent | None
+    given_at: datetime | None = None
 
     @property
     def is_submitted(self) -> bool:
@@ -120,9 +122,14 @@ def changes(sheet: Sheet, *, to: datetime, rater: Rater | None = None) -> list[C
         .defer("row__evidence")
     }
     before = LabelEvent.objects.filter(assignment__in=assignments, at__lte=to).order_by("pk")
-    then = {
-        cell: event for event in before.select_related("after") if (cell := _cell(event)) in touched
-    }  # the last of each cell stays
+    then: dict[CellKey, LabelEvent] = {}  # the last of each cell
+    given_at: dict[CellKey, datetime] = {}
+    for event in before.select_related("after"):
+        if (cell := _cell(event)) in touched:
+            last = then.get(cell)
+            if last is None or last.code_after != event.code_after:
+                given_at[cell] = event.at
+            then[cell] = event
     now: dict[CellKey, Label | Skip] = {
         _cell(label): label for label in Label.objects.filter(assignment__in=assignments).select_related("option")
     }
@@ -130,7 +137,9 @@ def changes(sheet: Sheet, *, to: datetime, rater: Rater | None = None) -> list[C
     columns = sheet.columns.in_bulk()
     questions = Question.objects.in_bulk({cell[2] for cell in touched})
     found = [
-        Change(assignments[cell[0]], columns[cell[1]], questions[cell[2]], now.get(cell), then.get(cell))
+        Change(
+            assignments[cell[0]], columns[cell[1]], questions[cell[2]], now.get(cell), then.get(cell), given_at.get(cell)
+        )
         for cell in touched
         if not _is_same(now.get(cell), then.get(cell))
     ]

@@ -15,7 +15,7 @@ from annotation import actions
 from annotation.actions import Answer, Refused
 from annotation.labels import history
 from annotation.lens import lens
-from annotation.models import Assignment, Label, LabelEvent, Rater, Skip, User
+from annotation.models import Assignment, Label, LabelEvent, Look, Rater, Skip, User
 from annotation.views.history import HistoryForm
 from tests import builders
 from tests.builders import COMPLETE, ClientOf, Leases, label, standing
@@ -222,6 +222,21 @@ def test_a_restored_label_is_exposed_if_it_was(leases: Leases) -> None:
     restore(leases, moment)
 
     assert not Label.objects.get().exposed
+
+
+def test_a_restored_label_that_was_chosen_again_after_a_look_is_as_independent_as_it_was(leases: Leases) -> None:
+    label(leases.annas[0], {RENT: "stated"})
+    LabelEvent.objects.update(at=timezone.now() - timedelta(minutes=9))
+    actions.note_look(sheet=leases.sheet, user=leases.anna)
+    Look.objects.update(at=timezone.now() - timedelta(minutes=5))
+    label(leases.annas[0], {RENT: "stated"}, note="still")
+    assert not Label.objects.get().exposed
+    moment = a_moment()
+    label(leases.annas[0], {RENT: "absent"})
+
+    restore(leases, moment)
+
+    assert (Label.objects.get().note, Label.objects.get().exposed) == ("still", False)
 
 
 # --- the pages ------------------------------------------------------------------------------------------------------
