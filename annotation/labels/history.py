@@ -78,8 +78,8 @@ def steps(sheet: Sheet, of: Iterable[LabelEvent]) -> list[Step]:
 
 @dataclass(frozen=True)
 class Change:
-    """A cell that is not now as it was `then`: an event, or None where there was nothing yet. `given_at`: when what stood
-    there was given, which may have been chosen again since without a change."""
+    """A cell that is not now as it was `then`: an event, or None where there was nothing yet. `given_at`: when what
+    stood there was given, which may have been chosen again since without a change."""
 
     assignment: Assignment
     column: Column
@@ -138,7 +138,12 @@ def changes(sheet: Sheet, *, to: datetime, rater: Rater | None = None) -> list[C
     questions = Question.objects.in_bulk({cell[2] for cell in touched})
     found = [
         Change(
-            assignments[cell[0]], columns[cell[1]], questions[cell[2]], now.get(cell), then.get(cell), given_at.get(cell)
+            assignments[cell[0]],
+            columns[cell[1]],
+            questions[cell[2]],
+            now.get(cell),
+            then.get(cell),
+            given_at.get(cell),
         )
         for cell in touched
         if not _is_same(now.get(cell), then.get(cell))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from django.contrib.admin.utils import NestedObjects
-from django.db.models import CASCADE, PROTECT, ForeignKey, ManyToOneRel, Model, Q
+from django.db.models import CASCADE, PROTECT, Exists, ForeignKey, ManyToOneRel, Model, OuterRef, Q
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -180,10 +180,21 @@ def may_undo(plan: Plan) -> bool:
     earlier work. What was taken back since, with its row, its sheet or its person, was not begun."""
     taken_back = Q(state=Assignment.State.WITHDRAWN, handed_to=None, started_at=None)
     begun = plan.assignments.exclude(Q(state=Assignment.State.OPEN) | taken_back)
-    if plan.request.get("extended", 1) or begun.exists():
+    if plan.request.get("extended", 1) or not plan.assignments.exists():
         return False
-    mine = list(plan.assignments.all())
-    return bool(mine) and along(mine).may_go
+    return not begun.exists() and not plan.assignments.filter(_has_something()).exists()
+
+
+def _has_something() -> Q:
+    """Of assignments: that anything hangs on them, as `along` would count it. Asked of the database, since a plan may
+    have ten thousand of them and its page asks it of several plans."""
+    relations = [one for one in Assignment._meta.related_objects if isinstance(one, ManyToOneRel)]
+    found = Q()
+    for one in relations:
+        if one.on_delete is CASCADE:
+            of_it = {one.field.name: OuterRef("pk")}
+            found |= Q(Exists(one.related_model._default_manager.filter(**of_it)))
+    return found
 
 
 def accepted(sheet: Sheet) -> list[tuple[str, list[Decision]]]:

@@ -6,12 +6,14 @@ import uuid
 from fractions import Fraction
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation import actions, queries
 from annotation.actions import Refused
 from annotation.lens import lens
-from annotation.models import Assignment, Decision, Label, Rater, Sheet
+from annotation.models import Assignment, Decision, Label, Plan, Rater, Sheet
 from annotation.planning import OverlapRequest, balanced_design
 from annotation.queries import undoing
 from tests import builders
@@ -81,6 +83,25 @@ def test_a_plan_is_taken_back_until_somebody_has_begun(leases: Leases) -> None:
     with pytest.raises(Refused, match="some of its work was begun"):
         actions.undo_plan(plan=leases.study.plans.get())
     assert Assignment.objects.filter(row__sheet=sheet).count() == 3
+
+
+def test_whether_a_plan_may_be_undone_takes_as_long_for_few_rows_as_for_many(leases: Leases) -> None:
+    counted = []
+    for title, n in (("Short", 3), ("Long", 30)):
+        sheet = builders.sheet(leases.study, title, duties=["Pay"], n_rows=n)
+        actions.assign(rater=leases.annas[0].rater, rows=sheet.rows.all())
+        plan = Plan.objects.create(study=leases.study, request={"extended": 0})
+        Assignment.objects.filter(row__sheet=sheet).update(plan=plan)
+        with CaptureQueriesContext(connection) as asked:
+            assert undoing.may_undo(plan)
+        counted.append(len(asked))
+    assert counted == [3, 3]
+    [column] = sheet.columns.filter(section__key="duties")
+    question = column.section.questions.get()
+    mine = Assignment.objects.filter(plan=plan).first()
+    assert mine is not None
+    actions.ask(assignment=mine, column=column, question=question, text="Which one?", by=leases.anna)
+    assert not undoing.may_undo(plan)
 
 
 def test_a_plan_of_which_a_row_was_withdrawn_is_taken_back_and_one_that_was_handed_on_is_not(leases: Leases) -> None:

@@ -103,7 +103,9 @@ def test_the_picture_is_as_counted_one_by_one(
         for column in a.row.sheet.columns.select_related("section"):
             if a.asks(column.section) and section in ("", column.section.key):
                 labels[a.rater_id] += column.section.questions.count()
-    assert picture.times == Times.of(people.values())
+    gone = set(Row.objects.exclude(withdrawn_at=None).values_list("pk", flat=True)) & people.keys()
+    assert picture.times == Times.of(n for row, n in people.items() if row not in gone)
+    assert picture.withdrawn == len(gone)
     assert picture.shared == pairs
     assert picture.labels == labels.total()
     assert {load.rater.pk: (load.times.rows, load.labels) for load in picture.loads} == {
