@@ -47,7 +47,7 @@ class States:
 class BoardLine:
     """One person. `pace`: rows submitted a day over the last week, or since the first label where that is less.
 
-    A simulated rater has none: a program made its labels up in one go.
+    A simulated rater has none, since a program made its labels up in one go, nor has one of an imported file.
     """
 
     rater: Rater
@@ -126,7 +126,7 @@ def board(study: Study, *, now: datetime | None = None) -> Board:
         if not total.rows and not rater.active:
             continue
         days = min(WINDOW, max(timedelta(days=1), now - first.get(rater.pk, now))) / timedelta(days=1)
-        pace = 0.0 if rater.simulated else lately[rater.pk] / days
+        pace = 0.0 if rater.simulated or rater.user_id is None else lately[rater.pk] / days
         lines.append(
             BoardLine(
                 rater=rater,

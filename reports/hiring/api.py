@@ -236,7 +236,8 @@ class CostLineSerializer(serializers.Serializer[Any]):
     reason = serializers.SerializerMethodField(help_text=_("Why there is no number."))
 
     def get_reason(self, option: Any) -> str:
-        return reasons().get(option.needed.reason, option.needed.reason)
+        reason: str = option.needed.reason
+        return reasons().get(reason, reason)
 
 
 class CostSerializer(serializers.Serializer[Any]):

@@ -16,6 +16,7 @@ from annotation import actions, queries
 from annotation.models import Assignment, Label, LabelEvent, Rater, User
 from annotation.views import board as board_view
 from tests import builders
+from tests.annotation.importing import labels_in
 from tests.builders import ClientOf, Leases
 
 NOW = timezone.make_aware(datetime(2026, 3, 20, 12))
@@ -106,6 +107,15 @@ def test_simulated_raters_have_no_pace_and_are_told_apart(
     assert [line.pace for line in board.lines] == [0, 0, 0]
     assert "<strong>2 of 12</strong> clauses submitted, 0 begun. Simulated raters among them: 2 of 2 clauses." in said
     assert "There is no forecast: nobody with work left submitted anything in the last 7 days." in said
+
+
+def test_raters_of_an_imported_file_have_no_pace(leases: Leases) -> None:
+    """Their rows came in all at once."""
+    labels_in(leases.study, "rater,row,section,column,question,answer\nX,Clause 1,duties,Pay rent,stated,stated\n")
+
+    [line] = [line for line in queries.board(leases.study).lines if line.rater.code == "X"]
+
+    assert (line.total.done, line.pace, line.finish) == (1, 0.0, None)
 
 
 def test_the_forecast_says_that_it_leaves_out_what_lost_its_rater(
