@@ -14,6 +14,9 @@ from transformers import DynamicCache
 from llm.engine import attention
 from llm.engine.tree import TokenSequence, TokenTree, build, visible
 
+# Logits whose exponentials are summed in one go on a CPU: of a megabyte, which its cache holds.
+_SUMMED_AT_ONCE = 2**18
+
 
 @dataclass(frozen=True)
 class Forward:
@@ -217,7 +220,8 @@ def log_probabilities(logits: torch.Tensor, rows: torch.Tensor, tokens: torch.Te
     Lifted to float32 before the softmax: in bfloat16 different options come out equal.
     """
     log_sums = torch.empty(len(logits), device=logits.device)
-    for begin in range(0, len(logits), 256):  # a float32 copy of all of them at once would be the peak of memory
-        log_sums[begin : begin + 256] = logits[begin : begin + 256].float().logsumexp(-1)
+    at_once = 256 if logits.device.type == "cuda" else max(1, _SUMMED_AT_ONCE // logits.shape[-1])
+    for begin in range(0, len(logits), at_once):  # a float32 copy of all of them at once would be the peak of memory
+        log_sums[begin : begin + at_once] = logits[begin : begin + at_once].float().logsumexp(-1)
     rows, tokens = sent(rows, logits.device), sent(tokens, logits.device)
     return (logits[rows, tokens].float() - log_sums[rows]).double()
