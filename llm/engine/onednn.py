@@ -1,9 +1,13 @@
-"""Products of matrices on a CPU computed by oneDNN, and linear layers that do.
+"""Products of matrices on a CPU computed by oneDNN, and layers that do.
 
 torch multiplies float32 matrices with MKL, which on processors of other makers than its own runs at half the speed of
 oneDNN or less. For bfloat16 torch takes oneDNN everywhere by itself, but brings the weights into oneDNN's order at each
 product. The operator below is the one that torch's own compiler emits. It has no public name, which the pinned version
 of torch allows and a test holds.
+
+It also does what stands right behind a product. So the gated unit of a layer, down(f(gate(x)) * up(x)), whose three
+products are most of a model's work, needs neither the function nor the multiplication by itself, and in bfloat16 rounds
+two times less.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import torch
@@ -19,6 +24,15 @@ from torch.nn import functional as F
 
 # Rows of the products that weights are packed for; products of fewer rows gain more by it.
 _ROWS = 256
+# What oneDNN has of the functions of gated units, by its name and algorithm.
+_FUNCTIONS = {
+    ("swish", ""): F.silu,
+    ("gelu", "tanh"): partial(F.gelu, approximate="tanh"),
+    ("gelu", "none"): F.gelu,
+    ("relu", ""): F.relu,
+}
+# A trial's states, and how far a unit may be off, in roundings of the mean of what it gives.
+_TRIED, _ROUNDINGS = 16, 4
 
 
 class OneDNNLinear(nn.Linear):
@@ -106,4 +120,51 @@ def use_onednn(model: Any) -> bool:
             module.__class__ = OneDNNLinear
         else:
             pack(module)
+    for module in model.modules():
+        _take_over_gating(module, model.dtype)
     return True
+
+
+def _take_over_gating(unit: Any, dtype: torch.dtype) -> None:
+    """Let a gated unit as most families have it, of packed layers, be computed in its products, if what it gives then
+    is what it gave."""
+    parts: list[Any] = [getattr(unit, name, None) for name in ("gate_proj", "up_proj", "down_proj")]
+    if not all(isinstance(part, PackedLinear) for part in parts):
+        return
+    function = _function_of(getattr(unit, "act_fn", None))
+    if function is None:
+        return
+    states = torch.randn((_TRIED, parts[0].in_features), generator=torch.Generator().manual_seed(0)).to(dtype)
+    fused = partial(_gated, *parts, *function)
+    with torch.inference_mode():
+        try:
+            before, after = unit(states), fused(states)
+        except (TypeError, ValueError, RuntimeError):  # a unit that takes something else besides
+            return
+    if before.dtype == after.dtype and before.shape == after.shape:
+        off = float((after.float() - before.float()).abs().mean())
+        if off <= _ROUNDINGS * torch.finfo(dtype).eps * float(before.float().abs().mean()):
+            unit.forward = fused
+
+
+def _function_of(function: Any) -> tuple[str, str] | None:
+    """What oneDNN calls a function of numbers, which is told by what it gives; None of others."""
+    if not callable(function):
+        return None
+    numbers = torch.linspace(-6, 6, 49)
+    with torch.inference_mode():
+        made = function(numbers)
+        for name, known in _FUNCTIONS.items():
+            if isinstance(made, torch.Tensor) and torch.allclose(made, known(numbers), rtol=0, atol=1e-6):
+                return name
+    return None
+
+
+def _gated(
+    gate: PackedLinear, up: PackedLinear, down: PackedLinear, function: str, algorithm: str, x: torch.Tensor
+) -> torch.Tensor:
+    states = x.to(gate._packed.dtype)  # what is added up in float32 comes so
+    opened = torch.ops.mkldnn._linear_pointwise(states, gate._packed, gate.bias, function, [], algorithm)
+    let_through = torch.ops.mkldnn._linear_pointwise.binary(states, opened, up._packed, up.bias, "mul")
+    made: torch.Tensor = down(let_through)
+    return made

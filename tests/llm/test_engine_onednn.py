@@ -82,11 +82,46 @@ def test_bfloat16_is_packed_where_the_processor_has_it() -> None:
 @pytest.mark.skipif(not torch.ops.mkldnn._is_mkldnn_bf16_supported(), reason="the processor has no bfloat16")
 def test_a_head_in_bfloat16_that_the_embedding_shares_gives_what_torch_gives() -> None:
     model = tiny.model("llama", tie_word_embeddings=True).to(torch.bfloat16)
-    fed = torch.tensor([[3, 14, 15, 92, 65]])
     with torch.inference_mode():
-        expected = model(fed).logits
+        states = model.model(torch.tensor([[3, 14, 15, 92, 65]])).last_hidden_state
+        expected = model.lm_head(states)
         assert use_onednn(model)
-        torch.testing.assert_close(model(fed).logits, expected, rtol=2**-5, atol=2**-5)
+        torch.testing.assert_close(model.lm_head(states), expected, rtol=2**-7, atol=2**-7)
+
+
+@has_onednn
+@pytest.mark.parametrize("family", ["llama", "qwen2", "gemma2"])
+def test_a_gated_unit_is_computed_in_its_products(family: str) -> None:
+    model = tiny.model(family)
+    states = torch.randn(2, 7, model.config.hidden_size)
+    units = [module for module in model.modules() if type(module).__name__.endswith("MLP")]
+    assert units
+    with torch.inference_mode():
+        expected = [unit(states) for unit in units]
+        assert use_onednn(model)
+        assert all("forward" in vars(unit) for unit in units)
+        for unit, made in zip(units, expected, strict=True):
+            torch.testing.assert_close(unit(states), made, rtol=1e-4, atol=1e-6)
+
+
+@has_onednn
+def test_a_unit_of_another_function_or_with_more_to_it_keeps_its_own_way() -> None:
+    class Doubled(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return 2 * torch.nn.functional.silu(x)
+
+    model = tiny.model("llama", num_hidden_layers=3)
+    first, second, third = (layer.mlp for layer in model.model.layers)
+    first.act_fn = Doubled()
+    own = type(third).forward
+    third.__class__ = type("ScaledMLP", (type(third),), {"forward": lambda self, x: 1.5 * own(self, x)})
+    states = torch.randn(5, model.config.hidden_size)
+    with torch.inference_mode():
+        expected = [unit(states) for unit in (first, third)]
+        assert use_onednn(model)
+        assert ["forward" in vars(unit) for unit in (first, second, third)] == [False, True, False]
+        for unit, made in zip((first, third), expected, strict=True):
+            torch.testing.assert_close(unit(states), made, rtol=1e-4, atol=1e-6)
 
 
 def test_other_dtypes_are_left_to_torch() -> None:
