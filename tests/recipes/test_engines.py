@@ -24,6 +24,9 @@ class Service:
         self.asked: list[tuple[dict[str, str], dict[str, str]]] = []
         self.status = 200
         self.body: bytes | None = None
+        self.headers: dict[str, str] = {}
+        self.busy = 0  # how many requests are too often, from now on
+        self.short = 0  # how many results of its page are missing in each answer
         service = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -32,7 +35,10 @@ class Service:
                 service.asked.append((asked, {key.casefold(): value for key, value in self.headers.items()}))
                 form = urlsplit(self.path).path.strip("/").split("/")[0]
                 body = json.dumps(service.answer(form, asked)).encode() if service.body is None else service.body
-                self.send_response(service.status)
+                self.send_response(429 if service.busy else service.status)
+                service.busy = max(0, service.busy - 1)
+                for name, value in service.headers.items():
+                    self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(body)
 
@@ -45,7 +51,7 @@ class Service:
 
     def answer(self, form: str, asked: dict[str, str]) -> dict[str, Any]:
         def found(start: int, n: int, address: str, title: str) -> list[dict[str, str]]:
-            places = range(start, min(start + n, N_RESULTS))
+            places = range(start, min(start + n - self.short, N_RESULTS))
             return [{address: f"https://cakes.example/{place + 1}", title: f"Cake {place + 1}"} for place in places]
 
         if form == "searxng":
@@ -92,6 +98,53 @@ def test_results_come_page_by_page_with_their_ranks(service: Service, name: str)
     assert len(engine.search("cake", 1000)) == min(N_RESULTS, engine.most)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_that_lacks_some_results_is_not_the_last_one(service: Service, name: str) -> None:
+    """“The actual number delivered may be less than requested”, say Brave and Bing."""
+    service.short = 3
+    found = made(name, service).search("cake", 45)
+    assert len(found) == 45
+    assert [one.rank for one in found] == [*range(1, 46)]
+
+
+def test_results_that_a_page_repeats_leave_room_for_others(service: Service) -> None:
+    """Pages of one query overlap: what was there before is no place, or a search would seem to be at its end."""
+    service.answer = lambda _form, asked: {  # type: ignore[method-assign]
+        "results": [{"url": f"https://cakes.example/{8 * int(asked['pageno']) + n}", "title": ""} for n in range(10)]
+    }
+    found = made("searxng", service).search("cake", 12)
+    assert [(one.rank, one.url.rpartition("/")[2]) for one in found] == [(n, str(n + 7)) for n in range(1, 13)]
+
+
+def test_an_engine_that_says_that_there_is_no_more_is_not_asked_again(service: Service) -> None:
+    one = [{"url": "https://cakes.example/1", "title": "Cake"}]
+    service.body = json.dumps({"web": {"results": one}, "query": {"more_results_available": False}}).encode()
+    assert len(made("brave", service).search("cake", 45)) == 1
+    service.body = json.dumps({"items": [{"link": "https://cakes.example/1"}], "queries": {"request": []}}).encode()
+    assert len(made("google", service).search("cake", 45)) == 1
+    assert len(service.asked) == 2
+
+
+def test_an_engine_that_takes_one_request_a_second_is_asked_when_it_says(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Brave's free plan: without a pause the second page of results would never come."""
+    waited: list[float] = []
+    monkeypatch.setattr(engines.time, "sleep", waited.append)
+    service.headers = {"X-RateLimit-Remaining": "0, 1988", "X-RateLimit-Reset": "1, 1419704"}
+    service.busy = 2
+    assert len(made("brave", service).search("cake", 45)) == 45
+    assert waited == [1.0, 1.0]
+    service.headers, service.busy = {"Retry-After": "7"}, 1
+    assert len(made("searxng", service).search("cake", 5)) == 5
+    assert waited.pop() == 7.0
+    # Whose month is used up is not waited for.
+    service.headers, service.busy = {"X-RateLimit-Remaining": "1, 0", "X-RateLimit-Reset": "1, 1419704"}, 1
+    with pytest.raises(EngineError, match="asked too often"):
+        made("brave", service).search("cake", 5)
+    assert len(waited) == 2
+
+
 @pytest.mark.parametrize(
     ("name", "header"),
     [("brave", "x-subscription-token"), ("google", "x-goog-api-key"), ("bing", "ocp-apim-subscription-key")],
@@ -120,8 +173,15 @@ def test_a_key_travels_in_a_header_and_nowhere_else(service: Service, name: str,
     ],
 )
 def test_what_is_no_list_of_results_is_said(
-    service: Service, name: str, status: int, body: bytes, passing: bool, said: str
+    service: Service,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    status: int,
+    body: bytes,
+    passing: bool,
+    said: str,
 ) -> None:
+    monkeypatch.setattr(engines.time, "sleep", lambda _seconds: None)
     service.status, service.body = status, body
     with pytest.raises(EngineError) as caught:
         made(name, service).search("cake", 5)

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import os
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,8 @@ Headers = dict[str, str]
 
 _TIMEOUT_S = 20.0
 _MAX_ANSWER = 4 * 2**20  # bytes
+# How often one page of results is asked for where the engine is asked too often, and the longest that is waited for it.
+_TIMES, _LONGEST_WAIT_S = 4, 10.0
 
 
 class Result(NamedTuple):
@@ -41,6 +44,14 @@ class EngineError(Exception):
     def __init__(self, sentence: str, *, passing: bool = False) -> None:
         self.passing = passing
         super().__init__(sentence)
+
+
+class _TooOften(EngineError):
+    """It was asked too often; `seconds` later it may be asked again."""
+
+    def __init__(self, sentence: str, *, seconds: float) -> None:
+        self.seconds = seconds
+        super().__init__(sentence, passing=True)
 
 
 @dataclass(frozen=True)
@@ -75,37 +86,53 @@ class Engine(ABC):
     def _results(self, answer: Mapping[str, Any]) -> Sequence[tuple[Any, Any]]:
         """Address and title of each result in an answer."""
 
+    def _has_more(self, answer: Mapping[str, Any]) -> bool:
+        """Whether an answer leaves it open that there are further results. A page may be short of some without being
+        the last one; where the engine says nothing, a page with nothing new ends them."""
+        return True
+
     def search(self, query: str, n: int, *, beat: Callable[[], None] = lambda: None) -> list[Result]:
-        """The first `n` results, fewer where there are no more; each address once, with the rank of its first place.
+        """The first `n` results, fewer where there are no more; each address once, with its place among them.
 
         Raises:
             EngineError: it did not answer, refused, or answered something else.
         """
-        found: list[Result] = []
-        seen: set[str] = set()
-        place = pages = 0
+        n = min(n, self.most)
+        found: dict[str, Result] = {}
+        came = pages = 0
         with httpx.Client(timeout=_TIMEOUT_S, trust_env=False) as client:
-            while place < min(n, self.most):
-                beat()
-                params, headers = self._asked(query, place, pages)
+            while len(found) < n and came < self.most and (not self.page or pages < self.most // self.page):
+                answer = self._answer(client, *self._asked(query, came, pages), beat)
                 pages += 1
-                results = self._results(self._answer(client, params, headers))
-                new = 0
-                for at, title in results:
-                    place += 1
-                    if isinstance(at, str) and at not in seen and place <= n:
-                        seen.add(at)
-                        found.append(Result(place, at, title if isinstance(title, str) else ""))
-                        new += 1
-                if not new or (self.page and len(results) < self.page):
+                there = len(found)
+                for at, title in self._results(answer):
+                    came += 1
+                    if isinstance(at, str) and at not in found:
+                        found[at] = Result(len(found) + 1, at, title if isinstance(title, str) else "")
+                if len(found) == there or not self._has_more(answer):
                     break
-        return found
+        return list(found.values())[:n]
 
-    def _answer(self, client: httpx.Client, params: Params, headers: Headers) -> Mapping[str, Any]:
+    def _answer(
+        self, client: httpx.Client, params: Params, headers: Headers, beat: Callable[[], None]
+    ) -> Mapping[str, Any]:
+        """What the engine answers. One that was asked too often is asked again when it says that it may be."""
+        for _time in range(_TIMES - 1):
+            beat()
+            try:
+                return self._asked_once(client, params, headers)
+            except _TooOften as often:
+                if often.seconds > _LONGEST_WAIT_S:
+                    raise
+                time.sleep(often.seconds)
+        beat()
+        return self._asked_once(client, params, headers)
+
+    def _asked_once(self, client: httpx.Client, params: Params, headers: Headers) -> Mapping[str, Any]:
         try:
             with client.stream("GET", self.url, params=params, headers=headers) as response:
                 if response.status_code != 200:
-                    raise self._refusal(response.status_code)
+                    raise self._refusal(response)
                 body = bytearray()
                 for chunk in response.iter_bytes():
                     body += chunk
@@ -124,12 +151,13 @@ class Engine(ABC):
             raise self._unreadable()
         return answer
 
-    def _refusal(self, status: int) -> EngineError:
+    def _refusal(self, response: httpx.Response) -> EngineError:
+        status = response.status_code
         said = {"engine": self.label, "status": status, "variables": ", ".join(self.needs)}
         if status in {401, 403}:
             return EngineError(_("%(engine)s refused (%(status)s). Is what %(variables)s says right?") % said)
         if status == 429:
-            return EngineError(_("%(engine)s was asked too often (%(status)s).") % said, passing=True)
+            return _TooOften(_("%(engine)s was asked too often (%(status)s).") % said, seconds=_wait(response.headers))
         return EngineError(_("%(engine)s answered with the error %(status)s.") % said, passing=status >= 500)
 
     def _unreadable(self) -> EngineError:
@@ -168,6 +196,10 @@ class Brave(Engine):
         web = answer.get("web")
         return _pairs(web.get("results") if isinstance(web, dict) else None, "url", "title")
 
+    def _has_more(self, answer: Mapping[str, Any]) -> bool:
+        query = answer.get("query")
+        return not (isinstance(query, dict) and query.get("more_results_available") is False)
+
 
 @dataclass(frozen=True)
 class Google(Engine):
@@ -192,6 +224,10 @@ class Google(Engine):
 
     def _results(self, answer: Mapping[str, Any]) -> Sequence[tuple[Any, Any]]:
         return _pairs(answer.get("items"), "link", "title")
+
+    def _has_more(self, answer: Mapping[str, Any]) -> bool:
+        queries = answer.get("queries")
+        return not isinstance(queries, dict) or "nextPage" in queries
 
 
 class Bing(Engine):
@@ -227,6 +263,24 @@ def label_of(name: str) -> str:
     """What people call an engine; of one that is known by recorded results alone, its name."""
     known = {kind.name: kind.label for kind in ENGINES} | {"duckduckgo": "DuckDuckGo"}
     return known.get(name, name[:1].upper() + name[1:])
+
+
+def _wait(headers: httpx.Headers) -> float:
+    """Seconds after which an engine that was asked too often may be asked again, as it says; else one.
+
+    Brave says of each of its windows what is left and when it is full again: `1;w=1, 15000;w=2592000` is one request a
+    second, and so many a month.
+    """
+    if (after := headers.get("Retry-After", "").strip()).isdecimal():
+        return float(after)
+    left = _numbers(headers.get("X-RateLimit-Remaining", ""))
+    full = _numbers(headers.get("X-RateLimit-Reset", ""))
+    return max((seconds for n, seconds in zip(left, full, strict=False) if n == 0), default=1.0)
+
+
+def _numbers(header: str) -> list[float]:
+    parts = [part.strip() for part in header.split(",")]
+    return [float(part) for part in parts] if all(part.isdecimal() for part in parts) else []
 
 
 def _pairs(results: object, address: str, title: str) -> list[tuple[Any, Any]]:
