@@ -129,14 +129,15 @@ def start(request: Request, slug: str) -> Response:
     data = {
         "words": given["words"],
         "documents": given["documents"],
-        "engines": given.get("engines") or [name for name, _label in queries.engines_for(study)],
         "raters": given.get("raters", []),
         "sheets": given.get("sheets") or list(study.sheets.filter(closed_at=None).values_list("pk", flat=True)),
     }
     form: SearchForm | ItemsForm
     if given.get("columns"):
+        data["engines"] = given.get("engines") or queries.ready()
         form = ItemsForm(data, study=study, columns=list(queries.columns(study, given["columns"])))
     else:
+        data["engines"] = given.get("engines") or [name for name, _label in queries.engines_for(study)]
         form = SearchForm(data, study=study)
     if not form.is_valid():
         raise serializers.ValidationError({field: list(map(str, said)) for field, said in form.errors.items()})

@@ -81,6 +81,12 @@ class Hit(models.Model):
     def __str__(self) -> str:
         return f"{self.search.engine_label} {self.rank}"
 
+    @property
+    def stands(self) -> bool:
+        """Whether it has a row that is labelled, whatever was said of it before: a row is withdrawn, and brought back,
+        on other pages too. One query where document and row are not loaded."""
+        return self.document is not None and self.document.row.withdrawn_at is None
+
 
 class Fetched(models.Model):
     """The page behind a hit as a server sent it, whether or not it became a document."""

@@ -6,14 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.models import Column, Sheet, Study
 from recipes.cooking.models import Fetched, Hit, Retrieval, Search
 from recipes.cooking.web import engines, optouts
 from work import queries as work
+from work.states import ItemState
 
 State = Hit.State
+# Hits that count as documents: `Hit.stands`.
+STANDING = Q(document__isnull=False, document__row__withdrawn_at=None)
 
 
 def query_of(sheet: Sheet, column: Column | None = None, *, words: str = "{name} recipe") -> str:
@@ -78,9 +81,25 @@ def standing(asked: Sequence[Asked]) -> Counter[tuple[int, str, str]]:
         search__sheet__in={one.sheet.pk for one in asked},
         search__query__in={one.query for one in asked},
         search__engine__in={one.engine for one in asked},
-        state=State.DOCUMENT,
     )
-    return Counter(found.values_list("search__sheet", "search__engine", "search__query"))
+    return Counter(found.filter(STANDING).values_list("search__sheet", "search__engine", "search__query"))
+
+
+def short_of(asked: Sequence[Asked], documents: int) -> set[tuple[int, str, str]]:
+    """Which queries have fewer documents: (sheet, engine, query). One query."""
+    there = standing(asked)
+    return {key for one in asked if there[key := (one.sheet.pk, one.engine, one.query)] < documents}
+
+
+def to_go_on_with(study: Study, asked: Sequence[Asked], *, documents: int) -> Retrieval | None:
+    """The last run of a study where something of it is left, or failed, and it is all that is asked now; None: what is
+    asked is another run. A few queries."""
+    last = study.retrievals.first()
+    if last is None or last.documents != documents or not last.items.exclude(state=ItemState.DONE).exists():
+        return None
+    of_last = set(last.searches.values_list("sheet", "engine", "query"))
+    of_all = {(one.sheet.pk, one.engine, one.query) for one in asked}
+    return last if short_of(asked, documents) <= of_last <= of_all else None
 
 
 def retrievals_with_counts(study: Study) -> QuerySet[Retrieval]:
@@ -120,7 +139,7 @@ class SheetLine:
 
 def sheets(study: Study) -> list[SheetLine]:
     """Two queries."""
-    found = study.sheets.order_by("position").annotate(n_rows=Count("rows"))
+    found = study.sheets.order_by("position").annotate(n_rows=Count("rows", filter=Q(rows__withdrawn_at=None)))
     lines = {sheet.pk: SheetLine(sheet, sheet.n_rows) for sheet in found}
     fates = Hit.objects.filter(search__sheet__study=study).values_list("search__sheet", "state")
     for sheet, state, n in fates.annotate(n=Count("pk")).order_by():
@@ -147,14 +166,14 @@ class Reserved:
 
 def opt_outs(study: Study) -> list[Reserved]:
     """Of each sheet with hits. Two queries."""
-    of_sheet: dict[int, list[tuple[str, list[dict[str, str]]]]] = {}
-    found = Hit.objects.filter(search__sheet__study=study).values_list("search__sheet", "state", "opt_outs")
-    for sheet_id, state, said in found:
-        of_sheet.setdefault(sheet_id, []).append((state, said))
+    of_sheet: dict[int, list[tuple[bool, str, list[dict[str, str]]]]] = {}
+    found = Hit.objects.filter(search__sheet__study=study).annotate(is_there=Q(STANDING))
+    for sheet_id, is_there, state, said in found.values_list("search__sheet", "is_there", "state", "opt_outs"):
+        of_sheet.setdefault(sheet_id, []).append((is_there, state, said))
     lines = []
     for sheet in study.sheets.filter(pk__in=of_sheet).order_by("position"):
-        documents = [kinds_of(said) for state, said in of_sheet[sheet.pk] if state == State.DOCUMENT]
-        refused = [said for state, said in of_sheet[sheet.pk] if state == State.REFUSED and said]
+        documents = [kinds_of(said) for is_there, _state, said in of_sheet[sheet.pk] if is_there]
+        refused = [said for _is_there, state, said in of_sheet[sheet.pk] if state == State.REFUSED and said]
         lines.append(
             Reserved(
                 sheet=sheet,
@@ -168,8 +187,9 @@ def opt_outs(study: Study) -> list[Reserved]:
 
 
 def opted_out_rows(study: Study) -> dict[int, list[str]]:
-    """{row: the kinds of reservation} of the documents that have one; what a verdict on plagiarism asks. One query."""
-    found = Hit.objects.filter(search__sheet__study=study, state=State.DOCUMENT, document__isnull=False)
+    """{row: the kinds of reservation} of the documents that have one; what a verdict on plagiarism asks. Withdrawn ones
+    too: their labels stay. One query."""
+    found = Hit.objects.filter(search__sheet__study=study, document__isnull=False)
     rows = found.values_list("document__row", "opt_outs")
     return {row: kinds for row, said in rows if (kinds := kinds_of(said))}
 
@@ -221,21 +241,23 @@ class Brought:
 
 
 def brought(run: Retrieval) -> Brought:
-    """Three queries."""
+    """Four queries."""
     searches = list(run.searches.select_related("sheet", "column"))
     visited = Hit.objects.filter(visits__run=run).order_by().values_list("state").annotate(n=Count("pk"))
     of_query: dict[tuple[int, str, str], Counter[str]] = {}
     all_hits = Hit.objects.filter(
         search__sheet__in={search.sheet_id for search in searches}, search__query__in={s.query for s in searches}
     )
-    counted = all_hits.order_by().values_list("search__sheet", "search__engine", "search__query", "state")
+    key_of = ("search__sheet", "search__engine", "search__query")
+    there = Counter(all_hits.filter(STANDING).order_by().values_list(*key_of))
+    counted = all_hits.order_by().values_list(*key_of, "state")
     for sheet, engine, query, state, n in counted.annotate(n=Count("pk")):
         of_query.setdefault((sheet, engine, query), Counter())[state] += n
     threads: dict[tuple[int, str, str], Thread] = {}
     for search in searches:
         key = (search.sheet_id, search.engine, search.query)
         fates = of_query.get(key, Counter())
-        threads[key] = Thread(search, fates[State.DOCUMENT], run.documents, fates[State.WAITING])
+        threads[key] = Thread(search, there[key], run.documents, fates[State.WAITING])
     return Brought(Counter(dict(visited)), list(threads.values()))
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 from django.urls import reverse
 from pytest_django import Settings
 
@@ -33,6 +34,8 @@ from recipes.cooking.retrieval_queries import Asked
 from recipes.cooking.web import archive, engines, recorded
 from recipes.cooking.web.engines import Result
 from recipes.cooking.web.recorded import Recorded
+from recipes.memorization.chain.making import Chain
+from recipes.memorization.chain.settings import ChainSettings
 from recipes.memorization.demo_study import paper_scheme
 from recipes.memorization.verdict import queries as verdicts
 from reports.contents import contents_of
@@ -183,7 +186,6 @@ def test_more_documents_come_later_without_touching_what_stands(web: RecipeWeb, 
     done(started(sheet, 2))
     before = list(Row.objects.filter(sheet=sheet).values())
     asked = len(web.asked)
-    annotating.withdraw_row(row=sheet.rows.first(), reason="gone", by=None)
 
     with pytest.raises(Refused, match="as many documents"):
         started(sheet, 2)
@@ -352,6 +354,42 @@ def test_after_its_end_the_next_rank_takes_the_place_of_an_overruled_one(
     assert "has as many documents" in refused.content.decode()
 
 
+def test_a_row_that_is_withdrawn_elsewhere_is_no_document_until_it_is_brought_back(
+    web: RecipeWeb, sheet: Sheet, manager: User, client_of: ClientOf
+) -> None:
+    """On the document's page, or under Plan: the search counted it on, and brought nothing in its place."""
+    run = done(started(sheet, 2))
+    client = client_of(manager)
+    first = Hit.objects.filter(state="document").order_by("rank").first()
+    assert first is not None
+    assert first.document is not None
+    row = first.document.row
+
+    def hits() -> str:
+        return str(client.get(reverse("recipes:hits", args=["dishes", sheet.pk])).content.decode())
+
+    assert "Fetch the next one in its place" not in hits()
+    client.post(reverse("annotation:withdraw-row", args=["dishes"]), {"row": row.pk, "reason": "a video"})
+    assert 'title="a video">withdrawn' in hits()
+    assert [line.documents for line in queries.sheets(sheet.study)] == [1]
+    assert [thread.missing for thread in queries.brought(run).threads] == [1]
+    assert [line.known for line in queries.opt_outs(sheet.study)] == [1]
+    client.post(reverse("recipes:fetch-next", args=["dishes", first.pk]))
+    done(sheet.study.retrievals.exclude(pk=run.pk).get())
+    assert list(sheet.rows.filter(withdrawn_at=None).values_list("name", flat=True)) == ["SearXNG 2", "SearXNG 3"]
+
+    # Overruled, and brought back: it is a document again, with what its site reserves.
+    actions.decide(hit=first, is_document=False, by=manager)
+    assert row.pk in queries.opted_out_rows(sheet.study)  # its labels stay
+    client.post(reverse("annotation:restore-row", args=["dishes", row.pk]))
+    assert "Fetch the next one in its place" not in hits()
+    assert "Not accepted" not in hits()
+    assert [thread.documents for thread in queries.brought(run).threads] == [3]
+    actions.decide(hit=first, is_document=False, by=manager)
+    row.refresh_from_db()
+    assert row.withdrawn_at is not None
+
+
 # --- the work machine -------------------------------------------------------------------------------------------------
 
 
@@ -407,6 +445,77 @@ def test_an_engine_that_is_away_fails_its_search_alone(
     assert (done(run).state, sheet.rows.count()) == (RunState.FINISHED, 2)
 
 
+def away_first(web: RecipeWeb, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first result for chili is on a host that nobody answers at."""
+    found, gone = RecipeWeb.results, (f"http://127.0.0.9:{free_port()}/chili/1", "away")
+    monkeypatch.setattr(
+        RecipeWeb, "results", lambda self, query: [gone][: query == "Chili recipe"] + found(self, query)
+    )
+
+
+def test_a_page_that_failed_is_not_fetched_again_when_others_came_in_its_place(
+    web: RecipeWeb, sheet: Sheet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away_first(web, monkeypatch)
+    run = done(started(sheet, 2))
+    assert sorted(run.items.values_list("state", flat=True)) == ["done", "done", "done", "failed"]
+    Hit.objects.filter(title="away").update(url=web.url("chili", 3))  # it is there again
+    actions.resume_retrieval(run=run, enqueue=False)
+    run.refresh_from_db()
+    assert done(run).state == RunState.FINISHED
+    assert sheet.rows.count() == 2
+    assert fates(sheet)["away"] == "dead"
+    assert not run.items.exclude(state=ItemState.DONE).exists()
+
+
+def test_a_sheet_that_is_closed_meanwhile_gets_no_more(web: RecipeWeb, sheet: Sheet, manager: User) -> None:
+    run = started(sheet, 3)
+    work.take_up(run)
+    work.take_up(run)
+    annotating.close_sheet(sheet=sheet, by=manager)
+    assert done(run).state == RunState.FINISHED
+    assert sheet.rows.count() == 1
+    assert set(fates(sheet).values()) == {"document", "waiting"}
+    annotating.open_sheet(sheet=sheet)
+    done(started(sheet, 3))
+    assert sheet.rows.count() == 3
+
+
+def test_the_command_goes_on_with_the_same_search_alone(
+    web: RecipeWeb, sheet: Sheet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page that nobody answers at had it try that again, whatever sheets, words or engines were named."""
+    soup = actions.add_recipe(study=sheet.study, recipe=parse_recipe(CHILI.replace("Chili", "Chili soup")))
+    away_first(web, monkeypatch)
+    first = done(started(sheet, 2))
+    assert first.items.filter(state=ItemState.FAILED).exists()
+    call_command("retrieve", "dishes", documents=2, sheet=["Chili soup"], verbosity=0)
+    assert soup.rows.count() == 2
+    asked = [Asked(sheet, "searxng", "Chili recipe")]
+    run = started(sheet, 3)
+    actions.cancel_retrieval(run=run)
+    assert queries.to_go_on_with(sheet.study, asked, documents=3) == run
+    assert queries.to_go_on_with(sheet.study, asked, documents=4) is None
+    other = [Asked(sheet, "searxng", "Chili stew")]
+    assert queries.to_go_on_with(sheet.study, other, documents=3) is None
+    assert queries.to_go_on_with(sheet.study, [*asked, *other], documents=3) is None
+
+
+def test_a_chain_that_is_to_have_more_documents_asks_for_them_though_a_page_had_failed(
+    web: RecipeWeb, sheet: Sheet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away_first(web, monkeypatch)
+
+    def do(run: Any) -> None:
+        done(run)
+
+    for n in (2, 4, 4):
+        settings = ChainSettings(slug="dishes", documents=n, engines=("searxng",))
+        chain = Chain(settings, models=(), types=(), judges={}, work=do)
+        assert list(chain.fetch()) == [f"{n} documents of 1 recipes, {n} of one at least"]
+    assert [run.documents for run in sheet.study.retrievals.order_by("pk")] == [2, 4]
+
+
 # --- results from elsewhere -------------------------------------------------------------------------------------------
 
 
@@ -416,7 +525,7 @@ def test_recorded_results_are_fetched_without_any_engine(
     monkeypatch.delenv("SEARXNG_URL")
     client = client_of(manager)
     lines = ["query,engine,rank,url"]
-    lines += [f"how to cook chili,Google,{n},{web.url('chili', n)}" for n in (1, 2)]
+    lines += [f"how to  cook chili,Google,{n},{web.url('chili', n)}" for n in (1, 2)]  # as somebody typed it
     lines += [f"how to cook chili,DuckDuckGo,{n},{web.url('chili', n)}" for n in (2, 3)]
 
     def upload(name: str, text: str) -> str:
@@ -520,9 +629,18 @@ def test_a_program_searches_reads_the_hits_and_decides(
     assert [one["kind"] for one in hits[0]["opt_outs"]] == ["robots"]
     decided = client.post(f"{at}/hits/{hits[0]['id']}/decide/", {"is_document": False}, format="json").json()
     assert (decided["state"], decided["reason"]) == ("no_recipe", "Not accepted as a document.")
+    # Recorded results are of an engine that cannot be asked for an item.
+    of_google = Recorded("Chili", "google", "Chili recipe", [Result(1, "https://a.example/", "A")])
+    actions.record_results(study=sheet.study, recorded=[of_google], by=None)
+    saffron = {"columns": [sheet.columns.get(name="saffron").pk], "documents": 1}
+    by_item = client.post(f"{at}/retrievals/start/", saffron, format="json")
+    assert (by_item.status_code, by_item.json()["queries"][0]["query"]) == (201, "Chili recipe saffron")
+    actions.cancel_retrieval(run=Retrieval.objects.get(pk=by_item.json()["id"]))
+    Search.objects.filter(engine="google").delete()
     # The next rank comes up in its place when the search is started again.
-    assert client.post(f"{at}/retrievals/start/", {"documents": 2}, format="json").status_code == 201
-    done(Retrieval.objects.exclude(pk=run.pk).get())
+    last = client.post(f"{at}/retrievals/start/", {"documents": 2}, format="json")
+    assert last.status_code == 201
+    done(Retrieval.objects.get(pk=last.json()["id"]))
     assert list(Hit.objects.filter(state="document").values_list("rank", flat=True)) == [2, 3]
 
 

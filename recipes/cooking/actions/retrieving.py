@@ -82,7 +82,7 @@ def _search(one: Asked, documents: int, by: User | None) -> Search | None:
     """The search whose hits are to be fetched: the last one, if it is deep enough, or a new one; None: all is there."""
     query = " ".join(one.query.split())[:400]
     before = Search.objects.filter(sheet=one.sheet, engine=one.engine, query=query)
-    if Hit.objects.filter(search__in=before, state=Hit.State.DOCUMENT).count() >= documents:
+    if Hit.objects.filter(queries.STANDING, search__in=before).count() >= documents:
         return None
     last = before.filter(asked_at__isnull=False).last()
     engine = engines.ready().get(one.engine)
@@ -270,7 +270,7 @@ def decide(*, hit: Hit, is_document: bool, by: User) -> Hit:
             except SamePage as same:
                 raise Refused(str(same)) from same
         hit.state, hit.reason = Hit.State.DOCUMENT, ""
-    elif not is_document and hit.state == Hit.State.DOCUMENT:
+    elif not is_document and (hit.state == Hit.State.DOCUMENT or hit.stands):
         if hit.document is not None:
             annotating.withdraw_row(row=hit.document.row, reason=_("No recipe with ingredients and steps."), by=by)
         hit.state, hit.reason = Hit.State.NO_RECIPE, _("Not accepted as a document.")

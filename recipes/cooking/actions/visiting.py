@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy
 from annotation import actions as annotating
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import PARAGRAPH
-from annotation.models import Row
+from annotation.models import Row, Sheet
 from base.text import storable
 from recipes.cooking.actions.documents import SamePage, add_document
 from recipes.cooking.actions.sites import Manners, visitor
@@ -29,6 +29,7 @@ from recipes.cooking.models import Document, Fetched, Hit, Retrieval, Search, Vi
 from recipes.cooking.pages import Page, PageRefused, read_page, stored
 from recipes.cooking.pages.head import Head
 from recipes.cooking.pages.reading import decoded
+from recipes.cooking.retrieval_queries import STANDING
 from recipes.cooking.web import archive, engines, fetching, optouts, similar
 from recipes.cooking.web.addresses import canonical
 from recipes.cooking.web.fetching import Answer, Fate, NotFetched
@@ -59,6 +60,8 @@ def visit(held: Held[Visit]) -> None:
 def _ask(held: Held[Visit]) -> None:
     run, search = held.item.run, held.item.search
     results = None
+    if _is_closed(search):
+        raise NotWanted
     if search.asked_at is None:
         engine = engines.ready().get(search.engine)
         if engine is None:
@@ -107,9 +110,11 @@ def open_next(run: Retrieval, search: Search) -> None:
 
     What the sheet has already is passed over. An engine that has more is asked for more.
     """
+    if _is_closed(search):
+        return
     thread = _thread(search)
     at_work = run.items.filter(state__in=_OPEN, hit__in=thread).count()
-    missing = run.documents - thread.filter(state=State.DOCUMENT).count() - at_work
+    missing = run.documents - thread.filter(STANDING).count() - at_work
     if missing <= 0:
         return
     visits: list[Visit] = []
@@ -128,6 +133,17 @@ def open_next(run: Retrieval, search: Search) -> None:
         visits.append(Visit(run=run, search=deeper))
     if visits:
         work.add(run, visits)
+
+
+def _is_closed(search: Search) -> bool:
+    """Nothing is added to a sheet that was closed while a run was at work."""
+    return Sheet.objects.filter(pk=search.sheet_id, closed_at__isnull=False).exists()
+
+
+def _is_wanted(run: Retrieval, search: Search) -> bool:
+    """Whether a query still lacks documents: what had failed is tried again when others have come in its place. Two
+    queries."""
+    return not _is_closed(search) and _thread(search).filter(STANDING).count() < run.documents
 
 
 def _deeper(search: Search) -> Search | None:
@@ -198,7 +214,7 @@ class _Read:
 
 def _fetch(held: Held[Visit], hit: Hit) -> None:
     """Fetch, read and store one page, or the reason why there is none, in one transaction."""
-    if hit.state not in {State.WAITING, State.DEAD}:
+    if hit.state not in {State.WAITING, State.DEAD} or not _is_wanted(held.item.run, hit.search):
         raise NotWanted
     who = visitor()
     manners = Manners(held, who)
@@ -221,6 +237,8 @@ def _fetch(held: Held[Visit], hit: Hit) -> None:
     record = archive.record(answer, fetched_at=fetched_at)
     with held.finishing():
         annotating.lock_study(held.item.run.study_id)
+        if not _is_wanted(held.item.run, hit.search):
+            raise NotWanted
         why = _Known(hit.search, but=hit).why_not(*own)
         if why is not None:
             hit.same_as = why.hit

@@ -47,7 +47,7 @@ def read(stream: BinaryIO, *, name: str, max_bytes: int) -> tuple[list[Recorded]
     problems = Problems(name)
     searches: dict[tuple[str, str, str], Recorded] = {}
     for line, record in _records(stream, name, max_bytes, problems):
-        url, query = record["url"], record["query"]
+        url, query = record["url"], " ".join(record["query"].split())[:400]  # as `query_of` makes it
         rank = whole_number(record["rank"]) if record["rank"] else 0
         if not canonical(url):
             problems.add(line, gettext_noop("“%(url)s” is no address of a web page."), url=url[:200])
@@ -58,7 +58,7 @@ def read(stream: BinaryIO, *, name: str, max_bytes: int) -> tuple[list[Recorded]
         else:
             engine = record["engine"].casefold()[:40] or _NO_ENGINE
             of = searches.setdefault(
-                (record["sheet"], engine, query), Recorded(record["sheet"], engine, (query or record["sheet"])[:400])
+                (record["sheet"], engine, query), Recorded(record["sheet"], engine, query or record["sheet"])
             )
             of.results.append(Result(rank or len(of.results) + 1, url, record["title"][:500]))
     for of in searches.values():

@@ -248,21 +248,18 @@ class Chain:
         return {name: most for name, most in self.limits.items() if name != "most_cost" or model.prices is not None}
 
     def _search(self, study: Study) -> None:
-        asked = self.settings
+        n = self.settings.documents
         run: Retrieval | None = study.retrievals.order_by("-pk").first()
-        if run is not None and not run.is_running and run.items.exclude(state=ItemState.DONE).exists():
-            cooking.resume_retrieval(run=run, enqueue=self.enqueue)
-            run.refresh_from_db()
-        elif run is None or (run.state == RunState.FINISHED and run.documents < asked.documents):
-            engines = list(asked.engines) or [name for name, _label in retrieval_queries.engines_for(study)]
+        if run is None or not run.is_running:
+            engines = list(self.settings.engines) or [name for name, _label in retrieval_queries.engines_for(study)]
             sheets = list(study.sheets.filter(closed_at=None).order_by("position"))
-            run = cooking.start_retrieval(
-                study=study,
-                asked=retrieval_queries.asked_of(sheets, engines, words=asked.words),
-                documents=asked.documents,
-                by=self.by,
-                enqueue=self.enqueue,
-            )
+            asked = retrieval_queries.asked_of(sheets, engines, words=self.settings.words)
+            if (stopped := retrieval_queries.to_go_on_with(study, asked, documents=n)) is not None:
+                cooking.resume_retrieval(run=stopped, enqueue=self.enqueue)
+                stopped.refresh_from_db()
+                run = stopped
+            elif run is None or (_is_another(run, n) and retrieval_queries.short_of(asked, n)):
+                run = cooking.start_retrieval(study=study, asked=asked, documents=n, by=self.by, enqueue=self.enqueue)
         if run.is_running:
             self.work(run)
 
@@ -277,6 +274,11 @@ class Chain:
                 result = cooking.import_documents(sheet=sheet, pages=read_folder(path))
                 if result.refused:
                     yield f"{sheet.title}: {len(result.refused)} pages are no recipes"
+
+
+def _is_another(run: Retrieval, documents: int) -> bool:
+    """Whether a search that ended leaves something to a new one: it was stopped, or more documents are wanted now."""
+    return run.state != RunState.FINISHED or run.documents < documents
 
 
 def _key(name: str) -> str:

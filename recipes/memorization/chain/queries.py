@@ -14,6 +14,7 @@ from annotation.queries import roles
 from judges.generating.queries import runs_with_counts
 from judges.models import UnreadableAnswer
 from recipes.cooking.models import Document, Hit
+from recipes.cooking.retrieval_queries import STANDING
 from recipes.memorization.candidates import SCHEME as CANDIDATES
 from recipes.memorization.chain import PARSING, SCHEMES
 from recipes.memorization.names import SCHEME as NAMES
@@ -130,7 +131,7 @@ def _raters(study: Study) -> Iterator[Who]:
 def _fetched(study: Study) -> Iterator[Who]:
     """By engines, and saved pages; and how many hits a person confirmed or overruled. Three queries."""
     hits = Hit.objects.filter(search__sheet__study=study)
-    found = hits.filter(state=Hit.State.DOCUMENT).order_by().values_list("search__engine").annotate(n=Count("pk"))
+    found = hits.filter(STANDING).order_by().values_list("search__engine").annotate(n=Count("pk"))
     by_engine = sorted(found)
     for engine, n in by_engine:
         yield Who("search", str(engine), n)

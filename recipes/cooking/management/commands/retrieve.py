@@ -14,7 +14,6 @@ from recipes.cooking import retrieval_queries as queries
 from recipes.cooking.models import Retrieval
 from work import queries as work
 from work.management.in_process import RunCommand
-from work.states import ItemState
 
 BAR = 24
 
@@ -56,12 +55,12 @@ class Command(RunCommand):
             raise CommandError(f"There is no open sheet “{min(missing)}”.")
         names = engine or [name for name, _label in queries.engines_for(study)]
         chosen = [each for each in sheets if sheet is None or each.title in sheet]
+        asked = queries.asked_of(chosen, names, words=words)
         with refusals_told():
-            if last is not None and last.items.exclude(state=ItemState.DONE).exists() and last.documents == documents:
-                actions.resume_retrieval(run=last, enqueue=False)
-                last.refresh_from_db()
-                return last
-            asked = queries.asked_of(chosen, names, words=words)
+            if (stopped := queries.to_go_on_with(study, asked, documents=documents)) is not None:
+                actions.resume_retrieval(run=stopped, enqueue=False)
+                stopped.refresh_from_db()
+                return stopped
             return actions.start_retrieval(study=study, asked=asked, documents=documents, by=None, enqueue=False)
 
     def problems(self, run: Retrieval) -> Iterator[str]:
