@@ -26,8 +26,9 @@ from annotation.actions import Answer, Refused
 from annotation.models import Option, Role, Row, Sheet, Study, User
 from benchmarks import recipe_web
 from benchmarks.recipe_web import NO_AI, PLAIN, RESERVED, RecipeWeb
-from recipes.cooking import actions
+from recipes.cooking import actions, extracting
 from recipes.cooking import retrieval_queries as queries
+from recipes.cooking.actions.visiting import document_of
 from recipes.cooking.models import Hit, Retrieval, Search, Site
 from recipes.cooking.parsing import parse_recipe
 from recipes.cooking.retrieval_queries import Asked
@@ -299,6 +300,31 @@ def test_a_page_that_another_took_over_is_flagged(web: RecipeWeb, sheet: Sheet) 
     done(started(sheet, 3))
     flagged = {hit.title: (hit.near.row.name if hit.near else None) for hit in queries.hits(sheet.study)}
     assert flagged == {"chili 1": None, "chili 2": "SearXNG 1", "chili 3": None}
+
+
+def test_a_page_whose_server_alone_says_its_encoding_is_read_and_kept_as_it_is(
+    web: RecipeWeb, sheet: Sheet, manager: User
+) -> None:
+    page = (
+        "<html><title>Борщ</title><h2>Ингредиенты</h2><ul><li>200 г свеклы<li>100 г капусты<li>1 ч. л. соли</ul>"
+        "<h2>Приготовление</h2><ol><li>Нарежьте свеклу.<li>Варите суп один час.</ol></html>"
+    ).encode("cp1251")
+    robots = http(status="404 Not Found")
+    with server(robots, robots, http(page, Content_Type="text/html; charset=Windows-1251")) as (at, _asked):
+        of = Recorded("Chili", "google", "borscht", [Result(1, f"{at}/borscht", "")])
+        actions.record_results(study=sheet.study, recorded=[of], by=None)
+        asked = [Asked(sheet, "google", "borscht")]
+        done(actions.start_retrieval(study=sheet.study, asked=asked, documents=1, by=None, enqueue=False))
+    hit = Hit.objects.get()
+    assert (hit.state, hit.reason) == ("document", "")
+    assert hit.document is not None
+    row = hit.document.row
+    assert (row.title, row.blocks[1].text) == ("Борщ", "200 г свеклы")
+    # Whoever reads the kept page again reads the same; the record is as it was sent.
+    assert "Нарежьте свеклу." in extracting.shown(row)
+    assert document_of(hit).steps[0] == "Нарежьте свеклу."
+    [(_url, sent)] = archive.pages([bytes(hit.fetched.record)])
+    assert sent == page
 
 
 # --- a person's word --------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from recipes.cooking.actions.sites import Manners, visitor
 from recipes.cooking.models import Document, Fetched, Hit, Retrieval, Search, Visit
 from recipes.cooking.pages import Page, PageRefused, read_page, stored
 from recipes.cooking.pages.head import Head
-from recipes.cooking.pages.reading import decoded
+from recipes.cooking.pages.reading import decoded, in_utf8
 from recipes.cooking.retrieval_queries import STANDING
 from recipes.cooking.web import archive, engines, fetching, optouts, similar
 from recipes.cooking.web.addresses import canonical
@@ -230,9 +230,10 @@ def _fetch(held: Held[Visit], hit: Hit) -> None:
             open_next(held.item.run, hit.search)
         return
     fetched_at = timezone.now()
-    html = decoded(answer.body)
+    page = in_utf8(answer.body, answer.header("content-type"))
+    html = decoded(page)
     hit.opt_outs = [each._asdict() for each in (*manners.opt_outs, *optouts.of_page(answer, html))]
-    read = _as_read(answer.url, answer.body, hit.title)
+    read = _as_read(answer.url, page, hit.title)
     own = [canonical(address) for address in (answer.url, *Head(html).addresses[:1])]
     record = archive.record(answer, fetched_at=fetched_at)
     with held.finishing():
@@ -314,7 +315,8 @@ def _accept(run: Retrieval, hit: Hit, read: _Read) -> None:
 def document_of(hit: Hit) -> Page:
     """The page of a hit once more as it is read, from its record."""
     [(url, body)] = archive.pages([bytes(hit.fetched.record)])
-    return _as_read(url, body, hit.title).page
+    kind = ", ".join(value for name, value in hit.fetched.headers if name.casefold() == "content-type")
+    return _as_read(url, in_utf8(body, kind), hit.title).page
 
 
 def add_to_sheet(hit: Hit, page: Page, *, evidence_from_page: bool = False) -> Document:

@@ -300,8 +300,17 @@ def text_of(name: str, data: bytes) -> str:
     return text
 
 
-def decoded(data: bytes) -> str:
-    """Text by byte order mark, else as UTF-8 if the bytes are valid, else as the page declares, else as Windows-1252.
+def in_utf8(data: bytes, content_type: str) -> bytes:
+    """A page as it is kept: where its server alone says in what encoding it is, in UTF-8, for who reads it again has no
+    header to go by."""
+    told = re.search(r"charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", content_type, re.IGNORECASE)
+    text = decoded(data, told=told[1].casefold() if told else "")
+    return data if text == decoded(data) or not _TAG.search(text) else text.encode()
+
+
+def decoded(data: bytes, *, told: str = "") -> str:
+    """Text by byte order mark, else as UTF-8 if the bytes are valid, else as the page declares, else as its server has
+    `told`, else as Windows-1252.
 
     UTF-8 comes before the declaration: other text is hardly ever valid UTF-8 by chance, declarations are often wrong.
     """
@@ -328,6 +337,8 @@ def decoded(data: bytes) -> str:
             return text
         language = re.search(rb"<html[^>]{0,400}?\slang\s*=\s*[\"']?([a-zA-Z]{2})", data[:4096])
         encoding = _OLD_ENCODINGS.get(language[1].decode("ascii").casefold() if language else "", "windows-1252")
+        if told and not told.startswith("utf"):
+            encoding = _ENCODINGS.get(told, told)
     try:
         return data.decode("windows-1252" if encoding in _NO_PAGE else encoding, "replace")
     except (LookupError, UnicodeError):
