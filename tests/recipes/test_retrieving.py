@@ -296,10 +296,28 @@ def test_documents_of_a_search_for_an_item_count_neither_as_coverage_nor_in_the_
 
 def test_a_page_that_another_took_over_is_flagged(web: RecipeWeb, sheet: Sheet) -> None:
     name, page = PAGES["chili"][0]
-    web.pages = {"chili": [(name, page), (name, page.replace(b"</title>", b" again</title>")), PAGES["chili"][1]]}
+    copied = page.replace(b"</title>", b" again</title>").replace(b'rel="canonical"', b'rel="original"')
+    web.pages = {"chili": [(name, page), (name, copied), PAGES["chili"][1]]}
     done(started(sheet, 3))
     flagged = {hit.title: (hit.near.row.name if hit.near else None) for hit in queries.hits(sheet.study)}
     assert flagged == {"chili 1": None, "chili 2": "SearXNG 1", "chili 3": None}
+
+
+def test_the_page_of_an_address_that_another_called_its_own_is_that_page(web: RecipeWeb, sheet: Sheet) -> None:
+    """One engine finds the page for telephones first, another the page itself: they are one document. A site that calls
+    all its pages by one address has as many as it has."""
+    page, other = PAGES["chili"][0][1], PAGES["chili"][1][1]
+
+    def calling_itself(html: bytes, n: int) -> bytes:
+        return html.replace(b"<head>", f'<head><link rel="canonical" href="{web.url("chili", n)}">'.encode(), 1)
+
+    web.pages = {"chili": [("a", calling_itself(page, 2)), ("b", page + b"<!-- -->"), ("c", calling_itself(other, 9))]}
+    web.pages["chili"].append(("d", calling_itself(PAGES["chili"][2][1], 9)))
+    done(started(sheet, 1))
+    done(started(sheet, 4))
+    assert fates(sheet) == {"chili 1": "document", "chili 2": "duplicate", "chili 3": "document", "chili 4": "document"}
+    same = Hit.objects.get(state="duplicate")
+    assert (str(same.same_as), same.reason) == ("SearXNG 1", "The sheet has this page: “SearXNG 1”.")
 
 
 def test_a_page_whose_server_alone_says_its_encoding_is_read_and_kept_as_it_is(

@@ -6,9 +6,10 @@ are missing, and is called whenever one has met its fate.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -246,7 +247,7 @@ def _fetch(held: Held[Visit], hit: Hit) -> None:
             _settle(hit, State.DUPLICATE, why.sentence)
         else:
             _store(hit, answer, read, record, own[0], fetched_at)
-            _accept(held.item.run, hit, read)
+            _accept(held.item.run, hit, read, own)
         open_next(held.item.run, hit.search)
 
 
@@ -292,10 +293,16 @@ def _store(hit: Hit, answer: Answer, read: _Read, record: bytes, key: str, fetch
     )
 
 
-def _accept(run: Retrieval, hit: Hit, read: _Read) -> None:
-    """Make a document of a page that is one, and give it to those who are to label it."""
+def _accept(run: Retrieval, hit: Hit, read: _Read, own: Sequence[str]) -> None:
+    """Make a document of a page that is one, and give it to those who are to label it. `own`: what its addresses, and
+    that which it calls its own, have in common with others."""
     if read.refused:
         _settle(hit, State.NO_RECIPE, read.refused)
+        return
+    near, resemblance = _nearest(hit.search.sheet_id, [*read.page.ingredients, *read.page.steps])
+    if near is not None and not _addresses(near).isdisjoint(filter(None, own)):
+        hit.same_as = Hit.objects.filter(document=near).first()
+        _settle(hit, State.DUPLICATE, _("The sheet has this page: “%(row)s”.") % {"row": near.row.name})
         return
     try:
         document = add_to_sheet(hit, read.page)
@@ -304,7 +311,7 @@ def _accept(run: Retrieval, hit: Hit, read: _Read) -> None:
         _settle(hit, State.DUPLICATE, str(same))
         return
     hit.document = document
-    hit.near, hit.resemblance = _nearest(document)
+    hit.near, hit.resemblance = near, resemblance
     _settle(hit, State.DOCUMENT, "")
     raters = {rater.code: rater for rater in run.study.raters.filter(active=True, paused_at=None)}
     for one in run.raters:
@@ -345,16 +352,24 @@ def add_to_sheet(hit: Hit, page: Page, *, evidence_from_page: bool = False) -> D
     )
 
 
-def _nearest(document: Document) -> tuple[Document | None, float]:
-    """The document of the sheet that says nearly the same, and how near it is; (None, 0) where there is none."""
-    mine = similar.shingles(_texts(document.row))
-    others = Document.objects.filter(row__sheet=document.row.sheet_id, row__withdrawn_at=None).exclude(pk=document.pk)
+def _nearest(sheet_id: int, lines: Iterable[str]) -> tuple[Document | None, float]:
+    """The document of a sheet that says nearly what these lines say, and how near it is; (None, 0) where there is
+    none."""
+    mine = similar.shingles(lines)
+    others = Document.objects.filter(row__sheet=sheet_id, row__withdrawn_at=None)
     scored = [
         (similar.resemblance(mine, similar.shingles(_texts(other.row))), other)
         for other in others.select_related("row").defer("html_gz")
     ]
     score, nearest = max(scored, key=lambda pair: pair[0], default=(0.0, None))
     return (nearest, score) if score >= similar.NEAR else (None, 0.0)
+
+
+def _addresses(document: Document) -> set[str]:
+    """What its address, and that which its page calls its own, have in common with others. That alone is not believed:
+    some sites call each of their pages by the address of the first."""
+    stated = Head(decoded(gzip.decompress(bytes(document.html_gz)))).addresses[:1]
+    return {at for text in (document.row.url, *stated) if (at := canonical(text))}
 
 
 def _texts(row: Row) -> Iterable[str]:
