@@ -34,6 +34,31 @@ def refusal(data: bytes, *, max_bytes: int = 2**20) -> str:
     return str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "is_page"),
+    [
+        ("recipe.php?id=5", True),
+        ("www.cakes.example/index.html?p=12&print=1", True),
+        ("index.html@p=12", True),
+        ("recipe?file=photo.jpg", True),
+        ("chili-2.0", True),
+        ("chili-2.0.html.gz", True),
+        ("photo.jpg?w=300", False),
+        ("style.css@v=2.1", False),
+        ("notes.json", False),
+    ],
+)
+def test_pages_that_are_called_as_their_addresses_are_no_files_to_pass_over(
+    tmp_path: Path, name: str, is_page: bool
+) -> None:
+    found = list(read_files([("pages.zip", packed({"a.html": GOOD, name: GOOD}))]))
+    assert [page.source for page in found] == ["a.html", *[name][: int(is_page)]]
+    file = tmp_path / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(GOOD)
+    assert len(list(read_folder(tmp_path))) == int(is_page)
+
+
 # --- refusals
 
 

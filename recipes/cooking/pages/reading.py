@@ -248,10 +248,12 @@ def _is_page_name(name: str) -> bool:
     path = PurePosixPath(name)
     if any(part.startswith((".", "__MACOSX")) or part.endswith("_files") for part in path.parts):
         return False
+    # Programs that save pages by their addresses put what is asked behind the name: “recipe.php?id=5”.
+    path = PurePosixPath(re.split("[?@]", path.name)[0])
     suffix = path.suffix.casefold()
     if suffix == ".gz":
         suffix = PurePosixPath(path.stem).suffix.casefold()
-    return suffix in _PAGE_SUFFIXES
+    return suffix in _PAGE_SUFFIXES or suffix[1:].isdecimal()  # “chili-2.0”
 
 
 def _unpacked(name: str, data: bytes, max_bytes: int) -> bytes:
