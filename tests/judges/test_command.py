@@ -166,8 +166,16 @@ def test_called_again_it_takes_what_is_new(folder: Path) -> None:
     (folder / "chili" / "03-c.example.html").write_text(PAGE.format(milk="oat milk"))
     said = call("import_folder", "pages", str(folder))
     assert "1 pages are in, 4 were refused" in said
+    assert "has the address of" not in said
     assert "chili/01-a.example.html is the same page as" in said
     assert Document.objects.count() == 4
+
+
+def test_a_page_that_was_saved_twice_is_named(folder: Path) -> None:
+    for name, milk in (("03-c.example", "oat milk"), ("04-c.example", "goat's milk")):
+        html = PAGE.format(milk=milk).replace("<head>", '<head><link rel="canonical" href="https://c.example/cakes/">')
+        (folder / "chili" / f"{name}.html").write_text(html)
+    assert "“c.example (2)” has the address of “c.example”." in call("import_folder", "pages", str(folder))
 
 
 def test_a_manager_for_a_new_study(folder: Path) -> None:

@@ -526,6 +526,19 @@ def test_ctrl_c_leaves_a_run_that_the_same_command_goes_on_with(study: Study, mo
     assert ExtractionRun.objects.get().state == RunState.FINISHED
 
 
+def test_a_document_that_fails_keeps_the_command_from_no_other(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What came later was never taken up, while the one that cannot be done was tried each time."""
+    writes(monkeypatch, BackendError("It is too much for this model.", permanent=False), RENT)
+    run, out = started(study, extractor()), io.StringIO()
+    run.items.update(attempts=2)  # the last time that they are tried
+    work(run)
+    assert (run.state, run.items.filter(state=ItemState.FAILED).count()) == (RunState.FINISHED, 1)
+    sheet = study.sheets.get()
+    annotating.add_row(sheet=sheet, name="Clause 4", evidence=sheet.rows.get(name="Clause 2").blocks)
+    call_command("extract", study.slug, "writer", stdout=out, stderr=out)
+    assert "2/2 documents · 2 items" in out.getvalue()
+
+
 def test_a_parser_that_is_not_installed(study: Study) -> None:
     with pytest.raises(Refused, match="The parser “pdf” is not part of this installation"):
         actions.create_extractor(name="pdf", parser="pdf")

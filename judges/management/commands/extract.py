@@ -15,9 +15,13 @@ from judges.models import ExtractionRun, Extractor
 from judges.spending import queries as spending
 from work import queries as work
 from work.management.in_process import RunCommand
-from work.states import ItemState
+from work.states import ItemState, RunState
 
 BAR = 24
+
+
+def _is_left(run: ExtractionRun) -> bool:
+    return bool(run.items.exclude(state=ItemState.DONE).exists())
 
 
 class Command(RunCommand):
@@ -47,7 +51,7 @@ class Command(RunCommand):
             if last is not None and last.is_running:
                 refuse_new_limits(last, limits)
                 return last
-            if last is not None and last.items.exclude(state=ItemState.DONE).exists():
+            if last is not None and last.state != RunState.FINISHED and _is_left(last):
                 actions.resume_extraction(run=last, enqueue=False, **limits)
                 last.refresh_from_db()
                 return last

@@ -66,6 +66,8 @@ class Command(BaseCommand):
             self.stdout.write(f"{sheets[dish.name].title}: {len(result.added)} pages")
             for sentence in result.refused:
                 self.stderr.write(f"  {dish.name}/{sentence}")
+            for sentence in result.again:
+                self.stderr.write(f"  {sentence}")
             n_added, n_refused = n_added + len(result.added), n_refused + len(result.refused)
         self.stdout.write(f"{n_added} pages are in, {n_refused} were refused: /studies/{into.slug}/")
 
