@@ -320,6 +320,18 @@ def test_the_page_of_an_address_that_another_called_its_own_is_that_page(web: Re
     assert (str(same.same_as), same.reason) == ("SearXNG 1", "The sheet has this page: “SearXNG 1”.")
 
 
+def test_a_page_that_was_fetched_is_not_given_up_for_one_that_may_fail(web: RecipeWeb, sheet: Sheet) -> None:
+    """It was led to the address of the next hit, which is asked again and is gone then."""
+    gone = http(status="404 Not Found")
+    led, page = http(b"", "301 Moved", Location="/b"), http(PAGES["chili"][0][1])
+    with server(gone, gone, led, page, gone) as (at, _asked):
+        results = [Result(1, f"{at}/a", ""), Result(2, f"{at}/b", "")]
+        actions.record_results(study=sheet.study, recorded=[Recorded("Chili", "google", "chili", results)], by=None)
+        asked = [Asked(sheet, "google", "chili")]
+        done(actions.start_retrieval(study=sheet.study, asked=asked, documents=2, by=None, enqueue=False))
+    assert list(Hit.objects.values_list("rank", "state")) == [(1, "document"), (2, "dead")]
+
+
 def test_a_page_whose_server_alone_says_its_encoding_is_read_and_kept_as_it_is(
     web: RecipeWeb, sheet: Sheet, manager: User
 ) -> None:

@@ -172,12 +172,18 @@ class _Why:
 
 
 class _Known:
-    """The pages that a sheet has, by what their addresses have in common. Three queries."""
+    """The pages that a sheet has, by what their addresses have in common. Three queries.
+
+    `but`: the hit whose page is there now. What is only on its way may still fail, and is none that it gives way to.
+    """
 
     def __init__(self, search: Search, *, but: Hit | None = None) -> None:
-        on_its_way = Visit.objects.filter(state__in=_OPEN, run__state=RunState.RUNNING, search__sheet=search.sheet_id)
-        of_sheet = Hit.objects.filter(search__sheet=search.sheet_id).select_related("search")
-        settled = of_sheet.filter(Q(state__in=_SETTLED) | Q(pk__in=on_its_way.exclude(hit=None).values("hit")))
+        there = Q(state__in=_SETTLED)
+        if but is None:
+            on_its_way = Visit.objects.filter(state__in=_OPEN, run__state=RunState.RUNNING)
+            on_its_way = on_its_way.filter(search__sheet=search.sheet_id).exclude(hit=None)
+            there |= Q(pk__in=on_its_way.values("hit"))
+        settled = Hit.objects.filter(there, search__sheet=search.sheet_id).select_related("search")
         settled = settled.defer("search__results", "opt_outs")
         self._hits: dict[str, Hit] = {}
         for hit in settled.exclude(pk=but.pk) if but else settled:
