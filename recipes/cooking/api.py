@@ -89,7 +89,7 @@ class SearchRequestSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(), required=False, help_text=_("By default all that are set up.")
     )
     documents = serializers.IntegerField(
-        min_value=1, max_value=1000, default=6, help_text=_("Of each engine for each query.")
+        min_value=1, max_value=actions.MAX_DOCUMENTS, default=6, help_text=_("Of each engine for each query.")
     )
     raters = serializers.ListField(child=_Id(), required=False, help_text=_("Who is given the new documents."))
 

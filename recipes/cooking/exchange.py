@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from annotation import doors
 from annotation.actions import Refused
 from annotation.exchange import background
-from annotation.models import Import, Sheet, User
+from annotation.models import Assignment, Import, Row, Sheet, User
 from recipes.cooking import actions, queries
 from recipes.cooking.pages import Page, PageRefused, count_pages, read_files
 from work.actions import is_passing
@@ -77,6 +77,15 @@ def sentences(sheet: Sheet, added: int) -> tuple[str, str]:
         added,
     )
     return said % told, then % told
+
+
+def told_of_again(row: Row) -> str:
+    """What is to be done with a row that a person made a document; "" where somebody has it, or nothing was planned."""
+    if row.assignments.exclude(state=Assignment.State.WITHDRAWN).exists():
+        return ""
+    if row.assignments.exists():
+        return _("“%(row)s” can be labelled again. Who had it gets it back by “Reassign work”.") % {"row": row.name}
+    return sentences(row.sheet, 1)[1]
 
 
 def _read(held: Any, files: Iterable[tuple[str, BinaryIO]]) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 from pytest_django import Settings
 
@@ -390,6 +390,37 @@ def test_a_person_overrules_the_reader_both_ways(
     assert say(dead, "yes").state == "dead"
 
 
+def test_who_overrules_the_reader_has_the_page_labelled_and_is_told_what_is_missing(
+    web: RecipeWeb, sheet: Sheet, manager: User, client_of: ClientOf
+) -> None:
+    anna, bela = (builders.rater(sheet.study, builders.user(name)) for name in ("anna", "bela"))
+    web.pages = {"chili": [("about.html", recipe_web._NO_RECIPE)]}
+    done(started(sheet, 1, given=[actions.Given(anna)]))
+    no_recipe = Hit.objects.get()
+    client = client_of(manager)
+
+    def say(hit: Hit, word: str) -> str:
+        at = reverse("recipes:decide", args=["dishes", hit.pk])
+        answer = client.post(at, {"is_document": word}, headers={"HX-Request": "true"})
+        hit.refresh_from_db()
+        return str(answer.content.decode())
+
+    annotating.close_sheet(sheet=sheet, by=manager)
+    assert "is closed: nothing is added to it" in say(no_recipe, "yes")
+    annotating.open_sheet(sheet=sheet)
+    say(no_recipe, "yes")
+    assert no_recipe.document is not None
+    row = no_recipe.document.row
+    assert anna.assignments.get(row=row).state == "open"
+    annotating.assign(rater=bela, rows=[row])
+    say(no_recipe, "no")
+    say(no_recipe, "yes")
+    assert [one.state for one in row.assignments.order_by("rater")] == ["open", "withdrawn"]
+    say(no_recipe, "no")
+    Retrieval.objects.update(raters=[])
+    assert "Who had it gets it back by “Reassign work”" in say(no_recipe, "yes")
+
+
 def test_after_its_end_the_next_rank_takes_the_place_of_an_overruled_one(
     web: RecipeWeb, sheet: Sheet, manager: User, client_of: ClientOf
 ) -> None:
@@ -546,6 +577,9 @@ def test_the_command_goes_on_with_the_same_search_alone(
     first = done(started(sheet, 2))
     assert first.items.filter(state=ItemState.FAILED).exists()
     call_command("retrieve", "dishes", documents=2, sheet=["Chili soup"], verbosity=0)
+    for wrong in ({"words": "soup"}, {"documents": 0}, {"documents": 101}):
+        with pytest.raises(CommandError):
+            call_command("retrieve", "dishes", verbosity=0, **wrong)
     assert soup.rows.count() == 2
     asked = [Asked(sheet, "searxng", "Chili recipe")]
     run = started(sheet, 3)

@@ -14,7 +14,7 @@ from annotation.actions import Refused
 from annotation.models import Column, Rater, Sheet, Study, User
 from recipes.cooking import retrieval_queries as queries
 from recipes.cooking.actions.documents import SamePage
-from recipes.cooking.actions.visiting import add_to_sheet, document_of, hits_of, open_next
+from recipes.cooking.actions.visiting import add_to_sheet, document_of, give, hits_of, open_next
 from recipes.cooking.models import Hit, Retrieval, Search, Visit
 from recipes.cooking.retrieval_queries import Asked
 from recipes.cooking.web import engines
@@ -250,8 +250,9 @@ def _sheet_of(one: Recorded, sheets: dict[str, Sheet]) -> Sheet | None:
 def decide(*, hit: Hit, is_document: bool, by: User) -> Hit:
     """Confirm or overrule what the reader said: a document has a list of ingredients and a list of steps.
 
-    One that becomes a document comes in as a row, with what the page shows where the reader found no lists. One that is
-    none has its row withdrawn: nobody else is asked to label it, and labels stay.
+    One that becomes a document comes in as a row, with what the page shows where the reader found no lists; those who
+    were given what its run brought are given it, too. One that is none has its row withdrawn: nobody else is asked to
+    label it, and labels stay.
 
     Raises:
         Refused: the page was not fetched, or the sheet has it already.
@@ -269,6 +270,8 @@ def decide(*, hit: Hit, is_document: bool, by: User) -> Hit:
                 hit.document = add_to_sheet(hit, document_of(hit), evidence_from_page=True)
             except SamePage as same:
                 raise Refused(str(same)) from same
+        if (fetched_by := Retrieval.objects.filter(items__hit=hit).order_by("pk").last()) is not None:
+            give(fetched_by, hit.document)
         hit.state, hit.reason = Hit.State.DOCUMENT, ""
     elif not is_document and (hit.state == Hit.State.DOCUMENT or hit.stands):
         if hit.document is not None:

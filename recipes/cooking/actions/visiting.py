@@ -319,6 +319,11 @@ def _accept(run: Retrieval, hit: Hit, read: _Read, own: Sequence[str]) -> None:
     hit.document = document
     hit.near, hit.resemblance = near, resemblance
     _settle(hit, State.DOCUMENT, "")
+    give(run, document)
+
+
+def give(run: Retrieval, document: Document) -> None:
+    """Give a document to those who are given what a run brings, those who had it before too."""
     raters = {rater.code: rater for rater in run.study.raters.filter(active=True, paused_at=None)}
     for one in run.raters:
         if (rater := raters.get(one["code"])) is not None:

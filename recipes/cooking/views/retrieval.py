@@ -22,7 +22,7 @@ from annotation.exchange.tables import TableError, safe_cell
 from annotation.models import Column, Role, Sheet, Study
 from annotation.people.access import AppRequest, for_roles, posted_from
 from annotation.views.runs import RunPages
-from recipes.cooking import actions
+from recipes.cooking import actions, exchange
 from recipes.cooking import retrieval_queries as queries
 from recipes.cooking.forms import ItemsForm, RecordedForm, SearchForm
 from recipes.cooking.models import Hit, Retrieval
@@ -172,13 +172,18 @@ def decide(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     """A person confirms or overrules what the reader said of a page."""
     found = Hit.objects.select_related("search__sheet__study__scheme", "search__column", "document__row__sheet")
     hit = get_object_or_404(found, search__sheet__study=study, pk=pk)
+    said, stood, tell = "", hit.stands, messages.warning
     try:
-        hit = actions.decide(hit=hit, is_document=request.POST.get("is_document") == "yes", by=request.user)
+        actions.decide(hit=hit, is_document=request.POST.get("is_document") == "yes", by=request.user)
     except Refused as refused:
-        messages.error(request, str(refused))
+        said, tell = str(refused), messages.error
+    hit = queries.hits(study).get(pk=hit.pk)
+    if hit.stands and not stood and hit.document is not None:
+        said = exchange.told_of_again(hit.document.row)
     if request.htmx:
-        hit = queries.hits(study).get(pk=hit.pk)
-        return render(request, "recipes/_hit.html", {"study": study, "hit": hit, "may_write": True})
+        return render(request, "recipes/_hit.html", {"study": study, "hit": hit, "may_write": True, "said": said})
+    if said:
+        tell(request, said)
     return redirect("recipes:hits", study.slug, hit.search.sheet_id)
 
 

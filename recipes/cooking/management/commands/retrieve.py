@@ -47,6 +47,10 @@ class Command(RunCommand):
         words: str,
         **_options: Any,
     ) -> Retrieval:
+        if "{name}" not in words:
+            raise CommandError("Write {name} in --words where the title of each sheet is to stand.")
+        if not 1 <= documents <= actions.MAX_DOCUMENTS:
+            raise CommandError(f"--documents is a number from 1 to {actions.MAX_DOCUMENTS}.")
         last = study.retrievals.first()
         if last is not None and last.is_running:
             return last
