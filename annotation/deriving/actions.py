@@ -44,7 +44,7 @@ def derive_study(
     with the cells in which as many people said one thing as another, in `Study.derivation`.
 
     Raises:
-        Refused: there is no such deriver or rater, the schemes do not fit, or nothing would be made.
+        Refused: there is no such deriver, setting or rater, the schemes do not fit, or nothing would be made.
     """
     how = making.deriver(deriver)
     if how is None:
@@ -54,8 +54,9 @@ def derive_study(
     if Study.objects.filter(slug=slug).exists():
         raise Refused(_("There is a study with the address “%(slug)s” already.") % {"slug": slug})
     settings = {key: list(values) for key, values in (settings or {}).items()}
-    chosen = queries.chosen(source, rater=rater, with_texts=how.reads_texts, with_raters=how.reads_raters)
     try:
+        how.check(source.scheme.parsed, settings)
+        chosen = queries.chosen(source, rater=rater, with_texts=how.reads_texts, with_raters=how.reads_raters)
         sheets = list(how.make(chosen.source, scheme.parsed, settings))
     except DerivingRefused as refused:
         raise Refused(str(refused)) from refused

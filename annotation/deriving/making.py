@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from annotation.deriving.choosing import Choice
 from annotation.evidence.blocks import Block
 from annotation.scheme.spec import Kind, SchemeSpec
+from base.sentences import gettext as _
 
 
 class DerivingRefused(Exception):
@@ -152,6 +153,7 @@ class Deriver:
         make: of the source, the scheme of the new study and the settings, the sheets of the new study.
             Raises `DerivingRefused` where the schemes do not fit or nothing would be made.
         asks: the settings, given the scheme of the source.
+        also: settings that programs alone may give.
         reads_texts: it makes something of the texts that were written for the rows.
         reads_raters: it holds the answers of single raters against each other.
         fits: whether studies of a scheme have what it reads; pages offer it for these alone.
@@ -164,10 +166,35 @@ class Deriver:
     help: object
     make: Callable[[Source, SchemeSpec, Settings], Iterable[MadeSheet]]
     asks: Callable[[SchemeSpec], Sequence[Setting]] = lambda scheme: ()
+    also: Sequence[str] = ("seed",)
     reads_texts: bool = False
     reads_raters: bool = False
     fits: Callable[[SchemeSpec], bool] = lambda scheme: True
     told_apart: Callable[[SchemeSpec, Mapping[str, str]], str] | None = None
+
+    def check(self, scheme: SchemeSpec, settings: Settings) -> None:
+        """Whether it knows what a program or a command sets; a page offers nothing else. Numbers are its own matter.
+
+        Raises:
+            DerivingRefused: there is no such setting, or it has other words.
+        """
+        asked = {setting.key: setting for setting in self.asks(scheme)}
+        known = [*asked, *(key for key in self.also if key not in asked)]
+        for key, values in settings.items():
+            if key not in known:
+                raise DerivingRefused(
+                    _("There is no setting “%(key)s” here. There are: %(known)s.")
+                    % {"key": key[:40], "known": ", ".join(known)}
+                )
+            if key not in asked or asked[key].several:
+                continue
+            words = [word for word, _name in asked[key].choices]
+            if all(map(str.isdecimal, words)):
+                continue
+            if other := next((value for value in values if value not in words and not value.isdecimal()), None):
+                raise DerivingRefused(
+                    _("“%(said)s” is none of: %(words)s.") % {"said": other[:40], "words": ", ".join(words)}
+                )
 
 
 _derivers: dict[str, Deriver] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
@@ -105,6 +106,22 @@ def test_rows_with_an_answer_become_rows_with_their_evidence_and_columns(answere
     assert made.derivation["ties"]["n"] == 1
     assert made.derivation["ties"]["cells"][0]["answers"] == ["Stated", "Not stated"]
     assert made.memberships.filter(user=answered.manager, role=Role.MANAGER).exists()
+
+
+@pytest.mark.django_db
+def test_a_setting_that_the_deriver_does_not_have_is_refused(answered: Leases, api_of: ApiOf) -> None:
+    """A page offers no other; a program that misspelled one got a study made as if it had set nothing."""
+    with pytest.raises(Refused, match="“every” is none of: any, all"):
+        derived(answered, "duties.stated=stated", columns="every")
+    builders.scheme(SECOND)
+    answered.manager.user_permissions.add(Permission.objects.get(codename="add_study"))
+    asked = {"deriver": "selected-rows", "scheme": "second-look", "slug": "second", "title": "Second"}
+    asked |= {"settings": {"answers": ["duties.stated=stated"], "column": ["all"]}}
+    refused = api_of(answered.manager).post(f"/api/v1/studies/{answered.study.slug}/derive/", asked, format="json")
+    assert (refused.status_code, refused.json()["detail"]) == (
+        409,
+        "There is no setting “column” here. There are: answers, columns, seed.",
+    )
 
 
 @pytest.mark.django_db
@@ -310,7 +327,7 @@ def test_rows_whose_names_are_cut_alike_are_refused_by_a_sentence(
 ) -> None:
     """A row may be made of a text, and a name is shorter."""
     texts = MadeSheet("Texts", rows=[MadeRow("a" * 200 + end) for end in ("b", "c")])
-    of_texts = Deriver("texts", "Texts", "", lambda *_of: [texts])
+    of_texts = Deriver("texts", "Texts", "", lambda *_of: [texts], also=("answers", "columns"))
     monkeypatch.setattr(making, "deriver", lambda _key: of_texts)
     with pytest.raises(Refused, match="two rows called “a{200}”"):
         derived(answered)

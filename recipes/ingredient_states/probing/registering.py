@@ -34,6 +34,7 @@ def register() -> None:
             make=derivers.probing_tasks,
             fits=asks_for(Kind.TRANSITIONS),
             asks=derivers.asks,
+            also=("training",),
         )
     )
     report_doors.register_page(
