@@ -148,6 +148,8 @@ class Importer:
 
 # The names of the judges that can work in a study; the judge's rater there has its name as its code.
 JudgeNames = Callable[[Study], Iterable[str]]
+# The raters of a study that are judges at work here, by their numbers in the database; others came with a file.
+JudgesAtWork = Callable[[Study], Collection[int]]
 # The address of a row's stored page, or None where there is none.
 PageFinder = Callable[[Row], str | None]
 # The address of a picture of what a row is about, or None where there is none.
@@ -183,6 +185,7 @@ _with_plan: list[WithPlan] = []
 _setup_steps: list[SetupStep] = []
 _next_finders: list[NextFinder] = []
 _judge_names: list[JudgeNames] = []
+_judges_at_work: list[JudgesAtWork] = []
 _page_finders: list[PageFinder] = []
 _picture_finders: list[PictureFinder] = []
 _sheet_pages: list[SheetPage] = []
@@ -310,6 +313,14 @@ def register_judges(names: JudgeNames) -> None:
 
 def judge_names(study: Study) -> list[str]:
     return sorted(name for names in _judge_names for name in names(study))
+
+
+def register_judges_at_work(read: JudgesAtWork) -> None:
+    _judges_at_work.append(read)
+
+
+def judges_at_work(study: Study) -> set[int]:
+    return {rater for read in _judges_at_work for rater in read(study)}
 
 
 def register_page_finder(find: PageFinder) -> None:

@@ -53,6 +53,7 @@ class JudgesConfig(AppConfig):
             return [judge.name for judge in queries.judges_for(study)]
 
         doors.register_judges(names)
+        doors.register_judges_at_work(queries.raters_at_work)
 
 
 def _gone(instance: Any, **_given: Any) -> None:

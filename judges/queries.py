@@ -225,6 +225,11 @@ def has_run(study: Study) -> bool:
     return Run.objects.filter(study=study).exists()
 
 
+def raters_at_work(study: Study) -> set[int]:
+    """The raters of a study that have run in it. One query."""
+    return set(Run.objects.filter(study=study).values_list("rater", flat=True))
+
+
 def _fits(judge: Judge, study: Study) -> bool:
     try:
         prompting.check_against(judge.prompt_spec, study.scheme.parsed, judge.method, normalisation=judge.normalisation)

@@ -29,7 +29,6 @@ from annotation.models import (
     Assignment,
     Column,
     Label,
-    Rater,
     Row,
 )
 from annotation.plain_sql import Insert, reserved
@@ -124,7 +123,7 @@ class Importer:
             return np.zeros(starts.size, dtype=bool)
         plain_cell = np.array([not cell.part.has_rules and not cell.part.spec.checks for cell in of.cells])
         new_rater = np.array([rater.pk not in of.known_raters for rater in of.raters])
-        guarded = np.array([_is_protected(of, rater) for rater in of.raters])
+        guarded = np.array([rater.pk in of.protected for rater in of.raters])
         new_row = np.array([row.pk is None or row.pk in of.coming.rows for row in of.rows])
         cells = plain_cell[np.frombuffer(of.cell_of, dtype=np.intc)[order]]
         rater = np.frombuffer(of.rater_of, dtype=np.intc)[order[starts]]
@@ -223,7 +222,7 @@ class Importer:
     def _compare(self, work: _Work, group: _Group, standing: Mapping[tuple[int, int], Label]) -> None:
         of = self.all
         # What differs from a protected rater's labels is refused as a whole, by `_check_open_to_files`.
-        may_replace = of.how.replace or _is_protected(of, of.raters[group.rater])
+        may_replace = of.how.replace or of.raters[group.rater].pk in of.protected
         for i in group.answers:
             cell, said, note = of.cells[of.cell_of[i]], of.answers[of.answer_of[i]], of.notes.get(i, "")
             old = standing.get((cell.column.pk, cell.question.pk))
@@ -342,12 +341,12 @@ class Importer:
         of = self.all
         rater, assignment = of.raters[group.rater], work.assignment
         sections = {of.cells[of.cell_of[i]].part.section for i in group.answers}
-        if _is_protected(of, rater) and rater.user_id is not None:
+        if rater.pk in of.protected and rater.user_id is not None:
             template = gettext_noop(
                 "“%(rater)s” labels here with a login, and a file does not speak for that person (“%(row)s”). "
                 "Give the rater of the file another name."
             )
-        elif _is_protected(of, rater):
+        elif rater.pk in of.protected:
             template = gettext_noop(
                 "“%(rater)s” is a judge of this study already, and a file does not add to it (“%(row)s”). "
                 "Give the judge of the file another name."
@@ -572,8 +571,3 @@ def _label(assignment: Assignment, cell: Cell, said: Said) -> Label:
     label = Label(assignment=assignment, column=cell.column, question=cell.question, value=said.value)
     label.option_id = said.option.pk if said.option is not None else None
     return label
-
-
-def _is_protected(answers: Answers, rater: Rater) -> bool:
-    """Whether the labels of a rater come from here: of a person with a login, of a judge that the study has."""
-    return rater.pk in answers.known_raters and (rater.user_id is not None or rater.kind == Rater.Kind.JUDGE)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from annotation import actions
+from annotation import actions, doors
 from annotation.actions import Refused
 from annotation.answers import AnswerRefused, Value, kind_of, value_code
 from annotation.exchange.arrivals import note_made
@@ -173,6 +173,11 @@ class Answers:
 
         known = list(study.raters.select_related("user"))
         self.known_raters = {rater.pk for rater in known}
+        planned = study.raters.judges().filter(assignments__plan__isnull=False).values_list("pk", flat=True)
+        # Whose labels come from here: people with a login, judges that run here or shall. A system whose labels came in
+        # a file is no such judge, and the next file goes on with it.
+        self.protected = {rater.pk for rater in known if rater.user_id is not None}
+        self.protected |= {*planned, *doors.judges_at_work(study)}
         self.raters: list[Rater] = []
         self._raters = {rater.code: rater for rater in known}
         self._rater_index: dict[str, int] = {}

@@ -260,8 +260,18 @@ def test_a_file_that_says_what_a_person_said_here_changes_nothing(leases: Leases
 
 
 def test_a_file_adds_nothing_to_a_judge_of_the_study(leases: Leases) -> None:
-    (problem,) = problems_of(leases.study, ACTS + "J1,Clause 1,duties,Insure,stated,absent\n")
+    builders.plan_for_judge(leases, "J2", [leases.judges[0].row_id])
+    (problem,) = problems_of(leases.study, ACTS + "J2,Clause 2,duties,Insure,stated,absent\n")
     assert "is a judge of this study already" in problem
+
+
+def test_a_file_goes_on_with_a_judge_that_came_in_a_file(simple: Study) -> None:
+    text = "rater,row,answer,rater_kind\ngpt,{},{},judge\n"
+    labels_in(simple, text.format("A", "answers"))
+    labels_in(simple, text.format("B", "answers"))
+    (problem,) = problems_of(simple, text.format("A", "silent"))
+    assert "A finished answer is kept" in problem
+    assert labels_in(simple, text.format("A", "silent"), replace=True).changed == 1
 
 
 def test_a_file_makes_no_column_on_a_sheet_where_people_work(leases: Leases) -> None:

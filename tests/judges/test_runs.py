@@ -25,6 +25,7 @@ from reports import actions as reporting
 from reports.data.arrays import Filters
 from reports.exports.making import path_of
 from tests import builders
+from tests.annotation.importing import problems_of
 from tests.builders import ClientOf
 from tests.judges import helpers
 from tests.judges.helpers import fresh, items, labels_of, later, n_events, sent, states, work
@@ -55,6 +56,13 @@ def test_a_judge_whose_labels_came_from_a_file_is_not_started(study: Study, judg
     with pytest.raises(Refused, match="“words” has labels in this study that came from a file"):
         actions.start_run(study=study, judge=judge, by=None)
     assert not Run.objects.exists()
+
+
+def test_a_file_adds_nothing_to_a_judge_that_has_run(run: Run) -> None:
+    work(run)
+    text = "rater,rater_kind,row,section,column,question,answer\nwords,judge,Clause 4,duties,Insure,stated,absent\n"
+    (problem,) = problems_of(run.study, text)
+    assert "“words” is a judge of this study already" in problem
 
 
 def test_a_start_lists_rows_without_their_evidence(study: Study, judge: Judge) -> None:
