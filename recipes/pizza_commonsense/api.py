@@ -34,6 +34,20 @@ class TablesSerializer(serializers.Serializer[Any]):
     replace = serializers.BooleanField(default=False)
 
 
+class SystemSerializer(serializers.Serializer[Any]):
+    system = serializers.SlugField(max_length=60)
+    text = serializers.CharField(
+        max_length=MAX_BYTES,
+        trim_whitespace=False,
+        help_text="JSON lines with “id”, as requests have it, and “output”, the text that the system wrote",
+    )
+    replace = serializers.BooleanField(default=False)
+
+
+class SplitLongSerializer(serializers.Serializer[Any]):
+    recipes = serializers.IntegerField(help_text="that the rule has split")
+
+
 class AddedSerializer(serializers.Serializer[Any]):
     new = serializers.IntegerField()
     known = serializers.IntegerField()
@@ -110,6 +124,36 @@ def add(request: Request, slug: str) -> Response:
     made = actions.import_tables(study=study, tables=tables, **how)
     told = {"new": made.new, "known": made.known, "said": sentences(made)}
     return Response(AddedSerializer(told).data, status=status.HTTP_201_CREATED)
+
+
+@extend_schema(
+    request=SystemSerializer, responses={201: AddedSerializer, 202: ImportDetailSerializer, 409: RefusalSerializer}
+)
+@api_view(["POST"])
+def add_system(request: Request, slug: str) -> Response:
+    """Add what a system elsewhere wrote of the tables of a study. A long text is left to a worker, as in …/add/."""
+    study = study_of(request, slug, Role.MANAGER)
+    asked = SystemSerializer(data=request.data)
+    asked.is_valid(raise_exception=True)
+    how = {name: asked.validated_data[name] for name in ("system", "replace")}
+    data = asked.validated_data["text"].encode()
+    if exchange.is_large(len(data)):
+        file = SimpleUploadedFile(str(_("tables of a program")), data)
+        return started(study, exchange.start(study=study, file=file, how=how, by=user_of(request)))
+    try:
+        made, predicted = exchange.take_in(study=study, data=data, **how)
+    except TablesRefused as refused:
+        raise serializers.ValidationError({"text": [str(refused)]}) from refused
+    told = {"new": made.new, "known": made.known, "said": sentences(made, predicted)}
+    return Response(AddedSerializer(told).data, status=status.HTTP_201_CREATED)
+
+
+@extend_schema(request=None, responses={200: SplitLongSerializer, 409: RefusalSerializer})
+@api_view(["POST"])
+def split_long(request: Request, slug: str) -> Response:
+    """Let the rater “rule” split the long instructions of the recipes that it has not split yet."""
+    study = study_of(request, slug, Role.MANAGER)
+    return Response(SplitLongSerializer({"recipes": actions.split_by_rule(study=study)}).data)
 
 
 @extend_schema(

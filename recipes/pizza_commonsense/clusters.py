@@ -111,15 +111,13 @@ def keys_of(table: Table) -> list[object]:
 
 def _units(tables: Sequence[Table]) -> list[list[int]]:
     """Tables that must stay together, by their places."""
-    leader: dict[object, int] = {}
-    units: dict[int, list[int]] = {}
+    unit_of: dict[object, list[int]] = {}  # by each key
     for place, table in enumerate(tables):
         keys = keys_of(table)
-        first = next((leader[key] for key in keys if key in leader), place)
-        for key in keys:
-            leader.setdefault(key, first)
-        units.setdefault(first, []).append(place)
-    return list(units.values())
+        met = {id(unit): unit for key in keys if (unit := unit_of.get(key)) is not None}
+        unit = [*(one for of in met.values() for one in of), place]  # a table can bring two units together
+        unit_of |= dict.fromkeys([*keys, *(key for one in unit for key in keys_of(tables[one]))], unit)
+    return sorted({id(unit): sorted(unit) for unit in unit_of.values()}.values())
 
 
 def clusters_of(tables: Sequence[Table]) -> list[int]:

@@ -33,8 +33,8 @@ def start(*, study: Study, file: UploadedFile[bytes], how: dict[str, Any], by: U
     """Let a worker add the recipes of a file, with the answers in their cells.
 
     Args:
-        how: `rater`, `kind`, `example` and `replace` as `actions.import_tables` has them; or `system`, a code: the file
-            holds what that system wrote.
+        how: `rater`, `kind`, `example` and `replace` as `actions.import_tables` has them; or `system`, a code, and
+            `replace`: the file holds what that system wrote.
     """
     return background.start(study=study, what=Import.What.TABLES, files={"0": file}, how=how, by=by)
 
@@ -55,6 +55,17 @@ def predicted(study: Study, data: bytes) -> Predicted:
     except UnicodeDecodeError as error:
         raise TablesRefused(_("The file is no UTF-8 text. Save it as UTF-8.")) from error
     return exporting.predictions(text, queries.tables_of(study))
+
+
+def take_in(*, study: Study, data: bytes, system: str, replace: bool = False) -> tuple[ImportedTables, Predicted]:
+    """What a system wrote becomes its answers, at once.
+
+    Raises:
+        TablesRefused, Refused: as `predicted` and `actions.import_tables`.
+    """
+    said = predicted(study, data)
+    made = actions.import_tables(study=study, tables=said.tables, rater=system, kind=Rater.Kind.JUDGE, replace=replace)
+    return made, said
 
 
 def sentences(made: ImportedTables, said: Predicted | None = None) -> list[str]:
@@ -133,7 +144,8 @@ def _read(held: Any, files: Iterable[tuple[str, BinaryIO]]) -> None:
         with held.quiet(LONGEST_HOLD):
             if system := how.pop("system", ""):
                 said = predicted(run.study, data)
-                tables, how = said.tables, {"rater": system, "kind": Rater.Kind.JUDGE}
+                tables = said.tables
+                how |= {"rater": system, "kind": Rater.Kind.JUDGE}
             else:
                 tables = read_tables(data)
     except TablesRefused as refused:

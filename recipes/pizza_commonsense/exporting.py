@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from base.sentences import gettext as _
 from recipes.pizza_commonsense import clusters, serialised, sheets, training
-from recipes.pizza_commonsense.records import Place, Table, TablesRefused, json_lines
+from recipes.pizza_commonsense.records import Place, Table, TablesRefused, called, json_lines
 from recipes.pizza_commonsense.training import Asking, Masks
 
 TYPES = {
@@ -113,12 +113,13 @@ class Predicted:
 def predictions(text: str, tables: Sequence[Table]) -> Predicted:
     """What a system wrote.
 
-    Each line is {"id": …, "output": the text}; of several of one table, as of cells asked one by one, all count.
+    Each line is {"id": …, "output": the text}, with the id that requests have (`records.called`); of several of one
+    table, as of cells asked one by one, all count.
 
     Raises:
-        TablesRefused: a line is no such object, or no id is one of the tables.
+        TablesRefused: a line is no such object, or its id is that of no table, or of several.
     """
-    by_id = {table.id or table.title: table for table in tables}
+    by_id = dict(zip(called(tables), tables, strict=True))
     said = Predicted()
     found: dict[str, dict[Place, str]] = {}
     rowless: dict[str, set[int]] = {}
@@ -143,7 +144,10 @@ def predictions(text: str, tables: Sequence[Table]) -> Predicted:
 
 
 def _outputs(text: str, by_id: Mapping[str, Table]) -> Iterator[tuple[str, str]]:
-    for number, line in enumerate(text.lstrip("\ufeff").splitlines(), start=1):
+    shared: dict[str, list[str]] = {}
+    for name, table in by_id.items():
+        shared.setdefault(table.id or table.title, []).append(name)
+    for number, line in enumerate(text.lstrip("\ufeff").split("\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -151,6 +155,11 @@ def _outputs(text: str, by_id: Mapping[str, Table]) -> Iterator[tuple[str, str]]
             name, said = str(told["id"]), told.get("output", told.get("target", told.get("prediction")))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise TablesRefused(_("Line %(line)s has no “id” with an “output”.") % {"line": number}) from error
+        if name not in by_id and len(names := shared.get(name, [])) > 1:
+            raise TablesRefused(
+                _("Line %(line)s: several tables have the id “%(id)s”. Put there which one is meant: %(names)s.")
+                % {"line": number, "id": name[:60], "names": ", ".join(f"“{one}”" for one in names)}
+            )
         if name not in by_id or not isinstance(said, str):
             raise TablesRefused(
                 _("Line %(line)s: there is no table “%(id)s” here.") % {"line": number, "id": name[:60]}

@@ -147,6 +147,7 @@ class SystemForm(forms.Form):
         label=_("Predictions"), help_text=_("JSON lines with “id” and “output”, the text that the system wrote.")
     )
     system = forms.SlugField(label=_("System"), max_length=60)
+    replace = forms.BooleanField(label=_("Answers that differ replace those imported before"), required=False)
 
     def clean_predictions(self) -> UploadedFile[bytes]:
         file: UploadedFile[bytes] = self.cleaned_data["predictions"]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -51,6 +52,18 @@ class Table:
 
     def said(self, line: int, cell: str) -> str:
         return self.cells.get((line, cell), "")
+
+
+def called(tables: Sequence[Table]) -> list[str]:
+    """What each table is called by where models elsewhere are asked about it: its id, or its title where it has none;
+    of several with one id, which the published files have, the title with it.
+
+    >>> called([Table("Bread", "a", (), {}), Table("Pizza", "b", (), {}), Table("Pizza 2", "b", (), {})])
+    ['a', 'Pizza (b)', 'Pizza 2 (b)']
+    """
+    plainly = [table.id or table.title for table in tables]
+    n = Counter(plainly)
+    return [name if n[name] == 1 else f"{table.title} ({name})" for table, name in zip(tables, plainly, strict=True)]
 
 
 # --- cells ------------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from enum import StrEnum
 from base.sentences import gettext as _
 from recipes.pizza_commonsense import serialised
 from recipes.pizza_commonsense.clusters import keys_of
-from recipes.pizza_commonsense.records import CELLS, Place, Table, TablesRefused
+from recipes.pizza_commonsense.records import CELLS, Place, Table, TablesRefused, called
 
 MOST_DEMONSTRATIONS = 8
 _TASK = (
@@ -79,7 +79,8 @@ def examples(
     seed: int = 1,
     asking: Asking | None = None,
 ) -> Iterator[str]:
-    """JSON lines. `asking`: of requests, which are in the chat form and without targets.
+    """JSON lines, in which each table is called as `records.called` says. `asking`: of requests, which are in the chat
+    form and without targets.
 
     Raises:
         TablesRefused: the pool has fewer tables that can be demonstrations of another than are wanted.
@@ -87,14 +88,14 @@ def examples(
     asking = asking or Asking()
     system = _TASK + (_THINKING if asking.thinking else _FORM)
     pool = [(one, sets) for one in asking.pool if (sets := _complete(one, masks, seed=seed))]
-    for table in tables:
+    for table, name in zip(tables, called(tables), strict=True):
         before = list(_demonstrated(table, pool, asking, masks, seed=seed))
         for n, places in enumerate(masked(table, masks, seed=seed)):
             asked = _asked(places, masks)
             known = frozenset(place for place in asked if place in table.cells)
             if targets and not known:
                 continue
-            told = {"id": table.id or table.title, "n": n}
+            told = {"id": name, "n": n}
             shown, target = serialised.serialise(table, places), serialised.target(table, known)
             if chat:
                 messages = [{"role": "system", "content": system}, *before, {"role": "user", "content": shown}]

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation import doors
 from annotation.actions import Refused, note_looks
 from annotation.exchange.row_imports import ImportRefused
-from annotation.models import Rater, Role, Study
+from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles, posted_from
 from recipes.pizza_commonsense import actions, clusters, corpus, examples, exchange, exporting, queries
 from recipes.pizza_commonsense.actions import LONG, SCHEME
@@ -62,12 +62,12 @@ def add(request: AppRequest, study: Study) -> HttpResponse:
 def add_system(request: AppRequest, study: Study) -> HttpResponse:
     form = SystemForm(request.POST, request.FILES)
     if form.is_valid():
-        file, system = form.cleaned_data["predictions"], form.cleaned_data["system"]
+        file = form.cleaned_data["predictions"]
+        how = {name: form.cleaned_data[name] for name in ("system", "replace")}
         if exchange.is_large(file.size):
-            return redirect(exchange.start(study=study, file=file, how={"system": system}, by=request.user))
+            return redirect(exchange.start(study=study, file=file, how=how, by=request.user))
         try:
-            said = exchange.predicted(study, file.read())
-            made = actions.import_tables(study=study, tables=said.tables, rater=system, kind=Rater.Kind.JUDGE)
+            made, said = exchange.take_in(study=study, data=file.read(), **how)
         except TablesRefused as refused:
             form.add_error("predictions", str(refused))
         except Refused as refused:

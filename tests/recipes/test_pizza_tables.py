@@ -667,6 +667,98 @@ def test_warnings_are_counted_by_rater(study: Study) -> None:
     assert found["gpt"] == 2
 
 
+TWINS = [  # one id, as seven pairs of the published recipes have
+    line("hat", "c3", [("mix .", "flour", "mix", "dough"), ("bake .", "dough", "bake", "hat")]),
+    line("hat_2", "c3", [("mix .", "rye", "mix", "rye dough"), ("bake .", "rye dough", "bake", "hat")]),
+]
+
+
+def test_tables_of_one_id_are_asked_and_answered_apart(study: Study) -> None:
+    found = read_json_lines("\n".join([FLAT, *TWINS]))
+    actions.import_tables(study=study, tables=found)
+    asked = [json.loads(one) for one in training.examples(found, masks=Masks.ALL, chat=False)]
+    assert [one["id"] for one in asked] == ["a1", "hat (c3)", "hat 2 (c3)"]
+    told = "\n".join(json.dumps({"id": one["id"], "output": one["target"]}) for one in asked)
+    said = exporting.predictions(told, queries.tables_of(study))
+    assert [(one.title, one.said(0, "output")) for one in said.tables] == [
+        ("flat bread", "NA"),
+        ("hat", "dough"),
+        ("hat 2", "rye dough"),
+    ]
+    with pytest.raises(TablesRefused, match="several tables have the id “c3”.*“hat \\(c3\\)”, “hat 2 \\(c3\\)”"):
+        exporting.predictions('{"id": "c3", "output": "<in 0> flour"}', queries.tables_of(study))
+
+
+def test_a_line_separator_in_what_a_system_wrote_ends_no_line() -> None:
+    told = json.dumps({"id": "b2", "output": "<in 0> dough\u2028<out 0> pizza"}, ensure_ascii=False)
+    assert exporting.predictions(told, tables()).tables[0].said(0, "output") == "pizza"
+
+
+def test_a_recipe_that_is_two_others_keeps_them_in_one_part() -> None:
+    one, other = tables()
+    both = replace(other, id=one.id)
+    assert clusters._units([one, other, both]) == [[0, 1, 2]]
+    assert clusters._units([one, other]) == [[0], [1]]
+
+
+def test_a_system_goes_on_in_a_second_file(study: Study, client_of: ClientOf, api_of: ApiOf, tmp_path: Path) -> None:
+    """In parts, and corrected: by page, API and command."""
+    actions.import_tables(study=study, tables=tables())
+    mara = study.memberships.get(role=Role.MANAGER).user
+
+    def told(id_: str, output: str) -> str:
+        return json.dumps({"id": id_, "output": output})
+
+    def said() -> tuple[str, str]:
+        flat, pizza = queries.tables_of(study, rater="t5")
+        return flat.said(1, "output"), pizza.said(0, "output")
+
+    def sent(text: str, **more: str) -> str:
+        form = {"system": "t5", "predictions": io.BytesIO(text.encode()), **more}
+        page = client_of(mara).post("/studies/pizzas/tables/add-system/", form, follow=True)
+        return page.content.decode()
+
+    sent(told("a1", "<out 1> paste"))
+    assert "1 label." in sent(told("b2", "<out 0> pizza"))
+    assert said() == ("paste", "pizza")
+    assert "A finished answer is kept" in sent(told("a1", "<out 1> dough"))
+    assert said() == ("paste", "pizza")
+    sent(told("a1", "<out 1> dough"), replace="on")
+    assert said() == ("dough", "pizza")
+
+    api = api_of(mara)
+    address = "/api/v1/studies/pizzas/tables/add-system/"
+    kept = api.post(address, {"system": "t5", "text": told("b2", "<out 0> pie")}, format="json")
+    assert (kept.status_code, said()) == (409, ("dough", "pizza"))
+    made = api.post(address, {"system": "t5", "text": told("b2", "<out 0> pie"), "replace": True}, format="json")
+    assert (made.status_code, made.json()["known"], said()) == (201, 1, ("dough", "pie"))
+    unread = api.post(address, {"system": "t5", "text": told("zz", "x")}, format="json")
+    assert (unread.status_code, "no table “zz”" in unread.json()["text"][0]) == (400, True)
+    assert api_of(builders.user("sam")).post(address, {"system": "t5", "text": "x"}, format="json").status_code == 404
+
+    file = tmp_path / "t5.jsonl.gz"
+    file.write_bytes(gzip.compress(told("b2", "<out 0> tart").encode()))
+    out = io.StringIO()
+    call_command("pizza_tables", "system", "pizzas", str(file), "--system", "t5", "--replace", stdout=out)
+    assert "1 was in the study already." in out.getvalue()
+    assert said() == ("dough", "tart")
+
+
+def test_recipes_that_come_later_are_split_and_filled_in_too(study: Study, api_of: ApiOf) -> None:
+    flat, hat = read_json_lines("\n".join([FLAT, TWINS[0].replace("mix .", "preheat the oven .")]))
+    long = builders.study("long", of=scheme_of("pizza-instructions"), by=builders.user("lena"))
+    actions.import_tables(study=long, tables=[flat])
+    assert actions.split_by_rule(study=long) == 1
+    actions.import_tables(study=long, tables=[hat])
+    split = api_of(long.memberships.get(role=Role.MANAGER).user).post("/api/v1/studies/long/tables/split-instructions/")
+    assert (split.status_code, split.json()) == (200, {"recipes": 1})
+    assert Assignment.objects.filter(rater__study=long, rater__code="rule").count() == 2
+
+    for table in (flat, hat):
+        actions.import_tables(study=study, tables=[table.with_cells({})], example=True)
+    assert [one.cells.get((0, "input")) for one in queries.tables_of(study, rater="example")] == ["NA", "NA"]
+
+
 def test_the_page(study: Study, client_of: ClientOf) -> None:
     mara = study.raters.none() or study.memberships.first().user  # type: ignore[union-attr]
     page = client_of(mara)

@@ -15,7 +15,7 @@ from annotation.exchange.row_imports import ImportRefused
 from annotation.management.telling import unless_archived
 from annotation.models import Rater, Study, User
 from annotation.scheme.spec import load_scheme
-from recipes.pizza_commonsense import actions, clusters, exporting, queries
+from recipes.pizza_commonsense import actions, clusters, exchange, exporting, queries
 from recipes.pizza_commonsense.exporting import Wanted
 from recipes.pizza_commonsense.forms import read_tables
 from recipes.pizza_commonsense.records import TablesRefused
@@ -33,7 +33,13 @@ class Command(BaseCommand):
         into.add_argument("--scheme", default=actions.SCHEME, choices=[actions.SCHEME, actions.LONG])
         into.add_argument("--rater", default="gold", help="whose answers these are (%(default)s)")
         into.add_argument("--example", action="store_true", help="“example” answers NA in first lines without food")
+        into.add_argument("--replace", action="store_true", help="answers that differ replace those imported before")
         into.add_argument("--manager", metavar="USERNAME", help="of a new study; else administrators only see it")
+        wrote = what.add_parser("system", help="what a system elsewhere wrote of a study's tables, into the study")
+        wrote.add_argument("study")
+        wrote.add_argument("files", type=Path, nargs="+", help="JSON lines (also .gz): id, as in requests, and output")
+        wrote.add_argument("--system", required=True, metavar="NAME", help="who wrote it, as reports name it")
+        wrote.add_argument("--replace", action="store_true", help="answers that differ replace those imported before")
         out = what.add_parser("export", help="tables of a study into a file")
         out.add_argument("study")
         out.add_argument("file", type=Path)
@@ -76,10 +82,7 @@ class Command(BaseCommand):
         tables = []
         for file in options["files"]:
             try:
-                data = file.read_bytes()
-                tables += read_tables(gzip.decompress(data) if file.suffix == ".gz" else data)
-            except (OSError, EOFError) as error:
-                raise CommandError(f"{file}: {error}. Nothing was imported.") from error
+                tables += read_tables(_content(file))
             except TablesRefused as refused:
                 raise CommandError(f"{file}: {refused} Nothing was imported.") from refused
         if study is None:
@@ -88,11 +91,22 @@ class Command(BaseCommand):
             title = options["study"].replace("-", " ").capitalize()
             study = annotating.create_study(slug=options["study"], title=title, scheme=scheme, by=by)
         kind = Rater.Kind.GOLD if options["rater"] == "gold" else Rater.Kind.JUDGE
-        made = actions.import_tables(
-            study=study, tables=tables, rater=options["rater"], kind=kind, example=options["example"]
-        )
+        how = {name: options[name] for name in ("rater", "example", "replace")}
+        made = actions.import_tables(study=study, tables=tables, kind=kind, **how)
         said = made.answers.sentences() if made.answers else []
         self.stdout.write(f"{made.new} recipes added, {made.known} were there. {' '.join(said)} /studies/{study.slug}/")
+
+    @transaction.atomic
+    def _system(self, options: dict[str, Any]) -> None:
+        study = unless_archived(_study(options["study"]))
+        for file in options["files"]:
+            try:
+                made, said = exchange.take_in(
+                    study=study, data=_content(file), system=options["system"], replace=options["replace"]
+                )
+            except TablesRefused as refused:
+                raise CommandError(f"{file}: {refused} Nothing was imported.") from refused
+            self.stdout.write(f"{file}: {' '.join(exchange.sentences(made, said))}")
 
     def _export(self, options: dict[str, Any]) -> None:
         form = options["form"] or options["file"].suffix.lstrip(".")
@@ -114,6 +128,14 @@ class Command(BaseCommand):
         options["file"].write_text(made.as_json(tables), encoding="utf-8")
         sizes = ", ".join(f"{part} {len(places)}" for part, places in made.parts.items())
         self.stdout.write(f"{sizes}; {len(set(made.clusters))} clusters: {options['file']}")
+
+
+def _content(file: Path) -> bytes:
+    try:
+        data = file.read_bytes()
+        return gzip.decompress(data) if file.suffix == ".gz" else data
+    except (OSError, EOFError) as error:
+        raise CommandError(f"{file}: {error}. Nothing was imported.") from error
 
 
 def _study(slug: str) -> Study:
