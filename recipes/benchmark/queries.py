@@ -162,7 +162,7 @@ def words_for_report(study: Study, rows: Sequence[int]) -> list[FrequentEntry]:
         for said, evidence in some.values_list("facets", "evidence"):
             word = facet_word(said.get(facet, ""))
             generator = facet_word(said.get(of.generator, ""))
-            tallies.setdefault(word, {}).setdefault(generator, words.Tally()).add(_text(evidence))
+            tallies.setdefault(word, {}).setdefault(generator, words.Tally(names=names)).add(_text(evidence))
     everything: dict[str, words.Tally] = {}
     for by_generator in tallies.values():
         for generator, tally in by_generator.items():
@@ -176,10 +176,7 @@ def words_for_report(study: Study, rows: Sequence[int]) -> list[FrequentEntry]:
             word,
             generator,
             by_generator[generator].texts,
-            tuple(
-                (one.word, one.n, one.texts)
-                for one in by_generator[generator].most_frequent(names=names, most=_IN_REPORTS)
-            ),
+            tuple((one.word, one.n, one.texts) for one in by_generator[generator].most_frequent(most=_IN_REPORTS)),
             facet,
         )
         for word, by_generator in groups

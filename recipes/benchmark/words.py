@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -54,10 +54,16 @@ class Frequent(NamedTuple):
 
 class Tally:
     """Words of texts, counted without those that are to `stop`; forms of a word together. Texts that are counted once
-    can be added up in any way."""
+    can be added up in any way.
 
-    def __init__(self, stop: Collection[str] = STOP) -> None:
+    Args:
+        names: words and phrases whose words are left out in whatever form, such as those of cuisines and dishes; of a
+            word that has one between hyphens the rest counts (“Kosher-certified” is “certified”).
+    """
+
+    def __init__(self, stop: Collection[str] = STOP, *, names: Iterable[str] = ()) -> None:
         self.stop = stop
+        self._names = {_base(word) for name in names for word in _words(name)}
         self._forms: dict[str, Counter[str]] = {}
         self._within: Counter[str] = Counter()
         self.texts = 0
@@ -65,7 +71,7 @@ class Tally:
     def add(self, text: str) -> None:
         self.texts += 1
         bases = set()
-        for word, n in Counter(_words(text)).items():
+        for word, n in Counter(self._without_names(_words(text))).items():
             if word.replace("’", "'") in self.stop or len(word) < 3:
                 continue
             base = _base(word)
@@ -73,20 +79,22 @@ class Tally:
             bases.add(base)
         self._within.update(bases)
 
+    def _without_names(self, said: Iterable[str]) -> Iterator[str]:
+        for word in said:
+            if _base(word) in self._names:
+                continue
+            parts = [part for part in word.split("-") if _base(part) not in self._names]
+            yield from [word] if len(parts) == word.count("-") + 1 else parts
+
     def update(self, other: Tally) -> None:
         self.texts += other.texts
         for base, forms in other._forms.items():
             self._forms.setdefault(base, Counter()).update(forms)
         self._within.update(other._within)
 
-    def most_frequent(self, *, names: Iterable[str] = (), most: int = 15) -> list[Frequent]:
-        """The most frequent words, forms counted together under the one that is most frequent.
-
-        Args:
-            names: words and phrases whose words are left out in whatever form, such as those of cuisines and dishes.
-        """
-        out = {_base(word) for name in names for word in _words(name)}
-        ranked = sorted(self._forms.keys() - out, key=lambda base: (-self._forms[base].total(), base))
+    def most_frequent(self, *, most: int = 15) -> list[Frequent]:
+        """The most frequent words, forms counted together under the one that is most frequent."""
+        ranked = sorted(self._forms, key=lambda base: (-self._forms[base].total(), base))
         return [
             Frequent(
                 min(self._forms[base].items(), key=lambda of: (-of[1], of[0]))[0],
@@ -100,11 +108,11 @@ class Tally:
 def most_frequent(
     texts: Sequence[str], *, names: Iterable[str] = (), most: int = 15, stop: Collection[str] = STOP
 ) -> list[Frequent]:
-    """The most frequent words of texts; `names` as for `Tally.most_frequent`."""
-    tally = Tally(stop)
+    """The most frequent words of texts; `names` as for `Tally`."""
+    tally = Tally(stop, names=names)
     for text in texts:
         tally.add(text)
-    return tally.most_frequent(names=names, most=most)
+    return tally.most_frequent(most=most)
 
 
 _stemmer = snowballstemmer.stemmer("english")

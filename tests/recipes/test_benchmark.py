@@ -264,6 +264,19 @@ def test_frequent_words_leave_out_stop_words_and_names() -> None:
     ]
 
 
+def test_a_name_between_hyphens_is_left_out_and_the_rest_counts() -> None:
+    """“Korean-style” is in nearly every recipe of that cuisine, and “kosher-certified” is the paper's “certified”."""
+    texts = ["Korean-style kosher-certified beef, certified. Soy-based sauce.", "Beef, kosher-certified; Tex-Mex."]
+    found = words.most_frequent(texts, names=["Korean", "Kosher", "Tex-Mex"])
+    assert [(one.word, one.n, one.texts) for one in found] == [
+        ("certified", 3, 2),
+        ("beef", 2, 2),
+        ("sauce", 1, 1),
+        ("soy-based", 1, 1),
+        ("style", 1, 1),
+    ]
+
+
 def test_words_of_any_list_of_steps_can_be_left_out_too() -> None:
     found = words.most_frequent(STEWS, names=["Ethiopian", "Stew"], stop=words.COMMON)
     assert [(one.word, one.n, one.texts) for one in found] == [("onion", 3, 2), ("berbere", 2, 2)]
