@@ -75,12 +75,38 @@ class Text:
     seed: int
 
 
+def refuse_gaps(names: Sequence[Named], wanted: Wanted) -> None:
+    """
+    Raises:
+        PlanRefused: a row has nothing to say for a placeholder of a wording that will be taken, which would be asked
+            for with a gap in it (“as it is cooked in ?”).
+    """
+    for of_type in wanted.types:
+        for wording in dict.fromkeys(of_type.wording(number) for number in range(wanted.per_type)):
+            for placeholder in wordings.placeholders_of(wording):
+                lacking = [each.name for each in names if placeholder != NAME and not each.facets.get(placeholder)]
+                if lacking:
+                    raise PlanRefused(
+                        _(
+                            "“%(wording)s” cannot be asked of “%(name)s”, which has nothing for $%(placeholder)s "
+                            "(%(n)s of %(names)s have not). Choose other rows, or take a wording without it."
+                        )
+                        % {
+                            "wording": wording,
+                            "name": lacking[0],
+                            "placeholder": placeholder,
+                            "n": len(lacking),
+                            "names": len(names),
+                        }
+                    )
+
+
 def texts(names: Sequence[Named], wanted: Wanted) -> list[Text]:
     """All texts of one model, name by name. The n-th of a type has the n-th wording (they begin anew when they are used
     up) and the n-th seed, so that no two texts of a name are asked for in the same way with the same seed.
 
     Raises:
-        PlanRefused: as `Wanted.check`; no name; too many texts.
+        PlanRefused: as `Wanted.check` and `refuse_gaps`; no name; too many texts.
     """
     wanted.check()
     if not names:
@@ -90,6 +116,7 @@ def texts(names: Sequence[Named], wanted: Wanted) -> list[Text]:
         raise PlanRefused(
             _("These would be %(n)s texts; a run has at most %(most)s.") % {"n": f"{n:,}", "most": f"{MOST_TEXTS:,}"}
         )
+    refuse_gaps(names, wanted)
     return [
         Text(
             row=each.row,

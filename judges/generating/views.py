@@ -21,8 +21,9 @@ from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.views.runs import RunPages
 from judges.forms import resumed_by
-from judges.generating import actions, queries, signs_told
+from judges.generating import actions, planning, queries, signs_told
 from judges.generating.forms import GenerationForm, ModelForm
+from judges.generating.planning import PlanRefused
 from judges.models import GenerationItem, GenerationRun
 from judges.spending import queries as spending
 from llm.actions import store_model
@@ -77,8 +78,13 @@ def estimate(request: AppRequest, study: Study) -> HttpResponse:
     if form.is_valid():
         data = form.cleaned_data
         names = queries.names_of(study, answer=data["answer"])
-        context["estimate"] = queries.estimate(names=names, models=data["models"], wanted=data["wanted"])
-        context["wanted"] = data["wanted"]
+        try:
+            planning.refuse_gaps(names, data["wanted"])
+        except PlanRefused as refused:
+            form.add_error(None, str(refused))
+        else:
+            context["estimate"] = queries.estimate(names=names, models=data["models"], wanted=data["wanted"])
+            context["wanted"] = data["wanted"]
     return render(request, "judges/_estimate.html", context)
 
 

@@ -111,6 +111,14 @@ def fill(wording: str, values: Mapping[str, str]) -> str:
     return string.Template(wording).substitute({key: " ".join(text.split()) for key, text in values.items()}).strip()
 
 
+def placeholders_of(wording: str) -> list[str]:
+    """
+    >>> placeholders_of("Cook $name as in $region, $name!")
+    ['name', 'region']
+    """
+    return string.Template(wording).get_identifiers()
+
+
 def _from_yaml(text: str) -> list[PromptType]:
     try:
         spec = _FileSpec.model_validate(yaml_reading.load(text))
@@ -170,7 +178,7 @@ def _check(of: PromptType, wording: str, known: Collection[str], named_by: Colle
     template = string.Template(wording)
     if not template.is_valid():
         raise WordingsRefused(_("A single $ stands in “%(wording)s”; a dollar is written $$.") % {"wording": wording})
-    names = set(template.get_identifiers())
+    names = set(placeholders_of(wording))
     if unknown := sorted(names - {NAME, *known}):
         raise WordingsRefused(
             _("“%(wording)s” has the placeholder $%(placeholder)s, which nothing fills. There are: %(known)s.")

@@ -21,6 +21,7 @@ from judges.models import GenerationItem, GenerationRun
 from llm import actions as llm
 from llm.backends.base import BackendError, Unavailable
 from llm.engine.prompt import PromptTooLong
+from llm.generating.wordings import PromptType
 from llm.models import Generation
 from tests import builders
 from tests.builders import ApiOf, ClientOf
@@ -63,6 +64,19 @@ def test_each_text_of_a_type_has_another_wording_and_a_seed_of_its_own() -> None
 def test_a_plan_that_makes_no_sense_is_refused(of: planning.Wanted, said: str) -> None:
     with pytest.raises(PlanRefused, match=said):
         planning.texts([Named(1, "Paella", {})], of)
+
+
+def test_no_model_is_asked_with_a_gap() -> None:
+    """Two dishes of three have no region, and nothing would stand behind “as in”."""
+    of = PromptType("region", "Region", ("Cook $name.", "Cook $name as in $region."))
+    names = [Named(1, "Paella", {"region": "Spain"}), Named(2, "Gyoza", {"region": ""}), Named(3, "Coleslaw", {})]
+    with pytest.raises(PlanRefused, match=r"“Gyoza”, which has nothing for \$region \(2 of 3 have not\)"):
+        planning.texts(names, wanted(of))
+    assert [text.asked for text in planning.texts(names[:1], wanted(of))] == [
+        "Cook Paella.",
+        "Cook Paella as in Spain.",
+    ]
+    assert len(planning.texts(names, wanted(of, per_type=1))) == 3  # the second wording is not taken
 
 
 # --- runs -------------------------------------------------------------------------------------------------------------
@@ -316,6 +330,9 @@ def test_from_the_form_to_the_texts(client_of: ClientOf, monkeypatch: pytest.Mon
     assert (
         "where the name goes" in browser.post(f"{base}estimate/", {**form, "own": "type;wording\na;b"}).content.decode()
     )
+    gap = {**form, "own": "type;wording\na;Cook $name as in $region."}
+    for address in ("estimate/", "new/"):  # Coleslaw has no region
+        assert "“Coleslaw”, which has nothing for $region" in browser.post(f"{base}{address}", gap).content.decode()
     file = SimpleUploadedFile("p.csv", b"\xff\xfe")
     assert "not in UTF-8" in browser.post(f"{base}new/", {**form, "file": file}).content.decode()
     address = browser.post(f"{base}new/", form).headers["Location"]
