@@ -11,13 +11,13 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.actions import Refused, note_key, refuse_while_shown
+from annotation.actions import Refused, lock_study, note_key, refuse_while_shown
 from annotation.models import Study, User
 from judges.actions import spending
 from judges.actions.spending import raise_limits, refuse_limits, stored_prices
 from judges.actions.work import loaded, telling_of_backends
 from judges.generating import planning, queries
-from judges.generating.planning import PlanRefused, Wanted
+from judges.generating.planning import PlanRefused, Text, Wanted
 from judges.models import GenerationItem, GenerationRun
 from judges.spending.queries import divided, written_in
 from llm import actions as llm
@@ -45,7 +45,8 @@ def start(
     enqueue: bool = True,
 ) -> list[GenerationRun]:
     """Let models write texts for rows of a study, a run each; `answer` as for `queries.names_of`. `only_missing`: each
-    for those rows alone for which it was not asked for a text yet. `most_tokens`, `most_cost`: where each run pauses.
+    for those rows alone for which it was not asked for a text yet. Texts that it was asked for before, which would come
+    out the same (`queries.asked_before`), are left out. `most_tokens`, `most_cost`: where each run pauses.
 
     `enqueue` False leaves the work to the caller (`work.actions.take_up`); workers take it over if that goes silent.
 
@@ -55,6 +56,7 @@ def start(
     """
     if not models:
         raise Refused(_("Choose a model."))
+    lock_study(study.pk)  # of two starts at once, the second waits, and sees what the first has asked for
     refuse_while_shown(study.pk)
     runs = []
     for model in models:
@@ -64,8 +66,11 @@ def start(
             texts = planning.texts(names, wanted)
         except PlanRefused as refused:
             raise Refused(str(refused)) from refused
-        prompts = {text.wording: llm.store_prompt(name=text.type, text=text.wording) for text in texts}
         chat_form = check_model(model, chat_template=wanted.chat_template)
+        texts = _new(study, model, wanted, texts)
+        if not texts:
+            continue
+        prompts = {text.wording: llm.store_prompt(name=text.type, text=text.wording) for text in texts}
         run = GenerationRun.objects.create(
             study=study,
             model=model,
@@ -95,7 +100,22 @@ def start(
         note_key(model=model, study=study, by=by)
         work.start(run, items, enqueue=enqueue)
         runs.append(run)
+    if not runs:
+        raise Refused(
+            _(
+                "All of these texts were asked for before, by the same wordings, seeds and settings: they would come "
+                "out the same. Take another first seed, temperature or type of prompt."
+            )
+        )
     return runs
+
+
+def _new(study: Study, model: LanguageModel, wanted: Wanted, texts: Sequence[Text]) -> list[Text]:
+    """Those that were not asked for before."""
+    before = queries.asked_before(study, model, wanted)
+    return [
+        text for text in texts if queries.asked_of(wanted, text.row, text.type, text.wording, text.seed) not in before
+    ]
 
 
 def check_model(model: LanguageModel, *, chat_template: bool) -> bool:

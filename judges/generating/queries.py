@@ -17,13 +17,16 @@ from annotation.scheme.spec import SchemeSpec
 from judges import doors
 from judges.generating.planning import Named, Wanted
 from judges.models import GenerationItem, GenerationRun
+from llm.backends.base import Use
 from llm.generating import signs, wordings
 from llm.generating.wordings import NAME, PromptType
 from llm.models import Generation, LanguageModel
 from llm.prices import LETTERS_A_TOKEN, Spent
+from llm.prompts import with_plain_ends
+from llm.registry import asks_in_chat_form
 from work import queries as work
 from work.queries import whole_seconds
-from work.states import ItemState
+from work.states import ItemState, RunState
 
 if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
@@ -95,6 +98,31 @@ def _text(facet: str | list[str]) -> str:
     return facet if isinstance(facet, str) else ", ".join(facet)
 
 
+# Row, type, wording, seed: what a text of a model hangs on, its settings being the same.
+Asked = tuple[int, str, str, int]
+
+
+def asked_of(wanted: Wanted, row: int, of_type: str, wording: str, seed: int) -> Asked:
+    """At temperature 0 nothing is drawn, so that seeds make no difference."""
+    return row, of_type, with_plain_ends(wording).strip(), seed if wanted.temperature else 0
+
+
+def asked_before(study: Study, model: LanguageModel, wanted: Wanted) -> set[Asked]:
+    """What the model has written for rows of a study, or is being asked for, by the settings that are wanted now: asked
+    again it would write the same. One query."""
+    texts = GenerationItem.objects.filter(
+        Q(generation__text__isnull=False) | Q(run__state=RunState.RUNNING),
+        run__study=study,
+        generation__model=model,
+        generation__same_as=None,
+        generation__temperature=wanted.temperature,
+        generation__max_new_tokens=wanted.max_new_tokens,
+        generation__chat_template=asks_in_chat_form(model, Use.GENERATE, chat_template=wanted.chat_template),
+    )
+    asked = texts.values_list("row", "prompt_type", "generation__prompt__text", "generation__seed")
+    return {asked_of(wanted, *text) for text in asked}
+
+
 def generators(models: QuerySet[LanguageModel] | None = None) -> QuerySet[LanguageModel]:
     return (LanguageModel.objects.all() if models is None else models).order_by("name")
 
@@ -111,10 +139,12 @@ class ModelEstimate:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What the runs will take."""
+    """What the runs will take. `texts`: all that are wanted; `before`: of them, those that were asked for before, which
+    are left out."""
 
     names: int
     texts: int
+    before: int
     by_model: tuple[ModelEstimate, ...]
     several_wordings: bool
 
@@ -128,8 +158,8 @@ class Estimate:
         return sum(each.spent.read for each in self.by_model)
 
 
-def estimate(*, names: Sequence[Named], models: Sequence[LanguageModel], wanted: Wanted) -> Estimate:
-    """One query a model. What is read goes by the letters of the prompts of some names."""
+def estimate(*, study: Study, names: Sequence[Named], models: Sequence[LanguageModel], wanted: Wanted) -> Estimate:
+    """Two queries a model. What is read goes by the letters of the prompts of some names."""
     a_model = len(names) * len(wanted.types) * wanted.per_type
     some = names[:: max(1, len(names) // _LOOKED_AT)][:_LOOKED_AT]
     letters = sum(
@@ -138,16 +168,31 @@ def estimate(*, names: Sequence[Named], models: Sequence[LanguageModel], wanted:
         for of_type in wanted.types
         for number in range(wanted.per_type)
     )
-    read = round(letters / LETTERS_A_TOKEN * len(names) / len(some)) if some else 0
-    written = a_model * wanted.max_new_tokens
+    read = letters / LETTERS_A_TOKEN * len(names) / len(some) if some else 0.0
+    by_model, before = [], 0
+    for model in models:
+        n = a_model - _n_before(study, model, names, wanted)
+        spent = Spent(round(read * (n / a_model)) if a_model else 0, n * wanted.max_new_tokens, model.prices)
+        by_model.append(ModelEstimate(model, _takes(model, n, wanted.max_new_tokens), spent))
+        before += a_model - n
     return Estimate(
         names=len(names),
         texts=a_model * len(models),
-        by_model=tuple(
-            ModelEstimate(model, _takes(model, a_model, wanted.max_new_tokens), Spent(read, written, model.prices))
-            for model in models
-        ),
+        before=before,
+        by_model=tuple(by_model),
         several_wordings=all(len(each.wordings) >= wanted.per_type for each in wanted.types),
+    )
+
+
+def _n_before(study: Study, model: LanguageModel, names: Sequence[Named], wanted: Wanted) -> int:
+    before = asked_before(study, model, wanted)
+    if not before:
+        return 0
+    return sum(
+        asked_of(wanted, each.row, of_type.key, of_type.wording(number), wanted.seed + number) in before
+        for each in names
+        for of_type in wanted.types
+        for number in range(wanted.per_type)
     )
 
 

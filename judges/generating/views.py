@@ -83,7 +83,9 @@ def estimate(request: AppRequest, study: Study) -> HttpResponse:
         except PlanRefused as refused:
             form.add_error(None, str(refused))
         else:
-            context["estimate"] = queries.estimate(names=names, models=data["models"], wanted=data["wanted"])
+            context["estimate"] = queries.estimate(
+                study=study, names=names, models=data["models"], wanted=data["wanted"]
+            )
             context["wanted"] = data["wanted"]
     return render(request, "judges/_estimate.html", context)
 

@@ -23,6 +23,8 @@ from llm.backends.base import BackendError, Unavailable
 from llm.engine.prompt import PromptTooLong
 from llm.generating.wordings import PromptType
 from llm.models import Generation
+from recipes.memorization.actions import add_names
+from recipes.memorization.names import read_names
 from tests import builders
 from tests.builders import ApiOf, ClientOf
 from tests.judges import generations
@@ -80,6 +82,36 @@ def test_no_model_is_asked_with_a_gap() -> None:
 
 
 # --- runs -------------------------------------------------------------------------------------------------------------
+
+
+def test_texts_that_were_asked_for_before_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second click, more texts of a type, a dish that came later: none is written twice."""
+    writes(monkeypatch, lambda prompt, seed: f"{prompt} {seed}")
+    study = dishes()
+    first = started(study)
+    with pytest.raises(Refused, match="All of these texts were asked for before"):
+        started(study)
+    work(first)
+    add_names(study=study, sheet="Dishes", names=read_names("Gyoza"))
+    found = queries.names_of(study)
+    more = wanted(per_type=3)
+    estimated = queries.estimate(study=study, names=found, models=[first.model], wanted=more)
+    assert (estimated.texts, estimated.before, estimated.tokens) == (9, 4, 5 * 40)
+    second = started(study, more)
+    asked = second.items.order_by("pk").values_list("row__name", "number", "generation__seed")
+    assert list(asked) == [("Koshari", 3, 9), ("Coleslaw", 3, 9), ("Gyoza", 1, 7), ("Gyoza", 2, 8), ("Gyoza", 3, 9)]
+    work(second)
+    assert started(study, wanted(longest=80)).items.count() == 6  # longer ones are others
+    assert started(study, wanted(temperature=0)).items.count() == 6
+    with pytest.raises(Refused, match="asked for before"):
+        started(study, replace(wanted(temperature=0), seed=70))  # nothing is drawn by it
+
+
+def test_texts_that_a_run_never_wrote_can_be_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    writes(monkeypatch, "Boil it.")
+    study = dishes()
+    actions.cancel(run=started(study))
+    assert started(study).items.count() == 4
 
 
 def test_a_run_writes_each_text_once_with_its_whole_record(monkeypatch: pytest.MonkeyPatch) -> None:

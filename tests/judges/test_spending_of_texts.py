@@ -220,7 +220,7 @@ def test_texts_pause_at_their_limit_and_go_on_with_a_higher_one(
     told = browser.post(f"{base}estimate/", form).content.decode()
     letters = 2 * (len("How is Koshari made?") + len("How is Coleslaw made?"))
     estimated = queries.estimate(
-        names=queries.names_of(study), models=[model],
+        study=study, names=queries.names_of(study), models=[model],
         wanted=generations.wanted(replace(generations.GENERAL, wordings=("How is $name made?",)), longest=50),
     )  # fmt: skip
     assert (estimated.read, estimated.tokens) == (round(letters / 3.5), 4 * 50)
