@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from django.core.cache import caches
 from django.db.models import Count
 
 from annotation.models import Assignment, Label, Rater, Row, Study
@@ -12,6 +14,8 @@ from annotation.queries.warnings import warned
 from recipes.cooking.vocabulary import INGREDIENT
 from recipes.pizza_commonsense.models import SourceTable
 from recipes.pizza_commonsense.records import Cells, Table
+from reports.digests import study_digest
+from reports.frozen.versions import code_version
 
 
 def tables_of(study: Study, *, rater: str = "", sheets: Iterable[int] | None = None) -> list[Table]:
@@ -81,7 +85,8 @@ class WhoAnswered:
 
 
 def who_answered(study: Study) -> list[WhoAnswered]:
-    """The raters with answers: the gold, then people and judges. Seven queries, the labels read in parts."""
+    """The raters with answers: the gold, then people and judges. What the rules warn of is kept while the study and the
+    code are the same: of the published tables by some systems it takes seconds."""
     counts = dict(
         Label.objects.filter(assignment__rater__study=study)
         .exclude(assignment__state=Assignment.State.WITHDRAWN)
@@ -89,9 +94,22 @@ def who_answered(study: Study) -> list[WhoAnswered]:
         .annotate(n=Count("pk"))
         .order_by()
     )
-    of = {one.rater.pk: one.cells for one in warned(study)}
+    of = _warned(study)
     raters = [rater for rater in study.raters.order_by("kind", "code") if rater.pk in counts]
     return [WhoAnswered(rater, counts[rater.pk], of.get(rater.pk)) for rater in raters]
+
+
+def _warned(study: Study) -> dict[int, int]:
+    """{rater: in how many cells a rule warns}"""
+    digest = study_digest(study)
+    key = f"pizza-warned-{hashlib.sha256(f'{digest} {code_version()}'.encode()).hexdigest()}"
+    found = caches["reports"].get(key)
+    if isinstance(found, dict):
+        return found
+    made = {one.rater.pk: one.cells for one in warned(study)}
+    if study_digest(study) == digest:
+        caches["reports"].set(key, made)
+    return made
 
 
 @dataclass(frozen=True)

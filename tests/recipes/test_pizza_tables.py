@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from openpyxl import load_workbook
 
 from annotation import actions as annotating
@@ -665,6 +667,12 @@ def test_warnings_are_counted_by_rater(study: Study) -> None:
     assert {one.rater.code: one.cells for one in warned(study)} == {"gpt": 3 - 1}
     found = {one.rater.code: one.warned for one in queries.who_answered(study)}
     assert found["gpt"] == 2
+    with CaptureQueriesContext(connection) as captured:  # what is kept is not read again
+        assert {one.rater.code: one.warned for one in queries.who_answered(study)} == found
+    assert not any('"annotation_label"."value"' in query["sql"] for query in captured)
+    broken = broken.with_cells({(1, "input"): "flour; water"})
+    actions.import_tables(study=study, tables=[broken], rater="gpt", kind=Rater.Kind.JUDGE, replace=True)
+    assert {one.rater.code: one.warned for one in queries.who_answered(study)}["gpt"] == 1
 
 
 TWINS = [  # one id, as seven pairs of the published recipes have
