@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -71,20 +71,20 @@ class Tally:
     def add(self, text: str) -> None:
         self.texts += 1
         bases = set()
-        for word, n in Counter(self._without_names(_words(text))).items():
-            if word.replace("’", "'") in self.stop or len(word) < 3:
-                continue
-            base = _base(word)
-            self._forms.setdefault(base, Counter())[word] += n
-            bases.add(base)
+        for said, n in Counter(_words(text)).items():
+            for word in self._without_names(said):
+                if word.replace("’", "'") in self.stop or len(word) < 3:
+                    continue
+                base = _base(word)
+                self._forms.setdefault(base, Counter())[word] += n
+                bases.add(base)
         self._within.update(bases)
 
-    def _without_names(self, said: Iterable[str]) -> Iterator[str]:
-        for word in said:
-            if _base(word) in self._names:
-                continue
-            parts = [part for part in word.split("-") if _base(part) not in self._names]
-            yield from [word] if len(parts) == word.count("-") + 1 else parts
+    def _without_names(self, word: str) -> list[str]:
+        if _base(word) in self._names:
+            return []
+        parts = [part for part in word.split("-") if _base(part) not in self._names]
+        return [word] if len(parts) == word.count("-") + 1 else parts
 
     def update(self, other: Tally) -> None:
         self.texts += other.texts
