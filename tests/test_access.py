@@ -844,6 +844,7 @@ TABLE = {
     "api:mend-document": Posted(MANAGERS, args=lambda world: (world.leases.study.slug, world.mine.row_id)),
     "api:decide-hit": Posted(MANAGERS_IN_VAIN, args=hit, data=lambda world: {"is_document": True}),
     "api:pizza-add": Posted(MANAGERS, args=slug),
+    "api:pizza-add-system": Posted(MANAGERS, args=slug),
     "api:pizza-export": Url(READERS, args=slug),
     "api:pizza-split": Url(READERS, args=slug),
     "api:pizza-examples": Url(READERS, args=slug),

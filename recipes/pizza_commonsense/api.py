@@ -44,10 +44,6 @@ class SystemSerializer(serializers.Serializer[Any]):
     replace = serializers.BooleanField(default=False)
 
 
-class SplitLongSerializer(serializers.Serializer[Any]):
-    recipes = serializers.IntegerField(help_text="that the rule has split")
-
-
 class AddedSerializer(serializers.Serializer[Any]):
     new = serializers.IntegerField()
     known = serializers.IntegerField()
@@ -146,14 +142,6 @@ def add_system(request: Request, slug: str) -> Response:
         raise serializers.ValidationError({"text": [str(refused)]}) from refused
     told = {"new": made.new, "known": made.known, "said": sentences(made, predicted)}
     return Response(AddedSerializer(told).data, status=status.HTTP_201_CREATED)
-
-
-@extend_schema(request=None, responses={200: SplitLongSerializer, 409: RefusalSerializer})
-@api_view(["POST"])
-def split_long(request: Request, slug: str) -> Response:
-    """Let the rater “rule” split the long instructions of the recipes that it has not split yet."""
-    study = study_of(request, slug, Role.MANAGER)
-    return Response(SplitLongSerializer({"recipes": actions.split_by_rule(study=study)}).data)
 
 
 @extend_schema(

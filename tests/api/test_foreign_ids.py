@@ -228,7 +228,10 @@ NAMES_NOTHING = {
     "words", "engines", "documents", "unit", "example", "replace", "username", "password", "answers", "rows", "raters",
     "sheets", "columns",
 }  # fmt: skip
-NEW_RATERS = {"/api/v1/studies/{slug}/tables/add/": {"rater"}}
+NEW_RATERS = {
+    "/api/v1/studies/{slug}/tables/add/": {"rater"},
+    "/api/v1/studies/{slug}/tables/add-system/": {"system"},
+}
 
 
 def _fields(schema: Mapping[str, Any], known: Mapping[str, Any], path: str = "") -> Iterator[str]:

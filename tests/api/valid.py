@@ -175,6 +175,10 @@ def a_table(_world: World) -> dict[str, Any]:
     return {"text": bread("sweet")}
 
 
+def what_a_system_wrote(_world: World) -> dict[str, Any]:
+    return {"system": "t5", "text": '{"id": "b2", "output": "<in 0> dough <out 0> pizza"}'}
+
+
 def open_for_boris(world: World) -> None:
     """Work of Boris's in which a judge's answers can be shown, or can be what he starts from."""
     study = Study.objects.get(slug="claims")
@@ -306,6 +310,7 @@ VALID: dict[str, Valid] = {
         body=lambda _world: {"judge": "scorer", "raters": ["A2"], "seed": 2}, args=claims, before=open_for_boris
     ),
     "POST /studies/{slug}/tables/add/": Valid(body=a_table, args=pizzas),
+    "POST /studies/{slug}/tables/add-system/": Valid(body=what_a_system_wrote, args=pizzas),
     "GET /studies/{slug}/tables/examples/": Valid(query={"systems": "gold"}, args=pizzas),
     "GET /studies/{slug}/tables/export/": Valid(query={"rater": "gold"}, args=pizzas),
     "GET /studies/{slug}/tables/split/": Valid(query={"way": "chance"}, args=pizzas),
