@@ -141,12 +141,17 @@ def count_as_arm(*, judge: Judge) -> None:
     """Count a copy whose wording alone is another as an arm of the judge that it was copied from.
 
     Raises:
-        Refused: it is no copy, the other is an arm itself, or more than words or order differs.
+        Refused: it is no copy, the other is an arm itself, this one has arms, or more than words or order differs.
     """
     origin = Origin.objects.filter(judge=judge, how=Origin.How.COPY).select_related("parent__prompt").first()
     if origin is None or origin.parent is None:
         raise Refused(_("“%(judge)s” is no copy of another judge.") % {"judge": judge.name})
     _refuse_arm(origin.parent)
+    if lineage.arms_of(judge):
+        raise Refused(
+            _("“%(judge)s” has arms of its own, which it is compared with, so it cannot be an arm of another judge.")
+            % {"judge": judge.name}
+        )
     changed = set(lineage.changes(origin.parent, judge))
     if not changed or changed - {"wording", "order", "candidates"}:
         raise Refused(

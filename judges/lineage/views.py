@@ -36,7 +36,7 @@ def piece(study: Study, judge: Judge) -> dict[str, Any]:
         "versions": lineage.versions_of(study, judge),
         "arms": arms,
         "average": lineage.average_of(judge),
-        "is_copy": origin is not None and origin.how == Origin.How.COPY,
+        "may_be_arm": origin is not None and origin.how == Origin.How.COPY and not arms,
         "arm_of": origin.parent if origin is not None and is_arm else None,
         "n_orders": max(places - len(turns), 0) if not is_arm else 0,
         "candidates": candidates,

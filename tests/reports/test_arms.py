@@ -254,6 +254,13 @@ def test_a_copy_in_other_words_is_an_arm_and_its_chain_is_told(study: Study, jud
     form |= {"name": "likes-3", "max_new_tokens": judge.max_new_tokens}
     client.post(reverse("judges:new-judge", args=[study.slug]) + f"?copy={judge.pk}", form)
     other = Judge.objects.get(name="likes-3")
+    # One that has arms is what these are compared with: as an arm it would hide them.
+    [turned] = actions.create_arms(judge=other, study=study, n=1)
+    with pytest.raises(Refused, match="has arms of its own"):
+        actions.count_as_arm(judge=other)
+    at = reverse("judges:judge", args=[study.slug, other.pk])
+    assert "Count this copy" not in client.get(at).content.decode()
+    turned.delete()
     client.post(reverse("judges:count-as-arm", args=[study.slug, other.pk]))
     assert lineage.arms_of(judge) == [other]
     client.post(reverse("judges:make-arms", args=[study.slug, judge.pk]))
