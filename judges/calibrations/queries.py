@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation import doors
 from annotation.models import Assignment, Label, Rater, Row, Sheet, Study
@@ -61,10 +62,19 @@ def calibrations_in(study: Study) -> dict[str, list[FittedCalibration]]:
     return found
 
 
-def sheets_with_labels(study: Study) -> QuerySet[Sheet]:
-    """The sheets of a study, with `n_labelled` rows that people have submitted. One query."""
-    by_people = Q(rows__assignments__rater__kind=Rater.Kind.PERSON, rows__assignments__state=Assignment.State.SUBMITTED)
-    return study.sheets.order_by("position").annotate(n_labelled=Count("rows", filter=by_people, distinct=True))
+def sheets_with_labels(study: Study) -> list[Sheet]:
+    """The sheets of a study, with `n_labelled`, of how many of their documents a fit would use labels of people. Two
+    queries, and what it takes to know the rows."""
+    by_people = Assignment.objects.filter(
+        Exists(_said_by_people().filter(assignment=OuterRef("pk"))),
+        rater__study=study,
+        row__in=rows_to_fit(study, rows_of(study, [])),
+    )
+    labelled = Counter(of for _row, of in by_people.order_by().values_list("row_id", "row__sheet_id").distinct())
+    sheets = list(study.sheets.order_by("position"))
+    for sheet in sheets:
+        sheet.n_labelled = labelled[sheet.pk]  # type: ignore[attr-defined]
+    return sheets
 
 
 def rows_of(study: Study, sheets: Sequence[Sheet]) -> set[int]:
@@ -77,10 +87,16 @@ def rows_of(study: Study, sheets: Sequence[Sheet]) -> set[int]:
     return found if aside is None else found & aside
 
 
+def rows_to_fit(study: Study, rows: Collection[int]) -> set[int]:
+    """Of these rows those to whose labels something may be fitted: not what people have because of what a judge is
+    sure of, for it is harder or easier than others."""
+    return set(rows) - doors.rows_not_alike(study)
+
+
 def gathered(rater: Rater, rows: Collection[int]) -> Gathered:
-    """A judge's scores in its whole study, with people's answers on `rows`: what they submitted without a look at
-    others' labels and without a draft. An answer that the judge was not offered counts as what the question's merge for
-    judges makes of it; else it is left out. Two queries.
+    """A judge's scores in its whole study, with people's answers on those of `rows` that are `rows_to_fit`: what they
+    submitted without a look at others' labels and without a draft. An answer that the judge was not offered counts as
+    what the question's merge for judges makes of it; else it is left out. Three queries.
     """
     spec = rater.study.scheme.parsed
     questions = {
@@ -94,7 +110,8 @@ def gathered(rater: Rater, rows: Collection[int]) -> Gathered:
         if (options := cloze.stored_options(scores)) is not None:
             values.setdefault(f"{section}.{key}", {})[row, column] = options
             its_own = scores["normalisation"]
-    labels = peoples_labels(rater.study, rows).values_list(*_CELL, "option__key", "assignment__rater__code")
+    known = peoples_labels(rater.study, rows_to_fit(rater.study, rows))
+    labels = known.values_list(*_CELL, "option__key", "assignment__rater__code")
     said: dict[str, dict[tuple[int, int], list[str]]] = {}
     lines = []
     for row, column, section, key, option, code in labels:
@@ -115,12 +132,14 @@ def gathered(rater: Rater, rows: Collection[int]) -> Gathered:
 
 def peoples_labels(study: Study, rows: Collection[int]) -> QuerySet[Label]:
     """The options that people chose on these rows, submitted, without a look at others' labels and without a draft."""
+    return _said_by_people().filter(assignment__rater__study=study, assignment__row__in=rows)
+
+
+def _said_by_people() -> QuerySet[Label]:
     return Label.objects.filter(
         assignment__state=Assignment.State.SUBMITTED,
         assignment__repeat=1,
         assignment__rater__kind=Rater.Kind.PERSON,
-        assignment__rater__study=study,
-        assignment__row__in=rows,
         option__isnull=False,
         exposed=False,
         drafted_from=None,

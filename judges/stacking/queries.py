@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,8 @@ from django.db.models import Count, Q, QuerySet
 
 from annotation.models import Assignment, Label, Rater, Study
 from annotation.scheme.spec import QuestionSpec
-from judges.calibrations.queries import counted_as, peoples_labels, sha256_of
+from base.proportions import wilson_interval
+from judges.calibrations.queries import counted_as, peoples_labels, rows_to_fit, sha256_of
 from judges.methods import fitting, stacking
 from judges.methods.fitting import Cells, FloatArray, IntArray
 
@@ -90,14 +89,15 @@ def stackable(study: Study) -> QuerySet[Rater]:
 
 
 def stacked(study: Study, raters: Sequence[Rater], rows: Collection[int]) -> Stack:
-    """The judges `raters`, fitted together to people's labels on `rows`: each question that all of them have answered
-    in cells which people answered on two documents. Two queries.
+    """The judges `raters`, fitted together to people's labels on those of `rows` that are `rows_to_fit`: each question
+    that all of them have answered in cells which people answered on two documents. Three queries.
 
     A cell counts where every judge has an answer. Options are those that a judge was offered or chose.
     """
     spec = study.scheme.parsed
     questions = {f"{s.key}.{q.key}": q for s in spec.sections for q in s.questions if q.options}
     codes = [rater.code for rater in raters]
+    rows = rows_to_fit(study, rows)
     submitted = Label.objects.filter(
         assignment__rater__in=raters,
         assignment__state=Assignment.State.SUBMITTED,
@@ -171,25 +171,13 @@ def _weighed(
 
 def _agreed(one: str, other: str, same: float, right: float, n_cells: int) -> Agreed:
     n = round(same * n_cells)
-    return Agreed(one, other, same, n, *((right, *wilson(right, n)) if n else (None, None, None)))
-
-
-def wilson(share: float, n: int) -> tuple[float, float]:
-    """Wilson's (1927) 95 % interval of a share of n cells, taken as independent.
-
-    >>> [round(end, 3) for end in wilson(0.5, 10)]
-    [0.237, 0.763]
-    """
-    z = NormalDist().inv_cdf(0.975)
-    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    return max(centre - half, 0.0), min(centre + half, 1.0)
+    return Agreed(one, other, same, n, *((right, *wilson_interval(round(right * n), n)) if n else (None, None, None)))
 
 
 def lacking(study: Study, raters: Sequence[Rater], rows: Collection[int]) -> dict[str, int]:
     """The judges that have chosen options on fewer documents than a fit needs, of those that people have labelled of
-    these rows, and on how many. Two queries."""
-    labelled = set(peoples_labels(study, rows).values_list("assignment__row_id", flat=True))
+    these rows, and on how many. Three queries."""
+    labelled = set(peoples_labels(study, rows_to_fit(study, rows)).values_list("assignment__row_id", flat=True))
     chose = Label.objects.filter(
         assignment__rater__in=raters,
         assignment__state=Assignment.State.SUBMITTED,

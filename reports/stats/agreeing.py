@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from base.proportions import wilson_interval
 from reports.stats.answers import MISSING, Answers
-from reports.stats.calibration import wilson_interval
 from reports.stats.judge import judge_codes, judged_cells
 
 

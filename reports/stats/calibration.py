@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from reports.stats import distributions as stats
+from base.proportions import wilson_interval
 from reports.stats.answers import Answers, IntArray
 from reports.stats.judge import judge_codes
 from reports.stats.pairs import FloatArray
@@ -217,11 +217,3 @@ def margin(probabilities: FloatArray) -> FloatArray:
     ordered = np.sort(probabilities, axis=1)
     gap: FloatArray = ordered[:, -1] - ordered[:, -2]
     return gap
-
-
-def wilson_interval(hits: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Wilson's (1927) interval of a share of independent trials."""
-    z = float(stats.norm.ppf((1 + confidence) / 2))
-    centre = (hits + z**2 / 2) / (n + z**2)
-    half = z / (n + z**2) * np.sqrt(hits * (n - hits) / n + z**2 / 4)
-    return float(max(centre - half, 0.0)), float(min(centre + half, 1.0))

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from base.proportions import wilson_interval
 from reports.stats import distributions as stats
-from reports.stats.calibration import N_BINS, Scored, wilson_interval
+from reports.stats.calibration import N_BINS, Scored
 from reports.stats.pairs import FloatArray
 
 NO_CELL = "there is no scored cell that a person answered"

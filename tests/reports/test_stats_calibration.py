@@ -12,6 +12,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import average_precision_score, brier_score_loss, precision_recall_curve, roc_auc_score
 from statsmodels.stats.proportion import proportion_confint
 
+from base.proportions import wilson_interval
 from reports.stats.answers import MISSING, Answers
 from reports.stats.calibration import (
     brier_score,
@@ -21,7 +22,6 @@ from reports.stats.calibration import (
     merged_probabilities,
     option_probabilities,
     scored_cells,
-    wilson_interval,
 )
 from reports.stats.estimates import option_shares, powered_mean
 from reports.stats.judge import judge_accuracy

@@ -14,9 +14,9 @@ from enum import StrEnum
 
 import numpy as np
 
+from base.proportions import wilson_interval
 from reports.stats.answers import IntArray
 from reports.stats.bootstrap import CONFIDENCE, N_DRAWS, Interval, resampling_of
-from reports.stats.calibration import wilson_interval
 from reports.stats.coverage import found_within
 from reports.stats.pairs import FloatArray
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from annotation.models import Assignment, Rater, Row, Study
+from annotation.models import Assignment, Label, Rater, Row, Study
 from judges.lineage.queries import origins_behind, rows_behind
 from judges.models import FittedCalibration, Judge, Origin
 from reports.models import Split, TakeoverRow, TestLook
@@ -85,7 +85,7 @@ def seen_test_rows(judge: Judge, split: Split) -> SeenRows:
 
 @dataclass(frozen=True)
 class PartCount:
-    """`labelled`: rows with a submitted label of a person."""
+    """`labelled`: rows of which people say what is right, as choices and tests of judges use it."""
 
     rows: int
     labelled: int
@@ -96,7 +96,7 @@ class PartCount:
 
 
 def part_counts(study: Study, split: Split) -> tuple[PartCount, PartCount]:
-    """Of development and test, without what is withdrawn. Four queries."""
+    """Of development and test, without what is withdrawn. Five queries."""
     labelled = _labelled(study)
     standing = set(Row.objects.filter(sheet__study=study, withdrawn_at=None).values_list("pk", flat=True))
     parts = {pk: is_test for pk, is_test in parts_of(study, split).items() if pk in standing}
@@ -111,10 +111,13 @@ def part_counts(study: Study, split: Split) -> tuple[PartCount, PartCount]:
 
 
 def _labelled(study: Study) -> set[int]:
-    people = Assignment.objects.filter(
-        rater__study=study, rater__kind=Rater.Kind.PERSON, state=Assignment.State.SUBMITTED
-    )
-    return set(people.values_list("row_id", flat=True))
+    """The rows with an answer by which a judge can be chosen or tested: gold, or what a person submitted without a look
+    at others' labels and without a draft. Two queries."""
+    said = Label.objects.filter(assignment=OuterRef("pk"), preset=False)
+    by_people = Q(Exists(said.filter(exposed=False, drafted_from=None)), rater__kind=Rater.Kind.PERSON)
+    gold = Q(Exists(said), rater__kind=Rater.Kind.GOLD)
+    known = Assignment.objects.filter(by_people | gold, rater__study=study, state=Assignment.State.SUBMITTED, repeat=1)
+    return set(known.values_list("row_id", flat=True)) - rows_left_out(study)
 
 
 @dataclass(frozen=True)
@@ -128,7 +131,7 @@ class FittedCount:
 
 
 def fitted_count(study: Study, split: Split | None) -> FittedCount:
-    """Six queries, eight where the study is split."""
+    """Seven queries, nine where the study is split."""
     fitted = fitted_rows(study)
     left = set(Row.objects.filter(sheet__study=study, withdrawn_at=None).values_list("pk", flat=True)) - fitted
     test = {pk for pk, is_test in parts_of(study, split).items() if is_test} if split else set()

@@ -13,11 +13,13 @@ from django.urls import reverse
 from annotation import actions as annotating
 from annotation.models import Assignment, Label, Rater, Row
 from judges import actions as judging
+from judges.calibrations import queries as calibrations
 from judges.lineage.queries import development_scores
 from judges.models import Extractor, Judge
+from judges.stacking.queries import stacked
 from llm.models import LanguageModel
 from reports.hiring import actions, queries
-from reports.models import Accepted, Certificate, Revocation, Takeover
+from reports.models import Accepted, Certificate, Revocation, Split, Takeover
 from tests import builders
 from tests.builders import ApiOf, ClientOf
 from tests.reports.hiring import simulated
@@ -135,6 +137,21 @@ def test_wrong_is_at_work_what_it_was_in_the_test(world: World) -> None:
     assert found.wrong == (1.0,) * simulated.CELLS
 
 
+def fitted_to(world: World) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
+    """The labels and documents that a calibration and a stacker would be fitted to."""
+    rows = calibrations.rows_of(world.study, [])
+    gathered = calibrations.gathered(world.rater, rows)
+    return gathered.labels_sha256, gathered.documents, stacked(world.study, [world.rater], rows).rows
+
+
+def counted(world: World) -> list[int]:
+    return [sheet.n_labelled for sheet in calibrations.sheets_with_labels(world.study)]  # type: ignore[attr-defined]
+
+
+def certificate_split(world: World) -> Split:
+    return Split.objects.get(study=world.study)
+
+
 def test_what_was_given_back_is_easier_than_others_and_tells_nothing_of_these() -> None:
     world = simulated.world(n_sheets=1, n_rows=80, n_labelled=20, unsure=0.25)
     actions.draw_split(study=world.study, unit="row", share=50, seed=3, by=None)
@@ -144,6 +161,7 @@ def test_what_was_given_back_is_easier_than_others_and_tells_nothing_of_these() 
         world.say(assignment)
     before = queries.candidates(world.study, epsilon=0.1)
     score = development_scores(world.study, [world.judge])
+    fit, parts, form = fitted_to(world), queries.part_counts(world.study, certificate_split(world)), counted(world)
     shares = queries.option_shares(certificate)
 
     actions.revoke(certificate=certificate, why=Revocation.Why.HAND, reason="Enough.", by=None)
@@ -155,9 +173,16 @@ def test_what_was_given_back_is_easier_than_others_and_tells_nothing_of_these() 
     # Nor are the judge's versions compared by them.
     assert development_scores(world.study, [world.judge]) == score
     assert score[world.judge.pk].n_cells == before[0].cells
+    # Nor is anything fitted to them, and what is counted beside a fit or a test is what these use.
+    assert fitted_to(world) == fit
+    assert counted(world) == form == [len(fit[1])]
+    assert queries.part_counts(world.study, certificate_split(world)) == parts
     assert queries.option_shares(certificate) == shares
     not_drawn = set(takeover.rows.filter(drawn=False).values_list("row__name", flat=True))
     assert {name for _sheet, name in queries.left_out_names(world.study)} == not_drawn
+    Label.objects.filter(assignment__rater__kind=Rater.Kind.PERSON).update(exposed=True)
+    assert counted(world) == [0]
+    assert [part.labelled for part in queries.part_counts(world.study, certificate_split(world))] == [0, 0]
 
 
 def test_repeats_count_as_many_as_in_the_test(world: World, client_of: ClientOf) -> None:
