@@ -231,10 +231,12 @@ class OpenAIBackend(Server, Backend):
 
 @dataclass(frozen=True)
 class _Question:
-    """A prompt and the options to choose from, ready to be sent."""
+    """A prompt and the options to choose from, ready to be sent. `shared`: so many characters of it stand in front of
+    all cells of the row; 0 where it stands by itself."""
 
     prompt: str
     options: tuple[str, ...]
+    shared: int = 0
 
 
 @dataclass(frozen=True)
@@ -248,8 +250,9 @@ class _Pair:
     def of(cls, row: RowPrompt, cell: CellPrompt, special: Container[str]) -> _Pair:
         inert = partial(_inert, special=special)
         options = tuple(map(inert, cell.options))
+        whole, shared = inert(row.shared + cell.text), inert(row.shared)
         return cls(
-            _Question(inert(row.shared + cell.text), options),
+            _Question(whole, options, len(shared) if whole.startswith(shared) else 0),
             None if cell.unconditional is None else _Question(inert(cell.unconditional), options),
         )
 
@@ -350,6 +353,11 @@ def _by_prompts(session: Session, question: _Question, terminator: str) -> _Answ
     starts = {_token_at(tokens, whole, len(question.prompt)) for tokens, whole in zip(scored, wholes, strict=True)}
     start = starts.pop() if len(starts) == 1 else None
     _refuse_if_unsteady(session, scored, start or 0)
+    if question.shared:
+        text = question.prompt[: question.shared]
+        mine = scored[0], _token_at(scored[0], wholes[0], question.shared) or 0
+        first = session.begun.setdefault(text, mine)
+        _refuse_if_unsteady(session, (first[0], mine[0]), min(first[1], mine[1]))
     if start is None:
         # A token crosses the join, or the tokens' texts do not say where it is. The engine's rule then: from the last
         # token that all options keep of what the prompt alone is cut into.
@@ -362,8 +370,9 @@ def _by_prompts(session: Session, question: _Question, terminator: str) -> _Answ
 
 
 def _refuse_if_unsteady(session: Session, answers: Sequence[PromptTokens], start: int) -> None:
-    """The options' prompts begin alike, so that the tokens which they share have the same log-probabilities: unless the
-    server's numbers depend on what it was asked before, or on what it is asked at the same time.
+    """The prompts of a cell's options begin alike, and so do those of a row's cells, so that the tokens which they share
+    have the same log-probabilities: unless the server's numbers depend on what it was asked before, or on what it is
+    asked at the same time.
 
     `start`: so many tokens make up the text that they share, whatever the server calls them; 0 where that is not known.
     Raises BackendError.

@@ -138,6 +138,9 @@ class Session:
         self.memory = _memory(server.base_url, server.model, anew=anew)
         self.endings_hold = False  # what is remembered of its tokens was found so in this session
         self.looking = threading.Lock()
+        # By a text with which several prompts begin, the first of them, and how many of its tokens that text is; 0
+        # where that is not known.
+        self.begun: dict[str, tuple[PromptTokens, int]] = {}
         self._pace = _pace(server.base_url, server.api_key_env, server.requests_per_minute)
         self._key = _key(server)
         self._over = threading.Event()

@@ -406,6 +406,29 @@ def test_tokens_that_have_another_number_each_time_are_compared_all_the_same() -
     assert caught.value.permanent
 
 
+def by_cell() -> Callable[[dict[str, Any], int], None]:
+    """A cell's options are asked one behind the other, and their numbers are alike; those of the next cell are not."""
+    scored: dict[int, int] = {}
+
+    def change(entry: dict[str, Any], n: int) -> None:
+        (token,) = entry.values()
+        token["logprob"] = -1.0 - scored.setdefault(n, len(scored)) // len(ROW.cells[0].options) / 100
+
+    return change
+
+
+def test_what_the_cells_of_a_row_share_is_compared_too() -> None:
+    row = RowPrompt(ROW.shared, (*ROW.cells, CellPrompt("Item: flour\nAnswer:", ROW.cells[0].options)))
+    with (
+        speaking(scoring(by_cell())) as address,
+        pytest.raises(BackendError, match=r"0\.01 nat apart from one request to the next") as caught,
+    ):
+        backend(address, scores=True).score([row])
+    assert caught.value.permanent
+    with speaking(scoring(by_cell())) as address:  # of two rows with other evidence nothing is alike
+        assert len(backend(address, scores=True).score([ROW, RowPrompt("Site: lard\n", row.cells[1:])])) == 2
+
+
 def test_what_was_answered_before_a_failure_is_counted() -> None:
     def counted(scored: int) -> int:
         told: list[Tokens | int] = []
