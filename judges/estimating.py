@@ -37,6 +37,7 @@ class Estimate:
         spent: what is read, about; what is written, at most.
         seconds: of one worker; None where nothing is known of its pace.
         measured: the pace of tokens is that of earlier rows or of a trial, not of letters.
+        alone: `seconds` are by one cell that was tried by itself; a run asks several at a time, which is faster.
     """
 
     rows: int
@@ -44,6 +45,7 @@ class Estimate:
     spent: Spent
     seconds: float | None
     measured: bool
+    alone: bool = False
 
     @property
     def cost(self) -> Decimal | None:
@@ -105,7 +107,7 @@ def estimate(study: Study, judge: Judge, *, repeats: int = 1, trial: Mapping[str
     times = 2 if judge.writes and not judge.chat_template and not judge.prompt_spec.grammar else 1
     written = times * heard.requests * each * left / n_heard if n_heard else 0
     spent = Spent(round(letters * ratio), round(written), judge.model.prices)
-    return Estimate(left, cells, spent, seconds, measured=trial is not None)
+    return Estimate(left, cells, spent, seconds, measured=trial is not None, alone=seconds is not None)
 
 
 def prompts_of_some(study: Study, judge: Judge) -> list[RowPrompt]:

@@ -242,6 +242,11 @@ def test_the_last_trial_of_such_a_judge_says_its_pace(leases: Leases, counting: 
     found = estimating.estimate(leases.study, judge)
     assert found.measured
     assert found.seconds is not None
+    # A cell by itself is no pace of a run, which asks twelve rows in one call.
+    assert (
+        "of one worker, as long as the cell that was tried took by itself"
+        in author.get(f"/studies/{leases.study.slug}/judges/{judge.pk}/").content.decode()
+    )
     assert found.spent.read == estimating.estimate(leases.study, judge, trial=trial.items.get().found).spent.read
     other = priced(name="other", max_new_tokens=51)
     assert not estimating.estimate(leases.study, other).measured
