@@ -74,7 +74,7 @@ def start_run(
         done = rater.assignments.filter(repeat=repeat, state=Assignment.State.SUBMITTED)
         # Without the evidence, which is large.
         left = rows.exclude(assignments__in=done).only("pk")
-        assignments += annotating.assign(rater=rater, rows=left, sections=labelling.sections_of(judge), repeat=repeat)
+        assignments += _assigned(rater, left, labelling.sections_of(judge), repeat)
     if not assignments:
         raise Refused(_("“%(judge)s” has labelled everything already.") % {"judge": judge.name})
     _forget_failures(assignments)
@@ -105,6 +105,21 @@ def start_run(
     annotating.note_key(model=judge.model, study=study, by=by)
     work.start(run, [WorkItem(run=run, assignment=assignment) for assignment in assignments], enqueue=enqueue)
     return run
+
+
+def _assigned(rater: Rater, rows: Iterable[Row], sections: Sequence[str], repeat: int) -> list[Assignment]:
+    """These rows, given to a judge's rater once more: of a row that a plan gave it for some sections it is asked these
+    in every repeat."""
+    planned = rater.assignments.filter(repeat=1, plan__isnull=False).exclude(state=Assignment.State.WITHDRAWN)
+    first = dict(planned.values_list("row_id", "sections"))
+    of_sections: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        of_sections.setdefault(tuple(first.get(row.pk, sections)), []).append(row)
+    return [
+        assignment
+        for asked, of_rows in of_sections.items()
+        for assignment in annotating.assign(rater=rater, rows=of_rows, sections=asked, repeat=repeat)
+    ]
 
 
 def _refuse_unready(judge: Judge, study: Study) -> None:

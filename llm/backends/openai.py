@@ -370,9 +370,9 @@ def _by_prompts(session: Session, question: _Question, terminator: str) -> _Answ
 
 
 def _refuse_if_unsteady(session: Session, answers: Sequence[PromptTokens], start: int) -> None:
-    """The prompts of a cell's options begin alike, and so do those of a row's cells, so that the tokens which they share
-    have the same log-probabilities: unless the server's numbers depend on what it was asked before, or on what it is
-    asked at the same time.
+    """The prompts of a cell's options begin alike, and so do those of a row's cells, so that the tokens which they
+    share have the same log-probabilities: unless the server's numbers depend on what it was asked before, or on what it
+    is asked at the same time.
 
     `start`: so many tokens make up the text that they share, whatever the server calls them; 0 where that is not known.
     Raises BackendError.

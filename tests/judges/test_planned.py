@@ -15,6 +15,7 @@ from annotation.models import Assignment
 from judges import actions
 from judges.models import Judge, WorkItem
 from judges.runs import labelling
+from llm.models import LanguageModel
 from reports import actions as reporting
 from reports.data.arrays import Filters
 from tests import builders
@@ -74,6 +75,21 @@ def test_a_planned_section_is_the_only_one_that_is_answered(leases: Leases) -> N
         for section in assignment.labels.values_list("question__section__key", flat=True)
     }
     assert labels == {"acts"}
+
+
+def test_repeats_are_asked_what_the_plan_gave(leases: Leases) -> None:
+    asked = "{writing: {name: A, wording: Say it}}"
+    text = f"row: $evidence\nquestions: {{duties.stated: {asked}, acts.act: {asked}}}"
+    method, model = Judge.Method.WRITING, LanguageModel.objects.create(name="small", location="nobody/model")
+    judge, other = (
+        actions.create_judge(name=name, method=method, model=model, prompt_text=text, temperature=0.7)
+        for name in ("judge", "other")
+    )
+    rows = list(leases.sheet.rows.values_list("pk", flat=True))
+    plan(leases, rows[:1], ["acts"], judge.name)
+    run, whole = (actions.start_run(study=leases.study, judge=one, by=None, repeats=2) for one in (judge, other))
+    assert {tuple(item.assignment.sections) for item in run.items.all()} == {("acts",)}
+    assert {tuple(item.assignment.sections) for item in whole.items.all()} == {tuple(labelling.sections_of(other))}
 
 
 def test_a_withdrawn_row_is_not_labelled(leases: Leases, judge: Judge) -> None:
