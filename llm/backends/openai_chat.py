@@ -28,12 +28,30 @@ def write(session: Session, prompt: str, sampling: Sampling) -> Generated | Prom
         return refused
     generated = read_chat(answer, room=sampling.max_new_tokens)
     session.count_written(answer, generated.text, room=sampling.max_new_tokens)
-    n_tokens = usage(answer, "prompt_tokens")
+    n_tokens = _counted_in(session, answer)
     if n_tokens > session.memory.whole_up_to:
         if not _is_whole(session, prompt, sampling, n_tokens):
             return cut_silently()
         session.memory.whole_up_to = max(session.memory.whole_up_to, n_tokens)
     return generated
+
+
+def _counted_in(session: Session, answer: dict[str, Any]) -> int:
+    """The tokens that a server has read for an answer. One that has never said so in this process will not at another
+    prompt either."""
+    try:
+        return usage(answer, "prompt_tokens")
+    except BackendError as error:
+        if session.memory.whole_up_to:
+            raise
+        raise BackendError(
+            _(
+                "The server at %(url)s does not say how many tokens it reads (“usage” in its answers), so nobody could "
+                "tell whether it reads a prompt whole. Have it say so, or ask it through a server that does."
+            )
+            % {"url": session.url},
+            permanent=True,
+        ) from error
 
 
 def is_one_token(session: Session, mark: str) -> bool:

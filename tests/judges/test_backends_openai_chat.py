@@ -137,9 +137,19 @@ def test_a_lasting_failure_is_an_error_that_may_pass(server: Running) -> None:
 
 
 def test_an_answer_without_counts_is_refused(server: Running) -> None:
+    """At once, where none was given yet: each attempt costs as much as an answer that counts."""
+    backend = server.backend("chat")
+    backend.identity()
     server.tell(no_usage=True)
-    with pytest.raises(BackendError, match="no usable “usage”"):
-        server.backend("chat").generate(PROMPTS[:1], GREEDY)
+    with pytest.raises(BackendError, match="does not say how many tokens it reads") as caught:
+        backend.generate(PROMPTS[:1], GREEDY)
+    assert caught.value.permanent
+    server.tell()
+    backend.generate(PROMPTS[:1], GREEDY)
+    server.tell(no_usage=True)
+    with pytest.raises(BackendError, match="no usable “usage”") as caught:
+        backend.generate(PROMPTS[:1], GREEDY)
+    assert not caught.value.permanent
 
 
 def test_progress_counts_tokens_and_answers_and_may_cancel(server: Running) -> None:
