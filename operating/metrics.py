@@ -11,8 +11,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from annotation.models import LabelEvent
-from judges.models import WorkItem
-from llm.models import Generation
+from judges.models import ExtractionItem, GenerationItem, WorkItem
 from reports.frozen.versions import code_version
 from work import kinds
 from work import queries as work
@@ -105,8 +104,6 @@ def _standing() -> Metric:
 
 def _tokens() -> Metric:
     tokens = CounterMetricFamily("palate_tokens", "Tokens that models read or wrote, by what for.", labels=["work"])
-    judged = WorkItem.objects.aggregate(n=Sum("tokens"))["n"] or 0
-    written = Generation.objects.aggregate(n=Sum("tokens"))["n"] or 0
-    tokens.add_metric(["judging"], judged)
-    tokens.add_metric(["generating"], written)
+    for what, items in (("judging", WorkItem), ("extracting", ExtractionItem), ("generating", GenerationItem)):
+        tokens.add_metric([what], items.objects.aggregate(n=Sum("tokens"))["n"] or 0)
     return tokens

@@ -115,6 +115,12 @@ def test_documents_of_one_call_share_its_tokens(leases: Leases, monkeypatch: pyt
     run = actions.start_extraction(study=leases.study, extractor=priced_extractor(), by=None, enqueue=False)
     work(run)
     assert {(item.tokens, item.written) for item in run.items.all()} == {(100, 7)}
+    written = texts(generations.dishes())
+    written.items.update(tokens=50, written=5)
+    told = Client().get("/metrics").content.decode()
+    assert f'palate_tokens_total{{work="extracting"}} {100.0 * run.items.count()}' in told
+    assert written.items.exists()
+    assert f'palate_tokens_total{{work="generating"}} {50.0 * written.items.count()}' in told
 
 
 @pytest.mark.parametrize("limit", [{"most_tokens": 100}, {"most_cost": Decimal("0.0002")}])
