@@ -155,6 +155,10 @@ class StartSerializer(LimitsSerializer):
         default=1,
         help_text=_("How often each row shall be labelled in all, by a judge that rates or writes."),
     )
+    corrected = serializers.BooleanField(
+        default=False,
+        help_text=_("Of a judge that reads extracted lists: it reads them as people have corrected them."),
+    )
 
 
 class RunDetailSerializer(LimitedFields, RunSerializer):

@@ -10,7 +10,7 @@ from annotation.models import Study
 from judges import actions
 from judges.actions import Line
 from judges.extraction import queries as extraction_queries
-from judges.models import Correction, Extraction, ExtractionRun, Judge
+from judges.models import Correction, Extraction, ExtractionRun, Judge, Run
 from judges.runs import evidence
 from tests import builders
 from tests.builders import ApiOf, ClientOf, Leases
@@ -89,7 +89,9 @@ def test_what_cannot_be_a_correction_is_refused(study: Study, monkeypatch: pytes
     assert not Correction.objects.exists()
 
 
-def test_a_judge_reads_the_corrected_list_if_its_run_says_so(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judge_reads_the_corrected_list_if_its_run_says_so(
+    study: Study, api_of: ApiOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = run_of(study, monkeypatch, RENT.replace("pays the rent", "insures and inspects"), "Sorry, no.")
     insured, refused = taken(run.extractor).values()
     actions.correct(extraction=insured, lines=[line(PAYS, 0)], by=None)
@@ -99,7 +101,9 @@ def test_a_judge_reads_the_corrected_list_if_its_run_says_so(study: Study, monke
     )
     assert [block.text for block in evidence.evidence_of(judge, insured.row)] == ["The tenant insures and inspects"]
     assert [block.text for block in evidence.evidence_of(judge, insured.row, corrected=True)] == [PAYS]
-    judging = actions.start_run(study=study, judge=judge, by=None, corrected=True, enqueue=False)
+    api = api_of(study.memberships.get(role="manager").user)
+    begun = api.post(f"/api/v1/studies/{study.slug}/judges/{judge.pk}/start/", {"corrected": True}, format="json")
+    judging = Run.objects.get(pk=begun.json()["id"])
     assert (judging.corrected, judging.provenance["corrected"]) == (True, True)
     helpers.work(judging)
     said = helpers.labels_of(judging.rater)
