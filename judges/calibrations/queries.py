@@ -65,12 +65,10 @@ def calibrations_in(study: Study) -> dict[str, list[FittedCalibration]]:
 def sheets_with_labels(study: Study) -> list[Sheet]:
     """The sheets of a study, with `n_labelled`, of how many of their documents a fit would use labels of people. Two
     queries, and what it takes to know the rows."""
-    by_people = Assignment.objects.filter(
-        Exists(_said_by_people().filter(assignment=OuterRef("pk"))),
-        rater__study=study,
-        row__in=rows_to_fit(study, rows_of(study, [])),
-    )
-    labelled = Counter(of for _row, of in by_people.order_by().values_list("row_id", "row__sheet_id").distinct())
+    rows = rows_to_fit(study, rows_of(study, []))
+    said = Exists(_said_by_people().filter(assignment=OuterRef("pk")))
+    by_people = Assignment.objects.filter(said, rater__study=study).order_by()
+    labelled = Counter(of for row, of in by_people.values_list("row_id", "row__sheet_id").distinct() if row in rows)
     sheets = list(study.sheets.order_by("position"))
     for sheet in sheets:
         sheet.n_labelled = labelled[sheet.pk]  # type: ignore[attr-defined]
