@@ -75,6 +75,7 @@ def _stored(fitted: Fitted) -> dict[str, Any]:
         "n_cells": fitted.n_cells,
         "n_documents": fitted.n_documents,
         "candidates": [_candidate(each) for each in fitted.candidates],
+        **({"labelled": list(fitted.labelled)} if fitted.labelled else {}),
     }
 
 

@@ -101,12 +101,16 @@ def gathered(rater: Rater, rows: Collection[int]) -> Gathered:
         f"{section.key}.{question.key}": question for section in spec.sections for question in section.questions
     }
     submitted = Label.objects.filter(assignment__state=Assignment.State.SUBMITTED, assignment__repeat=1).order_by()
-    scored = submitted.filter(assignment__rater=rater, scores__isnull=False).values_list(*_CELL, "scores")
+    scored = submitted.filter(assignment__rater=rater, scores__isnull=False).values_list(
+        *_CELL, "scores", "option__key"
+    )
     values: dict[str, dict[tuple[int, int], Mapping[str, Any]]] = {}
+    chose: dict[str, dict[tuple[int, int], str]] = {}
     its_own = "none"
-    for row, column, section, key, scores in scored:
+    for row, column, section, key, scores, option in scored:
         if (options := cloze.stored_options(scores)) is not None:
             values.setdefault(f"{section}.{key}", {})[row, column] = options
+            chose.setdefault(f"{section}.{key}", {})[row, column] = option
             its_own = scores["normalisation"]
     known = peoples_labels(rater.study, rows_to_fit(rater.study, rows))
     labels = known.values_list(*_CELL, "option__key", "assignment__rater__code")
@@ -117,7 +121,7 @@ def gathered(rater: Rater, rows: Collection[int]) -> Gathered:
         if (row, column) in values.get(name, {}):
             said.setdefault(name, {}).setdefault((row, column), []).append(option)
             lines.append([row, column, name, code, option])
-    made = {name: _cells(questions[name], values[name], said.get(name, {})) for name in sorted(values)}
+    made = {name: _cells(questions[name], values[name], said.get(name, {}), chose[name]) for name in sorted(values)}
     all_scores = [[*cell, name, of] for name, of_cells in values.items() for cell, of in of_cells.items()]
     return Gathered(
         cells=made,
@@ -149,6 +153,7 @@ def _cells(
     question: QuestionSpec,
     values: Mapping[tuple[int, int], Mapping[str, Any]],
     said: Mapping[tuple[int, int], Sequence[str]],
+    chose: Mapping[tuple[int, int], str],
 ) -> Cells:
     keys = [option.key for option in question.options]
     offered = {key for of_cell in values.values() for key in of_cell}
@@ -167,7 +172,12 @@ def _cells(
             counted = counted_as(question, option, offered)
             if counted in offered:
                 people[at, keys.index(counted)] += 1
-    return Cells(numbers, people, np.array([row for row, _column in in_order], dtype=np.int64))
+    return Cells(
+        numbers,
+        people,
+        document=np.array([row for row, _column in in_order], dtype=np.int64),
+        chosen=np.array([keys.index(chose[cell]) for cell in in_order], dtype=np.int64),
+    )
 
 
 def counted_as(question: QuestionSpec, option: str, offered: Collection[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -130,13 +131,14 @@ class Line:
 
 @dataclass(frozen=True)
 class Shown:
-    """A calibration of a question: the best candidate, how it was without, and the others."""
+    """A calibration of a question: the best candidate, accuracy and macro-F1 of what the judge labelled, and the
+    others."""
 
     name: str
     n_cells: int
     n_documents: int
     best: Line
-    before: Line
+    before: Sequence[float] | None
     others: list[Line]
 
 
@@ -248,9 +250,12 @@ def _shown(calibration: FittedCalibration, study: Study, judge: Judge) -> list[S
     for name, of in calibration.questions.items():
         section, question = asked[name]
         lines = [_line(each, question, name, judge) for each in of["candidates"]]
-        its_own = calibration.lineage["its_own"]
-        raw = [(each["how"], each["calibration"]["normalisation"]) for each in of["candidates"]]
-        before = lines[raw.index(("as scored", its_own))]
+        before = of.get("labelled")
+        if before is None and name not in judge.prompt_spec.calibration:  # fitted before this was kept
+            its_own = calibration.lineage["its_own"]
+            raw = [(each["how"], each["calibration"]["normalisation"]) for each in of["candidates"]]
+            as_scored = lines[raw.index(("as scored", its_own))]
+            before = as_scored.accuracy, as_scored.macro_f1
         title = f"{section.title} · {question.title}" if len(section.questions) > 1 else section.title
         shown.append(Shown(title, of["n_cells"], of["n_documents"], lines[0], before, lines))
     return shown

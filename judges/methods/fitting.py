@@ -50,11 +50,13 @@ class Cells:
         people: how many people chose each option, shape (n_cells, n_options); zeros where nobody answered, or the cell
             is in no development document.
         document: shape (n_cells,).
+        chosen: the option that the judge's label has, shape (n_cells,); None where it is not asked for.
     """
 
     values: FloatArray
     people: IntArray
     document: IntArray
+    chosen: IntArray | None = None
 
     def scores(self, normalisation: Normalisation) -> FloatArray:
         """Shape (n_cells, n_options), in nats; NaN where the normalisation is not defined."""
@@ -94,11 +96,13 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Fitted:
-    """All candidates, the best first, and to how much they were fitted."""
+    """All candidates, the best first, and to how much they were fitted. `labelled`: accuracy and macro-F1 of the
+    judge's labels in these cells, by whatever it chose."""
 
     candidates: tuple[Candidate, ...]
     n_cells: int
     n_documents: int
+    labelled: tuple[float, float] | None = None
 
     @property
     def best(self) -> Candidate:
@@ -138,7 +142,10 @@ def calibrate(cells: Cells, keys: Sequence[str], its_own: Normalisation) -> Fitt
             _by_thresholds(normalisation, scores, people, document, named),
         ]
     candidates.sort(key=lambda each: (-round(each.accuracy, 9), -round(each.macro_f1, 9), HOW.index(each.how)))
-    return Fitted(tuple(candidates), int(people.shape[0]), int(documents.size))
+    labels = None
+    if cells.chosen is not None:
+        labels = scored_by(np.searchsorted(offered, cells.chosen[labelled & whole]), people)
+    return Fitted(tuple(candidates), int(people.shape[0]), int(documents.size), labels)
 
 
 def _told_already(

@@ -102,6 +102,27 @@ def test_a_judge_made_of_it_labels_by_it(leases: Leases, rater: Rater) -> None:
         actions.create_calibrated(calibration=made, name="near-3")
 
 
+def test_how_a_calibrated_judge_labelled_is_no_score_without_its_calibration(
+    leases: Leases, rater: Rater, client_of: ClientOf
+) -> None:
+    judge = actions.create_calibrated(calibration=fit(leases, rater), name="near-2")
+    run = actions.start_run(study=leases.study, judge=judge, by=None, enqueue=False)
+    helpers.work(run)
+    again = fit(leases, run.rater)
+    as_scored = next(one for one in again.questions["duties.stated"]["candidates"] if one["how"] == "as scored")
+    assert as_scored["accuracy"] == 0.5
+
+    def as_it_labelled() -> list[str]:
+        address = f"/studies/{leases.study.slug}/judges/raters/{run.rater.pk}/calibrations/"
+        table = client_of(leases.manager).get(address).content.decode().split("<table")[1]
+        return [cell.partition("<")[0] for cell in table.split('<td class="n">')][3:6:2]
+
+    assert as_it_labelled() == ["1.000", "1.000"]
+    del again.questions["duties.stated"]["labelled"]  # of before this was kept
+    FittedCalibration.objects.filter(pk=again.pk).update(questions=again.questions)
+    assert as_it_labelled() == ["–", "–"]
+
+
 def test_a_normalisation_that_was_not_fitted_makes_no_judge(leases: Leases, rater: Rater) -> None:
     made = fit(leases, rater)
     Judge.objects.filter(name="near").update(normalisation="pmi")
