@@ -79,7 +79,7 @@ def refuse_gaps(names: Sequence[Named], wanted: Wanted) -> None:
     """
     Raises:
         PlanRefused: a row has nothing to say for a placeholder of a wording that will be taken, which would be asked
-            for with a gap in it (“as it is cooked in ?”).
+            for with a gap in it (“as it is known in ?”).
     """
     for of_type in wanted.types:
         for wording in dict.fromkeys(of_type.wording(number) for number in range(wanted.per_type)):

@@ -13,7 +13,7 @@ two times less.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -25,7 +25,7 @@ from torch.nn import functional as F
 # Rows of the products that weights are packed for; products of fewer rows gain more by it.
 _ROWS = 256
 # What oneDNN has of the functions of gated units, by its name and algorithm.
-_FUNCTIONS = {
+_FUNCTIONS: dict[tuple[str, str], Callable[[torch.Tensor], torch.Tensor]] = {
     ("swish", ""): F.silu,
     ("gelu", "tanh"): partial(F.gelu, approximate="tanh"),
     ("gelu", "none"): F.gelu,
@@ -128,14 +128,14 @@ def use_onednn(model: Any) -> bool:
 def _take_over_gating(unit: Any, dtype: torch.dtype) -> None:
     """Let a gated unit as most families have it, of packed layers, be computed in its products, if what it gives then
     is what it gave."""
-    parts: list[Any] = [getattr(unit, name, None) for name in ("gate_proj", "up_proj", "down_proj")]
-    if not all(isinstance(part, PackedLinear) for part in parts):
+    gate, up, down = (getattr(unit, name, None) for name in ("gate_proj", "up_proj", "down_proj"))
+    if not (isinstance(gate, PackedLinear) and isinstance(up, PackedLinear) and isinstance(down, PackedLinear)):
         return
-    function = _function_of(getattr(unit, "act_fn", None))
-    if function is None:
+    known = _function_of(getattr(unit, "act_fn", None))
+    if known is None:
         return
-    states = torch.randn((_TRIED, parts[0].in_features), generator=torch.Generator().manual_seed(0)).to(dtype)
-    fused = partial(_gated, *parts, *function)
+    states = torch.randn((_TRIED, gate.in_features), generator=torch.Generator().manual_seed(0)).to(dtype)
+    fused = partial(_gated, gate, up, down, *known)
     with torch.inference_mode():
         try:
             before, after = unit(states), fused(states)

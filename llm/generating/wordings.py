@@ -113,7 +113,7 @@ def fill(wording: str, values: Mapping[str, str]) -> str:
 
 def placeholders_of(wording: str) -> list[str]:
     """
-    >>> placeholders_of("Cook $name as in $region, $name!")
+    >>> placeholders_of("Tell of $name as in $region, $name!")
     ['name', 'region']
     """
     return string.Template(wording).get_identifiers()
