@@ -226,7 +226,7 @@ NAMES_NOTHING = {
     "most_tokens", "most_cost", "items", "fields", "was", "models", "types", "own", "type", "wordings", "answer",
     "per_type", "temperature", "max_new_tokens", "chat_template", "together", "recipes", "is_document", "repeats",
     "words", "engines", "documents", "unit", "example", "replace", "username", "password", "answers", "rows", "raters",
-    "sheets", "columns",
+    "sheets", "columns", "corrected",
 }  # fmt: skip
 NEW_RATERS = {
     "/api/v1/studies/{slug}/tables/add/": {"rater"},

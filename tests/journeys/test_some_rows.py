@@ -90,8 +90,9 @@ def test_a_sample_drafts_warnings_and_decisions(wood: Workshop, browsing: Browsi
     page.get_by_label("Rater").select_option("")
     page.get_by_text("All", exact=True).click()
 
-    # Of a list and of transitions, an answer is taken by its number and another one is written.
-    decide(page, "Tools", "2", "saw · plank")
+    # Of a list and of transitions, an answer is taken by its number and another one is written. Anna's is the only one of
+    # a person, as Boris has a draft, so that another one than hers wants a reason.
+    decide(page, "Tools", "2", "saw · plank", reason="the oak is gone")
     decide(page, "Change", "1", "seat → stool")
     page.keyboard.press("Enter")
     page.locator("#own").fill("seat, foot -> stool\nglue ->")
@@ -105,12 +106,14 @@ def test_a_sample_drafts_warnings_and_decisions(wood: Workshop, browsing: Browsi
     }
 
 
-def decide(page: Page, question: str, number: str, shown: str) -> None:
+def decide(page: Page, question: str, number: str, shown: str, *, reason: str = "") -> None:
     """Go to the first difference of a question by its filter, and take an answer by its number."""
     page.locator("select[name=question]").select_option(f"Steps · {question}")
     expect(page.locator("#where")).to_contain_text(question)
     page.locator("td[tabindex='0']").click()
     expect(page.locator("#choices")).to_contain_text(f"{number} {shown}")
     page.keyboard.press(number)
+    if reason:
+        page.locator("#reason").fill(reason)
     page.keyboard.press("Enter")
     expect(page.locator("#detail .said.gold")).to_contain_text(shown)
