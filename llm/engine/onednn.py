@@ -31,8 +31,9 @@ _FUNCTIONS: dict[tuple[str, str], Callable[[torch.Tensor], torch.Tensor]] = {
     ("gelu", "none"): F.gelu,
     ("relu", ""): F.relu,
 }
-# A trial's states, and how far a unit may be off, in roundings of the mean of what it gives.
-_TRIED, _ROUNDINGS = 16, 4
+# A trial's states, how large they are, since some families bound what comes of large ones, and how far a unit may be
+# off, in roundings of the mean of what it gives.
+_TRIED, _SIZES, _ROUNDINGS = 16, (1, 1000), 4
 
 
 class OneDNNLinear(nn.Linear):
@@ -134,17 +135,23 @@ def _take_over_gating(unit: Any, dtype: torch.dtype) -> None:
     known = _function_of(getattr(unit, "act_fn", None))
     if known is None:
         return
-    states = torch.randn((_TRIED, gate.in_features), generator=torch.Generator().manual_seed(0)).to(dtype)
+    drawn = torch.randn((_TRIED, gate.in_features), generator=torch.Generator().manual_seed(0))
     fused = partial(_gated, gate, up, down, *known)
-    with torch.inference_mode():
-        try:
-            before, after = unit(states), fused(states)
-        except (TypeError, ValueError, RuntimeError):  # a unit that takes something else besides
-            return
-    if before.dtype == after.dtype and before.shape == after.shape:
-        off = float((after.float() - before.float()).abs().mean())
-        if off <= _ROUNDINGS * torch.finfo(dtype).eps * float(before.float().abs().mean()):
-            unit.forward = fused
+    if all(_gives_the_same(unit, fused, (size * drawn).to(dtype)) for size in _SIZES):
+        unit.forward = fused
+
+
+@torch.inference_mode()
+def _gives_the_same(unit: Any, fused: Callable[[torch.Tensor], torch.Tensor], states: torch.Tensor) -> bool:
+    """Up to rounding."""
+    try:
+        before, after = unit(states), fused(states)
+    except (TypeError, ValueError, RuntimeError):  # a unit that takes something else besides
+        return False
+    if before.dtype != after.dtype or before.shape != after.shape:
+        return False
+    off = float((after.float() - before.float()).abs().mean())
+    return off <= _ROUNDINGS * torch.finfo(states.dtype).eps * float(before.float().abs().mean())
 
 
 def _function_of(function: Any) -> tuple[str, str] | None:
@@ -161,9 +168,16 @@ def _function_of(function: Any) -> tuple[str, str] | None:
 
 
 def _gated(
-    gate: PackedLinear, up: PackedLinear, down: PackedLinear, function: str, algorithm: str, x: torch.Tensor
+    gate: PackedLinear,
+    up: PackedLinear,
+    down: PackedLinear,
+    function: str,
+    algorithm: str,
+    *given: torch.Tensor,
+    **named: torch.Tensor,
 ) -> torch.Tensor:
-    states = x.to(gate._packed.dtype)  # what is added up in float32 comes so
+    (states,) = (*given, *named.values())  # under the name that its family has for it
+    states = states.to(gate._packed.dtype)  # what is added up in float32 comes so
     opened = torch.ops.mkldnn._linear_pointwise(states, gate._packed, gate.bias, function, [], algorithm)
     let_through = torch.ops.mkldnn._linear_pointwise.binary(states, opened, up._packed, up.bias, "mul")
     made: torch.Tensor = down(let_through)

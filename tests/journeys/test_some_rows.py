@@ -90,8 +90,8 @@ def test_a_sample_drafts_warnings_and_decisions(wood: Workshop, browsing: Browsi
     page.get_by_label("Rater").select_option("")
     page.get_by_text("All", exact=True).click()
 
-    # Of a list and of transitions, an answer is taken by its number and another one is written. Anna's is the only one of
-    # a person, as Boris has a draft, so that another one than hers wants a reason.
+    # Of a list and of transitions, an answer is taken by its number and another one is written. Boris has drafts, so
+    # that another one than Anna's wants a reason.
     decide(page, "Tools", "2", "saw · plank", reason="the oak is gone")
     decide(page, "Change", "1", "seat → stool")
     page.keyboard.press("Enter")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -110,18 +112,24 @@ def test_a_unit_of_another_function_or_with_more_to_it_keeps_its_own_way() -> No
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return 2 * torch.nn.functional.silu(x)
 
-    model = tiny.model("llama", num_hidden_layers=3)
-    first, second, third = (layer.mlp for layer in model.model.layers)
+    def bounded(unit: Any, x: torch.Tensor) -> torch.Tensor:
+        """As DeepSeek V4's and GLM 5's, which small states do not tell."""
+        made: torch.Tensor = unit.down_proj(unit.act_fn(unit.gate_proj(x).clamp(max=7)) * unit.up_proj(x).clamp(-7, 7))
+        return made
+
+    model = tiny.model("llama", num_hidden_layers=4)
+    first, second, third, fourth = (layer.mlp for layer in model.model.layers)
+    fourth.__class__ = type("BoundedMLP", (type(fourth),), {"forward": bounded})
     first.act_fn = Doubled()
     own = type(third).forward
     third.__class__ = type("ScaledMLP", (type(third),), {"forward": lambda self, x: 1.5 * own(self, x)})
     states = torch.randn(5, model.config.hidden_size)
     with torch.inference_mode():
-        expected = [unit(states) for unit in (first, third)]
+        expected = [unit(states) for unit in (first, second, third)]
         assert use_onednn(model)
-        assert ["forward" in vars(unit) for unit in (first, second, third)] == [False, True, False]
-        for unit, made in zip((first, third), expected, strict=True):
-            torch.testing.assert_close(unit(states), made, rtol=1e-4, atol=1e-6)
+        assert ["forward" in vars(unit) for unit in (first, second, third, fourth)] == [False, True, False, False]
+        for unit, made in zip((first, second, third), expected, strict=True):
+            torch.testing.assert_close(unit(x=states), made, rtol=1e-4, atol=1e-6)
 
 
 def test_other_dtypes_are_left_to_torch() -> None:
