@@ -173,7 +173,7 @@ class Answers:
 
         known = list(study.raters.select_related("user"))
         self.known_raters = {rater.pk for rater in known}
-        planned = study.raters.judges().filter(assignments__plan__isnull=False).values_list("pk", flat=True)
+        planned = study.raters.judges().filter(assignments__plan__isnull=False).values_list("pk", flat=True).distinct()
         # Whose labels come from here: people with a login, judges that run here or shall. A system whose labels came in
         # a file is no such judge, and the next file goes on with it.
         self.protected = {rater.pk for rater in known if rater.user_id is not None}
