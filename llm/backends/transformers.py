@@ -471,7 +471,7 @@ def _read(backend: TransformersBackend) -> _Loaded:
 
     from llm.engine.cloze import ClozeScorer
     from llm.engine.generation import AnswerGenerator
-    from llm.engine.onednn import use_onednn
+    from llm.engine.onednn import gated_in_products, use_onednn
     from llm.engine.widened import widen
 
     if backend.threads is not None:
@@ -534,6 +534,8 @@ def _read(backend: TransformersBackend) -> _Loaded:
         "terminator": scorer.encoder.terminator,
         "chat_template": _digest(tokenizer.chat_template) if backend.chat_template else "",
     }
+    if n_gated := gated_in_products(model):
+        identity["gated_units"] = f"{n_gated} in their products"
     if n_norms:
         identity["norms"] = f"{n_norms} by a kernel, Triton {importlib.import_module('triton').__version__}"
     if precise is not None:

@@ -126,6 +126,12 @@ def use_onednn(model: Any) -> bool:
     return True
 
 
+def gated_in_products(model: Any) -> int:
+    """How many gated units of a model are computed in their products."""
+    forwards = (vars(module).get("forward") for module in model.modules())
+    return sum(isinstance(forward, partial) and forward.func is _gated for forward in forwards)
+
+
 def _take_over_gating(unit: Any, dtype: torch.dtype) -> None:
     """Let a gated unit as most families have it, of packed layers, be computed in its products, if what it gives then
     is what it gave."""
