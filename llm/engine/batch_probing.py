@@ -8,8 +8,9 @@ from typing import Any
 
 import torch
 
-from llm.engine import prefixes, probing
+from llm.engine import captured, prefixes, probing
 from llm.engine.caches import RoomyLayer, roomy_cache
+from llm.engine.captured import Steps
 from llm.engine.forwards import layer_kinds
 from llm.engine.padded import Padded
 
@@ -36,6 +37,37 @@ def why_no_batches(model: Any) -> str | None:
 def takes_prefixes(model: Any) -> bool:
     """Whether prompts and answers can go on by `prefixes`: tried out in the same way, with guesses taken back."""
     return prefixes.fits(model) and _probe(model, Padded.go_on, guesses=True) is None
+
+
+def takes_steps(model: Any) -> bool:
+    """Whether answers can go on by steps that are captured: tried out in the same way, in buffers with a short window
+    too."""
+
+    def by_steps(forwards: Padded, places: torch.Tensor) -> None:
+        forwards.by_steps(Steps(model), places, room=8)
+
+    def probe(model: Any) -> str | None:
+        return _probe(model, by_steps, guesses=True)
+
+    return (
+        captured.fits(model)
+        and probe(model) is None
+        and probing.with_a_short_window(model, probe) is None
+        and _starts_again_as_before(model)
+    )
+
+
+def _starts_again_as_before(model: Any) -> bool:
+    """Whether steps that were captured give, with other tokens, what they give when each product is started."""
+    texts = [probing.draw(model, 9, seed=seed) for seed in range(3)]
+    with torch.inference_mode():
+        ways = []
+        for captures in (True, False):
+            forwards = Padded(model)
+            forwards.feed(torch.tensor([text[:4] for text in texts]))
+            forwards.by_steps(Steps(model, captures=captures), torch.arange(3), room=8)
+            ways.append(torch.stack([forwards.go([[text[n]] for text in texts]).float() for n in range(4, 8)]))
+    return float((ways[0].log_softmax(-1) - ways[1].log_softmax(-1)).abs().max()) < probing.tolerance(model, noise=0.0)
 
 
 def takes_guesses(model: Any) -> bool:

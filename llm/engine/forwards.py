@@ -41,7 +41,7 @@ def tree_forwards(
     """
     tree = build(sequences) if tree is None else tree
     config = model.config.get_text_config()
-    windows = _windows(config)
+    windows = attention_windows(config)
     there = replace(  # masks are made where they are used
         tree, **{name: sent(getattr(tree, name), model.device) for name in ("tokens", "positions", "ends")}
     )
@@ -156,7 +156,7 @@ def alone_forwards(
         yield Forward(tokens=fed.numel(), finished=finished)
 
 
-def _windows(config: Any) -> dict[str, int | None]:
+def attention_windows(config: Any) -> dict[str, int | None]:
     """The kinds of attention of a model and how far each looks back."""
     window = getattr(config, "sliding_window", None)
     kinds = set(layer_kinds(config)) or {"sliding_attention" if window else "full_attention"}

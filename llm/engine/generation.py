@@ -16,6 +16,8 @@ grammar only tokens that it allows are taken, or drawn, whatever the model makes
 Greedy answers go on by guesses where there are some (`lookup`): the model is fed several tokens of an answer at once,
 and those that it would not have written are taken back.
 
+On a GPU a step of the answers is captured, and started as a whole (`captured`).
+
 Whether a model takes padding, positions and pieces is tried out before its first answer; one that does not is answered
 prompt by prompt by transformers itself (`one_by_one`).
 """
@@ -34,6 +36,7 @@ from transformers import DynamicCache
 
 from base.sentences import gettext as _
 from llm.engine import batch_probing
+from llm.engine.captured import Steps
 from llm.engine.cloze import LEAST_TOKEN_BUDGET
 from llm.engine.encoding import PromptEncoder
 from llm.engine.lookup import Guess, Lookup, Text
@@ -94,6 +97,7 @@ class AnswerGenerator:
         self._stops = _stops(model) | encoder.ends_of_answers
         self._bind = bind
         self._kept: tuple[tuple[int, ...], DynamicCache] | None = None
+        self._steps = Steps(model)
 
     @cached_property
     def alone_because(self) -> str | None:
@@ -121,9 +125,15 @@ class AnswerGenerator:
         return self._shares and batch_probing.takes_prefixes(self._model)
 
     @cached_property
+    def by_steps(self) -> bool:
+        """Whether what a step of answers starts is captured, and started again as a whole."""
+        return self._takes_batches and batch_probing.takes_steps(self._model)
+
+    @cached_property
     def looks_up(self) -> bool:
         """Whether greedy answers go on by several tokens a forward, guesses that are looked up."""
-        return self.keeps_prefixes or (self._shares and batch_probing.takes_guesses(self._model))
+        goes_on = self.keeps_prefixes or self.by_steps
+        return goes_on or (self._shares and batch_probing.takes_guesses(self._model))
 
     @property
     def _price(self) -> int:
@@ -159,6 +169,7 @@ class AnswerGenerator:
                 self.token_budget = max(self.token_budget // 2, LEAST_TOKEN_BUDGET)
                 self._cache_budget //= 2  # a batch has one prompt at least, whatever is left of it
             self._kept = None
+            self._steps.release()
             # Out of the handler, where the error's traceback keeps the failed forward's tensors.
             torch.cuda.empty_cache()  # nothing happens where there is no GPU
 
@@ -238,7 +249,7 @@ class AnswerGenerator:
                 self._write_alone(answer, sampling, progress)
             return
         forwards = Padded(self._model)
-        logits = self._read(forwards, batch, progress)
+        logits = self._read(forwards, batch, progress, room=sampling.max_new_tokens)
         if lookup is not None:
             for answer in batch:
                 answer.text = lookup.begin(answer.prompt)
@@ -339,9 +350,9 @@ class AnswerGenerator:
                 lookup.learn(guess, n if answer.last in guess.tokens[n - 1 : n] else n - 1)
         return taken
 
-    def _read(self, forwards: Padded, batch: Sequence[_Answer], progress: _Progress) -> torch.Tensor:
+    def _read(self, forwards: Padded, batch: Sequence[_Answer], progress: _Progress, *, room: int) -> torch.Tensor:
         """Feed the prompts of a batch, each once, their shared beginnings before them; the logits after each
-        answer's.
+        answer's, which gets so many tokens at most.
         """
         prompts = list(dict.fromkeys(answer.prompt for answer in batch))
         groups = _groups(prompts) if self._shares else [[place] for place in range(len(prompts))]
@@ -361,7 +372,9 @@ class AnswerGenerator:
         logits = self._feed(forwards, [p[n:] for p, n in zip(prompts, shared_of, strict=True)], progress)
         number = {prompt: place for place, prompt in enumerate(prompts)}
         places = torch.tensor([number[answer.prompt] for answer in batch])
-        if len(batch) > 1 and self.keeps_prefixes:
+        if self.by_steps:
+            forwards.by_steps(self._steps, places, room)
+        elif len(batch) > 1 and self.keeps_prefixes:
             forwards.go_on(places)
         elif places.tolist() != list(range(len(prompts))):
             forwards.keep(places)

@@ -1,4 +1,5 @@
-"""Forwards of a batch of texts: with padding, or beside their prompts (`prefixes`). Tokens can be taken back."""
+"""Forwards of a batch of texts: with padding, beside their prompts (`prefixes`), or as steps that are captured
+(`captured`). Tokens can be taken back."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from transformers import DynamicCache
 
 from llm.engine import attention, prefixes
 from llm.engine.caches import RoomyLayer, roomy_cache
+from llm.engine.captured import Steps
 from llm.engine.forwards import layer_kinds
 
 # Columns of a batch that some lines leave empty, at least, before they are closed up.
@@ -19,7 +21,8 @@ _GAPS = 64
 class Padded:
     """Forwards of a batch whose texts end together; a token's position counts what was seen before it, not padding.
 
-    Once lines have gone on (`go_on`), each stands beside its prompt, and there is no padding any more.
+    Once lines have gone on (`go_on`), each stands beside its prompt, and there is no padding any more; nor is there
+    where they go on `by_steps`.
     """
 
     def __init__(self, model: Any) -> None:
@@ -27,6 +30,7 @@ class Padded:
         self._cache = roomy_cache(model.config)
         self._seen: torch.Tensor | None = None  # (B, tokens fed): 1 where it is no padding
         self._prefixes: prefixes.Prefixes | None = None
+        self._steps: Steps | None = None
         self._columns = 0  # that the last forward has added
 
     @property
@@ -55,6 +59,8 @@ class Padded:
 
     def go(self, fed: Sequence[Sequence[int]]) -> torch.Tensor:
         """Feed each line some tokens; the logits (N, V) after each of them, line by line."""
+        if self._steps is not None:
+            return self._steps.go(fed)
         if self._prefixes is not None:
             return self._go_beside(self._prefixes, fed)
         longest = max(map(len, fed))
@@ -82,8 +88,8 @@ class Padded:
 
     def take_back(self, kept: Sequence[int]) -> None:
         """Of what each line was fed last only so many tokens stay."""
-        if self._prefixes is not None:
-            self._prefixes.take_back(kept)
+        if (own := self._steps or self._prefixes) is not None:
+            own.take_back(kept)
             return
         assert self._seen is not None
         stays = torch.arange(self._columns) < torch.tensor(kept)[:, None]
@@ -103,8 +109,8 @@ class Padded:
 
     def keep(self, places: torch.Tensor) -> None:
         """The lines at these places are the batch from now on; one may be there several times."""
-        if self._prefixes is not None:
-            self._prefixes.keep(places)
+        if (own := self._steps or self._prefixes) is not None:
+            own.keep(places)
             return
         assert self._seen is not None
         self._cache.batch_select_indices(places.to(self._model.device))
@@ -115,6 +121,14 @@ class Padded:
         assert self._seen is not None
         layers = [_held(layer) for layer in self._cache.layers]
         self._prefixes = prefixes.Prefixes(layers, self._seen, places)
+        self._cache = roomy_cache(self._model.config)
+        self._seen = None
+
+    def by_steps(self, steps: Steps, places: torch.Tensor, room: int) -> None:
+        """As `keep`, and each line goes on in the buffers of `steps`, by so many tokens at most."""
+        assert self._seen is not None
+        steps.begin([_held(layer) for layer in self._cache.layers], self._seen, places, room)
+        self._steps = steps
         self._cache = roomy_cache(self._model.config)
         self._seen = None
 

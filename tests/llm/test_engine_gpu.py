@@ -14,8 +14,11 @@ from benchmarks import model_families
 from llm.backends.transformers import use_norms
 from llm.engine import attention
 from llm.engine.attention import Way
+from llm.engine.captured import Steps
 from llm.engine.cloze import ClozeScorer
-from llm.engine.prompt import PromptTooLong, RowScores
+from llm.engine.encoding import PromptEncoder
+from llm.engine.generation import AnswerGenerator
+from llm.engine.prompt import PromptTooLong, RowScores, Sampling
 from tests.llm import tiny
 from tests.llm.test_engine_cloze import ROWS
 
@@ -110,3 +113,59 @@ def test_a_full_card_halves_the_forwards_and_scores_the_same() -> None:
         torch.cuda.empty_cache()
     assert engine.token_budget < 2**20
     assert furthest(again, expected) < 1e-3
+
+
+# Texts of different lengths that begin alike, one of them twice: some are finished before others.
+PROMPTS = [*("a list of " + "eggs and flour " * n for n in range(9)), "whisk", "whisk the eggs", "a list of "]
+
+
+def answers(family: str, device: str, **settings: Any) -> tuple[AnswerGenerator, list[Any]]:
+    model = copy.deepcopy(tiny.model(family)).to(device).eval()
+    made = AnswerGenerator(model, PromptEncoder(tiny.tokenizer()), token_budget=64, cache_budget=10_000)
+    sampling = Sampling(max_new_tokens=40, **settings)
+    found = made.generate(PROMPTS, sampling, seeds=range(len(PROMPTS)))
+    return made, [*found, *made.generate(PROMPTS[:3], sampling, seeds=range(3))]
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_captured_steps_write_what_a_cpu_writes(family: str, temperature: float) -> None:
+    made, found = answers(family, "cuda", temperature=temperature)
+    assert made.by_steps
+    assert made._steps._graphs, "no step was captured"
+    assert found == answers(family, "cpu", temperature=temperature)[1]
+
+
+def test_a_step_that_cannot_be_captured_is_started_product_by_product() -> None:
+    as_usual = Steps._forward
+
+    def asks(self: Steps, inputs: torch.Tensor, columns: int) -> torch.Tensor:
+        assert inputs.sum().item() >= 0  # the card is asked for a number
+        return as_usual(self, inputs, columns)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Steps, "_forward", asks)
+        made, found = answers("llama", "cuda")
+        assert made.by_steps
+        assert not made._steps._captures
+        assert not made._steps._graphs
+    assert found == answers("llama", "cpu")[1]
+    assert torch.cuda.current_stream() == torch.cuda.default_stream()
+
+
+def test_where_memory_runs_out_the_buffers_go() -> None:
+    model = copy.deepcopy(tiny.model("llama")).to("cuda").eval()
+    made = AnswerGenerator(model, PromptEncoder(tiny.tokenizer()), token_budget=256, cache_budget=10_000)
+    expected = made.generate(PROMPTS, Sampling(max_new_tokens=20))
+    as_usual, calls = Steps.go, []
+
+    def go(self: Steps, fed: Any) -> torch.Tensor:
+        calls.append(self._size)
+        if len(calls) == 5:
+            raise torch.OutOfMemoryError
+        return as_usual(self, fed)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Steps, "go", go)
+        assert made.generate(PROMPTS, Sampling(max_new_tokens=20)) == expected
+    assert made.token_budget == 128
