@@ -14,13 +14,14 @@ carried over to the next call, so that a call does the same whatever came before
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 # Tokens that are looked up: as many as these are alike at least, the longer first.
 _KEYS = (3, 1)
-# Places that are kept of each, the last ones.
+# Of a token, and of a place in a text, in the numbers by which they are kept.
+_BITS, _BITS_OF_A_PLACE = 24, 32
+# Places of each that are looked at, the last ones.
 _RECENT = 4
 # More tokens than this before a guess are not compared.
 _ALIKE = 12
@@ -31,23 +32,50 @@ _SUPPOSED = 3
 
 
 class _Places:
-    """Where tokens stood: the text, and the place behind them."""
+    """Where tokens stood: the text, and the place behind them.
+
+    Numbers alone, since prompts have many tokens and Python looks through all lists that it is given.
+    """
 
     def __init__(self) -> None:
-        self._found: dict[tuple[int, ...], list[tuple[list[int], int]]] = defaultdict(list)
+        self._texts: list[list[int]] = []
+        self._numbers: dict[int, int] = {}  # of each text by its identity
+        # Of each size of a key: where it stood last, and before each such place where it stood before that.
+        self._last: dict[int, dict[int, int]] = {size: {} for size in _KEYS}
+        self._before: dict[int, dict[int, int]] = {size: {} for size in _KEYS}
 
     def add(self, text: list[int], begin: int) -> None:
         """The tokens of a text from this place on can be found by those before them."""
-        for place in range(max(begin, 1), len(text)):
-            for size in _KEYS:
-                if size <= place:
-                    found = self._found[tuple(text[place - size : place])]
-                    found.append((text, place))
-                    if len(found) > _RECENT:
-                        del found[0]
+        number = self._numbers.setdefault(id(text), len(self._texts))
+        if number == len(self._texts):
+            self._texts.append(text)
+        for size in _KEYS:
+            last, before = self._last[size], self._before[size]
+            first = max(begin, size)
+            if first >= len(text):
+                continue
+            keys = text[first - size : len(text) - size]
+            for at in range(1, size):
+                following = text[first - size + at : len(text) - size + at]
+                keys = [key << _BITS | token for key, token in zip(keys, following, strict=True)]
+            for place, key in enumerate(keys, number << _BITS_OF_A_PLACE | first):
+                if key in last:
+                    before[place] = last[key]
+                last[key] = place
 
-    def of(self, tokens: tuple[int, ...]) -> list[tuple[list[int], int]]:
-        return self._found.get(tokens, [])
+    def of(self, tokens: Sequence[int]) -> list[tuple[list[int], int]]:
+        """The last places behind these tokens, as many as a key has."""
+        size, key = len(tokens), 0
+        found: list[tuple[list[int], int]] = []
+        if size not in _KEYS:
+            return found
+        for token in tokens:
+            key = key << _BITS | token
+        place = self._last[size].get(key)
+        while place is not None and len(found) < _RECENT:
+            found.append((self._texts[place >> _BITS_OF_A_PLACE], place & (1 << _BITS_OF_A_PLACE) - 1))
+            place = self._before[size].get(place)
+        return found[::-1]
 
 
 @dataclass
@@ -133,7 +161,7 @@ class Lookup:
         known = [*text.tokens[-_ALIKE:], *text.forced]
         guess = Guess(list(text.forced[:room]), forced=len(text.forced[:room]))
         for size in _KEYS:
-            end = tuple(known[-size:])
+            end = known[-size:]
             # Its own places last, which win where others are as long.
             found = [(source, place) for places in (self._places, text.places) for source, place in places.of(end)]
             if not found:
