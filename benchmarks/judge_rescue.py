@@ -70,7 +70,8 @@ def main() -> None:
     use_onednn(half)
     share_off = 1.0 if options.in_bfloat16 else widen(half, whole)
     bound = rescue_below(share_off)
-    precise, coarse = (ClozeScorer(model, tokenizer, token_budget=budget) for model in (whole, half))
+    precise = ClozeScorer(whole, tokenizer, token_budget=budget)
+    coarse = ClozeScorer(half, tokenizer, token_budget=budget, exact=precise.feeding)
     rows = reference_work(
         tokenizer, documents=options.documents, cells=options.cells, evidence_tokens=options.evidence_tokens
     )
@@ -134,6 +135,7 @@ def main() -> None:
         "seconds": seconds,
         "bfloat16_faster_by": seconds["float32"] / seconds["bfloat16"],
         "rescued_faster_by": seconds["float32"] / (seconds["bfloat16"] + seconds["rescue"]),
+        "modes": [precise.mode, coarse.mode],
         "threads": torch.get_num_threads(),
         "device": device if device == "cpu" else torch.cuda.get_device_name(device),
         "torch": torch.__version__,

@@ -115,7 +115,9 @@ def how_to_feed(model: Any, *, exact: Feeding | None = None) -> Feeding:
     """Try out what a model can be fed.
 
     `exact`: how the same model can be fed in float32, which is else tried too where there is room. In half precision a
-    model that heeds no positions may be no further off than rounding is, so what float32 refuses is refused.
+    model that heeds no positions may be no further off than rounding is, so what float32 refuses is refused. And what
+    a longer text moves there may be its products, which a card rounds otherwise where they are larger: where float32
+    has shown that a text's length makes no difference, that is not asked again.
     """
     if exact is None and model.dtype != torch.float32:
         try:
@@ -124,13 +126,14 @@ def how_to_feed(model: Any, *, exact: Feeding | None = None) -> Feeding:
         except torch.OutOfMemoryError:
             log.info("%s is tried in half precision alone: float32 ran out of memory", type(model).__name__)
     if exact is None or exact.alone_because is None:
-        return _tried(model)
+        return _tried(model, any_length=exact is not None)
     branches = how_to_branch(model) if exact.branches else None
     return Feeding(None, exact.alone_because, branches, exact.pads and takes_padding(model))
 
 
-def _tried(model: Any) -> Feeding:
-    if whole := depends_on_length(model):
+def _tried(model: Any, *, any_length: bool = False) -> Feeding:
+    """`any_length`: it is known that predictions do not depend on a text's length."""
+    if not any_length and (whole := depends_on_length(model)):
         return Feeding(None, whole, None, pads=False)
     own = our_attention(model)
     why = None if own else why_not_a_tree(model)
@@ -408,14 +411,15 @@ def _noise(model: Any, sequences: Sequence[TokenSequence], alone: dict[int, floa
 
 @contextmanager
 def shaken(model: Any, seed: int) -> Iterator[None]:
-    """The model, its tokens' embeddings up to a rounding off, each number by itself."""
+    """The model, its tokens' embeddings up to a rounding of its weights off, each number by itself: where embeddings
+    are added up in float32 (`widened`), the products are rounded still."""
     generator = torch.Generator().manual_seed(seed)
 
     def shake(_module: Any, _given: Any, read: Any) -> Any:
         if not (isinstance(read, torch.Tensor) and read.is_floating_point()):
             return read
         by = torch.rand(read.shape, generator=generator) * 2 - 1
-        eps = torch.finfo(read.dtype).eps
+        eps = max(torch.finfo(dtype).eps for dtype in (read.dtype, model.dtype))
         return (read.double() * (1 + eps * by.double().to(read.device))).to(read.dtype)
 
     try:

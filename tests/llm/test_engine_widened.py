@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 import torch
 
 from benchmarks import model_families
-from llm.engine import attention
+from llm.engine import attention, probing
 from llm.engine.cloze import ClozeScorer
 from llm.engine.onednn import use_onednn
 from llm.engine.widened import widen
@@ -68,3 +69,29 @@ def test_a_model_that_comes_no_nearer_is_left_as_it_was() -> None:
     """As of one that is no model in bfloat16 at all."""
     whole = tiny.model("llama")
     assert widen(copy.deepcopy(whole), whole) == 1
+
+
+def test_how_far_roundings_move_it_is_told_by_those_of_its_weights() -> None:
+    whole, half = both(tiny.model("llama", num_hidden_layers=24, initializer_range=0.05))
+    assert widen(half, whole) < 1
+    read = half.get_input_embeddings()
+    ids = torch.arange(20, 60)
+    plain = read(ids).detach()
+    assert plain.dtype == torch.float32
+    with torch.inference_mode(), probing.shaken(half, 0):
+        by = ((read(ids) - plain) / plain).abs().max()
+    assert 0.9 < float(by) / torch.finfo(torch.bfloat16).eps <= 1
+
+
+def test_that_a_card_rounds_longer_texts_otherwise_is_not_the_models_doing(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, half = both(tiny.model("llama"))
+    widen(half, whole)
+    as_usual = probing._predictions
+
+    def rounded_by_length(model: Any, ids: Sequence[int], n: int) -> torch.Tensor:
+        return as_usual(model, ids, n) + (len(ids) / 10 if model.dtype == torch.bfloat16 else 0)
+
+    monkeypatch.setattr(probing, "_predictions", rounded_by_length)
+    assert probing.depends_on_length(half)
+    exact = ClozeScorer(whole, tiny.tokenizer(), token_budget=50).feeding
+    assert ClozeScorer(half, tiny.tokenizer(), token_budget=50, exact=exact).mode == "tree"
