@@ -256,4 +256,4 @@ def label_studio_texts(spec: QuestionSpec, result: Mapping[str, Any]) -> list[st
         raise AnswerRefused(MISSING_IN_LABEL_STUDIO, question=spec.title, type=str(result.get("type"))[:40])
     found = (result.get("value") or {}).get("text") or []
     texts = [found] if isinstance(found, str) else found
-    return [str(text) for text in texts if str(text).strip()]
+    return [str(text) for text in texts if text is not None and str(text).strip()]

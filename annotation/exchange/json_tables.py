@@ -144,7 +144,7 @@ def _texts(of: Mapping[str, Any]) -> dict[str, str]:
 
 def _text(value: Any) -> str:
     """A value as a cell of a CSV file would have it."""
-    if value is None:
+    if value is None or (isinstance(value, float) and math.isnan(value)):  # some programs write “nothing” so
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"

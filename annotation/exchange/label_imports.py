@@ -166,7 +166,15 @@ def study_from_labels(
     answer_heading = table.header[headings.at["answer"]] if "answer" in headings.at else ""
     question = re.sub(r"\W+", " ", answer_heading).strip().capitalize()[:120] or _("Answer")
     last = Scheme.objects.filter(slug=slug).aggregate(last=Max("version"))["last"] or 0
-    source = infer_scheme(answers(), key=slug, version=last + 1, title=title, question=question, nominal=how.nominal)
+    source = infer_scheme(
+        answers(),
+        key=slug,
+        version=last + 1,
+        title=title,
+        question=question,
+        nominal=how.nominal,
+        missing=headings.missing,
+    )
     if len(asked) > 1:
         raise Refused(_("The file answers several questions. Make the study from a scheme file, then import into it."))
     # Section, question and facets of the file are those of the scheme that it comes from; the new one has its own.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -107,13 +107,21 @@ class Part:
             )
         return found[0]
 
-    def said(self, question: Question, answer: str, table: FileTable, *, by_model: bool = False) -> Said | None:
-        """What an answer of `table` says; None for another program's word for “nothing”. `by_model`: as in its
-        `value`."""
+    def said(
+        self,
+        question: Question,
+        answer: str,
+        table: FileTable,
+        *,
+        by_model: bool = False,
+        missing: Collection[str] = MISSING,
+    ) -> Said | None:
+        """What an answer of `table` says; None for another program's word for “nothing”, one of `missing` where that
+        could be a text. `by_model`: as in its `value`."""
         spec = self.specs[question.pk]
         kind = kind_of(spec)
         is_missing = answer in MISSING and not (spec.text and spec.text.special_of(answer))
-        if is_missing and not spec.has_options:
+        if is_missing and answer in missing and not spec.has_options:
             return None
         try:
             value = table.value(kind, spec, answer, by_model=by_model)
@@ -271,7 +279,7 @@ class Answers:
         """The place of what is said in `answers`, None for nothing."""
         key = (cell.question.pk, text, by_model)
         if key not in self._answer_index:
-            said = cell.part.said(cell.question, text, self.table, by_model=by_model)
+            said = cell.part.said(cell.question, text, self.table, by_model=by_model, missing=self.headings.missing)
             if said is not None:
                 self.answers.append(said)
             self._answer_index[key] = None if said is None else len(self.answers) - 1

@@ -16,8 +16,10 @@ from annotation.evidence.kinds import PARAGRAPH
 from annotation.exchange.tables import FileLine, FileTable, Problems, TableError
 from base.sentences import gettext_noop
 
-# Empty cells of other programs. They count as empty only where they are no option of the question.
+# Empty cells of other programs. They count as empty only where they are no option of the question, and never in an
+# export of ours, which leaves a cell empty where nothing was answered.
 MISSING = frozenset({"NA", "NaN", "nan"})
+_OURS = "answer_label"  # a heading that tells an export of ours
 
 # --- headings --------------------------------------------------------------------------------------------------------
 
@@ -47,12 +49,16 @@ _NAMES_OF_IDS = frozenset({"id", "amt", "mturk", "code", "name", "nr", "no"})
 
 @dataclass(frozen=True)
 class Headings:
-    """Where a line holds what: by field and by facet, (position, code) of wide raters; and what is not read."""
+    """Where a line holds what: by field and by facet, (position, code) of wide raters; and what is not read.
+
+    `missing`: words that say that nothing was answered, where they can.
+    """
 
     at: Mapping[str, int]
     facets: Mapping[str, int] = field(default_factory=dict)
     raters: tuple[tuple[int, str], ...] = ()
     unread: tuple[str, ...] = ()
+    missing: frozenset[str] = MISSING
 
 
 def fold_heading(heading: str) -> str:
@@ -127,7 +133,8 @@ def label_headings(
             raise TableError(gettext_noop("Two columns are headed “%(heading)s”."), heading=twice)
     _require(header, at, raters, wide=wide)
     unread = [header[i] for i in rest if folded[i] not in _SAID_OTHERWISE]
-    return Headings(at, facets, raters, (*unread, *(header[i] for i in sorted(ignored))))
+    missing = frozenset[str]() if _OURS in folded and not wide else MISSING
+    return Headings(at, facets, raters, (*unread, *(header[i] for i in sorted(ignored))), missing)
 
 
 def _first_twice(texts: Sequence[str]) -> str | None:
@@ -207,6 +214,9 @@ def label_records(table: FileTable, headings: Headings, problems: Problems) -> I
     What a line lacks, and gold that contradicts an earlier line's, goes to `problems`.
     """
     gold_of: dict[tuple[object, ...], tuple[str, int]] = {}
+    missing_of: set[tuple[object, ...]] = (
+        set()
+    )  # cells whose gold is a word for “nothing”, unless an option is so called
     for line in table.lines(problems):
         base = _base_record(line, headings, problems)
         if base is None:
@@ -219,9 +229,13 @@ def label_records(table: FileTable, headings: Headings, problems: Problems) -> I
         elif base.answer or ("rater" in headings.at and not gold):
             problems.add(line.number, gettext_noop("This line names no rater."))
             continue
-        if gold and gold not in MISSING:
+        if gold:
             cell = base[1:8]
-            before = gold_of.setdefault(cell, (gold, line.number))
+            if gold in headings.missing:
+                before = (gold, 0 if cell in missing_of else line.number)
+                missing_of.add(cell)
+            else:
+                before = gold_of.setdefault(cell, (gold, line.number))
             if before[0].casefold() != gold.casefold():
                 problems.add(
                     line.number,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import yaml
@@ -23,7 +23,14 @@ _LONGEST = 20_000  # characters of a text, see `annotation.scheme.values.TextSpe
 
 
 def infer_scheme(
-    answers: Iterable[str], *, key: str, version: int, title: str, question: str, nominal: bool = False
+    answers: Iterable[str],
+    *,
+    key: str,
+    version: int,
+    title: str,
+    question: str,
+    nominal: bool = False,
+    missing: Collection[str] = MISSING,
 ) -> str:
     """The YAML of a scheme with one question.
 
@@ -34,12 +41,13 @@ def infer_scheme(
     Args:
         answers: as they occur, repeated or not.
         nominal: numbers are names, not steps of a scale.
+        missing: words that are no answers.
     Raises:
         TableError: fewer than two different answers, or a text that is longer than texts may be.
     """
     distinct: dict[str, str] = {}
     for answer in answers:
-        if not answer or answer in MISSING:
+        if not answer or answer in missing:
             continue
         number = whole_number(answer)
         distinct.setdefault(answer.casefold() if number is None else str(number), answer)

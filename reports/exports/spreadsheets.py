@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 from django.utils.translation import gettext as _
 from openpyxl import Workbook
 from openpyxl.cell import WriteOnlyCell
+from openpyxl.cell.cell import ERROR_CODES
 from openpyxl.styles import Font
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.hyperlink import Hyperlink
@@ -70,12 +71,12 @@ def write_workbook(out: BinaryIO, contents: Contents, header: Iterable[str], lab
     for letter, width in (("A", 34), ("B", 60), ("C", 100)):
         first.column_dimensions[letter].width = width
     for name, value in contents.about:
-        first.append([_text(name), _text(value)])
+        first.append([_cell(first, name), _cell(first, value)])
     first.append([])
     first.append(_heads(first, [_("sheet"), _("table"), _("how to read it")]))
     for table in contents.tables:
         title = _sheet_title(table.key, titles)
-        first.append([_link(first, title), _text(table.full_title), _text(table.how)])
+        first.append([_link(first, title), _cell(first, table.full_title), _cell(first, table.how)])
         _write(book.create_sheet(title), table)
     if contents.n_labels > MAX_LABELS:
         first.append(
@@ -86,13 +87,13 @@ def write_workbook(out: BinaryIO, contents: Contents, header: Iterable[str], lab
         sheet.freeze_panes = "A2"
         sheet.append(_heads(sheet, header))
         for label in labels:
-            sheet.append([_text(value) for value in label])
+            sheet.append([_cell(sheet, value) for value in label])
     book.save(out)
 
 
 def _link(sheet: Any, title: str) -> Any:
     """The title of another sheet of the book, which leads there."""
-    cell = WriteOnlyCell(sheet, value=_text(title))
+    cell = _text_cell(sheet, title)
     cell.hyperlink = Hyperlink(ref="", location=f"'{title}'!A1")
     cell.font = Font(color="2F5FD0", underline="single")
     return cell
@@ -119,15 +120,15 @@ def _number_cell(sheet: Any, kind: HeadKind) -> Any:
 
 
 def _filled(cell: Any, value: Value) -> Any:
-    """The cell with this number in it; a text goes without a cell."""
+    """The cell with this number in it; a text goes without this cell."""
     if value is None or isinstance(value, str):
-        return _text(value or "")
+        return _cell(cell.parent, value or "")
     cell.value = value
     return cell
 
 
 def _heads(sheet: Any, names: Iterable[str]) -> list[Any]:
-    cells = [WriteOnlyCell(sheet, value=_text(name)) for name in names]
+    cells = [_text_cell(sheet, name) for name in names]
     for cell in cells:
         cell.font = Font(bold=True)
     return cells
@@ -136,6 +137,20 @@ def _heads(sheet: Any, names: Iterable[str]) -> list[Any]:
 def _text(value: str) -> str | None:
     """A text that no spreadsheet takes for a formula, without the characters that XLSX cannot hold."""
     return escaped(safe_cell(plain(value))) or None
+
+
+def _cell(sheet: Any, value: str) -> Any:
+    """What goes into a line for a text: the text, or a cell where it would not stay one."""
+    text = _text(value)
+    return _text_cell(sheet, value) if text in ERROR_CODES else text
+
+
+def _text_cell(sheet: Any, value: str) -> Any:
+    """A cell with a text, also with one such as “#N/A”, which else were an error."""
+    cell = WriteOnlyCell(sheet, value=_text(value))
+    if cell.data_type == "e":
+        cell.data_type = "s"
+    return cell
 
 
 def _sheet_title(key: str, taken: set[str]) -> str:

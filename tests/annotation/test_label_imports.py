@@ -25,6 +25,19 @@ from tests.builders import Leases
 
 pytestmark = pytest.mark.django_db
 
+SORTS = """\
+key: sorts
+version: 1
+title: Sorts
+sections:
+  - key: sorts
+    title: Sorts
+    column: {title: About, facets: [about]}
+    questions:
+      - {key: sort, title: Sort, options: [{key: na, label: NA}, {key: other, label: Other}]}
+      - {key: sure, title: Sure, options: [{key: "yes", label: "Yes"}, {key: "no", label: "No"}]}
+"""
+
 
 # --- labels ---------------------------------------------------------------------------------------------------------
 
@@ -114,6 +127,18 @@ def test_import_labels_folds_a_problem_that_many_lines_share(simple: Study) -> N
 def test_import_labels_leaves_out_and_counts_what_was_not_answered(simple: Study) -> None:
     imported = labels_in(simple, "rater,row,answer\nann,A,\nann,B,NA\nann,C,answers\n")
     assert (imported.labels, imported.empty, imported.rows) == (1, 2, 1)
+
+
+def test_gold_may_be_an_option_that_is_called_as_nothing_is_elsewhere() -> None:
+    """“NA” of a cell that has such an option is its gold; of one that has not, nothing."""
+    text = (
+        "rater,row,question,answer,gold\nann,A,sort,NA,NA\nbob,A,sort,other,NA\nann,A,sure,yes,NA\nbob,A,sure,yes,yes\n"
+    )
+    study = builders.study("sorts", of=builders.scheme(SORTS))
+    imported = labels_in(study, text)
+    gold = Label.objects.filter(assignment__rater__kind=Rater.Kind.GOLD)
+    assert {(label.question.key, label.code) for label in gold} == {("sort", "na"), ("sure", "yes")}
+    assert (imported.labels, imported.empty) == (6, 1)
 
 
 def test_import_labels_of_the_wide_form(simple: Study) -> None:

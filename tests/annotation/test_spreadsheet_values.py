@@ -310,3 +310,13 @@ def test_an_answer_too_long_for_a_cell_is_changed_in_the_browser_only(sheet: She
     assert changed(sheet, anna, {WEIGHT: 3}).n_cells == 1
     (problem,) = changed(sheet, anna, {SAYS: "🍞"}).problems
     assert (problem.cell, "too long" in problem.sentence) == (SAYS, True)
+
+
+@pytest.mark.parametrize("word", ["NaN", "nan", "N/A", "#N/A", "None", "null", "inf", "1e5", "007"])
+def test_words_that_programs_take_for_nothing_or_a_number_are_texts(sheet: Sheet, anna: User, word: str) -> None:
+    [answer] = changed(sheet, anna, {SAYS: word}).answers[bread()]
+    assert answer.value == word
+    actions.record(assignment=bread(), answers=[answer], key=uuid.uuid4())
+    made = workbook(grid(sheet, anna))
+    assert (page(made)[SAYS].value, page(made)[SAYS].data_type) == (word, "s")
+    assert read(made, grid(sheet, anna)) == Reading()
