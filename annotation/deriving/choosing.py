@@ -17,13 +17,15 @@ class How(StrEnum):
 
 
 class Vote(NamedTuple):
-    """One label. `key` is equal for two answers that are the same in the question's own sense, `code` says them."""
+    """One label. `key` is equal for two answers that are the same in the question's own sense, `code` says them;
+    `repeat` is the round of its rater."""
 
     rater: str
     kind: str  # "person", "judge" or "gold"
     key: str
     code: str
     assignment: int
+    repeat: int = 1
 
 
 @dataclass(frozen=True)
@@ -40,16 +42,28 @@ class Choice:
     tied: tuple[str, ...] = ()
 
 
+def last_rounds(votes: Sequence[Vote]) -> list[Vote]:
+    """Of each rater the vote of the last round."""
+    last: dict[str, Vote] = {}
+    for vote in votes:
+        if vote.rater not in last or vote.repeat >= last[vote.rater].repeat:
+            last[vote.rater] = vote
+    return list(last.values())
+
+
 def choose(votes: Sequence[Vote], *, rater: str = "") -> Choice:
     """The answer of a cell: the gold's, else `rater`'s, else that of most people; judges count only by name.
 
-    Several labels of one source (two golds, a judge's repeats) are counted as people are. The one that was given first
-    stands for equal answers that are written otherwise.
+    A person counts once, by the last round that has a label there. Several labels of one source (two golds, a judge's
+    repeats) are counted as people are. The one that was given first stands for equal answers that are written
+    otherwise.
     """
+    people = last_rounds([vote for vote in votes if vote.kind == "person"])
+    votes = [*(vote for vote in votes if vote.kind != "person"), *people]
     sources = (
         (How.GOLD, [vote for vote in votes if vote.kind == "gold"]),
         (How.RATER, [vote for vote in votes if rater and vote.rater == rater]),
-        (How.MAJORITY, [vote for vote in votes if vote.kind == "person"]),
+        (How.MAJORITY, people),
     )
     how, counted = next(((how, of_source) for how, of_source in sources if of_source), (None, []))
     if how is None:

@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet
 
 from annotation import doors
 from annotation.answers import kind_of, shown_code
-from annotation.deriving.choosing import Choice, How, Vote, choose
+from annotation.deriving.choosing import Choice, How, Vote, choose, last_rounds
 from annotation.deriving.making import Answered, Given, Source, SourceColumn, SourceRow, SourceSheet, SourceText
 from annotation.models import Assignment, Column, Label, Lineage, Role, Row, Scheme, Study, User
 from annotation.queries import roles
@@ -49,6 +49,7 @@ def chosen(study: Study, *, rater: str = "", with_texts: bool = False, with_rate
             key=kind.key(spec, kind.value(spec, label.code)),
             code=label.code,
             assignment=label.assignment_id,
+            repeat=label.assignment.repeat,
         )
         votes.setdefault((label.assignment.row_id, label.column_id, *key), []).append(vote)
     choices = {cell: choose(of_cell, rater=rater) for cell, of_cell in votes.items()}
@@ -95,12 +96,12 @@ def _standing(study: Study) -> QuerySet[Label]:
 
 
 def _given(votes: Mapping[tuple[int, int, str, str], Sequence[Vote]]) -> dict[int, list[Given]]:
-    """What each rater says in each cell, by row; of several rounds the last, whose label was made last."""
+    """What each rater says in each cell, by row; of several rounds the last."""
     given: dict[int, list[Given]] = {}
     for (row, column, section, question), of_cell in votes.items():
-        for code, vote in {vote.rater: vote for vote in of_cell}.items():
+        for vote in last_rounds(of_cell):
             choice = Choice(vote.code, How.RATER, (vote,))
-            given.setdefault(row, []).append(Given(code, column, section, question, choice))
+            given.setdefault(row, []).append(Given(vote.rater, column, section, question, choice))
     return given
 
 

@@ -46,6 +46,30 @@ JUDGE, GOLD = vote("j", "judge", "z"), vote("gold", "gold", "x")
             Choice("A; b", How.MAJORITY, (vote("a", "person", "A; b", "a;b"), vote("b", "person", "b; A", "a;b"))),
             id="equal answers that are written otherwise",
         ),
+        pytest.param(
+            [ANNA, ANNA._replace(repeat=2), BORIS, CILA],
+            "",
+            Choice("y", How.MAJORITY, (BORIS, CILA)),
+            id="a person's rounds are one person",
+        ),
+        pytest.param(
+            [ANNA._replace(code="y", key="y", repeat=2), ANNA, BORIS],
+            "",
+            Choice("y", How.MAJORITY, (ANNA._replace(code="y", key="y", repeat=2), BORIS)),
+            id="whose last round counts",
+        ),
+        pytest.param(
+            [ANNA, ANNA._replace(code="y", key="y", repeat=2)],
+            "a",
+            Choice("y", How.RATER, (ANNA._replace(code="y", key="y", repeat=2),)),
+            id="also of the named rater",
+        ),
+        pytest.param(
+            [JUDGE, JUDGE._replace(repeat=2), JUDGE._replace(code="x", key="x", repeat=3)],
+            "j",
+            Choice("z", How.RATER, (JUDGE, JUDGE._replace(repeat=2))),
+            id="of a judge what it says most often",
+        ),
     ],
 )
 def test_the_gold_counts_else_the_rater_else_the_majority(votes: list[Vote], rater: str, expected: Choice) -> None:
@@ -131,6 +155,24 @@ def test_a_named_rater_decides_where_there_is_no_gold(answered: Leases) -> None:
     assert [row.name for row in Row.objects.filter(sheet__study=made)] == ["Clause 2"]
     assert made.derivation["rater"] == rater
     assert made.derivation["ties"]["n"] == 0
+
+
+@pytest.mark.django_db
+def test_a_person_who_labels_again_counts_once_by_the_last_round(answered: Leases) -> None:
+    """Anna says “stated” of the rent in the second clause, and so she does again: she and Boris stay a tie. Once her
+    last round says what he says, that is chosen, and it rests on that round."""
+    second = answered.annas[1]
+    [again] = actions.assign(rater=second.rater, rows=[second.row], repeat=2)
+    builders.label(again)
+    assert derived(answered, "duties.stated=stated").derivation["ties"]["n"] == 1
+    [third] = actions.assign(rater=second.rater, rows=[second.row], repeat=3)
+    builders.label(third, {**builders.COMPLETE, ("Pay rent", "stated"): "absent"})
+    made = derived(answered, "duties.stated=absent", slug="third")
+    assert made.derivation["ties"]["n"] == 0
+    assert {one.assignment_id for one in made.lineage.filter(question__isnull=False)} == {
+        third.pk,
+        answered.boriss[1].pk,
+    }
 
 
 @pytest.mark.django_db
