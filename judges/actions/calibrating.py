@@ -14,6 +14,7 @@ from annotation.models import Rater, User
 from judges.actions.creating import create_judge, refuse_elsewhere
 from judges.actions.lineage import came_from
 from judges.calibrations import queries
+from judges.lineage import queries as lineage
 from judges.lineage.models import Origin
 from judges.methods import fitting, prompting
 from judges.methods.fitting import Candidate, CannotFit, Fitted
@@ -25,15 +26,17 @@ from llm.engine.normalisation import Normalisation
 def calibrate(*, rater: Rater, rows: Collection[int], by: User | None) -> FittedCalibration:
     """Find for each question the best way to choose from a judge's stored scores, by people's labels on `rows`.
 
-    No model is asked. The candidates and how they are compared: `judges.methods.fitting`.
+    No model is asked. The candidates and how they are compared: `judges.methods.fitting`. Documents that the judge's
+    prompt shows as examples are left out.
 
     Raises:
         Refused: the judge has no scores, no question has labels of people on two of the documents, or an import is
             being shown.
     """
     refuse_while_shown(rater.study_id)
-    gathered = queries.gathered(rater, rows)
-    if not gathered.cells:
+    judge = queries.judge_of(rater)
+    gathered = queries.gathered(rater, rows, shown=lineage.examples_of([judge]))
+    if not gathered.cells and not gathered.left_out:
         raise Refused(_("“%(judge)s” has no labels with scores in this study yet.") % {"judge": rater.code})
     spec = rater.study.scheme.parsed
     keys = {f"{s.key}.{q.key}": [option.key for option in q.options] for s in spec.sections for q in s.questions}
@@ -45,13 +48,13 @@ def calibrate(*, rater: Rater, rows: Collection[int], by: User | None) -> Fitted
             continue
         questions[name] = _stored(fitted)
     if not questions:
-        raise Refused(
-            _(
-                "Nothing can be fitted: a question needs labels of people on %(n)s of the chosen documents at least, "
-                "which “%(judge)s” has labelled too."
-            )
-            % {"n": fitting.FEWEST_DOCUMENTS, "judge": rater.code}
-        )
+        refused = _(
+            "Nothing can be fitted: a question needs labels of people on %(n)s of the chosen documents at least, "
+            "which “%(judge)s” has labelled too."
+        ) % {"n": fitting.FEWEST_DOCUMENTS, "judge": rater.code}
+        if gathered.left_out:
+            refused += " " + _("Those that stand as examples in its prompt do not count.")
+        raise Refused(refused)
     return FittedCalibration.objects.create(
         study=rater.study,
         rater=rater,
@@ -63,7 +66,8 @@ def calibrate(*, rater: Rater, rows: Collection[int], by: User | None) -> Fitted
             "labels_sha256": gathered.labels_sha256,
             "scores_sha256": gathered.scores_sha256,
             "its_own": gathered.its_own,
-            "prompt_sha256": queries.judge_of(rater).prompt.digest,
+            "prompt_sha256": judge.prompt.digest,
+            **({"examples": list(gathered.left_out)} if gathered.left_out else {}),
         },
     )
 

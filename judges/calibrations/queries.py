@@ -31,6 +31,7 @@ class Gathered:
         cells: of each question that the judge scored, by its name; options in the scheme's order.
         its_own: the normalisation under which the judge chose.
         scores_sha256, labels_sha256: of all of it, in the order of rows, columns and questions.
+        left_out: documents that would be among them, were they not shown to the judge as examples.
     """
 
     cells: dict[str, Cells]
@@ -38,6 +39,7 @@ class Gathered:
     scores_sha256: str
     labels_sha256: str
     documents: tuple[int, ...] = field(default=())
+    left_out: tuple[int, ...] = field(default=())
 
 
 def scored_raters(study: Study) -> QuerySet[Rater]:
@@ -62,16 +64,21 @@ def calibrations_in(study: Study) -> dict[str, list[FittedCalibration]]:
     return found
 
 
-def sheets_with_labels(study: Study) -> list[Sheet]:
-    """The sheets of a study, with `n_labelled`, of how many of their documents a fit would use labels of people. Two
-    queries, and what it takes to know the rows."""
+def sheets_with_labels(study: Study, shown: Collection[int] = ()) -> list[Sheet]:
+    """The sheets of a study, with `n_labelled`, of how many of their documents a fit would use labels of people, and
+    `n_shown`, of how many more it would if they were not `shown` to the judge as examples. Two queries, and what it
+    takes to know the rows."""
     rows = rows_to_fit(study, rows_of(study, []))
     said = Exists(_said_by_people().filter(assignment=OuterRef("pk")))
     by_people = Assignment.objects.filter(said, rater__study=study).order_by()
-    labelled = Counter(of for row, of in by_people.values_list("row_id", "row__sheet_id").distinct() if row in rows)
+    labelled: Counter[int] = Counter()
+    left_out: Counter[int] = Counter()
+    for row, of in by_people.values_list("row_id", "row__sheet_id").distinct():
+        if row in rows:
+            (left_out if row in shown else labelled)[of] += 1
     sheets = list(study.sheets.order_by("position"))
     for sheet in sheets:
-        sheet.n_labelled = labelled[sheet.pk]  # type: ignore[attr-defined]
+        sheet.n_labelled, sheet.n_shown = labelled[sheet.pk], left_out[sheet.pk]  # type: ignore[attr-defined]
     return sheets
 
 
@@ -91,10 +98,13 @@ def rows_to_fit(study: Study, rows: Collection[int]) -> set[int]:
     return set(rows) - doors.rows_not_alike(study)
 
 
-def gathered(rater: Rater, rows: Collection[int]) -> Gathered:
+def gathered(rater: Rater, rows: Collection[int], *, shown: Collection[int] = ()) -> Gathered:
     """A judge's scores in its whole study, with people's answers on those of `rows` that are `rows_to_fit`: what they
     submitted without a look at others' labels and without a draft. An answer that the judge was not offered counts as
     what the question's merge for judges makes of it; else it is left out. Three queries.
+
+    `shown`: rows that its prompt shows as examples. There it has read people's answers, so neither its scores nor these
+    are in it.
     """
     spec = rater.study.scheme.parsed
     questions = {
@@ -116,11 +126,20 @@ def gathered(rater: Rater, rows: Collection[int]) -> Gathered:
     labels = known.values_list(*_CELL, "option__key", "assignment__rater__code")
     said: dict[str, dict[tuple[int, int], list[str]]] = {}
     lines = []
+    left_out: set[int] = set()
     for row, column, section, key, option, code in labels:
         name = f"{section}.{key}"
-        if (row, column) in values.get(name, {}):
+        if (row, column) not in values.get(name, {}):
+            continue
+        if row in shown:
+            left_out.add(row)
+        else:
             said.setdefault(name, {}).setdefault((row, column), []).append(option)
             lines.append([row, column, name, code, option])
+    kept = {
+        name: {cell: of for cell, of in of_cells.items() if cell[0] not in shown} for name, of_cells in values.items()
+    }
+    values = {name: of_cells for name, of_cells in kept.items() if of_cells}
     made = {name: _cells(questions[name], values[name], said.get(name, {}), chose[name]) for name in sorted(values)}
     all_scores = [[*cell, name, of] for name, of_cells in values.items() for cell, of in of_cells.items()]
     return Gathered(
@@ -129,6 +148,7 @@ def gathered(rater: Rater, rows: Collection[int]) -> Gathered:
         scores_sha256=sha256_of(all_scores),
         labels_sha256=sha256_of(lines),
         documents=tuple(sorted({line[0] for line in lines})),
+        left_out=tuple(sorted(left_out)),
     )
 
 

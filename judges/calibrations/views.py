@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -27,6 +27,7 @@ from annotation.scheme.spec import QuestionSpec
 from judges import actions
 from judges.calibrations import examples as example_queries
 from judges.calibrations import queries
+from judges.lineage import queries as lineage
 from judges.methods import Method, embedding
 from judges.methods.calibration import Calibration
 from judges.methods.prompting import PromptError
@@ -41,15 +42,15 @@ _HOW = {
 
 
 class FitForm(forms.Form):
-    """On which sheets the development documents are."""
+    """On which sheets the development documents are. `shown`: rows that are the judge's examples, and not fitted to."""
 
-    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, study: Study, shown: Collection[int] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._study = study
-        self._sheets = {str(sheet.pk): sheet for sheet in queries.sheets_with_labels(study)}
+        self._sheets = {str(sheet.pk): sheet for sheet in queries.sheets_with_labels(study, shown)}
         self.fields["sheet"] = forms.MultipleChoiceField(
             label=_("Development documents"),
-            choices=[(pk, f"{sheet.title} · {_labelled(sheet.n_labelled)}") for pk, sheet in self._sheets.items()],  # type: ignore[attr-defined]
+            choices=[(pk, f"{sheet.title} · {_labelled(sheet)}") for pk, sheet in self._sheets.items()],
             widget=forms.CheckboxSelectMultiple,
             error_messages={"required": _("Choose where the development documents are.")},
             help_text="" if doors.example_rows(study) is not None else _not_split(study),
@@ -113,8 +114,18 @@ class CalibratedJudgeForm(forms.Form):
     name = forms.SlugField(max_length=60)
 
 
-def _labelled(n: int) -> str:
-    return ngettext("%(n)s document labelled by people", "%(n)s documents labelled by people", n) % {"n": n}
+def _labelled(sheet: Any) -> str:
+    n, shown = sheet.n_labelled, sheet.n_shown
+    said = ngettext("%(n)s document labelled by people", "%(n)s documents labelled by people", n) % {"n": n}
+    return f"{said} ({_left_out(shown)})" if shown else said
+
+
+def _left_out(n: int) -> str:
+    return ngettext(
+        "without %(n)s that is an example in the judge's prompt",
+        "without %(n)s that are examples in the judge's prompt",
+        n,
+    ) % {"n": n}
 
 
 @dataclass(frozen=True)
@@ -149,7 +160,11 @@ def calibrations(request: AppRequest, study: Study, pk: int) -> HttpResponse:
         check_role(request.user, study, Role.MANAGER)
     rater = get_object_or_404(queries.scored_raters(study), pk=pk)
     may_write = Role.MANAGER in study.roles
-    form = FitForm(request.POST if request.method == "POST" else None, study=study) if may_write else None
+    judge = queries.judge_of(rater)
+    shown = lineage.examples_of([judge])
+    form = None
+    if may_write:
+        form = FitForm(request.POST if request.method == "POST" else None, study=study, shown=shown)
     if request.method == "POST" and form is not None and form.is_valid():
         try:
             made = actions.calibrate(rater=rater, rows=queries.rows_of(study, form.chosen()), by=request.user)
@@ -158,7 +173,6 @@ def calibrations(request: AppRequest, study: Study, pk: int) -> HttpResponse:
         else:
             messages.success(request, _("Calibration %(n)s is fitted. Nothing was labelled anew.") % {"n": made.pk})
             return redirect(made)
-    judge = queries.judge_of(rater)
     fitted = list(queries.calibrations_of(rater))
     examples = None
     if may_write and request.user.has_perm("judges.add_judge") and example_queries.questions_with_examples_of(judge):
@@ -170,7 +184,7 @@ def calibrations(request: AppRequest, study: Study, pk: int) -> HttpResponse:
         "form": form,
         "is_embedding": judge.method == Method.EMBEDDING,
         "set_aside": doors.example_rows(study) is not None,
-        "fitted": [(one, _shown(one, study, judge), _report(one, study)) for one in fitted],
+        "fitted": [(one, _told(one), _shown(one, study, judge), _report(one, study, shown)) for one in fitted],
     }
     return render(request, "judges/calibrations.html", context)
 
@@ -234,10 +248,18 @@ def new_judge(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     return redirect("judges:runs", study.slug)
 
 
-def _report(calibration: FittedCalibration, study: Study) -> str:
-    """The query of a report by it, of the sheets that have none of its development documents; "" where there are
-    none."""
-    seen = set(study.sheets.filter(rows__in=calibration.lineage["rows"]).values_list("pk", flat=True))
+def _told(calibration: FittedCalibration) -> str:
+    """To how many documents it was fitted, and how many were left out as examples."""
+    n, examples = calibration.lineage["n_documents"], calibration.lineage.get("examples", ())
+    said = ngettext("fitted to %(n)s document", "fitted to %(n)s documents", n) % {"n": n}
+    return f"{said}, {_left_out(len(examples))}" if examples else said
+
+
+def _report(calibration: FittedCalibration, study: Study, shown: Collection[int]) -> str:
+    """The query of a report by it, of the sheets that have none of its development documents and of the examples in
+    the judge's prompt; "" where there are none."""
+    behind = {*calibration.lineage["rows"], *shown}
+    seen = set(study.sheets.filter(rows__in=behind).values_list("pk", flat=True))
     others = [sheet for sheet in study.sheets.values_list("pk", flat=True) if sheet not in seen]
     if not others:
         return ""

@@ -146,6 +146,29 @@ def rows_behind(origins: Iterable[Origin]) -> set[int]:
     return rows
 
 
+def examples_of(judges: Iterable[Judge]) -> set[int]:
+    """The rows that the prompts of judges, and of those that they weigh, show as examples; `rows_behind` says what
+    counts where that was not kept. One query a judge and for each that it came from, up to the one that was given them.
+    """
+    drawn: dict[int, Origin] = {}
+    known: set[int] = set()
+    todo = list(judges)
+    while todo:
+        judge = todo.pop()
+        known.add(judge.pk)
+        before: list[Judge] = []
+        if judge.prompt_spec.examples:
+            origins = Origin.objects.filter(judge__prompt=judge.prompt_id).select_related("parent__prompt")
+            given = [origin for origin in origins if origin.how == Origin.How.EXAMPLES]
+            drawn |= {origin.pk: origin for origin in given}
+            if not given:
+                before = [one.parent for one in origins if one.judge_id == judge.pk and one.parent is not None]
+        if names := weighed(judge):
+            before += Judge.objects.filter(name__in=names).select_related("prompt")
+        todo += [one for one in before if one.pk not in known]
+    return rows_behind(drawn.values())
+
+
 def chain(study: Study, judge: Judge) -> list[Version]:
     """The versions that led to a judge, the first one first, each with its score in this study."""
     return _versions(study, ancestors(judge, study))

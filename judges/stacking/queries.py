@@ -13,8 +13,10 @@ from annotation.models import Assignment, Label, Rater, Study
 from annotation.scheme.spec import QuestionSpec
 from base.proportions import wilson_interval
 from judges.calibrations.queries import counted_as, peoples_labels, rows_to_fit, sha256_of
+from judges.lineage.queries import examples_of
 from judges.methods import fitting, stacking
 from judges.methods.fitting import Cells, FloatArray, IntArray
+from judges.models import Judge
 
 _CELL = ("assignment__row_id", "column_id", "question__section__key", "question__key")
 
@@ -64,12 +66,14 @@ class Weighed:
 
 @dataclass(frozen=True)
 class Stack:
-    """All questions that could be fitted, and digests of what they were fitted to."""
+    """All questions that could be fitted, and digests of what they were fitted to. `left_out`: documents that would be
+    among `rows`, were they no examples in the prompt of one of the judges."""
 
     questions: list[Weighed]
     rows: tuple[int, ...]
     labels_sha256: str
     scores_sha256: str
+    left_out: tuple[int, ...] = ()
 
 
 def stackable(study: Study) -> QuerySet[Rater]:
@@ -90,7 +94,8 @@ def stackable(study: Study) -> QuerySet[Rater]:
 
 def stacked(study: Study, raters: Sequence[Rater], rows: Collection[int]) -> Stack:
     """The judges `raters`, fitted together to people's labels on those of `rows` that are `rows_to_fit`: each question
-    that all of them have answered in cells which people answered on two documents. Three queries.
+    that all of them have answered in cells which people answered on two documents. Four queries, and those
+    of `examples_of`, which says what documents are left out.
 
     A cell counts where every judge has an answer. Options are those that a judge was offered or chose.
     """
@@ -113,11 +118,16 @@ def stacked(study: Study, raters: Sequence[Rater], rows: Collection[int]) -> Sta
         said.setdefault(f"{section}.{key}", {}).setdefault((row, column), {})[code] = (scores, option)
     chose: dict[str, dict[tuple[int, int], list[str]]] = {}
     labels: list[list[Any]] = []
+    shown, left_out = shown_to(raters), set[int]()
     for row, column, section, key, option, person in peoples_labels(study, rows).values_list(
         *_CELL, "option__key", "assignment__rater__code"
     ):
         name = f"{section}.{key}"
-        if len(said.get(name, {}).get((row, column), ())) == len(codes):
+        if len(said.get(name, {}).get((row, column), ())) != len(codes):
+            continue
+        if row in shown:
+            left_out.add(row)
+        else:
             chose.setdefault(name, {}).setdefault((row, column), []).append(option)
             labels.append([row, column, name, person, option])
     found = [
@@ -126,7 +136,13 @@ def stacked(study: Study, raters: Sequence[Rater], rows: Collection[int]) -> Sta
         if name in chose and (weighed := _weighed(name, questions[name], codes, said[name], chose[name])) is not None
     ]
     used = [[*cell, name, said[name][cell]] for name, cells in chose.items() for cell in cells]
-    return Stack(found, tuple(sorted({line[0] for line in labels})), sha256_of(labels), sha256_of(used))
+    fitted_to = tuple(sorted({line[0] for line in labels}))
+    return Stack(found, fitted_to, sha256_of(labels), sha256_of(used), tuple(sorted(left_out)))
+
+
+def shown_to(raters: Sequence[Rater]) -> set[int]:
+    """The rows that are examples in the prompt of one of these judges. One query, and those of `examples_of`."""
+    return examples_of(Judge.objects.filter(name__in=[rater.code for rater in raters]).select_related("prompt"))
 
 
 def _weighed(
@@ -177,7 +193,8 @@ def _agreed(one: str, other: str, same: float, right: float, n_cells: int) -> Ag
 def lacking(study: Study, raters: Sequence[Rater], rows: Collection[int]) -> dict[str, int]:
     """The judges that have chosen options on fewer documents than a fit needs, of those that people have labelled of
     these rows, and on how many. Three queries."""
-    labelled = set(peoples_labels(study, rows_to_fit(study, rows)).values_list("assignment__row_id", flat=True))
+    to_fit = rows_to_fit(study, rows) - shown_to(raters)
+    labelled = set(peoples_labels(study, to_fit).values_list("assignment__row_id", flat=True))
     chose = Label.objects.filter(
         assignment__rater__in=raters,
         assignment__state=Assignment.State.SUBMITTED,

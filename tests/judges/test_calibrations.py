@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
+
 import pytest
 from django.test import Client
 
 from annotation import actions as annotating
 from annotation import doors
 from annotation.actions import Refused
-from annotation.models import Label, Rater
+from annotation.models import Label, Rater, Row, Sheet, Study
 from judges import actions
 from judges.calibrations import queries
+from judges.lineage import queries as lineage
 from judges.methods import prompting
 from judges.models import FittedCalibration, Judge
 from judges.runs import labelling
@@ -20,7 +24,7 @@ from reports.queries import label_table
 from tests import builders
 from tests.builders import ClientOf, Leases
 from tests.judges import helpers
-from tests.judges.test_embedding import PROMPT
+from tests.judges.test_embedding import NEAREST, PROMPT
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
@@ -173,3 +177,111 @@ def test_the_page_fits_shows_and_makes_a_judge(leases: Leases, rater: Rater, cli
     assert labelling.cells_asked(judge, leases.annas[0])[0].calibration is not None
     report = client.get(f"/studies/{leases.study.slug}/report/?normalisation.near={made.key}").content.decode()
     assert f"chosen anew: {made.said}" in report
+
+
+# --- a judge whose prompt has examples -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Four documents that Anna and two judges have labelled; the first two are examples in the prompt of one."""
+
+    study: Study
+    sheet: Sheet
+    examples: list[int]
+    others: list[int]
+    rater: Rater
+    plain: Rater
+
+    def fit(self) -> FittedCalibration:
+        return actions.calibrate(rater=self.rater, rows=queries.rows_of(self.study, [self.sheet]), by=None)
+
+
+@pytest.fixture
+def shown(tmp_path: Path) -> Shown:
+    study = helpers.study_of_leases(n_rows=4)
+    sheet = study.sheets.get()
+    for n, assignment in enumerate(builders.assignments(builders.rater(study, builders.user("anna")), sheet)):
+        rent = "stated" if n % 2 else "implied"
+        builders.label(assignment, {**builders.COMPLETE, ("Pay rent", "stated"): rent})
+        annotating.submit(assignment=assignment)
+    plain = actions.create_judge(
+        name="plain", method=Judge.Method.CLOZE, location=helpers.save_tiny_model(tmp_path), prompt_text=NEAREST
+    )
+    rows = list(sheet.rows.order_by("position").values_list("pk", flat=True))
+    judge = actions.create_with_examples(judge=plain, study=study, rows=rows[:2], each=2, name="shown")
+    raters = []
+    for one in (judge, plain):
+        run = actions.start_run(study=study, judge=one, by=None, enqueue=False)
+        helpers.work(run)
+        raters.append(run.rater)
+    return Shown(study, sheet, rows[:2], rows[2:], *raters)
+
+
+def test_a_judge_is_not_fitted_to_its_own_examples(shown: Shown) -> None:
+    made = shown.fit()
+    assert (made.lineage["rows"], made.lineage["examples"]) == (shown.others, shown.examples)
+    assert made.questions["duties.stated"]["n_documents"] == 2
+    # What it says of its examples moves nothing: neither does it stand in the means that options are centred by.
+    Label.objects.filter(assignment__rater=shown.rater, assignment__row__in=shown.examples).delete()
+    again = shown.fit()
+    assert again.questions == made.questions
+    assert again.lineage["scores_sha256"] == made.lineage["scores_sha256"]
+    assert "examples" not in again.lineage
+
+
+def test_nor_is_what_was_made_of_it(shown: Shown) -> None:
+    """A calibrated judge, and a copy with the same prompt, show the same examples; a judge given others shows those."""
+    calibrated = actions.create_calibrated(calibration=shown.fit(), name="fitted")
+    own = Judge.objects.get(name="shown")
+    copy = actions.create_judge(
+        name="copy", method=own.method, model=own.model, prompt_text=own.prompt.text, study=shown.study
+    )
+    other = actions.create_with_examples(
+        judge=calibrated, study=shown.study, rows=shown.others[:1], each=2, name="other"
+    )
+    assert [lineage.examples_of([one]) for one in (own, calibrated, copy, other)] == [
+        *[set(shown.examples)] * 3,
+        set(shown.others[:1]),
+    ]
+    assert lineage.examples_of([Judge.objects.get(name="plain")]) == set()
+
+
+def test_examples_alone_are_nothing_to_fit_to(shown: Shown) -> None:
+    with pytest.raises(Refused, match="Those that stand as examples in its prompt do not count"):
+        actions.calibrate(rater=shown.rater, rows=shown.examples, by=None)
+
+
+def test_the_page_says_what_is_left_out(shown: Shown, client_of: ClientOf) -> None:
+    builders.sheet(shown.study, "Another")
+    made = shown.fit()
+    manager = shown.study.memberships.get(role="manager").user
+    client = client_of(manager)
+    address = f"/studies/{shown.study.slug}/judges/raters/{shown.rater.pk}/calibrations/"
+    page = client.get(address).content.decode()
+    assert "2 documents labelled by people (without 2 that are examples in the judge&#x27;s prompt)" in page
+    assert "fitted to 2 documents, without 2 that are examples in the judge&#x27;s prompt" in page
+    other = client.get(address.replace(str(shown.rater.pk), str(shown.plain.pk))).content.decode()
+    assert "4 documents labelled by people" in other
+    assert "without" not in other.split("<form")[1].split("</form>")[0]
+    assert made.said.startswith(f"calibration {made.pk}, fitted to 2 documents, ")
+
+
+def test_a_sheet_of_its_examples_is_none_to_report_on(shown: Shown, client_of: ClientOf) -> None:
+    """Its examples lie on a sheet that it is not fitted to: figures of that sheet would be of what it was shown."""
+    apart = builders.sheet(shown.study, "Another", n_rows=0)
+    Row.objects.filter(pk__in=shown.examples).update(sheet=apart)
+    shown.fit()
+    manager = shown.study.memberships.get(role="manager").user
+    address = f"/studies/{shown.study.slug}/judges/raters/{shown.rater.pk}/calibrations/"
+    assert "It was fitted to documents of every sheet" in client_of(manager).get(address).content.decode()
+
+
+def test_judges_are_weighed_together_without_their_examples(shown: Shown, client_of: ClientOf) -> None:
+    rows = queries.rows_of(shown.study, [shown.sheet])
+    found = actions.weigh(study=shown.study, raters=[shown.rater, shown.plain], rows=rows)
+    assert (found.rows, found.left_out) == (tuple(shown.others), tuple(shown.examples))
+    manager = shown.study.memberships.get(role="manager").user
+    chosen = {"judge": [shown.rater.pk, shown.plain.pk], "sheet": [shown.sheet.pk]}
+    page = client_of(manager).post(f"/studies/{shown.study.slug}/judges/together/", chosen).content.decode()
+    assert "2 documents are left out: they are examples in the prompt of one of these judges." in page

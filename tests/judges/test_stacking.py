@@ -224,10 +224,10 @@ class TestInAStudy:
         assert "Nothing can be fitted" in page
         assert "these judges have answered too few: words (1)." in page
 
-    def test_it_takes_three_queries_whatever_the_cells(
+    def test_it_takes_four_queries_whatever_the_cells(
         self, leases: Leases, raters: list[Rater], django_assert_num_queries: Any
     ) -> None:
         rows = calibrations.rows_of(leases.study, [leases.sheet])
         assert leases.study.scheme.parsed
-        with django_assert_num_queries(3):
+        with django_assert_num_queries(4):
             stacking_queries.stacked(leases.study, raters, rows)
