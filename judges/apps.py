@@ -1,10 +1,13 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.apps import AppConfig
 from django.db.models.signals import post_delete
 from django.utils.translation import gettext_lazy as _
+
+if TYPE_CHECKING:
+    from llm.doors import NewPrice
 
 
 class JudgesConfig(AppConfig):
@@ -18,6 +21,7 @@ class JudgesConfig(AppConfig):
         from judges.generating import actions as generating
         from judges.generating.queries import source_texts
         from judges.models import Judge
+        from llm import doors as language_models
         from work import kinds
 
         post_delete.connect(_gone, sender=Judge)
@@ -25,6 +29,7 @@ class JudgesConfig(AppConfig):
         kinds.register(actions.EXTRACTING)
         kinds.register(actions.TRYING)
         kinds.register(generating.GENERATING)
+        language_models.register_new_prices(_priced)
         doors.register_texts(source_texts)
         doors.register_answer_pages(doors.AnswerPages(_("What it was asked"), retracing.pages_at))
         doors.register_tab(
@@ -54,6 +59,13 @@ class JudgesConfig(AppConfig):
 
         doors.register_judges(names)
         doors.register_judges_at_work(queries.raters_at_work)
+
+
+def _priced(new: NewPrice) -> None:
+    from annotation.actions import note
+    from annotation.models import AuditEvent
+
+    note(AuditEvent.Kind.ADMIN, by=new.by, study=new.study, what=str(new))
 
 
 def _gone(instance: Any, **_given: Any) -> None:

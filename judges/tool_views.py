@@ -53,7 +53,8 @@ def new_judge(request: AppRequest, study: Study) -> HttpResponse:
     """The form; htmx asks for its fields again when the method, the model or the backend changes."""
     if request.method == "POST":
         form = JudgeForm(request.POST, study=study)
-        if form.is_valid() and (made := _made(request, form, partial(actions.create_judge, study=study))):
+        create = partial(actions.create_judge, study=study, by=request.user)
+        if form.is_valid() and (made := _made(request, form, create)):
             if (parent := _copied_from(request, study)) is not None:
                 actions.came_from(judge=made, parent=parent, how=Origin.How.COPY, study=study)
             return redirect("judges:judge", study.slug, made.pk)
@@ -152,7 +153,8 @@ def new_extractor(request: AppRequest, study: Study) -> HttpResponse:
             "max_new_tokens": copied.max_new_tokens, "prompt_text": copied.prompt,
         }  # fmt: skip
     form = ExtractorForm(request.POST or None, initial=initial)
-    if request.method == "POST" and form.is_valid() and (made := _made(request, form, actions.create_extractor)):
+    create = partial(actions.create_extractor, study=study, by=request.user)
+    if request.method == "POST" and form.is_valid() and (made := _made(request, form, create)):
         return redirect("judges:extractor", study.slug, made.pk)
     context = {"study": study, "form": form, "title": _("New extractor"), "button": _("Create the extractor")}
     return render(request, "judges/new.html", context)

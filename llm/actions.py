@@ -8,11 +8,12 @@ from dataclasses import asdict, replace
 from itertools import chain, count
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from base.text import storable
-from llm import registry
+from llm import doors, registry
 from llm.backends.base import Backend, BackendError, Use
 from llm.engine.prompt import Generated, OnProgress, PromptTooLong
 from llm.generating import signs
@@ -28,46 +29,52 @@ def store_prompt(*, name: str, text: str) -> Prompt:
     return prompt
 
 
-def store_model(*, name: str = "", **named: Any) -> LanguageModel:
+@transaction.atomic
+def store_model(*, name: str = "", by: Any = None, study: Any = None, **named: Any) -> LanguageModel:
     """The stored model of these fields, or a new one with a name that says what it is; with `name`, the one of that
-    name. Prices make no other model: one that is given becomes that of the stored model, from its next run on.
+    name. Prices make no other model: one that is given becomes that of the stored model, from its next run on, and
+    `llm.doors` tells that `by` has changed it, in `study`.
 
     Raises:
         BackendError: this installation has no such backend; or another model has that name.
     """
     prices = {key: named.pop(key, None) for key in ("price_read", "price_written")}
-    model = _store_model(name=name, **named)
     given = {key: price for key, price in prices.items() if price is not None}
+    known, model = _store_model(name=name, **named)
     if given:
+        before = LanguageModel.objects.select_for_update().get(pk=model.pk).prices
         LanguageModel.objects.filter(pk=model.pk).update(**given)
         model.refresh_from_db()
+        if known:
+            doors.tell_new_price(model, before, by=by, study=study)
     return model
 
 
-def _store_model(*, name: str, **named: Any) -> LanguageModel:
+def _store_model(*, name: str, **named: Any) -> tuple[bool, LanguageModel]:
+    """Whether it was stored already, and the model."""
     if name:
         made = LanguageModel(name=name, **named)
         known = LanguageModel.objects.filter(name=name).first()
         if known is None:
             registry.class_of(made.backend)
             made.save()
-            return made
+            return False, made
         if (known.backend, known.place) != (made.backend, made.place):
             raise BackendError(
                 _("Another model is called “%(name)s” already: %(place)s.") % {"name": name, "place": known.location},
                 permanent=True,
             )
-        return known
+        return True, known
     made = LanguageModel(**named)
     known = LanguageModel.objects.filter(backend=made.backend, **asdict(made.place)).first()
     if known is not None:
-        return known
+        return True, known
     # The end of a long path says more than its beginning.
     base = registry.class_of(made.backend).called(made.place)[-90:]
     names = chain([base], (f"{base} ({n})" for n in count(2)))
     made.name = next(name for name in names if not LanguageModel.objects.filter(name=name).exists())
     made.save()
-    return made
+    return False, made
 
 
 def backend_of(generation: Generation) -> Backend:

@@ -9,8 +9,9 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.http import HttpRequest
 
-from llm import registry
+from llm import doors, registry
 from llm.backends.base import BackendError, Chat, Use
 from llm.models import LanguageModel
 
@@ -41,3 +42,10 @@ class LanguageModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     list_display = ["name", "backend", "location", "served_name", "revision", "dtype", "device"]
     list_filter = ["backend"]
     search_fields = ["name", "location", "served_name"]
+
+    def save_model(self, request: HttpRequest, obj: LanguageModel, form: Any, change: bool) -> None:
+        """In the page's own transaction."""
+        before = LanguageModel.objects.select_for_update().get(pk=obj.pk).prices if change else None
+        super().save_model(request, obj, form, change)
+        if change:
+            doors.tell_new_price(obj, before, by=request.user)

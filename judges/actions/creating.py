@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotation.actions import Refused
-from annotation.models import Rater, Study
+from annotation.models import Rater, Study, User
 from judges.methods import WRITES, prompting
 from judges.methods.prompting import PromptSpec
 from judges.models import Extractor, Judge
@@ -101,12 +101,13 @@ def create_judge(
     prompt_text: str = "",
     evidence: Extractor | None = None,
     study: Study | None = None,
+    by: User | None = None,
 ) -> Judge:
     """Create a judge, with its model when `location` names a new one, and its prompt when only the text is given.
 
     `evidence`: the extractor whose items it judges by; None for the documents themselves.
     `study`: in which it is made, so that its name is no rater's there; a prompt with examples, which are lines of
-    documents, keeps it there.
+    documents, keeps it there. `by`: who makes it, for the audit log, where a stored model gets another price by that.
     `temperature` and `max_new_tokens` are for a judge that rates or writes, and have defaults there.
 
     Raises:
@@ -128,6 +129,8 @@ def create_judge(
             requests_per_minute=requests_per_minute,
             price_read=price_read,
             price_written=price_written,
+            by=by,
+            study=study,
         )
     chat_template = labelling.asks_in_chat_form(model, method=method, chat_template=chat_template)
     if method in WRITES:

@@ -33,16 +33,19 @@ def create_extractor(
     prompt_text: str = "",
     chat_template: bool = False,
     max_new_tokens: int = 2048,
+    study: Study | None = None,
+    by: User | None = None,
     **new_model: str | int | None,
 ) -> Extractor:
-    """Create an extractor: a parser by its key, or a model, stored or (with `location`) new, with a prompt.
+    """Create an extractor: a parser by its key, or a model, stored or (with `location`) new, with a prompt. `by`: who
+    makes it in `study`, for the audit log, where a stored model gets another price by that.
 
     Raises:
         Refused: its parser is not installed, or its model could never work.
         PromptError: the text is no prompt file of an extractor.
     """
     if new_model.get("location"):
-        model = model_of(name="", **new_model)
+        model = model_of(name="", by=by, study=study, **new_model)
     made = Extractor(name=name, max_new_tokens=max_new_tokens)
     if model is None:
         made.kind, made.parser = Extractor.Kind.PARSER, parser

@@ -96,7 +96,7 @@ def estimate(request: AppRequest, study: Study) -> HttpResponse:
 def new_model(request: AppRequest, study: Study) -> HttpResponse:
     form = ModelForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        model = store_model(**form.cleaned_data)
+        model = store_model(**form.cleaned_data, by=request.user, study=study)
         messages.success(request, _("“%(name)s” can write now.") % {"name": model.name})
         return redirect("judges:new-generation", study.slug)
     return render(request, "judges/new_model.html", {"study": study, "form": form})

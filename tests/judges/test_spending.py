@@ -13,8 +13,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from annotation.actions import Refused
-from annotation.models import Label
-from judges import actions, estimating, queries, trying
+from annotation.models import AuditEvent, Label
+from judges import actions, doors, estimating, queries, trying
 from judges.methods import Method
 from judges.methods.needs import fields_of
 from judges.models import Extractor, Judge, Run, Trial
@@ -487,3 +487,63 @@ def test_a_finished_run_leads_to_its_labels_and_a_failed_one_to_the_documentatio
     documentation = author.get(at).content.decode()
     assert '<section id="models"' in documentation
     assert '<section id="models-on-a-server"' in documentation
+
+
+# --- a price that somebody changes ------------------------------------------------------------------------------------
+
+PLACE = {"backend": "transformers", "location": "nobody/model", "device": "cpu", "dtype": "auto"}
+
+
+def noted() -> list[tuple[int | None, str, str]]:
+    events = AuditEvent.objects.filter(what__startswith="price").order_by("pk").select_related("study")
+    return [(event.by, event.study.slug if event.study else "", event.what) for event in events]
+
+
+def test_the_audit_log_says_who_changed_the_price_of_a_model(
+    leases: Leases, author: Client, client_of: ClientOf
+) -> None:
+    """By a new judge, a new extractor, a model that shall write, and in the administration."""
+    model, study, mara = priced().model, leases.study, leases.manager.pk
+    assert model is not None
+    at = f"/studies/{study.slug}"
+    asked = {**PLACE, "name": "second", "method": "rating", "prompt_text": helpers.RATING, "max_new_tokens": 12}
+    author.post(f"{at}/judges/new/", {**asked, "price_read": "3.5", "price_written": "10"})
+    assert Judge.objects.get(name="second").model == model
+    extractor = {**PLACE, "name": "takes", "prompt_text": doors.suggested_prompt(), "max_new_tokens": 100}
+    author.post(f"{at}/judges/extractors/new/", {**extractor, "price_written": "0"})
+    assert Extractor.objects.get(name="takes").model == model
+    author.post(f"{at}/texts/new-model/", {**PLACE, "price_read": "4"})
+    root = builders.user("root", superuser=True)
+    client_of(root).post(f"/admin/llm/languagemodel/{model.pk}/change/", {**PLACE, "name": model.name})
+
+    name = f"price of {model.name}:"
+    assert noted() == [
+        (mara, study.slug, f"{name} 2 read, 10 written (USD) -> 3.5 read, 10 written (USD)"),
+        (mara, study.slug, f"{name} 3.5 read, 10 written (USD) -> 3.5 read, 0 written (USD)"),
+        (mara, study.slug, f"{name} 3.5 read, 0 written (USD) -> 4 read, 0 written (USD)"),
+        (root.pk, "", f"{name} 4 read, 0 written (USD) -> none"),
+    ]
+    page = author.get(f"{at}/people/log/").content.decode()
+    file = b"".join(author.get(f"{at}/people/log/csv/").streaming_content).decode()  # type: ignore[attr-defined]
+    for said in (f"{name} 2 read, 10 written (USD) ", f"{name} 3.5 read, 0 written (USD) "):
+        assert said in page
+        assert f'admin,mara,,leases,"{said}' in file
+
+
+def test_a_new_model_and_a_price_that_stays_are_not_noted(leases: Leases, author: Client) -> None:
+    assert priced().model == priced(name="again").model
+    author.post(
+        f"/studies/{leases.study.slug}/texts/new-model/", {**PLACE, "location": "another/model", "price_read": 1}
+    )
+    author.post(f"/studies/{leases.study.slug}/texts/new-model/", PLACE)  # leaves the price as it is
+    assert LanguageModel.objects.exclude(price_read=None).count() == 2
+    assert noted() == []
+
+
+def test_a_price_of_a_judge_that_is_not_made_stays_and_is_not_noted(leases: Leases) -> None:
+    priced()
+    thinks = f"{helpers.RATING}thinking: Think first.\n"
+    with pytest.raises(Refused, match="asked to think first"):
+        helpers.rating_judge("nobody/model", name="other", price_read=Decimal(5), prompt_text=thinks, by=leases.manager)
+    assert LanguageModel.objects.get().price_read == 2
+    assert noted() == []
