@@ -35,6 +35,10 @@ class NoPromptLogprobs(BackendError):
     """The server has nothing that cloze scoring could use."""
 
 
+class CutShort(BackendError):
+    """An answer says of other tokens than those of the prompt that was sent."""
+
+
 class _SaidTooLong(PromptTooLong):
     """A prompt that is too long for the server, which gave no numbers."""
 
@@ -155,12 +159,23 @@ def letters_asked(body: dict[str, Any] | None) -> int:
     return sum(len(text) for text in texts if isinstance(text, str))
 
 
-def cut_short() -> BackendError:
-    return BackendError(
+def cut_short() -> CutShort:
+    return CutShort(
         _(
             "The server returned log-probabilities of a part of a prompt only, so the evidence would not count in "
             "full. Nothing was scored. Check the server's context length and whether it cuts prompts that are too long."
         ),
+        permanent=True,
+    )
+
+
+def _too_many(returned: int, tokens: int) -> CutShort:
+    return CutShort(
+        _(
+            "The server returned %(returned)s log-probabilities of a prompt of %(tokens)s tokens, so that nobody can "
+            "tell which is whose. Nothing was scored."
+        )
+        % {"returned": returned, "tokens": tokens},
         permanent=True,
     )
 
@@ -174,8 +189,9 @@ def read_prompt_logprobs(answer: dict[str, Any]) -> PromptTokens:
     entries = choice.get("prompt_logprobs", answer.get("prompt_logprobs"))
     if not isinstance(entries, list) or not entries:
         raise NoPromptLogprobs(_("The server returned no prompt log-probabilities."), permanent=True)
-    if len(entries) != usage(answer, "prompt_tokens"):
-        raise cut_short()
+    expected = usage(answer, "prompt_tokens")
+    if len(entries) != expected:
+        raise cut_short() if len(entries) < expected else _too_many(len(entries), expected)
     keys, texts = [""], [""]
     logprobs: list[float | None] = [None]
     for entry in entries[1:]:
@@ -208,7 +224,8 @@ def read_echo(answer: dict[str, Any], prompt: str) -> PromptTokens:
         tokens = PromptTokens(tuple(texts[:count]), tuple(texts[:count]), (None, *map(logprob_of, logprobs[1:count])))
         if count == expected or tokens.ahead_of(prompt) == 0:
             return tokens
-    raise cut_short()
+    given = len(texts) - written
+    raise cut_short() if given <= expected else _too_many(given, expected)
 
 
 def logprob_of(value: Any) -> float:

@@ -23,6 +23,7 @@ from base.sentences import gettext as _
 from base.text import storable
 from llm.backends.base import BackendError, Unavailable
 from llm.backends.openai_answers import (
+    CutShort,
     NoPromptLogprobs,
     PromptTokens,
     cut_short,
@@ -253,7 +254,10 @@ class Session:
         forms: tuple[PromptLogprobs, ...] = ("prompt_logprobs", "echo")
         for form in forms if self.memory.form is None else ():
             try:
-                self._tokens_of(PROBE, form)
+                try:
+                    self._tokens_of(PROBE, form)
+                except CutShort:
+                    self._tokens_of(PROBE, form)  # one such answer is no server that never gives another
             except NoPromptLogprobs:
                 continue
             except Refused as refusal:
@@ -278,18 +282,34 @@ class Session:
 
         Raises:
             PromptTooLong: the server says so.
-            NoPromptLogprobs: it has none.
-            BackendError: it returned those of a part of the prompt only, or something that is no log-probability.
+            NoPromptLogprobs, CutShort: it has none, or those of other tokens, even of the probe's text.
+            BackendError: this one answer had none, or those of other tokens: asked again it may be whole. Or it had
+                something that is no log-probability.
         """
+        form = self.prompt_logprobs()
         try:
-            tokens = self._tokens_of(prompt, self.prompt_logprobs())
-        except NoPromptLogprobs:
-            self.memory.form = None  # another server has taken its place; what that one can is tried out next time
+            return self._whole(prompt, form)
+        except (NoPromptLogprobs, CutShort) as error:
+            if self._knows(form):
+                raise BackendError(str(error), permanent=False) from error
+            if isinstance(error, NoPromptLogprobs):
+                self.memory.form = None  # another server has taken its place; what that one can is tried out next time
             raise
+
+    def _whole(self, prompt: str, form: PromptLogprobs) -> PromptTokens:
+        tokens = self._tokens_of(prompt, form)
         # A server that cuts the beginning off looks the same as one that does not say what the first token is.
         if missing := tokens.missing_of(prompt):
             self._require_one_token(missing)
         return tokens
+
+    def _knows(self, form: PromptLogprobs) -> bool:
+        """Whether the server still gives the log-probabilities of a short prompt in this form."""
+        try:
+            self._whole(PROBE, form)
+        except (NoPromptLogprobs, CutShort):
+            return False
+        return True
 
     def is_one_token(self, mark: str) -> bool:
         """Whether this server's tokeniser holds a text for one token, such as “</s>”; tried out once a run.

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from base.sentences import gettext as _
 from llm.backends.base import BackendError, Unavailable
 from llm.backends.openai_answers import (
+    CutShort,
     NoPromptLogprobs,
     cut_short,
     logprob_of,
@@ -128,6 +129,15 @@ def sums(session: Session, way: Way, asked: Cut) -> list[float]:
     ]
 
 
+def still_works(session: Session, way: Way) -> bool:
+    """Whether the server still answers a short question whole in this way."""
+    try:
+        _probed(session, way, tokens_of(session, PROBE))
+    except CutShort:
+        return False
+    return True
+
+
 def is_one_token(session: Session, mark: str) -> bool:
     """As `Session.is_one_token`, of a server without prompt log-probabilities."""
     known = session.memory.one_token
@@ -172,16 +182,21 @@ def _tried(session: Session) -> str | None:
         theirs = (None, None)
     for way in WAYS:
         try:
-            found = way.ask(session, {ids[:-2]: [ids[-2]], ids[:-1]: [ids[-1]]})
+            mine = _probed(session, way, ids)
         except BackendError as error:
             _raise_unless_unknown(error)
             passing |= not error.permanent
             continue
-        mine = [of_prefix[token] for of_prefix, token in zip(found, ids[-2:], strict=True)]
         pairs = zip(mine, theirs, strict=True)
         if all(other is None or abs(one - other) <= _FAR_NATS for one, other in pairs):
             return way.name
     return None if passing else ""
+
+
+def _probed(session: Session, way: Way, ids: Ids) -> list[float]:
+    """The log-probabilities of the last two of these tokens."""
+    found = way.ask(session, {ids[:-2]: [ids[-2]], ids[:-1]: [ids[-1]]})
+    return [of_prefix[token] for of_prefix, token in zip(found, ids[-2:], strict=True)]
 
 
 def _raise_unless_unknown(error: BackendError) -> None:

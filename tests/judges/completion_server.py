@@ -45,7 +45,9 @@ class Behaviour:
     tempered: float = 1.0  # what the log-probabilities of next tokens are multiplied with
     key: str = ""  # what it wants to be shown
     too_long: str = "vllm"  # in whose words it refuses a long prompt: vllm, llama.cpp, words; or silent: it cuts it
-    lose: int = 0  # log-probabilities that it drops
+    lose: int = 0  # log-probabilities that it drops; below 0 those that it makes up
+    lose_in: str = ""  # of prompts with this text alone
+    lose_times: int | None = None  # of so many answers alone
     replace: float | str | None = None  # what it returns in the place of every log-probability
     extra: bool = False  # adds the most probable token to each of the prompt's, as vLLM does if asked for one
     no_usage: bool = False
@@ -287,6 +289,7 @@ def complete_many(server: Server, body: dict[str, Any]) -> dict[str, Any]:
         logprobs = {"tokens": [f"token_id:{written}"], "token_logprobs": [values[written]], "top_logprobs": [top]}
         choices.append({"index": index, "text": "", "finish_reason": "length", "logprobs": logprobs})
         n_read += len(ids)
+    n_read -= losing(server.behaviour, it.tokenizer.decode(body["prompt"][0]), n_read)
     answered = answer(choices[0], server.behaviour, n_read, len(choices))
     return answered | {"choices": choices[::-1]}  # in an order of their own
 
@@ -311,13 +314,23 @@ def listed(server: Server, body: dict[str, Any]) -> dict[str, Any]:
     top = [
         {"id": token, "token": it.tokenizer.decode([token]), "bytes": [], "logprob": values[token]} for token in best
     ]
+    lost = losing(server.behaviour, it.tokenizer.decode(asked), len(ids))
     return {
         "content": top[0]["token"],
-        "tokens_evaluated": len(ids),
+        "tokens_evaluated": len(ids) - lost,
         "tokens_predicted": 1,
         "truncated": len(ids) < len(asked),
         "completion_probabilities": [{**top[0], "top_logprobs": top}],
     }
+
+
+def losing(behaviour: Behaviour, prompt: str, n_tokens: int) -> int:
+    """How many log-probabilities of this prompt get lost."""
+    if not behaviour.lose or behaviour.lose_in not in prompt or behaviour.lose_times == 0:
+        return 0
+    if behaviour.lose_times is not None:
+        behaviour.lose_times -= 1
+    return min(behaviour.lose, n_tokens)
 
 
 @torch.inference_mode()
@@ -334,6 +347,7 @@ def complete(server: Server, body: dict[str, Any]) -> dict[str, Any]:
         own = [None, *(value - behaviour.apart * server.completed for value in own[1:])]
     if behaviour.replace is not None:
         own = [None, *(float(behaviour.replace) for _ in own[1:])]
+    lost = losing(behaviour, body["prompt"], len(ids))
     texts = [it.tokenizer.decode([token]) for token in ids]
     written = [int(logprobs[-1].argmax())] if body.get("max_tokens", 16) else []
     choice: dict[str, Any] = {"index": 0, "text": it.tokenizer.decode(written), "finish_reason": "length"}
@@ -345,12 +359,15 @@ def complete(server: Server, body: dict[str, Any]) -> dict[str, Any]:
                 best = int(logprobs[at - 1].argmax())
                 entry.setdefault(str(best), {"logprob": 0.0, "rank": 1, "decoded_token": it.tokenizer.decode([best])})
             entries.append(entry)
-        choice["prompt_logprobs"] = entries[: len(entries) - behaviour.lose]
+        choice["prompt_logprobs"] = entries[: len(entries) - lost] + entries[-1:] * -lost
     if body.get("logprobs") is not None:
         echoed = bool(body.get("echo")) and "echo" in behaviour.forms
         tokens, values = (texts, own) if echoed else ([], [])
-        if behaviour.lose:
-            tokens, values = tokens[: -behaviour.lose], values[: -behaviour.lose]
+        if lost and echoed:
+            tokens, values = (
+                of[: len(of) - lost] + of[-1:] * -lost
+                for of in (tokens, values)  # type: ignore[attr-defined]
+            )
         last = [float(logprobs[-1, token]) for token in written]
         choice["logprobs"] = {
             "tokens": [*tokens, *map(it.tokenizer.decode, written)],

@@ -152,6 +152,74 @@ def test_a_row_longer_than_the_servers_context_fails_and_the_others_go_on(leases
     assert fresh(run).state == Run.State.FINISHED
 
 
+@pytest.mark.parametrize(
+    ("form", "lose", "said"),
+    [
+        ("prompt_logprobs", 1, "log-probabilities of a part of a prompt only"),
+        ("prompt_logprobs", -1, "so that nobody can tell which is whose"),
+        ("prompt_logprobs", 10_000, "returned no prompt log-probabilities"),
+        ("echo", 1, "log-probabilities of a part of a prompt only"),
+        ("echo", -1, "so that nobody can tell which is whose"),
+    ],
+)
+def test_a_wrong_count_of_log_probabilities_is_one_answers_fault_while_the_server_gives_others(
+    leases: Leases, server: Running, form: str, lose: int, said: str
+) -> None:
+    server.tell(forms=[form], lose=lose, lose_in="rent", lose_times=1)
+    run = started(server.address, leases)
+    assert work(run) == 1
+    again = run.items.get(state="queued")
+    assert (again.attempts, said in again.error) == (1, True)
+    assert fresh(run).state == Run.State.RUNNING
+    later(run, 60)
+    assert work(run) == 1
+    assert fresh(run).state == Run.State.FINISHED
+    assert states(run) == {"done": 2}
+
+    server.tell(forms=[form])
+    other = started(server.address, leases, name="other")
+    work(other)
+    assert scores_of(run) == scores_of(other)
+
+
+def test_a_row_at_which_a_server_always_counts_wrong_fails_and_the_others_go_on(
+    leases: Leases, server: Running
+) -> None:
+    from annotation import actions as annotating
+    from annotation.evidence.blocks import Block
+
+    annotating.add_row(sheet=leases.sheet, name="Odd", evidence=[Block("paragraph", "An odd clause.")])
+    server.tell(lose=1, lose_in="odd")
+    run = started(server.address, leases)
+    for _attempt in range(3):
+        work(run)
+        later(run, 60)
+    assert states(run) == {"done": 2, "failed": 1}
+    assert "part of a prompt only" in run.items.get(state="failed").error
+    assert run.items.get(state="failed").assignment.row.name == "Odd"
+    assert fresh(run).state == Run.State.FINISHED
+
+
+def test_a_server_that_counts_wrong_at_every_row_fails_the_run(db: None, server: Running) -> None:
+    """At ten rows in vain; where it does so at the shortest text too, at the first."""
+    study = helpers.study_of_leases(n_rows=11)
+    server.tell(lose=1, lose_in="rent")
+    judge = helpers.served_judge(server.address)
+    run = actions.start_run(study=study, judge=judge, by=None)
+    for _attempt in range(3):
+        work(run)
+        later(run, 60)
+    assert (fresh(run).state, fresh(run).error) == (Run.State.FAILED, items(run)[0].error)
+    assert states(run) == {"failed": 9, "queued": 2}
+
+    server.tell(lose=1)
+    other = actions.start_run(study=helpers.study_of_leases(slug="others"), judge=judge, by=None)
+    assert work(other) == 0
+    assert fresh(other).state == Run.State.FAILED
+    assert "part of a prompt only" in fresh(other).error
+    assert states(other) == {"queued": 3}
+
+
 def test_the_command_says_whom_it_asks(leases: Leases, server: Running, capsys: pytest.CaptureFixture[str]) -> None:
     helpers.served_judge(server.address)
     call_command("judge", leases.study.slug, "served")

@@ -130,6 +130,20 @@ def test_a_prompt_that_is_too_long_counts_nowhere(server: Running, way: str, how
     assert isinstance(found, PromptTooLong)
 
 
+@pytest.mark.parametrize("way", ["logprob_token_ids", "n_probs"])
+def test_one_prompt_of_which_a_part_was_read_is_asked_about_again(server: Running, way: str) -> None:
+    backend = server.backend("words")
+    server.tell(next_tokens=[way], only="words", lose=1, lose_in="onions", lose_times=1)
+    with pytest.raises(BackendError, match="a part of a prompt only") as caught:
+        backend.score(SINGLE)
+    assert not caught.value.permanent
+    assert_same(backend.score(SINGLE), engine(SINGLE))
+    server.tell(next_tokens=[way], only="words", lose=1)
+    with pytest.raises(BackendError, match="a part of a prompt only") as caught:
+        backend.score(SINGLE)
+    assert caught.value.permanent
+
+
 def test_tokens_are_counted_where_a_server_counts_none(server: Running) -> None:
     server.tell(next_tokens=["score"])
     told = []
