@@ -214,9 +214,8 @@ def label_records(table: FileTable, headings: Headings, problems: Problems) -> I
     What a line lacks, and gold that contradicts an earlier line's, goes to `problems`.
     """
     gold_of: dict[tuple[object, ...], tuple[str, int]] = {}
-    missing_of: set[tuple[object, ...]] = (
-        set()
-    )  # cells whose gold is a word for “nothing”, unless an option is so called
+    # Cells whose gold is a word for “nothing”, unless an option is so called.
+    missing_of = set[tuple[object, ...]]()
     for line in table.lines(problems):
         base = _base_record(line, headings, problems)
         if base is None:
