@@ -174,7 +174,7 @@ class TransformersBackend(Backend):
         self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
     ) -> list[RowScores | PromptTooLong]:
         with self._at_work() as loaded:
-            return loaded.scorer.score(rows, on_progress, turn=_turn(loaded, on_progress))
+            return loaded.scorer.score(rows, on_progress, turn=_scoring(loaded, on_progress))
 
     @property
     def rescue_below_nats(self) -> float:
@@ -187,7 +187,7 @@ class TransformersBackend(Backend):
         self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
     ) -> list[RowScores | PromptTooLong]:
         with self._at_work() as loaded:
-            return (loaded.precise or loaded.scorer).score(rows, on_progress, turn=_turn(loaded, on_progress))
+            return (loaded.precise or loaded.scorer).score(rows, on_progress, turn=_scoring(loaded, on_progress))
 
     def generate(
         self,
@@ -343,6 +343,14 @@ def _turn(loaded: _Loaded, on_progress: OnProgress | None) -> Iterator[None]:
         yield
     finally:
         loaded.one_call.release()
+
+
+@contextmanager
+def _scoring(loaded: _Loaded, on_progress: OnProgress | None) -> Iterator[None]:
+    """The same for scores, which may need the memory that answers are written in."""
+    with _turn(loaded, on_progress):
+        loaded.generator.release()
+        yield
 
 
 _loaded: _Loaded | None = None

@@ -169,9 +169,13 @@ class AnswerGenerator:
                 self.token_budget = max(self.token_budget // 2, LEAST_TOKEN_BUDGET)
                 self._cache_budget //= 2  # a batch has one prompt at least, whatever is left of it
             self._kept = None
-            self._steps.release()
+            self.release()
             # Out of the handler, where the error's traceback keeps the failed forward's tensors.
             torch.cuda.empty_cache()  # nothing happens where there is no GPU
+
+    def release(self) -> None:
+        """Give back the buffers that the next call would write in."""
+        self._steps.release()
 
     def _generate(
         self,

@@ -17,7 +17,7 @@ from transformers.quantizers.quantizer_gguf import GgufHfQuantizer
 from llm.backends import transformers as backend_module
 from llm.backends.base import Backend, BackendError
 from llm.backends.transformers import TransformersBackend, forward_tokens, loaded_alone, rescue_below
-from llm.engine import widened
+from llm.engine import captured, widened
 from llm.engine.normalisation import choose
 from llm.engine.prompt import CellPrompt, Generated, PromptTooLong, RowPrompt, Sampling
 from tests.llm import tiny
@@ -350,6 +350,17 @@ def test_a_model_that_writes_says_how_its_answers_are_fed(folder: Path) -> None:
     assert TransformersBackend(str(folder), device="cpu").identity()["mode"] == "tree"
     identity = TransformersBackend(str(folder), device="cpu", writes=True).identity()
     assert (identity["mode"], identity["guesses"]) == ("batches", "looked up, at temperature 0")
+
+
+def test_scores_have_the_memory_that_answers_were_written_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(captured, "fits", lambda _model: True)  # as on a GPU
+    backend = TransformersBackend(str(folder), device="cpu")
+    backend.generate(["Rate it:", "Rate that:"], Sampling(max_new_tokens=5))
+    loaded = backend_module._load(backend)
+    assert loaded.written()["steps"] == "captured"
+    assert loaded.generator._steps._cache.layers
+    backend.score([ROW])
+    assert not loaded.generator._steps._cache.layers
 
 
 def test_a_model_that_cannot_write_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
