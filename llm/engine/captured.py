@@ -84,7 +84,8 @@ class Steps:
         self._lengths = before[prompt_of]
         self._fed = torch.zeros_like(self._lengths)
         self._slots = torch.arange(len(prompt_of))
-        columns = _rounded(int(before.max()) + room + 1, _COLUMNS)
+        columns = int(before.max()) + room + 1
+        columns = _rounded(columns, max(32, 1 << columns.bit_length() - 3))  # so that texts a little longer fit too
         if len(prompt_of) > self._size[0] or columns > self._size[1] or len(layers) != len(self._cache.layers):
             self.release()
             self._size = _rounded(len(prompt_of), 8), columns

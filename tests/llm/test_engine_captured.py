@@ -91,14 +91,14 @@ def test_buffers_hold_what_a_batch_needs_and_are_used_again() -> None:
     own.begin(layers, seen, torch.tensor([0, 0, 1, 2, 2]), room=10)
     line: Any = own._cache.layers[0]
     kept = line._buffers[0]
-    assert kept.shape == (8, 2, 256, 4)
+    assert kept.shape == (8, 2, 32, 4)
     assert torch.equal(kept[:5, :, 1:6], layers[0][0][[0, 0, 1, 2, 2]])
     assert not kept[:, :, 6:].any()
-    own.begin(layers, seen, torch.tensor([2]), room=200)
+    own.begin(layers, seen, torch.tensor([2]), room=26)
     assert own._lines == 1
     assert line._buffers[0] is kept
-    own.begin(layers, seen, torch.tensor([2]), room=300)
-    assert own._cache.layers[0]._buffers[0].shape == (8, 2, 512, 4)  # type: ignore[union-attr]
+    own.begin(layers, seen, torch.tensor([2]), room=900)
+    assert own._cache.layers[0]._buffers[0].shape == (8, 2, 1024, 4)  # type: ignore[union-attr]
     own.release()
     assert not own._cache.layers
 
