@@ -11,6 +11,7 @@ import socket
 import uuid
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -509,13 +510,44 @@ def test_a_site_gets_its_pause(web: RecipeWeb, sheet: Sheet, settings: Settings)
         assert all(later - earlier > 0.35 for earlier, later in pairwise(at))
 
 
-def test_a_site_whose_robots_txt_cannot_be_had_is_left_alone(
+def test_a_site_whose_robots_txt_cannot_be_had_is_left_alone_and_asked_again_later(
     web: RecipeWeb, sheet: Sheet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recipe_web._Handler, "_text", lambda handler, _text: handler._answer(503))
+    """RFC 9309: while the server has an error of its own nothing may be fetched, which says nothing of tomorrow."""
+    with monkeypatch.context() as away:
+        away.setattr(recipe_web._Handler, "_text", lambda handler, _text: handler._answer(503))
+        run = done(started(sheet, 2))
+        assert set(fates(sheet).values()) == {"dead"}
+        assert Site.objects.exclude(closed="").count() == 3
+        assert not [one for one in web.asked if one.host in {PLAIN, NO_AI, RESERVED} and one.path.startswith("/chili")]
+        failed = run.items.filter(state=ItemState.FAILED)
+        assert {item.error for item in failed} == {
+            "The site's robots.txt could not be had, so nothing is fetched: it answered 503."
+        }
+        assert {item.attempts for item in failed} == {3}
+
+    # Before the next attempt of an item, 20 s later at the soonest, the site is asked anew.
+    for site in Site.objects.all():
+        assert site.asked_at is not None
+        Site.objects.filter(pk=site.pk).update(asked_at=site.asked_at - timedelta(seconds=20))
+    actions.resume_retrieval(run=run, enqueue=False)
+    run.refresh_from_db()
+    assert (done(run).state, sheet.rows.count()) == (RunState.FINISHED, 2)
+
+
+def test_what_failed_in_passing_is_tried_again_by_the_next_search(
+    web: RecipeWeb, sheet: Sheet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away_first(web, monkeypatch)
     done(started(sheet, 2))
-    assert set(fates(sheet).values()) == {"refused"}
-    assert Site.objects.exclude(closed="").count() == 3
+    assert fates(sheet)["away"] == "dead"
+    n_dead = Hit.objects.filter(state="dead").count()
+    Hit.objects.filter(title="away").update(url=web.url("chili", 1))  # it is there again
+    done(started(sheet, 3))
+    assert sheet.rows.count() == 3
+    # It came before the next rank; nothing else that was dead or refused was visited again.
+    assert fates(sheet)["away"] in {"document", "duplicate"}
+    assert Hit.objects.filter(state="dead").count() == n_dead - 1
 
 
 def test_an_engine_that_is_away_fails_its_search_alone(

@@ -18,8 +18,9 @@ from recipes.cooking.web.fetching import Fate, NotFetched, Visitor
 from recipes.cooking.web.robots import MAX_BYTES, Robots
 from work.actions import Held
 
-# How long a robots.txt is believed, and how long its absence for a fault of the server's (RFC 9309 allows a day).
-_KEPT, _KEPT_CLOSED = timedelta(days=1), timedelta(minutes=10)
+# How long a robots.txt is believed (RFC 9309 allows a day), and how long that it could not be had for a fault of the
+# server's: shorter than the machine waits before it tries an item again.
+_KEPT, _KEPT_CLOSED = timedelta(days=1), timedelta(seconds=15)
 _REDIRECTS = 5
 
 
@@ -47,7 +48,7 @@ class Manners:
         """Raises NotFetched where the address may not be visited."""
         site = self._site(url)
         if site.closed:
-            raise NotFetched(Fate.REFUSED, site.closed)
+            raise NotFetched(Fate.PASSING, site.closed)
         robots = Robots(site.robots)
         self.opt_outs = optouts.of_site(str(url), robots, site.tdmrep)
         if not robots.allows(self._who.name, str(url)):

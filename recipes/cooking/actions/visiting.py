@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -109,7 +109,8 @@ def _thread(search: Search) -> QuerySet[Hit]:
 def open_next(run: Retrieval, search: Search) -> None:
     """Give a run as many pages of a query as documents are missing; called behind the study's lock.
 
-    What the sheet has already is passed over. An engine that has more is asked for more.
+    What the sheet has already is passed over; what failed in passing in an earlier run is tried again. An engine that
+    has more is asked for more.
     """
     if _is_closed(search):
         return
@@ -120,10 +121,13 @@ def open_next(run: Retrieval, search: Search) -> None:
         return
     visits: list[Visit] = []
     there = _Known(search)
-    for hit in thread.filter(state=State.WAITING).exclude(visits__run=run):
+    failed = Visit.objects.filter(hit=OuterRef("pk"), state=ItemState.FAILED)
+    to_visit = Q(state=State.WAITING) | Q(Exists(failed), state=State.DEAD)
+    for hit in thread.filter(to_visit).exclude(visits__run=run):
         if len(visits) == missing:
             break
-        if (why := there.why_not(hit.canonical)) is not None:
+        why = there.why_not(hit.canonical)
+        if why is not None and why.hit != hit:
             hit.state, hit.same_as, hit.reason = State.DUPLICATE, why.hit, why.sentence
             hit.save(update_fields=["state", "same_as", "reason"])
             continue
