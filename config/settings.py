@@ -10,8 +10,11 @@ import sys
 from datetime import timedelta
 from importlib import util
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+import dj_email_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from environs import Env, EnvError, validate
@@ -21,6 +24,49 @@ from recipes import packs
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 env = Env()
+
+# Seconds for which who waits for a page waits for a mail server that is silent.
+_MAIL_TIMEOUT = 20
+
+
+@env.parser_for("mail_url")
+def _mail_url(text: str) -> dict[str, Any]:
+    """The settings of `dj_email_url`, which knows no smtp+tls and smtp+ssl, and takes anything.
+
+    `smtp+tls` begins in the clear and goes on under TLS or not at all; `smtp+ssl` begins under TLS.
+    """
+    scheme, colon, rest = text.strip().partition(":")
+    known = {"smtp+tls": "submission", "smtp+ssl": "smtp"}
+    try:
+        found: dict[str, Any] = dj_email_url.parse(f"{known.get(scheme, scheme)}{colon}{rest}")
+        if scheme == "smtp+ssl":
+            found |= {"EMAIL_USE_SSL": True, "EMAIL_USE_TLS": False, "EMAIL_PORT": urlsplit(text).port or 465}
+    except ValueError as error:
+        raise EnvError(f"{error}.") from error
+    if "EMAIL_BACKEND" not in found or not colon:
+        raise EnvError("Not an address such as smtp+tls://user:password@host:587.")
+    if found["EMAIL_TIMEOUT"] is None:
+        found["EMAIL_TIMEOUT"] = _MAIL_TIMEOUT
+    return found
+
+
+@env.parser_for("time_zone")
+def _time_zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise EnvError("Not a time zone such as Europe/Prague.") from error
+    return name
+
+
+@env.parser_for("names")
+def _names(text: str) -> dict[str, str]:
+    """`name=what` with commas."""
+    pairs = [part.partition("=") for part in text.split(",") if part.strip()]
+    if any(not (name.strip() and equals and what.strip()) for name, equals, what in pairs):
+        raise EnvError("Not name=what, with commas.")
+    return {name.strip(): what.strip() for name, _equals, what in pairs}
+
 
 try:
     PALATE_ENV = env.str("PALATE_ENV", "production", validate=validate.OneOf(["demo", "test", "production"]))
@@ -59,9 +105,9 @@ try:
     CELERY_BROKER_URL = env.str(
         "CELERY_BROKER_URL", "memory://" if PALATE_ENV == "test" else "filesystem://localhost//"
     )
-    EMAIL_CONFIG = env.dj_email_url("EMAIL_URL", "console:")
+    EMAIL_CONFIG: dict[str, Any] = env.mail_url("EMAIL_URL", "console:")
     EMAIL_FROM = env.str("EMAIL_FROM", "palate@localhost")
-    TIME_ZONE = env.str("TIME_ZONE", "UTC")
+    TIME_ZONE: str = env.time_zone("TIME_ZONE", "UTC")
     # Of those whose browser asks for none that is here, of e-mails that no page sends, and of what workers say.
     LANGUAGE_CODE = env.str("DEFAULT_LANGUAGE", "en", validate=validate.OneOf(["en", "cs"]))
 
@@ -108,17 +154,17 @@ try:
     SAML_ADMITS = env.str("SAML_ADMITS", "invited", validate=validate.OneOf(["invited", "everybody"]))
 
     # How large an upload may be. A whole import is bounded as well as each page of it.
-    PALATE_MAX_IMPORT_BYTES = env.int("PALATE_MAX_IMPORT_BYTES", 200 * 2**20)
+    PALATE_MAX_IMPORT_BYTES = env.int("PALATE_MAX_IMPORT_BYTES", 200 * 2**20, validate=validate.Range(min=1))
     # A larger one is done by a worker, and its files wait for that in a folder which web server and workers share.
-    PALATE_IMPORT_AT_ONCE = env.int("PALATE_IMPORT_AT_ONCE", 2**20)
+    PALATE_IMPORT_AT_ONCE = env.int("PALATE_IMPORT_AT_ONCE", 2**20, validate=validate.Range(min=0))
     PALATE_UPLOADS = Path(env.str("PALATE_UPLOADS", str(VAR_DIR / "uploads")))
     # Seconds that a worker may be silent about a document before another one takes it over.
-    PALATE_LEASE_SECONDS = env.int("PALATE_LEASE_SECONDS", 90)
+    PALATE_LEASE_SECONDS = env.int("PALATE_LEASE_SECONDS", 90, validate=validate.Range(min=1))
     # Where downloads are made that take longer than a page may, and for how many days they stay.
     PALATE_EXPORTS = Path(env.str("PALATE_EXPORTS", str(VAR_DIR / "exports")))
-    PALATE_EXPORT_DAYS = env.int("PALATE_EXPORT_DAYS", 7)
+    PALATE_EXPORT_DAYS = env.int("PALATE_EXPORT_DAYS", 7, validate=validate.Range(min=1))
     # Threads of a CPU judge; 0 leaves the choice to torch.
-    PALATE_TORCH_THREADS = env.int("PALATE_TORCH_THREADS", 0)
+    PALATE_TORCH_THREADS = env.int("PALATE_TORCH_THREADS", 0, validate=validate.Range(min=0))
     # Folders of domain packs beside those of `recipes/`.
     _pack_folders: list[str] = env.list("PALATE_PACKS", [])
     PALATE_PACKS = [Path(folder).resolve() for folder in _pack_folders]
@@ -138,21 +184,24 @@ try:
         validate=validate.Regexp(r"[\x21-\x7e]+/.+"),
     )
     # Seconds between two visits to one host, and for one page in all; bytes of one page.
-    PALATE_FETCH_PAUSE = env.float("PALATE_FETCH_PAUSE", 2.0)
-    PALATE_FETCH_SECONDS = env.float("PALATE_FETCH_SECONDS", 30.0)
-    PALATE_FETCH_MAX_BYTES = env.int("PALATE_FETCH_MAX_BYTES", 8 * 2**20)
+    PALATE_FETCH_PAUSE = env.float("PALATE_FETCH_PAUSE", 2.0, validate=validate.Range(min=0))
+    PALATE_FETCH_SECONDS = env.float("PALATE_FETCH_SECONDS", 30.0, validate=validate.Range(min=1))
+    PALATE_FETCH_MAX_BYTES = env.int("PALATE_FETCH_MAX_BYTES", 8 * 2**20, validate=validate.Range(min=1024))
     # Lets pages of this machine itself be fetched: for a demo and for tests. No other address that is not public is.
     PALATE_FETCH_LOOPBACK = env.bool("PALATE_FETCH_LOOPBACK", False)
     # Backends of this installation's own, beside those of `llm.registry`: name=dotted.path.of.its.Class, with commas.
-    PALATE_BACKENDS: dict[str, str] = env.dict("PALATE_BACKENDS", {})
+    PALATE_BACKENDS: dict[str, str] = env.names("PALATE_BACKENDS", "")
     # Encoders of sentences by name, beside those of Palate: "mine=lab.Encoder"; see llm/encoders.py.
-    PALATE_ENCODERS: dict[str, str] = env.dict("PALATE_ENCODERS", {})
+    PALATE_ENCODERS: dict[str, str] = env.names("PALATE_ENCODERS", "")
     # What an operator sees. Lines of the log: "json", with numbers of requests and runs and no text of theirs; "text".
     LOG_FORMAT = env.str("LOG_FORMAT", "json" if _is_production else "text", validate=validate.OneOf(["json", "text"]))
     # Who may read /metrics from elsewhere than this machine: a program with this token.
     PALATE_METRICS_TOKEN = env.str("PALATE_METRICS_TOKEN", "")
     # Where errors go, and who is told that a queue stands still, after how long.
     SENTRY_DSN = env.str("SENTRY_DSN", "")
+    _log_level = env.str(
+        "LOG_LEVEL", "INFO", validate=validate.OneOf(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"])
+    )
     PALATE_ALARM_EMAIL: list[str] = env.list("PALATE_ALARM_EMAIL", [])
     PALATE_ALARM_AFTER = timedelta(minutes=env.int("PALATE_ALARM_MINUTES", 10, validate=validate.Range(min=1)))
 except EnvError as error:
@@ -325,7 +374,8 @@ EMAIL_HOST = EMAIL_CONFIG.get("EMAIL_HOST", "")
 EMAIL_PORT = EMAIL_CONFIG.get("EMAIL_PORT", 25)
 EMAIL_HOST_USER = EMAIL_CONFIG.get("EMAIL_HOST_USER", "")
 EMAIL_HOST_PASSWORD = EMAIL_CONFIG.get("EMAIL_HOST_PASSWORD", "")
-EMAIL_USE_TLS = EMAIL_CONFIG.get("EMAIL_USE_TLS", False)
+EMAIL_USE_TLS, EMAIL_USE_SSL = EMAIL_CONFIG["EMAIL_USE_TLS"], EMAIL_CONFIG["EMAIL_USE_SSL"]
+EMAIL_TIMEOUT = EMAIL_CONFIG["EMAIL_TIMEOUT"]
 
 # allauth: single sign-on, second factors, confirmed addresses, sessions. Our templates go before its own.
 ACCOUNT_ADAPTER = "accounts.adapters.AccountAdapter"
@@ -599,7 +649,7 @@ LOGGING = {
         # At DEBUG it writes the headers of answers, in which a server may repeat its key, whatever LOG_LEVEL is.
         "httpcore": {"level": "INFO"},
     },
-    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "INFO")},
+    "root": {"handlers": ["console"], "level": _log_level},
 }
 
 if PALATE_ENV == "test":

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.apps import AppConfig
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 
 
 class OperatingConfig(AppConfig):
@@ -11,4 +12,7 @@ class OperatingConfig(AppConfig):
         if settings.SENTRY_DSN:
             from operating import sentry
 
-            sentry.start(settings.SENTRY_DSN, environment=settings.PALATE_ENV)
+            try:
+                sentry.start(settings.SENTRY_DSN, environment=settings.PALATE_ENV)
+            except ValueError as error:  # BadDsn is one
+                raise ImproperlyConfigured(f'Environment variable "SENTRY_DSN" invalid: {error}') from error

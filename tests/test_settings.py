@@ -82,6 +82,14 @@ def test_the_schema_of_the_api_is_made_without_a_warning(tmp_path: Path) -> None
         ("PALATE_ENV", "staging"),
         ("PALATE_MAX_IMPORT_BYTES", "much"),
         ("DATABASE_URL", "nonsense://"),
+        ("EMAIL_URL", "mail.example.org:587"),
+        ("EMAIL_URL", "smtp+tls://mail.example.org:x"),
+        ("TIME_ZONE", "Prague"),
+        ("LOG_LEVEL", "LOUD"),
+        ("PALATE_BACKENDS", "lab.Backend"),
+        ("PALATE_LEASE_SECONDS", "-5"),
+        ("PALATE_EXPORT_DAYS", "-1"),
+        ("SENTRY_DSN", "sentry.example.org"),
     ],
 )
 def test_a_malformed_variable_stops_the_start_with_a_sentence(var: Path, variable: str, value: str) -> None:
@@ -91,6 +99,25 @@ def test_a_malformed_variable_stops_the_start_with_a_sentence(var: Path, variabl
     last = result.stderr.strip().splitlines()[-1]
     assert last.startswith("django.core.exceptions.ImproperlyConfigured:"), result.stderr
     assert variable in last
+
+
+@pytest.mark.parametrize(
+    ("url", "found"),
+    [
+        ("smtp+tls://palate:a%40b@mail.example.org:587", "mail.example.org 587 palate a@b True False 20"),
+        ("smtp+tls://mail.example.org", "mail.example.org 587 None None True False 20"),
+        ("smtp+ssl://palate:secret@mail.example.org", "mail.example.org 465 palate secret False True 20"),
+        ("smtp+ssl://palate:secret@mail.example.org:4650", "mail.example.org 4650 palate secret False True 20"),
+        ("smtp://mail.example.org?ssl=true&timeout=5", "mail.example.org 25 None None False True 5"),
+        ("smtp://mail.example.org", "mail.example.org 25 None None False False 20"),
+    ],
+)
+def test_a_mail_server_is_spoken_to_as_its_address_says(var: Path, url: str, found: str) -> None:
+    """The one that the table of settings shows stopped the start, and `ssl=true` was spoken to in the clear."""
+    says = "s.EMAIL_HOST, s.EMAIL_PORT, s.EMAIL_HOST_USER, s.EMAIL_HOST_PASSWORD, s.EMAIL_USE_TLS, s.EMAIL_USE_SSL"
+    result = told(f"{says}, s.EMAIL_TIMEOUT", cwd_var=var, **PRODUCTION, EMAIL_URL=url)
+    assert result.stdout.rstrip("\n") == found, result.stderr
+    assert "console" not in told("s.EMAIL_BACKEND", cwd_var=var, **PRODUCTION, EMAIL_URL=url).stdout
 
 
 def test_a_browser_may_follow_the_button_of_single_sign_on(var: Path) -> None:
