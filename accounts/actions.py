@@ -172,6 +172,25 @@ def end_sessions(*, user: User) -> None:
     sessions.delete()
 
 
+def session_ended(*, key: str) -> None:
+    """Somebody has logged out: from where they had come is not kept."""
+    from allauth.usersessions.models import UserSession
+
+    UserSession.objects.filter(session_key=key).delete()
+
+
+def clean_sessions() -> int:
+    """Delete sessions that are over, and from where those came that have ended. Returns how many sessions."""
+    from allauth.usersessions.models import UserSession
+
+    over = Session.objects.filter(expire_date__lte=timezone.now())
+    deleted = over.delete()[0]
+    # A young one may be of a log-in that is not through yet.
+    known = UserSession.objects.filter(created_at__lt=timezone.now() - timedelta(hours=1))
+    known.exclude(session_key__in=Session.objects.values("session_key")).delete()
+    return deleted
+
+
 @transaction.atomic
 def make_owner(*, user: User, owner: bool, by: User) -> None:
     """Let somebody look after the installation, or no more.

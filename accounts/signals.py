@@ -58,7 +58,10 @@ def _logged_in(request: HttpRequest | None, user: User, **_signal: Any) -> None:
     note(Kind.LOGIN, by=user)
 
 
-def _logged_out(user: User | None, **_signal: Any) -> None:
+def _logged_out(user: User | None, request: HttpRequest | None = None, **_signal: Any) -> None:
+    key = request.session.session_key if request is not None and hasattr(request, "session") else None
+    if key:
+        actions.session_ended(key=key)
     if user is not None:
         note(Kind.LOGOUT, by=user)
 

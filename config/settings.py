@@ -627,6 +627,7 @@ CELERY_BEAT_SCHEDULE = {
     "recover": {"task": "work.tasks.recover", "schedule": 15.0},
     "clean-uploads": {"task": "annotation.tasks.clean_uploads", "schedule": 3600.0},
     "clean-audit": {"task": "annotation.tasks.clean_audit", "schedule": 3600.0},
+    "clean-sessions": {"task": "accounts.tasks.clean_sessions", "schedule": 3600.0},
     "clean-exports": {"task": "reports.tasks.clean_exports", "schedule": 3600.0},
     "watch-queues": {"task": "operating.tasks.watch_queues", "schedule": 60.0},
     "watch-certificates": {"task": "reports.tasks.watch_certificates", "schedule": 300.0},

@@ -11,21 +11,25 @@ import pytest
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
+from allauth.usersessions.models import UserSession
 from django.apps import apps
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, Permission
 from django.contrib.contenttypes.models import ContentType
+from django.contrib.sessions.models import Session
 from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django import Settings
 from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from accounts import actions as accounts
 from accounts.models import ApiToken
+from accounts.tasks import clean_sessions
 from annotation import actions
 from annotation.actions import Refused
 from annotation.models import AuditEvent, Background, Consent, Rater, Role, User
@@ -451,6 +455,26 @@ def test_a_session_that_is_not_listed_ends_too(leases: Leases, client_of: Client
 
     assert [one.get("/work/").status_code for one in (anna, boris)] == [302, 200]
     assert ApiToken.objects.get(beginning=token[:6]).state == "withdrawn"
+
+
+def test_from_where_somebody_came_is_kept_until_the_session_ends(leases: Leases, settings: Settings) -> None:
+    """Rows of sessions that were over stayed for good, and with them addresses and browsers of all who never came back."""
+    clients = [Client(HTTP_USER_AGENT=f"Browser {n}") for n in range(3)]
+    for client in clients:
+        client.post(reverse("login"), {"username": "anna", "password": "anna"})
+    assert (Session.objects.count(), UserSession.objects.count()) == (3, 3)
+
+    clients[0].post(reverse("logout"))
+    assert [one.user_agent for one in UserSession.objects.order_by("pk")] == ["Browser 1", "Browser 2"]
+
+    key = clients[1].session.session_key
+    Session.objects.filter(session_key=key).update(expire_date=timezone.now() - timedelta(minutes=1))
+    UserSession.objects.update(created_at=timezone.now() - timedelta(days=14))
+    assert settings.CELERY_BEAT_SCHEDULE["clean-sessions"]["task"] == clean_sessions.name
+    clean_sessions()
+    assert [one.session_key for one in Session.objects.all()] == [clients[2].session.session_key]
+    assert [one.user_agent for one in UserSession.objects.all()] == ["Browser 2"]
+    assert clients[2].get(reverse("accounts:account")).status_code == 200
 
 
 def test_an_owner_closes_an_account_and_its_sessions(leases: Leases) -> None:
