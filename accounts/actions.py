@@ -82,11 +82,12 @@ def password_changed(*, user: User, what: str, sessions: tuple[str, str] | None 
         from allauth.usersessions.models import UserSession
 
         UserSession.objects.filter(user=user, session_key=sessions[0]).update(session_key=sessions[1])
-    _withdraw_by_password(user=user, by=user)
+    withdraw_by_password(user=user, by=user)
     annotating.note(AuditEvent.Kind.PASSWORD, by=user, of=user, what=what)
 
 
-def _withdraw_by_password(*, user: User, by: User) -> None:
+def withdraw_by_password(*, user: User, by: User | None) -> None:
+    """The tokens that programs got for a password open nothing any more."""
     for token in ApiToken.objects.live().filter(user=user, name=_BY_LOGIN):
         withdraw_token(token=token, by=by)
 
@@ -229,5 +230,5 @@ def reset_factors(*, user: User, by: User) -> None:
 
     Authenticator.objects.filter(user=user).delete()
     end_sessions(user=user)
-    _withdraw_by_password(user=user, by=by)
+    withdraw_by_password(user=user, by=by)
     annotating.note(AuditEvent.Kind.SECOND_FACTOR, by=by, of=user, what="all taken away")

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialApp, SocialToken
 from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+from django.http import HttpRequest
 from rest_framework.authtoken.models import TokenProxy
 
+from accounts import actions
 from accounts.models import ApiToken
+from annotation.models import User
 
-admin.site.unregister([Authenticator, SocialApp, SocialToken, TokenProxy])
+admin.site.unregister([Authenticator, SocialApp, SocialToken, TokenProxy, User])
+
+
+@admin.register(User)
+class PeopleAdmin(UserAdmin):  # type: ignore[type-arg]
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        """Sessions of an account that is closed here end, as on the owner's page, and do not come back with it."""
+        super().save_model(request, obj, form, change)
+        if not obj.is_active:
+            actions.end_sessions(user=obj)
 
 
 @admin.register(ApiToken)

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
+from accounts import actions
 from annotation.models import User
 
 # What anybody would try first at this place; its host names come to it.
@@ -32,6 +33,10 @@ class NotOfThisPlace:
             raise ValidationError(
                 _("This password is made of words that anybody would try here first."), code="password_of_this_place"
             )
+
+    def password_changed(self, password: str, user: User) -> None:
+        """Django calls it wherever a password is set: by the administration and `manage.py changepassword` too."""
+        actions.withdraw_by_password(user=user, by=None)
 
     def get_help_text(self) -> str:
         return _("Your password can’t be made of the name of this place or of what people do here.")

@@ -458,7 +458,7 @@ def test_a_session_that_is_not_listed_ends_too(leases: Leases, client_of: Client
 
 
 def test_from_where_somebody_came_is_kept_until_the_session_ends(leases: Leases, settings: Settings) -> None:
-    """Rows of sessions that were over stayed for good, and with them addresses and browsers of all who never came back."""
+    """Rows of sessions that were over stayed for good, and with them the addresses of all who never came back."""
     clients = [Client(HTTP_USER_AGENT=f"Browser {n}") for n in range(3)]
     for client in clients:
         client.post(reverse("login"), {"username": "anna", "password": "anna"})

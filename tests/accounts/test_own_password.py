@@ -14,7 +14,8 @@ from accounts import actions as accounts
 from accounts.models import ApiToken
 from accounts.passwords import NotOfThisPlace
 from annotation.models import AuditEvent, User
-from tests.builders import Leases
+from tests import builders
+from tests.builders import ClientOf, Leases
 
 pytestmark = pytest.mark.django_db
 NEW = "a long enough Password 7"
@@ -49,6 +50,36 @@ def test_a_new_password_ends_what_the_old_one_opened(leases: Leases) -> None:
     assert [one.session_key for one in UserSession.objects.purge_and_list(leases.anna)] == [here.session.session_key]
     accounts.end_sessions(user=leases.anna)
     assert not is_in(here)
+
+
+def test_a_password_that_an_owner_sets_ends_the_tokens_of_the_old_one(leases: Leases, client_of: ClientOf) -> None:
+    """In the administration, and by a command; whoever had got hold of the old password kept its tokens for 90 days."""
+    owner = client_of(builders.user("root", superuser=True))
+    accounts.make_token(user=leases.anna, name="laptop", days=30)
+    accounts.make_token_by_password(user=leases.anna)
+    sent = {"usable_password": "true", "password1": NEW, "password2": NEW}
+    assert owner.post(reverse("admin:auth_user_password_change", args=[leases.anna.pk]), sent).status_code == 302
+    assert [token.name for token in ApiToken.objects.live()] == ["laptop"]
+
+    accounts.make_token_by_password(user=leases.anna)
+    anna = User.objects.get(username="anna")
+    anna.set_password(NEW + "8")  # as `manage.py changepassword` does
+    anna.save()
+    assert [token.name for token in ApiToken.objects.live()] == ["laptop"]
+
+
+def test_sessions_of_an_account_that_the_administration_closes_do_not_come_back_with_it(
+    leases: Leases, client_of: ClientOf
+) -> None:
+    owner, anna = client_of(builders.user("root", superuser=True)), logged_in()
+    page = reverse("admin:annotation_user_change", args=[leases.anna.pk])
+    shown = owner.get(page).context["adminform"].form.initial
+    sent = {"username": "anna", "date_joined_0": "2026-01-01", "date_joined_1": "10:00:00"}
+    assert shown["is_active"]
+    assert owner.post(page, sent).status_code == 302
+    assert not User.objects.get(username="anna").is_active
+    assert owner.post(page, {**sent, "is_active": "on"}).status_code == 302
+    assert not is_in(anna)
 
 
 def test_the_old_password_is_not_guessed_there(leases: Leases) -> None:
