@@ -32,7 +32,8 @@ def main() -> int:
         print(f"Port {port} is taken. Stop what listens there, or choose another: make demo PORT=8001", file=sys.stderr)
         return 1
     log = Path(os.environ.get("PALATE_VAR", ROOT / "var")) / "log"
-    log.mkdir(parents=True, exist_ok=True)
+    log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    log.mkdir(exist_ok=True)
 
     print("Preparing the demo …", flush=True)
     _manage("migrate", "--verbosity", "0")

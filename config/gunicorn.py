@@ -12,7 +12,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from base import logs
+from base import environment, logs
+
+environment.read(Path(__file__).resolve().parents[1])  # the settings, which do that too, are loaded later
 
 wsgi_app = "config.wsgi"
 workers = int(os.environ.get("WEB_CONCURRENCY", "3"))

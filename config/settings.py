@@ -19,6 +19,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from environs import Env, EnvError, validate
 
+from base import environment
 from recipes import packs
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -70,9 +71,7 @@ def _names(text: str) -> dict[str, str]:
 
 try:
     PALATE_ENV = env.str("PALATE_ENV", "production", validate=validate.OneOf(["demo", "test", "production"]))
-    if PALATE_ENV == "production":
-        # A demo or a test in the same folder must not meet the settings of the installation.
-        env.read_env(BASE_DIR / ".env", recurse=False)
+    environment.read(BASE_DIR)
     _is_production = PALATE_ENV == "production"
     VAR_DIR = Path(env.str("PALATE_VAR", str(BASE_DIR / "var")))
 
@@ -208,7 +207,8 @@ except EnvError as error:
     raise ImproperlyConfigured(str(error)) from error
 
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    Path(DATABASES["default"]["NAME"]).parent.mkdir(parents=True, exist_ok=True)
+    # Of this user alone, as it holds all texts and the digests of passwords.
+    Path(DATABASES["default"]["NAME"]).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     DATABASES["default"]["ENGINE"] = "config.sqlite"
     DATABASES["default"]["OPTIONS"] = {
         # Readers do not wait for the writer, and a writer takes its lock at the start instead of failing half-way.

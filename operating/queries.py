@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from django.contrib.staticfiles.storage import ManifestFilesMixin, staticfiles_storage
 from django.db import Error, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
@@ -127,11 +128,14 @@ _migrated = False
 
 
 def unready() -> str:
-    """Why this process cannot serve: "database" (it does not answer), "migrations" (some are missing), or "".
+    """Why this process cannot serve: "database" (it does not answer), "migrations" (some are missing), "staticfiles"
+    (in production they have to be collected; no page is made without), or "".
 
     That no migration is missing is asked until it is so, and not again.
     """
     global _migrated
+    if isinstance(staticfiles_storage, ManifestFilesMixin) and not staticfiles_storage.hashed_files:
+        return "staticfiles"
     try:
         if not _migrated:
             executor = MigrationExecutor(connection)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import runpy
+import shutil
 import sys
 from pathlib import Path
 
@@ -34,3 +35,24 @@ def test_the_web_server_makes_no_socket_in_the_home_folder(monkeypatch: pytest.M
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setenv(METRICS, "/nowhere")
     assert runpy.run_path(str(FILE))["control_socket_disable"] is True
+
+
+def test_the_web_server_reads_what_stands_in_env(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file beside manage.py was read with the settings, when the number of processes was known already."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setenv(METRICS, "/nowhere")
+    for name in ("PALATE_ENV", "WEB_CONCURRENCY", "LOG_FORMAT", "LAB_API_KEY"):
+        monkeypatch.setenv(name, "")  # so that it is as before at the end
+        monkeypatch.delenv(name)
+    (tmp_path / "config").mkdir()
+    file = shutil.copy(FILE, tmp_path / "config")
+    (tmp_path / ".env").write_text("WEB_CONCURRENCY=7\nLOG_FORMAT=text\nLAB_API_KEY=for-a-judge\n")
+
+    monkeypatch.setenv("PALATE_ENV", "demo")
+    assert runpy.run_path(file)["workers"] == 3
+    monkeypatch.delenv("PALATE_ENV")
+    found = runpy.run_path(file)
+    assert found["workers"] == 7
+    assert "logconfig_dict" not in found
+    # Read by its name where a server is asked (`llm.backends`), as are those of search engines.
+    assert os.environ["LAB_API_KEY"] == "for-a-judge"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -166,6 +167,22 @@ def test_a_commit_of_sqlite_waits_for_the_disk_unless_somebody_says_so(var: Path
 
 
 @pytest.mark.once
+def test_nobody_else_of_the_machine_reads_the_database(var: Path) -> None:
+    """A folder that is made for it is its user's alone, whatever the umask says."""
+    found = told("s.DATABASES['default']['NAME']", cwd_var=var / "new", **PRODUCTION)
+    assert found.stdout.strip() == str(var / "new" / "palate.sqlite3"), found.stderr
+    assert stat.filemode((var / "new").stat().st_mode) == "drwx------"
+
+
+def test_who_has_not_collected_static_files_is_not_ready(var: Path) -> None:
+    """Each page failed, and the load balancer was told that all is well."""
+    if (ROOT / "staticfiles").exists():
+        pytest.skip("they are collected here")
+    says = "(__import__('django').setup(), __import__('operating.queries').queries.unready())[1]"
+    found = told(says, cwd_var=var, **PRODUCTION)
+    assert found.stdout.strip() == "staticfiles", found.stderr
+
+
 @pytest.mark.django_db
 def test_each_model_change_has_its_migration() -> None:
     call_command("makemigrations", check_changes=True, dry_run=True, verbosity=0)
