@@ -166,7 +166,6 @@ def test_a_commit_of_sqlite_waits_for_the_disk_unless_somebody_says_so(var: Path
     assert found.stdout.strip() == "1", found.stderr
 
 
-@pytest.mark.once
 def test_nobody_else_of_the_machine_reads_the_database(var: Path) -> None:
     """A folder that is made for it is its user's alone, whatever the umask says."""
     found = told("s.DATABASES['default']['NAME']", cwd_var=var / "new", **PRODUCTION)
@@ -183,6 +182,7 @@ def test_who_has_not_collected_static_files_is_not_ready(var: Path) -> None:
     assert found.stdout.strip() == "staticfiles", found.stderr
 
 
+@pytest.mark.once
 @pytest.mark.django_db
 def test_each_model_change_has_its_migration() -> None:
     call_command("makemigrations", check_changes=True, dry_run=True, verbosity=0)
