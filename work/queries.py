@@ -150,15 +150,19 @@ def _of_items(condition: Q) -> Q:
 def progress(run: Run, *, sums: Sequence[str] = (), paces: Mapping[str, Any] | None = None) -> Progress:
     """How far a run is; `sums` names numbers of its items, `paces` such numbers, or expressions of them, by a name.
 
+    What a dead worker still holds waits: where no other one is there, nobody puts it back.
+
     Two queries; of a run that waits for a worker at most one more for each kind of work.
     """
     now, paces = timezone.now(), paces or {}
+    lost = Q(state=ItemState.CLAIMED, lease_until__lte=now)
     whole = run.items.aggregate(
         total=Count("pk"),
         done=Count("pk", filter=Q(state=ItemState.DONE)),
         failed=Count("pk", filter=Q(state=ItemState.FAILED)),
-        at_work=Count("pk", filter=Q(state=ItemState.CLAIMED)),
-        due=Count("pk", filter=due(now)),
+        at_work=Count("pk", filter=Q(state=ItemState.CLAIMED, lease_until__gt=now)),
+        due=Count("pk", filter=due(now) | lost),
+        held_until=Max("lease_until", filter=lost),
         last=Max("done_at"),
         last_done=Max("done_at", filter=Q(state=ItemState.DONE)),
         **{f"sum_{name}": Sum(name) for name in sums},
@@ -167,7 +171,8 @@ def progress(run: Run, *, sums: Sequence[str] = (), paces: Mapping[str, Any] | N
     pace = _pace(run, paces, until=whole["last_done"])
     silent = None
     if run.is_running and whole["due"] and not whole["at_work"]:
-        silent = now - max(min(sign, now) for sign in (run.started_at, run.enqueued_at, whole["last"]) if sign)
+        signs = (run.started_at, run.enqueued_at, whole["last"], whole["held_until"])
+        silent = now - max(min(sign, now) for sign in signs if sign)
     return Progress(
         total=whole["total"],
         done=whole["done"],

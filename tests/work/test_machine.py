@@ -710,6 +710,20 @@ def test_a_run_that_no_worker_takes_up_says_so(run: Batch) -> None:
     assert not queries.progress(fresh(run)).lacks_a_worker
 
 
+def test_a_run_whose_only_worker_died_at_an_item_says_so(run: Batch) -> None:
+    """With no other worker nobody puts back what it held, which stood as one at work for ever."""
+    later(run, 200)
+    claim(run.items.order_by("pk")[0], worker=OTHER_HOST, seconds=60)
+    assert not queries.progress(fresh(run)).lacks_a_worker
+    run.items.filter(state="claimed").update(lease_until=timezone.now() - timedelta(seconds=20))
+    said = queries.progress(fresh(run))
+    assert (said.at_work, said.waiting, said.lacks_a_worker) == (0, 3, False)  # another one may be on its way
+    run.items.filter(state="claimed").update(lease_until=timezone.now() - timedelta(seconds=45))
+    said = queries.progress(fresh(run))
+    assert said.lacks_a_worker
+    assert 44 <= said.silent_for.total_seconds() <= 47
+
+
 @pytest.mark.parametrize(("queue", "seconds", "is_behind"), [("cpu", 60, True), ("cpu", -1, False), ("gpu", 60, False)])
 def test_a_run_waits_behind_another_one_while_a_worker_is_at_that(queue: str, seconds: int, is_behind: bool) -> None:
     waits, other = started(), started(queue=queue)
