@@ -68,7 +68,7 @@ def apply_design(
         free = queries.free_rows(sheets, sections, among=among)
         of_sheets = [free.get(sheet.pk, []) for sheet in sheets]
         drawn = of_sheets if rows is None else [list(of_sheet) for of_sheet in rows]
-        present = study.raters.filter(pk__in=[rater.pk for rater in raters], active=True, paused_at=None).count()
+        present = study.raters.given_more().filter(pk__in=[rater.pk for rater in raters]).count()
         if drawn != of_sheets or tuple(map(len, drawn)) != tuple(request.sheets) or present != len(raters):
             raise Refused(
                 _(

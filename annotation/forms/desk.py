@@ -63,7 +63,7 @@ def _those(sheets: QuerySet[Sheet], keys: Collection[int], every: Iterable[int])
 class PlanForm(forms.Form):
     """What the planner is asked for.
 
-    Offers active people with a login who are not paused, the judges that can work here, and the sheets on which
+    Offers active people with an open account who are not paused, the judges that can work here, and the sheets on which
     somebody of them can be given something.
     """
 

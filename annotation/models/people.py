@@ -40,8 +40,12 @@ class RaterQuerySet(QuerySet["Rater"]):
         return self.filter(kind=Rater.Kind.JUDGE)
 
     def plannable(self) -> RaterQuerySet:
-        """People who can be given work: here, with a login, not paused."""
-        return self.people().filter(active=True, simulated=False, user__isnull=False, paused_at=None)
+        """People who can be given work: here, with a login that is open, not paused."""
+        return self.people().filter(active=True, simulated=False, user__is_active=True, paused_at=None)
+
+    def given_more(self) -> RaterQuerySet:
+        """Raters of any kind who may be given more: here, not paused, and of no account that was closed."""
+        return self.filter(active=True, paused_at=None).exclude(user__is_active=False)
 
 
 class Rater(models.Model):

@@ -55,6 +55,9 @@ def remind(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     """Send a mail where that can be; else show its text, to be sent by whatever way there is."""
     rater = _person(study, pk)
     assert rater.user is not None
+    if not rater.user.is_active:
+        messages.error(request, _("The account of %(code)s is closed: reassign the work.") % {"code": rater.code})
+        return redirect("annotation:board", study.slug)
     work = rater.assignments.filter(state__in=[Assignment.State.OPEN, Assignment.State.STARTED])
     left = work.filter(row__sheet__closed_at=None).count()
     words = study.scheme.parsed.words.model_dump()

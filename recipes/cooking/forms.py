@@ -244,7 +244,7 @@ class _AskingForm(forms.Form):
         self.choices = queries.engines_for(study)
         self.fields["engines"].choices = self.choices  # type: ignore[attr-defined]
         self.fields["engines"].initial = [name for name, _label in self.choices]
-        raters = study.raters.filter(active=True, paused_at=None).exclude(kind=Rater.Kind.GOLD)
+        raters = study.raters.given_more().exclude(kind=Rater.Kind.GOLD)
         self.fields["raters"].queryset = raters.order_by("kind", "code")  # type: ignore[attr-defined]
 
     def asked(self) -> list[Asked]:

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
+from accounts import actions as accounts
 from annotation import actions, queries
 from annotation.models import Assignment, Label, LabelEvent, Rater, User
 from annotation.views import board as board_view
@@ -230,6 +231,30 @@ def test_a_paused_rater_is_not_offered_for_plans_until_let_go_on(leases: Leases,
     assert offered() == ["A2"]
     assert "A1 goes on." in post(manager, leases, "go-on", leases.annas[0].rater)
     assert offered() == ["A1", "A2"]
+
+
+def test_who_cannot_log_in_any_more_is_marked_and_given_nothing(leases: Leases, client_of: ClientOf) -> None:
+    """An owner closes an account; its work waited for somebody who could not come, and plans gave it more."""
+    builders.sheet(leases.study, "Loan", n_rows=4)
+    manager, rater = client_of(leases.manager), leases.annas[0].rater
+    owner = builders.user("root", superuser=True)
+    assert "account closed" not in page(manager, leases)
+    accounts.set_active(user=leases.anna, active=False, by=owner)
+
+    shown = page(manager, leases)
+    assert "account closed" in shown
+    assert reverse("annotation:remind", args=[leases.study.slug, rater.pk]) not in shown
+    assert f"{reverse('annotation:replan', args=[leases.study.slug])}?leaving={rater.pk}" in shown
+    assert "The account of A1 is closed: reassign the work." in post(manager, leases, "remind", rater)
+    assert "account closed" in manager.get(reverse("annotation:people", args=[leases.study.slug])).content.decode()
+    form = manager.get(reverse("annotation:plan", args=[leases.study.slug])).context["form"]
+    assert [rater.code for rater in form.fields["raters"].queryset] == ["A2"]
+    assert rater not in leases.study.raters.given_more()
+    assert leases.judges[0].rater in leases.study.raters.given_more()
+
+    accounts.set_active(user=leases.anna, active=True, by=owner)
+    assert "account closed" not in page(manager, leases)
+    assert rater in leases.study.raters.plannable()
 
 
 def test_a_judge_cannot_be_reminded(leases: Leases, client_of: ClientOf) -> None:

@@ -328,7 +328,7 @@ def _accept(run: Retrieval, hit: Hit, read: _Read, own: Sequence[str]) -> None:
 
 def give(run: Retrieval, document: Document) -> None:
     """Give a document to those who are given what a run brings, those who had it before too."""
-    raters = {rater.code: rater for rater in run.study.raters.filter(active=True, paused_at=None)}
+    raters = {rater.code: rater for rater in run.study.raters.given_more()}
     for one in run.raters:
         if (rater := raters.get(one["code"])) is not None:
             annotating.assign(rater=rater, rows=[document.row], sections=one["sections"])
