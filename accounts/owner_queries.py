@@ -69,6 +69,7 @@ def storage() -> dict[str, object]:
 
 # How people call the kinds of runs; one that is not here has its table's name.
 _RUNS = {
+    "annotation.Deletion": _("Deletions of studies"),
     "annotation.Import": _("Imports"),
     "judges.Run": _("Judges at work"),
     "judges.ExtractionRun": _("Extractions"),

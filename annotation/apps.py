@@ -11,6 +11,7 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         from annotation import doors
+        from annotation.actions import deleting
         from annotation.deriving import selecting
         from annotation.deriving.making import Deriver
         from annotation.exchange import background
@@ -23,6 +24,7 @@ class AnnotationConfig(AppConfig):
 
         sentences.translate_with(gettext)
         kinds.register(background.IMPORTING)
+        kinds.register(deleting.DELETING)
         post_migrate.connect(guard_audit, sender=self)
         pre_migrate.connect(unmark_studies, sender=self)
         post_migrate.connect(mark_studies, sender=self)

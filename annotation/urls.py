@@ -72,6 +72,7 @@ urlpatterns = [
     path("studies/<slug:slug>/settings/scheme/", desk.change_scheme, name="change-scheme"),
     path("studies/<slug:slug>/archive/", undoing.archive_study, name="archive-study"),
     path("studies/<slug:slug>/delete/", undoing.delete_study, name="delete-study"),
+    path("deletions/<int:pk>/resume/", undoing.resume_deletion, name="resume-deletion"),
     path("studies/<slug:slug>/derive/", deriving.derive, name="derive"),
     path("studies/<slug:slug>/lineage/", deriving.lineage, name="lineage"),
     path("studies/<slug:slug>/board/", board.page, name="board"),

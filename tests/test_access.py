@@ -41,6 +41,7 @@ from accounts import actions as accounts
 from annotation import actions
 from annotation.models import (
     Assignment,
+    Deletion,
     Experiment,
     Invite,
     Label,
@@ -108,6 +109,7 @@ READERS_IN_VAIN = Who(LOGIN, HIDDEN, FORBID, REFUSED, REFUSED, REFUSED)
 ANNA = Who(LOGIN, HIDDEN, YES, HIDDEN, HIDDEN, HIDDEN)
 SUPERUSERS_IN_VAIN = Who(LOGIN, HIDDEN, FORBID, FORBID, FORBID, REFUSED)
 SUPERUSERS = Who(LOGIN, FORBID, FORBID, FORBID, FORBID, YES)
+OWNERS = Who(LOGIN, HIDDEN, HIDDEN, HIDDEN, HIDDEN, YES)  # and who began it
 NOT_THERE = Who(LOGIN, HIDDEN, FORBID, HIDDEN, HIDDEN, HIDDEN)  # for whom it could be there
 NOBODY = Who(LOGIN, METHOD, METHOD, METHOD, METHOD, METHOD)
 METHODS = Who(*[METHOD] * 6)
@@ -181,6 +183,14 @@ def an_import(world: World) -> Sequence[object]:
     study = world.leases.study
     made = study.imports.first() or study.imports.create(what="rows", files={"rows": ["rows.csv", "0"]}, language="en")
     return (study.slug, made.pk)
+
+
+def a_deletion(world: World) -> Sequence[object]:
+    """Of a large study, which has failed."""
+    made = Deletion.objects.first() or Deletion.objects.create(
+        title="Large", state="failed", error="Why.", ended_at=timezone.now()
+    )
+    return (made.pk,)
 
 
 def a_stored_page(world: World) -> Sequence[object]:
@@ -555,6 +565,7 @@ TABLE = {
     "annotation:settings": Url(MANAGERS, MANAGERS, args=slug),
     "annotation:archive-study": Posted(MANAGERS, args=slug),
     "annotation:delete-study": Url(MANAGERS, MANAGERS, args=slug),
+    "annotation:resume-deletion": Posted(OWNERS, args=a_deletion),
     "annotation:lineage": Url(READERS, args=slug),
     "annotation:derive": Url(SUPERUSERS, SUPERUSERS, args=slug),
     "annotation:plan": Url(MANAGERS, MANAGERS, args=slug),

@@ -6,6 +6,7 @@ from annotation.actions.adjudication import accept_agreed, adjudicate
 from annotation.actions.background import first_page, owed_of_sheet, owes_background, tell_background
 from annotation.actions.base import NotNow, Refused, SheetClosed, lock_study, refuse_while_shown
 from annotation.actions.changes import Changed, Edit, change, change_each
+from annotation.actions.deleting import delete_study, resume_deletion
 from annotation.actions.drafting import Started, confirm, draft, start_from
 from annotation.actions.experiments import draw_experiment, end_experiment
 from annotation.actions.labels import SeenOtherwise, Unanswered, Unconfirmed, record, reopen, submit
@@ -61,7 +62,6 @@ from annotation.actions.undoing import (
     archive_sheet,
     archive_study,
     delete_sheet,
-    delete_study,
     rename_sheet,
     take_back_accepted,
     unarchive_sheet,
@@ -139,6 +139,7 @@ __all__ = [
     "reopen",
     "restore",
     "restore_row",
+    "resume_deletion",
     "revoke_invite",
     "set_pay",
     "sign_up",

@@ -11,17 +11,15 @@ from django.utils.translation import gettext as _
 
 from annotation.actions.adjudication import close_gold
 from annotation.actions.base import Refused, lock_study
+from annotation.actions.deleting import refuse_at_work
 from annotation.actions.labels import record
 from annotation.actions.trust import note
 from annotation.labels.answer import Answer
 from annotation.models import (
-    Arrival,
     Assignment,
     AuditEvent,
     Column,
     Decision,
-    Label,
-    LabelEvent,
     Plan,
     Question,
     Sheet,
@@ -92,7 +90,7 @@ def archive_study(*, study: Study, by: User) -> Study:
         Refused: something is at work in it.
     """
     lock_study(study.pk)
-    _refuse_at_work(study)
+    refuse_at_work(study)
     now = timezone.now()
     if Study.objects.filter(pk=study.pk, archived_at=None).update(archived_at=now, archived_by=by):
         Sheet.objects.filter(study=study, closed_at=None).update(closed_at=now, closed_by=by)
@@ -112,45 +110,6 @@ def unarchive_study(*, study: Study, by: User) -> Study:
         note(AuditEvent.Kind.ADMIN, by=by, study=study, what="study brought back")
         study.refresh_from_db()
     return study
-
-
-@transaction.atomic
-def delete_study(*, study: Study, by: User) -> None:
-    """Delete a study with all that is in it; the audit log keeps that it was.
-
-    Raises:
-        Refused: something is frozen in it or at work in it; somebody has worked on it, and `by` is no owner.
-    """
-    lock_study(study.pk)
-    along = undoing.of_study(study)
-    if along.frozen:
-        raise Refused(
-            _("“%(study)s” cannot be deleted, by nobody: what is frozen or certified stays with its study. Archive it.")
-            % {"study": study.title}
-        )
-    if along.built and not by.is_superuser:
-        raise Refused(
-            _("“%(study)s” cannot be deleted: it was labelled. Archive it, or ask an owner of the installation.")
-            % {"study": study.title}
-        )
-    _refuse_at_work(study)
-    counted = ", ".join(f"{n} {what}" for what, n in (*along.goes, *along.built))
-    note(AuditEvent.Kind.DELETION, by=by, study=study, what=f"study {study.slug}: {counted}")
-    # The many go by a statement each; what is left is few enough to be looked at one by one.
-    LabelEvent.objects.filter(column__sheet__study=study).delete()
-    Label.objects.filter(column__sheet__study=study).delete()
-    study.delete()
-
-
-def _refuse_at_work(study: Study) -> None:
-    runs = undoing.runs_of(study)
-    if runs:
-        raise Refused(
-            _("“%(run)s” is at work in this study. Cancel it, or wait for its end; then try again.")
-            % {"run": runs[0].maker}
-        )
-    if Arrival.objects.filter(study=study).exists():
-        raise Refused(_("A file is being imported into this study. Try again at its end."))
 
 
 @transaction.atomic

@@ -11,6 +11,7 @@ What must be true is a constraint. All writes are in `annotation.actions`.
 
 from __future__ import annotations
 
+from annotation.models.deletions import Deletion, DeletionPart
 from annotation.models.experiments import Experiment, ExperimentSeat
 from annotation.models.imports import Arrival, Import, ImportPart
 from annotation.models.labels import Decision, Label, LabelEvent, Look, Skip
@@ -30,6 +31,8 @@ __all__ = [
     "Column",
     "Consent",
     "Decision",
+    "Deletion",
+    "DeletionPart",
     "Experiment",
     "ExperimentSeat",
     "Import",

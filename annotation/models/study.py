@@ -27,10 +27,11 @@ class Role(models.TextChoices):
 
 class StudyQuerySet(QuerySet["Study"]):
     def visible_to(self, user: AbstractUser | AnonymousUser) -> StudyQuerySet:
-        """Studies in which `user` has any role; a superuser has them all."""
+        """Studies in which `user` has any role; a superuser has them all. None that is being deleted."""
+        there = self.filter(deleted_at=None)
         if user.is_superuser:
-            return self.all()
-        return self.filter(memberships__user=user.pk).distinct()
+            return there
+        return there.filter(memberships__user=user.pk).distinct()
 
 
 class Study(models.Model):
@@ -60,6 +61,9 @@ class Study(models.Model):
         null=True, blank=True, help_text=_("Since then it stands on nobody's list, and nothing is changed in it.")
     )
     archived_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    deleted_at = models.DateTimeField(
+        null=True, blank=True, help_text=_("Since then a worker is deleting it, and nobody sees it.")
+    )
     derived_from = models.ForeignKey(
         "self", models.SET_NULL, null=True, blank=True, related_name="derived", help_text=_("The study it was made of.")
     )

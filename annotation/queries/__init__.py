@@ -23,7 +23,7 @@ from annotation.queries.grid import (
     unfinished_cells,
 )
 from annotation.queries.notes import Asked, notes
-from annotation.queries.people import free_code, rater_ids, roles, studies_of
+from annotation.queries.people import deletions_of, free_code, rater_ids, roles, studies_of
 from annotation.queries.planning import (
     MOST_WORDS,
     Given,
@@ -122,6 +122,7 @@ __all__ = [
     "codes_before",
     "columns_to_change",
     "coming_rows",
+    "deletions_of",
     "draftable",
     "draw_more",
     "draw_replan",

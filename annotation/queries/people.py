@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 
+from django.db.models import QuerySet
+
 from annotation.models import (
+    Deletion,
     Membership,
     Rater,
     Role,
@@ -14,7 +17,10 @@ from annotation.models import (
 
 
 def roles(user: User, study: Study) -> set[Role]:
-    """The roles of `user` in `study`; a superuser has them all. One query."""
+    """The roles of `user` in `study`; a superuser has them all, and nobody any in one that is being deleted. One
+    query."""
+    if study.deleted_at is not None:
+        return set()
     if user.is_superuser:
         return set(Role)
     return {
@@ -33,6 +39,12 @@ def studies_of(user: User) -> list[Study]:
     for study in studies:
         study.roles = set(Role) if user.is_superuser else mine.get(study.pk, set())
     return studies
+
+
+def deletions_of(user: User) -> QuerySet[Deletion]:
+    """Deletions of studies that are not through: those that `user` began, and all for a superuser."""
+    left = Deletion.objects.exclude(state=Deletion.State.FINISHED)
+    return left if user.is_superuser else left.filter(started_by=user.pk)
 
 
 def rater_ids(study: Study, kind: Rater.Kind | None = None) -> list[int]:

@@ -22,6 +22,7 @@ from annotation.people.access import AppRequest, for_roles
 from annotation.queries import setup
 from annotation.scheme import spec
 from annotation.views import work
+from work import queries as work_queries
 
 
 @require_GET
@@ -53,6 +54,7 @@ def studies(request: AppRequest) -> HttpResponse:
     context = {
         "studies": [study for study in mine if study.archived_at is None],
         "archived": [study for study in mine if study.archived_at is not None],
+        "deletions": [(run, work_queries.progress(run)) for run in queries.deletions_of(request.user)],
     }
     return render(request, "annotation/studies.html", context)
 

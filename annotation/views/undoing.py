@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation import actions, doors
+from annotation import actions, doors, queries
 from annotation.models import Role, Sheet, Study
 from annotation.people.access import AppRequest, for_roles, refuse_archived, sheet_for
 from annotation.queries import undoing
@@ -119,14 +119,26 @@ def delete_study(request: AppRequest, study: Study) -> HttpResponse:
     form = DeleteStudyForm(request.POST if request.method == "POST" and may_go else None, study=study)
     if form.is_valid():
         try:
-            actions.delete_study(study=study, by=request.user)
+            deletion = actions.delete_study(study=study, by=request.user)
         except actions.Refused as refusal:
             form.add_error(None, str(refusal))
         else:
-            messages.success(request, _("“%(study)s” is deleted.") % {"study": study.title})
+            if deletion is None:
+                messages.success(request, _("“%(study)s” is deleted.") % {"study": study.title})
             return redirect("annotation:studies")
     context = {"study": study, "form": form, "along": along, "may_go": may_go}
     return render(request, "annotation/delete_study.html", context)
+
+
+@require_POST
+def resume_deletion(request: AppRequest, pk: int) -> HttpResponse:
+    """Go on with a deletion that has failed."""
+    run = get_object_or_404(queries.deletions_of(request.user), pk=pk)
+    try:
+        actions.resume_deletion(run=run)
+    except actions.Refused as refusal:
+        messages.error(request, str(refusal))
+    return redirect("annotation:studies")
 
 
 @require_POST

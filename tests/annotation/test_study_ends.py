@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.models import QuerySet
+from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation import actions, doors, queries
-from annotation.actions import Refused
-from annotation.models import AuditEvent, Label, Membership, Row, Sheet, Study
+from annotation.actions import Refused, deleting
+from annotation.models import (
+    AuditEvent,
+    Deletion,
+    DeletionPart,
+    Label,
+    LabelEvent,
+    Membership,
+    Row,
+    Sheet,
+    Study,
+    User,
+)
 from annotation.queries import undoing
 from judges import actions as judging
 from judges.models import Judge
@@ -21,6 +38,9 @@ from reports.data.arrays import Filters
 from tests import builders
 from tests.builders import ApiOf, ClientOf, Leases
 from tests.judges.helpers import LEXICAL
+from work import actions as work
+from work.actions import Held
+from work.states import RunState
 
 
 def an_empty_study(leases: Leases) -> Study:
@@ -178,12 +198,119 @@ def test_what_is_at_work_holds_a_study_up(leases: Leases, client_of: ClientOf) -
     assert not Row.objects.exists()
 
 
+@pytest.mark.parametrize("by_parts", [False, True], ids=["at once", "by parts"])
 @pytest.mark.parametrize("demo", [slaws, soups], ids=["slaws", "soups"])
-def test_a_whole_study_can_go(db: None, demo: object) -> None:
+def test_a_whole_study_can_go(db: None, demo: object, by_parts: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """With judges' runs, pages, notes, graphs and all that packs keep: nothing but what is frozen holds it."""
+    monkeypatch.setattr(deleting, "AT_ONCE", 0 if by_parts else 10**9)
+    monkeypatch.setattr(deleting, "_FEW", 7)
     study = demo.build()  # type: ignore[attr-defined]
     owner = builders.user("olga", superuser=True)
     for run in undoing.runs_of(study):
         judging.cancel_run(run=run)  # type: ignore[arg-type]
-    actions.delete_study(study=study, by=owner)
+    deletion = actions.delete_study(study=study, by=owner)
+    assert (deletion is not None) == by_parts
+    if deletion is not None:
+        assert work.take_up(deletion)
     assert not Study.objects.filter(pk=study.pk).exists()
+
+
+# --- a large study --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def large(leases: Leases, monkeypatch: pytest.MonkeyPatch) -> Leases:
+    """A labelled study that is too large for a page, and of which a worker deletes four rows of a table at once."""
+    monkeypatch.setattr(deleting, "AT_ONCE", 20)
+    monkeypatch.setattr(deleting, "_FEW", 4)
+    for assignment in leases.annas:
+        builders.label(assignment)
+    return leases
+
+
+def deleted_by_page(large: Leases, client_of: ClientOf) -> tuple[Client, Deletion]:
+    owner = client_of(builders.user("olga", superuser=True))
+    address = reverse("annotation:delete-study", args=["leases"])
+    assert owner.post(address, {"address": "leases"})["Location"] == reverse("annotation:studies")
+    return owner, Deletion.objects.get()
+
+
+def test_a_large_study_is_gone_at_once_and_deleted_by_a_worker(
+    large: Leases, client_of: ClientOf, api_of: ApiOf
+) -> None:
+    owner, deletion = deleted_by_page(large, client_of)
+    assert Label.objects.count() == 12  # the page waited for nothing
+    study = Study.objects.get(pk=large.study.pk)
+    for who in (owner, client_of(large.manager), client_of(large.anna)):
+        for slug in ("leases", study.slug):
+            assert who.get(reverse("annotation:study", args=[slug])).status_code == 404
+        assert who.get(reverse("annotation:sheet", args=[large.sheet.pk])).status_code == 404
+        assert study.slug not in who.get(reverse("annotation:studies")).content.decode()
+    assert large.sheet.title not in client_of(large.anna).get(reverse("annotation:my-work")).content.decode()
+    root = User.objects.get(username="olga")
+    assert api_of(root).get("/api/v1/studies/").json() == []
+    assert api_of(root).get(f"/api/v1/studies/{study.slug}/").status_code == 404
+    said = "“Leases” is large: a worker is deleting it. Nobody sees it any more, and it cannot be brought back."
+    assert said in owner.get(reverse("annotation:studies")).content.decode()
+    assert said not in client_of(large.manager).get(reverse("annotation:studies")).content.decode()
+    builders.study("leases", of=large.study.scheme, by=root)  # its address is free
+
+    assert work.take_up(deletion)
+    deletion.refresh_from_db()
+    assert (deletion.state, deletion.study) == (RunState.FINISHED, None)
+    assert not Study.objects.filter(pk=large.study.pk).exists()
+    assert not Label.objects.exists()
+    assert said not in owner.get(reverse("annotation:studies")).content.decode()
+    assert AuditEvent.objects.get(kind=AuditEvent.Kind.DELETION).what.startswith("study leases: ")
+
+
+def test_a_worker_that_dies_half_way_leaves_the_rest_to_another(
+    large: Leases, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _owner, deletion = deleted_by_page(large, client_of)
+    there = LabelEvent.objects.count() + Label.objects.count()
+
+    def killed(_held: Held[DeletionPart]) -> None:
+        if LabelEvent.objects.count() + Label.objects.count() <= there - 8:
+            raise SystemExit
+
+    with monkeypatch.context() as dying:
+        dying.setattr(Held, "beat", killed)
+        with pytest.raises(SystemExit):
+            work.take_up(deletion)
+    assert 0 < LabelEvent.objects.count() + Label.objects.count() < there
+    # As it is after a SIGKILL, once the lease is over.
+    part = deletion.items.get()
+    now = timezone.now()
+    DeletionPart.objects.filter(pk=part.pk).update(
+        state="claimed", token=uuid.uuid4(), worker="elsewhere:1", lease_until=now, not_before=None, attempts=1
+    )
+    work.recover()
+    assert work.take_up(deletion)
+    deletion.refresh_from_db()
+    assert deletion.state == RunState.FINISHED
+    assert not Study.objects.exists()
+
+
+def test_a_deletion_that_failed_says_why_and_goes_on(
+    large: Leases, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner, deletion = deleted_by_page(large, client_of)
+
+    def broken(_study: Study) -> Iterator[QuerySet[Any]]:
+        yield LabelEvent.objects.all()
+        raise ValueError("out of order")
+
+    with monkeypatch.context() as wrong:
+        wrong.setattr(deleting, "_many", broken)
+        work.take_up(deletion)
+    page = owner.get(reverse("annotation:studies")).content.decode()
+    assert "“Leases” is not deleted in full: A mistake in Palate: ValueError: out of order" in page
+    address = reverse("annotation:resume-deletion", args=[deletion.pk])
+    assert address in page
+    assert client_of(large.manager).post(address).status_code == 404
+    assert owner.post(address)["Location"] == reverse("annotation:studies")
+    assert "It is at work already." in owner.post(address, follow=True).content.decode()
+    deletion.refresh_from_db()
+    assert work.take_up(deletion)
+    assert not Study.objects.exists()
