@@ -2,8 +2,9 @@
 
 What a line is about is kept in context variables, so that every logger's lines have it. Of a message the template is
 written, with its numbers; its other parts are names of rows, addresses and errors, in which text of documents may
-stand: only what the frameworks say of themselves (paths of requests, names of tasks) is filled in. Of an exception its
-type and its places in the code are written, and not what it says.
+stand: only what the frameworks say of themselves (names of tasks, addresses of brokers) is filled in. Of an address of
+ours its route is written, as an invitation's and a new password's have a secret in them. Of an exception its type and
+its places in the code are written, and not what it says.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _about: ContextVar[Mapping[str, str | int]] = ContextVar("about", default=Mappin
 
 # What a caller may add by `extra`.
 EXTRA = ("method", "route", "status", "ms", "user", "queue")
-# Loggers that say words of their own: paths of requests, names of tasks, addresses of brokers.
+# Loggers that say words of their own: why a request was refused, names of tasks, addresses of brokers.
 _FILLED_IN = ("django.request", "django.security", "django.server", "gunicorn", "celery", "kombu")
 _HTTPX_SAYS = 'HTTP Request: %s %s "%s %d %s"'
 _NAME = re.compile(r"[\w.:/@\[\]-]{1,200}")
@@ -78,18 +79,21 @@ def message_of(record: logging.LogRecord) -> str:
     template = str(record.msg)
     if not record.args:
         return template
-    known = record.name.startswith(_FILLED_IN)
     if isinstance(record.args, Mapping):
-        args: object = {name: _shown(value, known) for name, value in record.args.items()}
+        args: object = {name: _shown(value, record) for name, value in record.args.items()}
     else:
-        args = tuple(_shown(value, known) for value in record.args)
+        args = tuple(_shown(value, record) for value in record.args)
     try:
         return template % args
     except (TypeError, ValueError, KeyError):  # such as %d for what is no number
         return _PLACEHOLDER.sub("…", template)
 
 
-def _shown(value: object, known: bool) -> object:
+def _shown(value: object, record: logging.LogRecord) -> object:
     if isinstance(value, (int, float)):  # truth values too
         return value
+    known = record.name.startswith(_FILLED_IN)
+    if known and record.name.startswith(("django", "gunicorn")) and isinstance(value, str) and value.startswith("/"):
+        found = getattr(getattr(record, "request", None), "resolver_match", None)
+        return found.view_name if found is not None else "…"
     return value if known and isinstance(value, str) and _NAME.fullmatch(value) else "…"

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from django.contrib.staticfiles.storage import ManifestFilesMixin, staticfiles_storage
+from django.contrib.staticfiles.storage import staticfiles_storage
 from django.db import Error, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
@@ -134,7 +134,7 @@ def unready() -> str:
     That no migration is missing is asked until it is so, and not again.
     """
     global _migrated
-    if isinstance(staticfiles_storage, ManifestFilesMixin) and not staticfiles_storage.hashed_files:
+    if getattr(staticfiles_storage, "hashed_files", True) == {}:  # of a storage with a manifest
         return "staticfiles"
     try:
         if not _migrated:

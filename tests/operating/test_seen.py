@@ -16,11 +16,13 @@ from django.core.cache import cache
 from django.core.management import call_command
 from django.db import OperationalError
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
-from annotation.models import LabelEvent
+from annotation import actions as annotating
+from annotation.models import LabelEvent, Role
 from base import logs
 from operating import actions, queries, sentry
 from tests.builders import ClientOf, Leases, label
@@ -72,7 +74,7 @@ def test_no_text_stands_in_a_line(lines: Lines, caplog: pytest.LogCaptureFixture
     assert [line["message"] for line in lines.found] == [
         "… could not be done: …",
         "…: 3 cells, 0.2 s",
-        "Not Found: /studies/1/",
+        "Not Found: …",
         "Task work.tasks.x raised: …",
     ]
     crooked = logging.LogRecord("work", logging.INFO, "", 0, "%d of %s", ("three", SECRET), None)
@@ -95,6 +97,20 @@ def test_a_request_has_a_number_and_its_line_no_address(leases: Leases, client_o
     assert (first["method"], first["route"], first["status"]) == ("GET", "annotation:home", answer.status_code)
     assert (second["request"], second["route"], second["status"]) == (made.headers["X-Request-ID"], "none", 404)
     assert "crêpes" not in json.dumps(lines.found, ensure_ascii=False)
+
+
+def test_no_secret_of_an_address_stands_in_a_line(leases: Leases, lines: Lines) -> None:
+    """The framework says the address of what it refuses; an invitation's can still be used by who reads the log."""
+    _invite, token = annotating.invite(study=leases.study, role=Role.MANAGER, by=leases.manager)
+    client = Client(enforce_csrf_checks=True)
+    assert client.post(reverse("annotation:join", args=[token]), {}).status_code == 403
+    assert client.get("/password/reset/key/1-c0ffee/").status_code == 404
+    assert client.get(f"/join/{token}/more/").status_code == 404
+
+    assert token not in json.dumps(lines.found)
+    assert "c0ffee" not in json.dumps(lines.found)
+    [refused] = [line for line in lines.found if line["logger"] == "django.security.csrf"]
+    assert refused["message"] == "Forbidden (…): annotation:join"
 
 
 def test_what_a_worker_logs_says_of_which_run(db: None, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
