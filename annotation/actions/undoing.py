@@ -44,17 +44,20 @@ def rename_sheet(*, sheet: Sheet, title: str) -> Sheet:
 
 
 @transaction.atomic
-def delete_sheet(*, sheet: Sheet) -> None:
-    """Delete a sheet with its rows and columns.
+def delete_sheet(*, sheet: Sheet, by: User) -> None:
+    """Delete a sheet with its rows and columns; the audit log keeps that it was, by its number.
 
     Raises:
         Refused: somebody has worked on it.
     """
     lock_study(sheet.study_id)
-    if not undoing.of_sheet(sheet).may_go:
+    along = undoing.of_sheet(sheet)
+    if not along.may_go:
         raise Refused(
             _("“%(sheet)s” cannot be deleted: work was begun on it. It can be archived.") % {"sheet": sheet.title}
         )
+    counted = "".join(f", {n} {what}" for what, n in along.goes)
+    note(AuditEvent.Kind.DELETION, by=by, study=sheet.study, what=f"sheet #{sheet.pk}{counted}")
     sheet.delete()
 
 

@@ -69,7 +69,7 @@ def delete_sheet(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     sheet = get_object_or_404(Sheet, study=study, pk=pk)
     title = sheet.title
     try:
-        actions.delete_sheet(sheet=sheet)
+        actions.delete_sheet(sheet=sheet, by=request.user)
     except actions.Refused as refusal:
         messages.error(request, str(refusal))
         return redirect("annotation:sheet-settings", study.slug, pk)

@@ -13,7 +13,7 @@ from django.urls import reverse
 from annotation import actions, queries
 from annotation.actions import Refused
 from annotation.lens import lens
-from annotation.models import Assignment, Decision, Label, Plan, Rater, Sheet
+from annotation.models import Assignment, AuditEvent, Decision, Label, Plan, Rater, Sheet
 from annotation.planning import OverlapRequest, balanced_design
 from annotation.queries import undoing
 from tests import builders
@@ -43,6 +43,9 @@ def test_a_sheet_made_by_mistake_says_what_goes_along_and_goes(leases: Leases, c
     assert "assignments: 3" in page
     manager.post(reverse("annotation:delete-sheet", args=["leases", sheet.pk]))
     assert not Sheet.objects.filter(pk=sheet.pk).exists()
+    [event] = AuditEvent.objects.filter(kind=AuditEvent.Kind.DELETION)
+    assert (event.by, event.study) == (leases.manager.pk, leases.study)
+    assert event.what.startswith(f"sheet #{sheet.pk}, 3 assignments, ")  # no title: the log has no text of people
 
 
 def test_a_sheet_with_labels_is_archived_instead_and_keeps_them(leases: Leases, client_of: ClientOf) -> None:
