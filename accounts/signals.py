@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.contrib.admin.models import DELETION, LogEntry
 from django.contrib.auth import signals as auth
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.db.models.signals import post_save
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts import actions
@@ -54,6 +57,8 @@ def _logged_in(request: HttpRequest | None, user: User, **_signal: Any) -> None:
         return  # a test's client, or a program of ours, without a request
     from allauth.usersessions.models import UserSession
 
+    # From this moment on, whatever is stored in it later: Django counts anew each time.
+    request.session.set_expiry(timezone.now() + timedelta(seconds=settings.SESSION_COOKIE_AGE))
     UserSession.objects.create_from_request(request)
     note(Kind.LOGIN, by=user)
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from datetime import timedelta
+
 import pytest
 from allauth.usersessions.models import UserSession
 from django.contrib.auth.password_validation import validate_password
+from django.contrib.sessions.models import Session
 from django.core.exceptions import ValidationError
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from pytest_django import Settings
 
 from accounts import actions as accounts
@@ -50,6 +55,19 @@ def test_a_new_password_ends_what_the_old_one_opened(leases: Leases) -> None:
     assert [one.session_key for one in UserSession.objects.purge_and_list(leases.anna)] == [here.session.session_key]
     accounts.end_sessions(user=leases.anna)
     assert not is_in(here)
+
+
+def test_a_session_ends_at_its_time_whatever_is_done_in_it(leases: Leases, settings: Settings) -> None:
+    """Each request that stored something in it gave it another fourteen days: a cookie that is stolen never ended."""
+    client = logged_in()
+    ends = Session.objects.get().expire_date
+    assert abs(ends - timezone.now() - timedelta(seconds=settings.SESSION_COOKIE_AGE)) < timedelta(seconds=30)
+    time.sleep(1.1)
+    client.post(reverse("accounts:account"), {"name": "laptop", "days": 30})
+    change(client, "anna")
+    assert is_in(client)
+    assert abs(Session.objects.get().expire_date - ends) < timedelta(seconds=0.5)
+    assert client.cookies["sessionid"]["max-age"] < settings.SESSION_COOKIE_AGE
 
 
 def test_a_password_that_an_owner_sets_ends_the_tokens_of_the_old_one(leases: Leases, client_of: ClientOf) -> None:
