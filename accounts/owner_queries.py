@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import timedelta
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
@@ -17,9 +20,13 @@ from django.utils.translation import gettext_lazy as _
 from llm.models import LanguageModel, Prompt
 from reports.frozen.versions import code_version
 from work import kinds
+from work import queries as work
 from work.states import RunState
 
 _LIBRARIES = ("django", "django-allauth", "djangorestframework", "torch", "transformers", "numpy", "celery")
+
+_A_MINUTE = timedelta(minutes=1)
+_PROMPTS = 50  # on the page
 
 
 def models() -> QuerySet[LanguageModel]:
@@ -27,7 +34,11 @@ def models() -> QuerySet[LanguageModel]:
 
 
 def prompts() -> QuerySet[Prompt]:
-    return Prompt.objects.defer("text").order_by("-pk")[:50]
+    return Prompt.objects.defer("text").order_by("-pk")[:_PROMPTS]
+
+
+def n_prompts() -> int:
+    return Prompt.objects.count()
 
 
 class Key(NamedTuple):
@@ -55,7 +66,7 @@ def storage() -> dict[str, object]:
     """The database's size and those of the folders that hold files."""
     folders = []
     for path in dict.fromkeys([settings.VAR_DIR, settings.PALATE_UPLOADS, settings.PALATE_EXPORTS]):
-        sizes = [found.stat().st_size for found in path.rglob("*") if found.is_file()] if path.is_dir() else []
+        sizes = list(_sizes(path))
         free = shutil.disk_usage(path).free if path.is_dir() else None
         folders.append(Folder(path, len(sizes), sum(sizes), free))
     with connection.cursor() as cursor:
@@ -65,6 +76,14 @@ def storage() -> dict[str, object]:
             cursor.execute("SELECT pg_database_size(current_database())")
         size = cursor.fetchone()[0]
     return {"database": size, "folders": folders}
+
+
+def _sizes(folder: Path) -> Iterator[int]:
+    """Of the files in a folder; of those that go meanwhile, as messages of the queue do, none."""
+    for found in folder.rglob("*") if folder.is_dir() else ():
+        with suppress(OSError):
+            if found.is_file():
+                yield found.stat().st_size
 
 
 # How people call the kinds of runs; one that is not here has its table's name.
@@ -98,6 +117,11 @@ def queue() -> list[Queued]:
         )
         found += [Queued(name, str(states.get(line["state"], line["state"])), line["n"]) for line in counted]
     return found
+
+
+def standing() -> list[work.Standing]:
+    """Queues whose work nobody has taken for a minute: what the alarm tells of later."""
+    return [queue for queue in work.standing() if queue.silent >= _A_MINUTE]
 
 
 def versions() -> list[tuple[str, str]]:

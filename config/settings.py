@@ -289,7 +289,7 @@ if SAML_METADATA_URL and _is_production and not SAML_METADATA_URL.startswith("ht
         "SAML_METADATA_URL must begin with https://: whoever changes it on its way logs in as all"
     )
 if SAML_IDP and util.find_spec("onelogin") is None:
-    raise ImproperlyConfigured("SAML_IDP is set, and python3-saml is not installed: pip install --group saml")
+    raise ImproperlyConfigured("SAML_IDP is set, and python3-saml is not installed: see docs/security.md")
 if any(_saml_own) and not all(_saml_own):
     raise ImproperlyConfigured("SAML_KEY and SAML_OWN_CERTIFICATE must be set together")
 

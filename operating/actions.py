@@ -168,7 +168,7 @@ def watch_queues() -> list[work.Standing]:
         )
         if settings.PALATE_ALARM_EMAIL and _is_news(queue.name):
             for to in settings.PALATE_ALARM_EMAIL:
-                mail.send(subject=_("Palate: a queue stands still"), text=sentence(queue), to=to)
+                mail.send(subject=_("Palate: a queue stands still"), text=queue.sentence, to=to)
     still = {queue.name for queue in found}
     with suppress(Exception):  # as in _is_news
         cache.delete_many([f"alarm:{name}" for name in ("cpu", "gpu") if name not in still])
@@ -181,10 +181,3 @@ def _is_news(name: str) -> bool:
         return bool(cache.add(f"alarm:{name}", True, _MAIL_AGAIN))
     except Exception:  # each cache has its own
         return True
-
-
-def sentence(queue: work.Standing) -> str:
-    return _(
-        "On the queue “%(queue)s” %(n)d pieces of work wait, and for %(minutes)d minutes no worker has taken one. "
-        "Is a worker of this queue running?"
-    ) % {"queue": queue.name, "n": queue.waiting, "minutes": queue.silent.total_seconds() // 60}

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db.models import Count, Max, Min, Q, Sum
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from work import kinds
 from work.models import Run
@@ -100,6 +101,13 @@ class Standing:
     name: str
     waiting: int
     silent: timedelta
+
+    @property
+    def sentence(self) -> str:
+        return _(
+            "On the queue “%(queue)s” %(n)d pieces of work wait, and for %(minutes)d minutes no worker has taken one. "
+            "Is a worker of this queue running?"
+        ) % {"queue": self.name, "n": self.waiting, "minutes": self.silent.total_seconds() // 60}
 
 
 def standing(*, now: datetime | None = None) -> list[Standing]:

@@ -45,9 +45,11 @@ def overview(request: AppRequest) -> HttpResponse:
     context = {
         "models": owner_queries.models(),
         "prompts": owner_queries.prompts(),
+        "n_prompts": owner_queries.n_prompts(),
         "keys": owner_queries.keys(),
         "storage": owner_queries.storage(),
         "queue": owner_queries.queue(),
+        "standing": owner_queries.standing(),
         "versions": owner_queries.versions(),
     }
     return render(request, "accounts/owner.html", context)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from pathlib import Path
+
 import pytest
 from django.urls import reverse
+from django.utils import timezone
+from pytest_django import Settings
 
 from accounts import owner_queries
-from annotation.models import Import
+from annotation.models import Import, ImportPart
+from llm.models import Prompt
 from tests import builders
 from tests.builders import ClientOf
 from work import kinds
@@ -22,6 +28,47 @@ def test_runs_are_called_as_people_call_them(client_of: ClientOf) -> None:
     assert [(run.kind, run.n) for run in owner_queries.queue()] == [("Imports", 1)]
     shown = client_of(builders.user("olga", superuser=True)).get(reverse("accounts:owner")).content.decode()
     assert "Imports" in shown
+
+
+def test_a_queue_that_nobody_reads_is_told_of(client_of: ClientOf) -> None:
+    """A run stood there as running, and nothing said that no worker is there to do it."""
+    owner = client_of(builders.user("olga", superuser=True))
+    run = Import.objects.create(
+        study=builders.study(by=builders.user("mara")), what=Import.What.PAGES, files={}, language="en"
+    )
+    ImportPart.objects.create(run=run)
+    page = reverse("accounts:owner")
+    assert "no worker has taken one" not in owner.get(page).content.decode()
+    Import.objects.update(started_at=timezone.now() - timedelta(minutes=12))
+    said = "On the queue “cpu” 1 pieces of work wait, and for 12 minutes no worker has taken one."
+    assert said in owner.get(page).content.decode()
+
+
+def test_the_page_says_how_many_prompts_it_shows(client_of: ClientOf) -> None:
+    owner = client_of(builders.user("olga", superuser=True))
+    for n in range(52):
+        Prompt.objects.create(name=f"p{n}", text=f"Say {n}.", digest=f"{n:064}")
+    assert "The last 50 of 52." in owner.get(reverse("accounts:owner")).content.decode()
+
+
+def test_a_file_that_goes_while_the_storage_is_counted_is_none(
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker takes messages out of the folder that is a queue; the whole page failed then."""
+    settings.VAR_DIR = settings.PALATE_UPLOADS = settings.PALATE_EXPORTS = tmp_path
+    (tmp_path / "stays").write_text("four")
+    (tmp_path / "message").write_text("gone")
+    real = Path.is_file
+
+    def taken(path: Path) -> bool:
+        found = real(path)
+        if path.name == "message":
+            path.unlink()
+        return found
+
+    monkeypatch.setattr(Path, "is_file", taken)
+    [folder] = owner_queries.storage()["folders"]  # type: ignore[misc]
+    assert (folder.files, folder.bytes) == (1, 4)
 
 
 def test_every_kind_that_ships_has_a_name() -> None:

@@ -14,6 +14,6 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         found = actions.watch_queues()
         for queue in found:
-            self.stdout.write(actions.sentence(queue))
+            self.stdout.write(queue.sentence)
         if found:
             sys.exit(1)
