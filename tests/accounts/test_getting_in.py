@@ -29,6 +29,7 @@ from accounts.models import ApiToken
 from annotation import actions
 from annotation.models import Attempt, AuditEvent, Invite, Role, User
 from annotation.people.address import client_address
+from tests import builders
 from tests.accounts.provider import CLIENT, SECRET, Provider, followed, running
 from tests.builders import ClientOf, Leases
 
@@ -376,6 +377,19 @@ def test_single_sign_on_with_an_invitation_and_two_factors(
     again.post(reverse("mfa_authenticate"), {"code": code_now(secret)})
     assert is_in(again)
     assert User.objects.filter(username__startswith="nina").count() == 1
+
+
+def test_a_closed_account_is_told_so_by_single_sign_on(leases: Leases, provider: Provider) -> None:
+    """“This account is inactive.” says neither who did that, nor whom to ask."""
+    _invite, token = actions.invite(study=leases.study, role=Role.ANNOTATOR, by=leases.manager)
+    sign_on(Client(), reverse("annotation:join", args=[token]))
+    owner = builders.user("root", superuser=True)
+    accounts.set_active(user=User.objects.get(username="nina"), active=False, by=owner)
+    client = Client()
+    there = sign_on(client)["Location"]
+    assert not is_in(client)
+    said = client.get(there).content.decode()
+    assert "An owner of the installation has closed it. What you labelled is safe." in said
 
 
 def test_who_presses_the_button_of_a_provider_that_is_away_is_told(provider: Provider, settings: Settings) -> None:
