@@ -327,6 +327,7 @@ _STAYS = {
             "annotation.Decision.by",
             "judges.FittedCalibration.fitted_by",
             "judges.Correction.by",
+            "annotation.Deletion.started_by",
             "judges.ExtractionRun.started_by",
             "judges.GenerationRun.started_by",
             "judges.Trial.started_by",
