@@ -22,6 +22,8 @@ class ImportSerializer(RunFields):
     names = serializers.CharField(help_text=_("Of the files."))
     said = serializers.SerializerMethodField(help_text=_("What it did, once it is finished."))
     problems = serializers.SerializerMethodField(help_text=_("What kept the files out: nothing was changed."))
+    refused = serializers.SerializerMethodField(help_text=_("Pages that are not in, a sentence each; the first 200."))
+    again = serializers.SerializerMethodField(help_text=_("Pages that are in, and whose address another row has."))
 
     def get_url(self, run: Import) -> str:
         return reverse("api:import", args=[run.study.slug, run.pk])
@@ -31,6 +33,12 @@ class ImportSerializer(RunFields):
 
     def get_problems(self, run: Import) -> list[str]:
         return list(run.outcome.get("problems", []))
+
+    def get_refused(self, run: Import) -> list[str]:
+        return list(run.outcome.get("refused", []))
+
+    def get_again(self, run: Import) -> list[str]:
+        return list(run.outcome.get("again", []))
 
 
 class ImportDetailSerializer(ImportSerializer):

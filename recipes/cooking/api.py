@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
+from django.conf import settings
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema
@@ -16,13 +18,15 @@ from rest_framework.response import Response
 from annotation.api.core import study_of, user_of
 from annotation.api.runs import RunDoor
 from annotation.api.serializers import MAX_ID, PageFilterSerializer, PageSerializer, RefusalSerializer
-from annotation.models import Role
-from recipes.cooking import actions
+from annotation.models import Role, Study
+from recipes.cooking import actions, exchange
 from recipes.cooking import retrieval_queries as queries
 from recipes.cooking.forms import ItemsForm, SearchForm
 from recipes.cooking.models import Hit
 from work import queries as work
 from work.api import ProgressFields, RunFields
+
+MAX_BYTES = 32 * 2**20
 
 
 class RetrievalSerializer(RunFields):
@@ -91,7 +95,9 @@ class SearchRequestSerializer(serializers.Serializer[Any]):
     documents = serializers.IntegerField(
         min_value=1, max_value=actions.MAX_DOCUMENTS, default=6, help_text=_("Of each engine for each query.")
     )
-    raters = serializers.ListField(child=_Id(), required=False, help_text=_("Who is given the new documents."))
+    raters = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text=_("Codes of those who are given the new documents.")
+    )
 
 
 def _whole(run: Any) -> Any:
@@ -115,6 +121,14 @@ RETRIEVING = RunDoor(
 )
 
 
+def _raters(study: Study, codes: list[str]) -> list[int]:
+    known = dict(study.raters.values_list("code", "pk"))
+    if unknown := [code for code in codes if code not in known]:
+        sentence = _("The study has no rater “%(rater)s”.") % {"rater": unknown[0][:60]}
+        raise serializers.ValidationError({"raters": [sentence]})
+    return [known[code] for code in codes]
+
+
 @extend_schema(
     request=SearchRequestSerializer,
     responses={201: RetrievalDetailSerializer, 409: RefusalSerializer},
@@ -129,7 +143,7 @@ def start(request: Request, slug: str) -> Response:
     data = {
         "words": given["words"],
         "documents": given["documents"],
-        "raters": given.get("raters", []),
+        "raters": _raters(study, given.get("raters", [])),
         "sheets": given.get("sheets") or list(study.sheets.filter(closed_at=None).values_list("pk", flat=True)),
     }
     form: SearchForm | ItemsForm
@@ -143,6 +157,58 @@ def start(request: Request, slug: str) -> Response:
         raise serializers.ValidationError({field: list(map(str, said)) for field, said in form.errors.items()})
     run = form.start(by=user_of(request))
     return RETRIEVING.answer(study, run.pk, status.HTTP_201_CREATED)
+
+
+class RecordedResultSerializer(serializers.Serializer[Any]):
+    url = serializers.CharField()
+    query = serializers.CharField(required=False, help_text=_("By default what stands beside the results."))
+    engine = serializers.CharField(required=False, help_text=_("By default “recorded”."))
+    sheet = serializers.CharField(
+        required=False, help_text=_("Its title; by default that of the sheet whose title the query has.")
+    )
+    rank = serializers.IntegerField(required=False, min_value=0, help_text=_("By default the place in the list."))
+    title = serializers.CharField(required=False, allow_blank=True)
+
+
+class RecordedResultsSerializer(serializers.Serializer[Any]):
+    """What SearXNG answers, as it is; or results each with its query."""
+
+    query = serializers.CharField(required=False, help_text=_("Of all results that have none."))
+    results = RecordedResultSerializer(many=True)
+
+
+class RecordedSearchSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    sheet = serializers.IntegerField(source="sheet_id")
+    engine = serializers.CharField()
+    query = serializers.CharField()
+    results = serializers.IntegerField(source="depth", help_text=_("How many it has."))
+
+
+class RecordingSerializer(serializers.Serializer[Any]):
+    searches = RecordedSearchSerializer(many=True, help_text=_("That are new."))
+    known = serializers.IntegerField(help_text=_("Searches that were there already."))
+
+
+@extend_schema(
+    request=RecordedResultsSerializer,
+    responses={201: RecordingSerializer, 409: RefusalSerializer},
+)
+@api_view(["POST"])
+def record(request: Request, slug: str) -> Response:
+    """Store results of searches that were made elsewhere, all or nothing; the next retrieval fetches them.
+
+    The body is what the file of the page may have: CSV is taken, too.
+    """
+    study = study_of(request, slug, Role.MANAGER)
+    # Not `body`, which is bounded as a form's: bounded here, and by what an import may have.
+    most = min(MAX_BYTES, settings.PALATE_MAX_IMPORT_BYTES)
+    file = io.BytesIO(request.stream.read(most + 1) if request.stream is not None else b"")
+    try:
+        done = exchange.take_results(study=study, file=file, name="results", by=user_of(request), max_bytes=most)
+    except exchange.ResultsRefused as refused:
+        raise serializers.ValidationError({"results": refused.problems}) from refused
+    return Response(RecordingSerializer(done).data, status=status.HTTP_201_CREATED)
 
 
 class HitPageSerializer(PageSerializer):
@@ -173,3 +239,14 @@ def decide(request: Request, slug: str, pk: int) -> Response:
     word.is_valid(raise_exception=True)
     actions.decide(hit=hit, is_document=word.validated_data["is_document"], by=user_of(request))
     return Response(HitSerializer(queries.hits(study).get(pk=pk)).data)
+
+
+@extend_schema(request=None, responses={201: RetrievalDetailSerializer, 409: RefusalSerializer})
+@api_view(["POST"])
+def fetch_next(request: Request, slug: str, pk: int) -> Response:
+    """Fetch the next rank in the place of a hit that was overruled after its retrieval had ended."""
+    study = study_of(request, slug, Role.MANAGER)
+    found = Hit.objects.select_related("search__sheet", "search__column")
+    hit = get_object_or_404(found, search__sheet__study=study, pk=pk)
+    run = actions.fetch_next(hit=hit, by=user_of(request))
+    return RETRIEVING.answer(study, run.pk, status.HTTP_201_CREATED)

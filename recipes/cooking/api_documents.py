@@ -1,4 +1,5 @@
-"""Documents over HTTP for programs: how each was read, why a reading is doubtful, and what people mended in it."""
+"""Documents over HTTP for programs: saved pages brought in, how each was read, why a reading is doubtful, and what
+people mended in it."""
 
 from __future__ import annotations
 
@@ -6,19 +7,23 @@ from typing import Any
 
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
-from rest_framework.decorators import api_view
+from rest_framework.decorators import api_view, parser_classes
 from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.core import study_of, user_of
-from annotation.api.serializers import PageFilterSerializer, PageSerializer, RefusalSerializer
+from annotation.api.imports import ImportDetailSerializer, started
+from annotation.api.serializers import MAX_ID, PageFilterSerializer, PageSerializer, RefusalSerializer
 from annotation.evidence.blocks import Block
 from annotation.models import Role, Row
-from recipes.cooking import actions
+from recipes.cooking import actions, exchange
 from recipes.cooking import mending_queries as queries
+from recipes.cooking.forms import DocumentsForm
 from recipes.cooking.models import Document, Mending
 from recipes.cooking.pages import doubts
 from recipes.cooking.pages.mending import Line
@@ -75,6 +80,32 @@ class MendRequestSerializer(serializers.Serializer[Any]):
     lines = LineSerializer(many=True)
 
 
+@extend_schema_field(OpenApiTypes.BINARY)
+class _File(serializers.FileField):
+    """As it is sent; the schema would have its address."""
+
+
+class SavedPagesSerializer(serializers.Serializer[Any]):
+    """What the form of the page “Documents” takes."""
+
+    sheet = serializers.IntegerField(min_value=1, max_value=MAX_ID)
+    pages = serializers.ListField(
+        child=_File(allow_empty_file=True),
+        help_text=_("HTML files as a browser saves them, gzipped or not, or ZIPs of them: the field once for each."),
+    )
+
+
+class TakenPagesSerializer(serializers.Serializer[Any]):
+    rows = serializers.ListField(child=serializers.IntegerField(), help_text=_("That were added."))
+    refused = serializers.ListField(
+        child=serializers.CharField(), help_text=_("A sentence for each page that is not in.")
+    )
+    again = serializers.ListField(
+        child=serializers.CharField(), help_text=_("A sentence for each that is in, and whose address another row has.")
+    )
+    said = serializers.ListField(child=serializers.CharField())
+
+
 class DocumentPageSerializer(PageSerializer):
     results = DocumentSerializer(many=True)
 
@@ -117,3 +148,28 @@ def mend(request: Request, slug: str, pk: int) -> Response:
     lines = [Line(Block(line["kind"], line["text"]), line.get("origin")) for line in sent.validated_data["lines"]]
     entry = actions.mend(row=row, lines=lines, seen=sent.validated_data["digest"], by=user_of(request))
     return Response(MendingSerializer(entry).data, status=status.HTTP_201_CREATED)
+
+
+@extend_schema(
+    request={"multipart/form-data": SavedPagesSerializer},
+    responses={201: TakenPagesSerializer, 202: ImportDetailSerializer, 409: RefusalSerializer},
+)
+@api_view(["POST"])
+@parser_classes([MultiPartParser])
+def import_documents(request: Request, slug: str) -> Response:
+    """Add saved pages as rows of a sheet, each whole or not at all.
+
+    Many of them, or large ones, are left to a worker: 202, with the import, whose address says how far it is.
+    """
+    study = study_of(request, slug, Role.MANAGER)
+    form = DocumentsForm(request.data, request.FILES, study=study)
+    if not form.is_valid():
+        raise serializers.ValidationError({field: list(map(str, said)) for field, said in form.errors.items()})
+    sheet, files = form.cleaned_data["sheet"], form.cleaned_data["pages"]
+    if exchange.is_large(files):
+        return started(study, exchange.start(sheet=sheet, files=files, by=user_of(request)))
+    pages = exchange.pages_of((file.name or "", file.file) for file in files)
+    done = actions.import_documents(sheet=sheet, pages=pages)
+    said = [sentence for sentence in exchange.sentences(sheet, len(done.added)) if sentence]
+    told = {"rows": [row.pk for row in done.added], "refused": done.refused, "again": done.again, "said": said}
+    return Response(TakenPagesSerializer(told).data, status=status.HTTP_201_CREATED)

@@ -6,10 +6,13 @@ from recipes.cooking import api, api_documents
 
 urlpatterns = [
     path("studies/<slug:slug>/documents/", api_documents.documents, name="documents"),
+    path("studies/<slug:slug>/documents/import/", api_documents.import_documents, name="import-documents"),
     path("studies/<slug:slug>/documents/mendings/", api_documents.mendings, name="mendings"),
     path("studies/<slug:slug>/documents/<int:pk>/mend/", api_documents.mend, name="mend-document"),
     path("studies/<slug:slug>/hits/", api.hits, name="hits"),
     path("studies/<slug:slug>/hits/<int:pk>/decide/", api.decide, name="decide-hit"),
+    path("studies/<slug:slug>/hits/<int:pk>/next/", api.fetch_next, name="fetch-next"),
+    path("studies/<slug:slug>/hits/record/", api.record, name="record-results"),
     path("studies/<slug:slug>/retrievals/start/", api.start, name="start-retrieval"),
     *api.RETRIEVING.paths(
         "studies/<slug:slug>/retrievals/",

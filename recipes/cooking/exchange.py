@@ -1,4 +1,5 @@
-"""Web pages of many documents on their way into a study: a worker reads them, and says how far it is."""
+"""What comes into a study as files: saved pages, of which a worker reads many and says how far it is, and results of
+searches that were recorded elsewhere. The page, the API and the commands take them by this."""
 
 from __future__ import annotations
 
@@ -16,9 +17,12 @@ from django.utils.translation import gettext_lazy, ngettext
 from annotation import doors
 from annotation.actions import Refused
 from annotation.exchange import background
-from annotation.models import Assignment, Import, Row, Sheet, User
+from annotation.exchange.row_imports import ImportRefused, translated
+from annotation.exchange.tables import TableError
+from annotation.models import Assignment, Import, Row, Sheet, Study, User
 from recipes.cooking import actions, queries
 from recipes.cooking.pages import Page, PageRefused, count_pages, read_files
+from recipes.cooking.web import recorded
 from work.actions import is_passing
 from work.outcomes import ItemFailed, Outcome
 
@@ -28,6 +32,8 @@ logger = logging.getLogger(__name__)
 AT_ONCE = 10
 # Sentences about pages that were refused which are kept; of the others their number is.
 KEPT = 200
+# Names of which no sheet is known that are told.
+_MOST_UNPLACED = 10
 
 
 def register() -> None:
@@ -119,3 +125,51 @@ def _take(run: Import, sheet: Sheet, page: Page | PageRefused, state: dict[str, 
             elif kept == "refused":
                 state["more"] += 1
     Import.objects.filter(pk=run.pk).update(outcome=state)
+
+
+# --- results that were recorded elsewhere ---------------------------------------------------------------------------
+
+
+class ResultsRefused(Refused):
+    """Nothing of a file of results was stored. problems: a sentence each."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = list(problems)
+        super().__init__("\n".join(self.problems))
+
+
+def take_results(
+    *, study: Study, file: BinaryIO, name: str, by: User | None, max_bytes: int | None = None
+) -> actions.Recording:
+    """Results that were recorded elsewhere: all of a file, or nothing.
+
+    Args:
+        max_bytes: of the file; by default what any import may have.
+    Raises:
+        ResultsRefused: it cannot be read, some of it is no result, or belongs to no sheet.
+    """
+    try:
+        found, problems = recorded.read(file, name=name, max_bytes=max_bytes or settings.PALATE_MAX_IMPORT_BYTES)
+        if problems.total:
+            raise ImportRefused(problems)
+    except TableError as error:
+        raise ResultsRefused([translated(error.sentence)]) from error
+    except ImportRefused as refused:
+        raise ResultsRefused([str(refused), *refused.problems]) from refused
+    result = actions.record_results(study=study, recorded=found, by=by)
+    if result.unplaced:
+        names = list(dict.fromkeys(result.unplaced))[:_MOST_UNPLACED]
+        raise ResultsRefused([_("No sheet is known of “%(name)s”; nothing was stored.") % {"name": n} for n in names])
+    return result
+
+
+def told_of_results(result: actions.Recording) -> tuple[str, str]:
+    """What was stored, and what was there already; "" where there is nothing to say."""
+    n = len(result.searches)
+    stored = ngettext(
+        "%(n)s recorded search is in. Start a search now, and its pages are fetched.",
+        "%(n)s recorded searches are in. Start a search now, and their pages are fetched.",
+        n,
+    ) % {"n": n}
+    known = _("%(n)s of them were in already.") % {"n": result.known}
+    return stored if n else "", known if result.known else ""

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.test import Client
 from django.urls import reverse
@@ -30,6 +31,7 @@ from reports import actions as reporting
 from reports.data.arrays import Filters
 from reports.hiring import actions as hiring
 from tests import builders
+from tests.recipes.test_documents import SHOWN, page
 from tests.reports.hiring import simulated
 
 pytestmark = pytest.mark.django_db
@@ -94,8 +96,8 @@ def world(settings: Settings, tmp_path: Any) -> World:
 
 @dataclass(frozen=True)
 class Operation:
-    """`body`: one that is taken, unless nothing can be `taken` here. named: path of a field -> an id of the other study
-    and one of nobody's."""
+    """`body`: one that is taken, unless nothing can be `taken` here; sent as `kind`. named: path of a field -> an id of
+    the other study and one of nobody's."""
 
     name: str
     args: Callable[[World], list[object]]
@@ -103,6 +105,7 @@ class Operation:
     named: Mapping[str, tuple[Callable[[World], object], object]]
     by: Callable[[World], User] = field(default=lambda world: world.own.manager)
     taken: bool = True
+    kind: str = "json"
 
 
 def _slug(world: World) -> list[object]:
@@ -206,9 +209,25 @@ NAMED: dict[tuple[str, str], Operation] = {
         {
             "sheets.[]": (lambda world: world.other_row.sheet_id, NOWHERE),
             "columns.[]": COLUMN,
-            "raters.[]": (lambda world: world.fiona.pk, NOWHERE),
+            "raters.[]": FIONA,
         },
         taken=False,
+    ),
+    ("post", "/api/v1/studies/{slug}/hits/record/"): Operation(
+        "record-results",
+        _slug,
+        lambda world: {"results": [{"url": "https://a.example/", "query": world.row.sheet.title, "sheet": ""}]},
+        {
+            "results.[].sheet": (lambda _world: "hidden sheet", "no such sheet"),
+            "results.[].query": (lambda _world: "hidden sheet", "no such sheet"),
+        },
+    ),
+    ("post", "/api/v1/studies/{slug}/documents/import/"): Operation(
+        "import-documents",
+        _slug,
+        lambda world: {"sheet": world.row.sheet_id, "pages": [SimpleUploadedFile("a.html", page(SHOWN))]},
+        {"sheet": (lambda world: world.other_row.sheet_id, NOWHERE)},
+        kind="multipart",
     ),
     ("post", "/api/v1/studies/{slug}/suggestions/"): Operation(
         "suggestions",
@@ -226,7 +245,7 @@ NAMES_NOTHING = {
     "most_tokens", "most_cost", "items", "fields", "was", "models", "types", "own", "type", "wordings", "answer",
     "per_type", "temperature", "max_new_tokens", "chat_template", "together", "recipes", "is_document", "repeats",
     "words", "engines", "documents", "unit", "example", "replace", "username", "password", "answers", "rows", "raters",
-    "sheets", "columns", "corrected",
+    "sheets", "columns", "corrected", "pages", "results", "url", "engine", "rank", "query",
 }  # fmt: skip
 NEW_RATERS = {
     "/api/v1/studies/{slug}/tables/add/": {"rater"},
@@ -309,7 +328,7 @@ def test_the_api_refuses_ids_of_another_study(world: World, operation: Operation
     address = reverse(f"api:{operation.name}", args=operation.args(world))
     if operation.taken:  # else its refusals below would say nothing
         with transaction.atomic():
-            taken = api.post(address, operation.body(world), format="json")
+            taken = api.post(address, operation.body(world), format=operation.kind)
             transaction.set_rollback(True)
         assert taken.status_code < 300, taken.content
     before = _tables()
@@ -317,7 +336,7 @@ def test_the_api_refuses_ids_of_another_study(world: World, operation: Operation
     for path, (foreign, nobodys) in operation.named.items():
         told = []
         for value in (foreign(world), nobodys):
-            answer = api.post(address, _with(operation.body(world), path, value), format="json")
+            answer = api.post(address, _with(operation.body(world), path, value), format=operation.kind)
             assert answer.status_code in (400, 404, 409), (path, value, answer.content)
             text = answer.content.decode()
             assert "Hidden sheet" not in text

@@ -112,7 +112,7 @@ def test_answers_are_as_the_schema_says(
         right.before(world)
         known = valid.arguments(operation.path, world, right)
         body = right.body(world) if right.body else NOT_SET
-        media_type = "application/json" if right.body else None
+        media_type = right.media_type if right.body else None
         query = dict(right.query)
         case = operation.Case(path_parameters=known, query=query, body=body, media_type=media_type)
         response = send(case, right.who)

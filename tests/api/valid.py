@@ -38,6 +38,7 @@ from reports.hiring import queries
 from reports.models import Certificate, Revocation
 from tests import test_access
 from tests.judges import generations
+from tests.recipes.test_documents import SHOWN, page
 from tests.recipes.test_fetching import http, server
 from tests.recipes.test_pizza_tables import FLAT, PIZZA
 from tests.reports.hiring import simulated
@@ -62,6 +63,7 @@ class Valid:
     query: Mapping[str, str] = field(default_factory=dict)
     args: Args | None = None
     before: Callable[[World], object] = lambda _world: None
+    media_type: str = "application/json"
 
 
 def furnish(world: World, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,6 +192,22 @@ def fetched_hit(world: World) -> Sequence[object]:
     return (world.leases.study.slug, Hit.objects.exclude(fetched=None).get().pk)
 
 
+def overruled_hit(world: World) -> Sequence[object]:
+    """A hit that a search has fetched, which has no document any more; the next rank waits."""
+    test_access.a_retrieval(world)
+    for run in Retrieval.objects.filter(study=world.leases.study, state="running"):
+        retrieving.cancel_retrieval(run=run)
+    return (world.leases.study.slug, Hit.objects.filter(fetched=None)[0].pk)
+
+
+def a_page(world: World) -> dict[str, Any]:
+    return {"sheet": world.leases.sheet.pk, "pages": [page(SHOWN).decode()]}
+
+
+def what_an_engine_found(world: World) -> dict[str, Any]:
+    return {"query": world.leases.sheet.title, "results": [{"url": "https://law.example/2", "title": "Law"}]}
+
+
 def cancelled_import(world: World) -> Sequence[object]:
     study, file = world.leases.study, SimpleUploadedFile("rows.csv", b"sheet,row,evidence\nLoan,Clause 1,Pay.\n")
     made = start_import(study=study, files={"rows": file}, by=world.leases.manager)
@@ -270,6 +288,7 @@ VALID: dict[str, Valid] = {
             "settings": {"answers": ["duties.stated=stated"]},
         },
     ),
+    "POST /studies/{slug}/documents/import/": Valid(body=a_page, media_type="multipart/form-data"),
     "POST /studies/{slug}/documents/{id}/mend/": Valid(body=lines_of_a_row),
     "POST /studies/{slug}/drafts/": Valid(
         body=lambda _world: {"rater": "A2", "drafted_from": "scorer"}, args=claims, before=open_for_boris
@@ -294,6 +313,8 @@ VALID: dict[str, Valid] = {
     "GET /studies/{slug}/graphs/": Valid(query={"as": "json"}),
     "POST /studies/{slug}/graphs/": Valid(body=lambda _world: to_json(soups.demo_recipes()[1:2])),
     "POST /studies/{slug}/hits/{id}/decide/": Valid(body=lambda _world: {"is_document": False}, args=fetched_hit),
+    "POST /studies/{slug}/hits/{id}/next/": Valid(args=overruled_hit),
+    "POST /studies/{slug}/hits/record/": Valid(body=what_an_engine_found),
     "POST /studies/{slug}/imports/{id}/resume/": Valid(args=cancelled_import),
     "POST /studies/{slug}/judges/{id}/start/": Valid(body=lambda _world: {"repeats": 1}, before=run_is_cancelled),
     "GET /studies/{slug}/labels/": Valid(query={"rater": "A1", "question": "duties.stated"}),

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -691,6 +692,80 @@ def test_what_searxng_answered_is_read_as_it_is(sheet: Sheet) -> None:
     assert found == [Recorded("", "brave", "Chili recipe", [Result(1, "https://a.example/", "A")])]
     result = actions.record_results(study=sheet.study, recorded=found, by=None)
     assert [search.sheet for search in result.searches] == [sheet]
+
+
+def test_a_program_brings_results_as_the_page_takes_them(
+    web: RecipeWeb, sheet: Sheet, manager: User, api_of: ApiOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SEARXNG_URL")
+    api, address = api_of(manager), reverse("api:record-results", args=["dishes"])
+    bad = {"results": [{"query": "chili", "url": "https://a.example/"}, {"query": "chili", "url": "no address"}]}
+    refused = api.post(address, bad, format="json")
+    assert refused.status_code == 400
+    assert "results, line 2: “no address” is no address of a web page." in refused.json()["results"]
+    refused = api.post(address, {"query": "gulash", "results": [{"url": "https://a.example/"}]}, format="json")
+    assert refused.json() == {"results": ["No sheet is known of “gulash”; nothing was stored."]}
+    assert Search.objects.count() == 0
+
+    answer = {"query": "chili recipe", "results": [{"url": web.url("chili", 1), "title": "Chili", "score": 1.5}]}
+    taken = api.post(address, answer, format="json")
+    assert taken.status_code == 201
+    [search] = Search.objects.all()
+    assert taken.json() == {
+        "searches": [{"id": search.pk, "sheet": sheet.pk, "engine": "recorded", "query": "chili recipe", "results": 1}],
+        "known": 0,
+    }
+    assert api.post(address, answer, format="json").json() == {"searches": [], "known": 1}
+    table = f"query,engine,rank,url\nchili recipe,Google,1,{web.url('chili', 2)}\n"
+    assert api.post(address, table, content_type="text/csv").json()["searches"][0]["engine"] == "google"
+
+    asked = {"words": "{name} recipe", "documents": 1, "engines": ["google", "recorded"]}
+    run = api.post(reverse("api:start-retrieval", args=["dishes"]), asked, format="json")
+    assert run.status_code == 201, run.json()
+
+
+def test_a_program_names_raters_by_their_codes_as_everywhere(
+    web: RecipeWeb, sheet: Sheet, manager: User, api_of: ApiOf
+) -> None:
+    """Their ids are told nowhere in the API."""
+    rater = builders.rater(sheet.study, builders.user("anna"))
+    api, start = api_of(manager), reverse("api:start-retrieval", args=["dishes"])
+
+    refused = api.post(start, {"documents": 1, "raters": [rater.code, "A99"]}, format="json")
+    assert refused.json() == {"raters": ["The study has no rater “A99”."]}
+    assert api.post(start, {"documents": 1, "raters": [rater.code]}, format="json").status_code == 201
+    run = Retrieval.objects.get()
+    done(run)
+    assert run.raters == [{"code": rater.code, "sections": []}]
+    assert rater.assignments.count() == 1
+
+
+def test_a_program_has_the_next_rank_fetched(web: RecipeWeb, sheet: Sheet, manager: User, api_of: ApiOf) -> None:
+    done(started(sheet, 1))
+    hit = Hit.objects.get(state=Hit.State.DOCUMENT)
+    actions.decide(hit=hit, is_document=False, by=manager)
+
+    answer = api_of(manager).post(reverse("api:fetch-next", args=["dishes", hit.pk]))
+
+    assert (answer.status_code, answer.json()["documents"]) == (201, 1)
+    done(Retrieval.objects.get(pk=answer.json()["id"]))
+    assert sheet.rows.filter(withdrawn_at=None).count() == 1
+
+
+def test_a_command_brings_results_as_the_page_takes_them(
+    sheet: Sheet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good, bad = tmp_path / "found.csv", tmp_path / "bad.csv"
+    good.write_text("query,url\nchili recipe,https://a.example/1\n")
+    bad.write_text("query,url\ngulash,https://a.example/\n")
+    with pytest.raises(CommandError, match="No sheet is known of “gulash”"):
+        call_command("record_results", "dishes", good, bad)
+    assert Search.objects.count() == 0  # all of the files, or nothing
+    with pytest.raises(CommandError, match="cannot be read"):
+        call_command("record_results", "dishes", tmp_path / "none.csv")
+    call_command("record_results", "dishes", good)
+    assert "1 recorded search is in." in capsys.readouterr().out
+    assert Hit.objects.get().url == "https://a.example/1"
 
 
 # --- pages ------------------------------------------------------------------------------------------------------------

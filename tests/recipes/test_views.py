@@ -15,6 +15,7 @@ from django.conf import settings
 from django.contrib.messages import get_messages
 from django.contrib.staticfiles import finders
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
 from django.db import OperationalError
 from django.template.loader import render_to_string
 from django.test import Client, override_settings
@@ -29,7 +30,7 @@ from recipes.cooking.actions import documents
 from recipes.cooking.parsing import parse_recipe
 from recipes.memorization.demo_study import paper_scheme
 from tests import builders
-from tests.builders import ClientOf, Leases
+from tests.builders import ApiOf, ClientOf, Leases
 from tests.recipes.test_actions import SLAW
 from tests.recipes.test_documents import SHOWN, page
 from work import actions as work
@@ -249,6 +250,64 @@ def test_pages_of_many_documents_are_a_run_which_goes_on_where_it_was(
     assert "12 documents added to “Slaw”." in shown
     assert len(run.outcome["refused"]) == 1  # the page without a recipe, and none that was in already
     assert list(folder.iterdir()) == []
+
+
+# --- the same for programs
+
+
+def test_a_program_brings_pages_as_the_page_takes_them(sheet: Sheet, manager: User, api_of: ApiOf) -> None:
+    api, address = api_of(manager), reverse("api:import-documents", args=["slaw"])
+    files = [("a.html", at_one_address("")), ("b.html", at_one_address("<p>2</p>")), ("c.html", b"no page")]
+    sent = {"sheet": sheet.pk, "pages": [SimpleUploadedFile(name, data) for name, data in files]}
+
+    answer = api.post(address, sent, format="multipart")
+
+    assert answer.status_code == 201
+    first, second = sheet.rows.order_by("pk")
+    assert answer.json() == {
+        "rows": [first.pk, second.pk],
+        "refused": ["c.html is not HTML: it holds plain text without markup."],
+        "again": [
+            "“corrie.example (2)” has the address of “corrie.example”. It is in as a row of its own; withdraw one of "
+            "them under “Plan”."
+        ],
+        "said": ["2 documents added to “Slaw”."],
+    }
+    bad = api.post(address, {"sheet": sheet.pk}, format="multipart")
+    assert (bad.status_code, list(bad.json())) == (400, ["pages"])
+
+
+def test_many_pages_of_a_program_are_a_run_that_says_which_are_not_in(
+    sheet: Sheet, manager: User, api_of: ApiOf, folder: Path
+) -> None:
+    api, packed = api_of(manager), zipped([*twelve(), ("x.html", b"<p>no recipe</p>")])
+    sent = {"sheet": sheet.pk, "pages": [SimpleUploadedFile("pages.zip", packed)]}
+
+    answer = api.post(reverse("api:import-documents", args=["slaw"]), sent, format="multipart")
+
+    assert answer.status_code == 202
+    work.take_up(Import.objects.get())
+    followed = api.get(answer["Location"]).json()
+    assert (followed["state"], followed["said"]) == ("finished", ["12 documents added to “Slaw”."])
+    [refused] = followed["refused"]
+    assert refused.startswith("x.html holds no recipe")
+
+
+def test_a_command_brings_pages_into_a_sheet(sheet: Sheet, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.html").write_bytes(page(SHOWN))
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "b.html").write_bytes(page(SHOWN + "<p>2</p>"))
+    (tmp_path / "pages" / "note.txt").write_text("passed over")
+    with pytest.raises(CommandError, match="There is no sheet “Soup”. Sheets: Slaw."):
+        call_command("import_pages", "slaw", "Soup", tmp_path / "a.html")
+    with pytest.raises(CommandError, match="Nothing was imported"):
+        call_command("import_pages", "slaw", "Slaw", tmp_path / "a.html", tmp_path / "none.html")
+    assert sheet.rows.count() == 0
+    call_command("import_pages", "slaw", "Slaw", tmp_path / "a.html", tmp_path / "pages")
+    assert capsys.readouterr().out == "2 documents added to “Slaw”.\n"
+    call_command("import_pages", "slaw", "Slaw", tmp_path / "a.html")
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("No page was added.\n", "  a.html is the same page as “a” of this sheet.\n")
 
 
 def test_a_passing_fault_drops_no_page(

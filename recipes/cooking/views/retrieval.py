@@ -13,12 +13,10 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.actions import Refused
-from annotation.exchange.row_imports import ImportRefused, translated
-from annotation.exchange.tables import TableError, safe_cell
+from annotation.exchange.tables import safe_cell
 from annotation.models import Column, Role, Sheet, Study
 from annotation.people.access import AppRequest, for_roles, posted_from
 from annotation.views.runs import RunPages
@@ -26,7 +24,7 @@ from recipes.cooking import actions, exchange
 from recipes.cooking import retrieval_queries as queries
 from recipes.cooking.forms import ItemsForm, RecordedForm, SearchForm
 from recipes.cooking.models import Hit, Retrieval
-from recipes.cooking.web import archive, engines, optouts, recorded
+from recipes.cooking.web import archive, engines, optouts
 from work import queries as work
 
 HITS_A_PAGE = 200
@@ -116,34 +114,17 @@ def record_results(request: AppRequest, study: Study) -> HttpResponse:
     if form.is_valid():
         file = form.cleaned_data["results"]
         try:
-            found, problems = recorded.read(file.file, name=file.name or "", max_bytes=settings.PALATE_MAX_IMPORT_BYTES)
-            if problems.total:
-                raise ImportRefused(problems)
-            result = actions.record_results(study=study, recorded=found, by=request.user)
-        except TableError as error:
-            form.add_error("results", translated(error.sentence))
-        except ImportRefused as refused:
-            form.add_error("results", [str(refused), *refused.problems])
+            result = exchange.take_results(study=study, file=file.file, name=file.name or "", by=request.user)
+        except exchange.ResultsRefused as refused:
+            form.add_error("results", refused.problems)
         else:
-            if not result.unplaced:
-                _tell(request, result)
-                return redirect("recipes:searches", study.slug)
-            for name in dict.fromkeys(result.unplaced[:10]):
-                form.add_error("results", _("No sheet is known of “%(name)s”; nothing was stored.") % {"name": name})
+            stored, known = exchange.told_of_results(result)
+            if stored:
+                messages.success(request, stored)
+            if known:
+                messages.info(request, known)
+            return redirect("recipes:searches", study.slug)
     return _overview(request, study, form)
-
-
-def _tell(request: AppRequest, result: actions.Recording) -> None:
-    n = len(result.searches)
-    if n:
-        sentence = ngettext(
-            "%(n)s recorded search is in. Start a search now, and its pages are fetched.",
-            "%(n)s recorded searches are in. Start a search now, and their pages are fetched.",
-            n,
-        )
-        messages.success(request, sentence % {"n": n})
-    if result.known:
-        messages.info(request, _("%(n)s of them were in already.") % {"n": result.known})
 
 
 @require_GET
