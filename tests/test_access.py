@@ -647,6 +647,7 @@ TABLE = {
     "pizza_commonsense:export": Url(NOT_THERE, args=slug),
     "pizza_commonsense:split": Url(NOT_THERE, args=slug),
     "pizza_commonsense:statistics": Url(NOT_THERE, args=slug),
+    "pizza_commonsense:statistics-file": Url(NOT_THERE, args=lambda world: (world.leases.study.slug, "csv")),
     "pizza_commonsense:examples": Url(NOT_THERE, args=slug),
     "pizza_commonsense:add": Url(MANAGERS, Who(LOGIN, HIDDEN, FORBID, HIDDEN, FORBID, HIDDEN), args=slug),
     "pizza_commonsense:add-system": Url(MANAGERS, Who(LOGIN, HIDDEN, FORBID, HIDDEN, FORBID, HIDDEN), args=slug),
@@ -861,6 +862,7 @@ TABLE = {
     "api:pizza-add-system": Posted(MANAGERS, args=slug),
     "api:pizza-export": Url(READERS, args=slug),
     "api:pizza-split": Url(READERS, args=slug),
+    "api:pizza-statistics": Url(READERS, args=slug, query={"rater": ""}),
     "api:pizza-examples": Url(READERS, args=slug),
     # What is posted here is no file of recipes.
     "api:graphs": Url(READERS, MANAGERS_IN_VAIN, args=slug_with_graphs),

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
 from rest_framework.request import Request
@@ -20,11 +20,13 @@ from annotation.api.imports import ImportDetailSerializer, started
 from annotation.api.serializers import RefusalSerializer
 from annotation.models import AuditEvent, Rater, Role
 from recipes.pizza_commonsense import actions, clusters, examples, exchange, exporting, queries
+from recipes.pizza_commonsense.corpus_tables import Statistics, statistics_of
 from recipes.pizza_commonsense.exchange import sentences
 from recipes.pizza_commonsense.exporting import Wanted
 from recipes.pizza_commonsense.forms import AT_ONCE, MAX_BYTES, read_tables
 from recipes.pizza_commonsense.records import TablesRefused
 from recipes.pizza_commonsense.training import MOST_DEMONSTRATIONS, Masks
+from reports.api.serializers import TableSerializer
 
 
 class TablesSerializer(serializers.Serializer[Any]):
@@ -74,6 +76,10 @@ class ExportSerializer(serializers.Serializer[Any]):
 class SplitSerializer(serializers.Serializer[Any]):
     way = serializers.ChoiceField(choices=clusters.WAYS, default=clusters.WITHIN)
     seed = serializers.IntegerField(min_value=0, max_value=2**53, default=1)
+
+
+class StatisticsSerializer(SplitSerializer):
+    rater = serializers.CharField(default="gold", allow_blank=True, help_text="code; empty for open tables")
 
 
 class PartsSerializer(serializers.Serializer[Any]):
@@ -203,3 +209,31 @@ def lines_apart(request: Request, slug: str) -> HttpResponse:
     found = examples.lines(queries.tables_of(study, rater=said["truth"]), tables, which=said["which"])
     drawn = examples.drawn(found, said["n"], seed=said["seed"])
     return HttpResponse(examples.as_csv(drawn), content_type="text/csv; charset=utf-8")
+
+
+class CorpusSerializer(serializers.Serializer[Any]):
+    recipes = serializers.IntegerField(source="corpus.n_recipes")
+    instructions = serializers.IntegerField(source="corpus.n_instructions")
+    parts = serializers.DictField(
+        child=serializers.IntegerField(),
+        help_text="tables in each; empty where there are fewer recipes than parts",
+    )
+    tables = serializers.SerializerMethodField()
+
+    @extend_schema_field(TableSerializer(many=True))
+    def get_tables(self, found: Statistics) -> Any:
+        return TableSerializer(found.contents.tables, many=True).data
+
+
+@extend_schema(parameters=[StatisticsSerializer], responses=CorpusSerializer)
+@api_view(["GET"])
+def statistics(request: Request, slug: str) -> Response:
+    """How large the tables of a study are, and what the parts of a split have in common."""
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+    asked = StatisticsSerializer(data=request.query_params)
+    asked.is_valid(raise_exception=True)
+    rater = asked.validated_data["rater"]
+    if rater and not study.raters.filter(code=rater).exists():
+        sentence = _("The study has no rater “%(rater)s”.") % {"rater": rater[:60]}
+        raise serializers.ValidationError({"rater": [sentence]})
+    return Response(CorpusSerializer(statistics_of(study, **asked.validated_data)).data)

@@ -10,4 +10,5 @@ urlpatterns = [
     path("studies/<slug:slug>/tables/export/", api.export, name="pizza-export"),
     path("studies/<slug:slug>/tables/examples/", api.lines_apart, name="pizza-examples"),
     path("studies/<slug:slug>/tables/split/", api.split, name="pizza-split"),
+    path("studies/<slug:slug>/tables/statistics/", api.statistics, name="pizza-statistics"),
 ]

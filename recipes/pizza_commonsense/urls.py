@@ -13,6 +13,7 @@ urlpatterns = [
     path("studies/<slug:slug>/tables/split-instructions/", views.split_long, name="split-long"),
     path("studies/<slug:slug>/tables/export/", views.export, name="export"),
     path("studies/<slug:slug>/tables/statistics/", views.statistics, name="statistics"),
+    path("studies/<slug:slug>/tables/statistics.<str:ending>", views.statistics_file, name="statistics-file"),
     path("studies/<slug:slug>/tables/examples/", views.lines_apart, name="examples"),
     path("studies/<slug:slug>/tables/split/", views.split, name="split"),
 ]

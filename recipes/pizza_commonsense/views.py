@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import doors
@@ -14,24 +16,12 @@ from annotation.actions import Refused, note_looks
 from annotation.exchange.row_imports import ImportRefused
 from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles, posted_from
-from recipes.pizza_commonsense import actions, clusters, corpus, examples, exchange, exporting, queries
+from recipes.pizza_commonsense import actions, clusters, examples, exchange, exporting, queries
 from recipes.pizza_commonsense.actions import LONG, SCHEME
+from recipes.pizza_commonsense.corpus_tables import SIZES, TEXTS, Statistics, statistics_of
 from recipes.pizza_commonsense.forms import ExamplesForm, ExportForm, SplitForm, StatisticsForm, SystemForm, TablesForm
 from recipes.pizza_commonsense.records import TablesRefused
-
-SIZES = {
-    corpus.INSTRUCTIONS: gettext_lazy("Instructions of a recipe"),
-    corpus.WORDS: gettext_lazy("Words of an instruction"),
-    corpus.INPUT_THINGS: gettext_lazy("Things in an input"),
-    corpus.INPUT_WORDS: gettext_lazy("Words of an input"),
-    corpus.OUTPUT_THINGS: gettext_lazy("Things in an output"),
-    corpus.OUTPUT_WORDS: gettext_lazy("Words of an output"),
-}
-TEXTS = {
-    corpus.OF_INSTRUCTIONS: gettext_lazy("Instructions"),
-    corpus.OF_INGREDIENTS: gettext_lazy("Ingredients"),
-    corpus.OF_DISHES: gettext_lazy("Last outputs"),
-}
+from reports.exports.files import TYPES, tables_file
 
 
 @require_GET
@@ -135,31 +125,43 @@ def split(request: AppRequest, study: Study) -> HttpResponse:
     return _page(request, study, splitting=form)
 
 
-@require_GET
-@for_roles(Role.MANAGER, Role.RESEARCHER)
-def statistics(request: AppRequest, study: Study) -> HttpResponse:
-    """How large the tables are, and what the parts of a split have in common."""
+def _statistics(request: AppRequest, study: Study) -> tuple[StatisticsForm, Statistics | None]:
+    """The form with what was asked, or with what is shown at first; None where it is not understood."""
     if study.scheme.slug != SCHEME:
         raise Http404
     gold = "gold" if study.raters.filter(code="gold").exists() else ""
     form = StatisticsForm(
         request.GET if "seed" in request.GET else {"rater": gold, "way": clusters.WITHIN, "seed": 1}, study=study
     )
-    context: dict[str, object] = {"study": study, "form": form}
-    if form.is_valid():
-        said = form.cleaned_data
-        found = queries.tables_of(study, rater=said["rater"])
-        context["corpus"] = corpus.corpus(found)
-        context["sizes"] = [(SIZES[size.key], size) for size in corpus.corpus(found).sizes if size.n]
-        try:
-            split = clusters.split(found, seed=said["seed"], way=said["way"])
-        except TablesRefused:
-            pass  # fewer recipes than parts have nothing in common
-        else:
-            parts = {part: [found[place] for place in places] for part, places in split.parts.items()}
-            context["parts"] = [(part, len(of)) for part, of in parts.items()]
-            context["overlaps"] = [(TEXTS[one.key], one) for one in corpus.overlaps(parts) if one.n]
+    return form, statistics_of(study, **form.cleaned_data) if form.is_valid() else None
+
+
+@require_GET
+@for_roles(Role.MANAGER, Role.RESEARCHER)
+def statistics(request: AppRequest, study: Study) -> HttpResponse:
+    """How large the tables are, and what the parts of a split have in common."""
+    form, found = _statistics(request, study)
+    context: dict[str, object] = {"study": study, "form": form, "found": found}
+    if found is not None:
+        context["sizes"] = [(SIZES[size.key], size) for size in found.sizes]
+        context["overlaps"] = [(TEXTS[one.key], one) for one in found.overlaps]
+        context["endings"] = TYPES
+        context["asked"] = urlencode({name: getattr(found, name) for name in ("rater", "way", "seed")})
     return render(request, "recipes/pizza_statistics.html", context)
+
+
+@require_GET
+@for_roles(Role.MANAGER, Role.RESEARCHER)
+def statistics_file(request: AppRequest, study: Study, ending: str) -> HttpResponse:
+    """The same as a file."""
+    form, found = _statistics(request, study)
+    if ending not in TYPES:
+        raise Http404
+    if found is None:
+        said = " ".join(str(error) for errors in form.errors.values() for error in errors)
+        return HttpResponseBadRequest(said, content_type="text/plain; charset=utf-8")
+    content = tables_file(found.contents, ending)
+    return _file(content, TYPES[ending], f"{study.slug}-statistics-{found.rater or 'open'}.{ending}")
 
 
 @require_GET
@@ -185,7 +187,7 @@ def lines_apart(request: AppRequest, study: Study) -> HttpResponse:
     return render(request, "recipes/pizza_examples.html", context)
 
 
-def _file(content: bytes, mime: str, name: str) -> HttpResponse:
+def _file(content: str | bytes, mime: str, name: str) -> HttpResponse:
     return HttpResponse(content, content_type=mime, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 

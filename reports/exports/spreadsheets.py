@@ -56,7 +56,7 @@ def _tidy(contents: Contents) -> Iterator[tuple[str, ...]]:
                     yield table.key, row, head.full_title, "" if number is None else repr(number), note
 
 
-def report_xlsx(contents: Contents, header: Iterable[str], labels: Iterable[Iterable[str]]) -> bytes:
+def report_xlsx(contents: Contents, header: Iterable[str] = (), labels: Iterable[Iterable[str]] = ()) -> bytes:
     """What `write_workbook` writes."""
     out = io.BytesIO()
     write_workbook(out, contents, header, labels)
@@ -64,7 +64,9 @@ def report_xlsx(contents: Contents, header: Iterable[str], labels: Iterable[Iter
 
 
 def write_workbook(out: BinaryIO, contents: Contents, header: Iterable[str], labels: Iterable[Iterable[str]]) -> None:
-    """Write a workbook: what it is about with its contents, a sheet a table, and the labels in long form."""
+    """Write a workbook: what it is about with its contents, a sheet a table, and the labels in long form, if there is a
+    header for them."""
+    header = tuple(header)
     book = Workbook(write_only=True)
     titles: set[str] = set()
     first = book.create_sheet(_sheet_title(_("Contents"), titles))
@@ -82,7 +84,7 @@ def write_workbook(out: BinaryIO, contents: Contents, header: Iterable[str], lab
         first.append(
             [None, _("Labels"), _("There are too many for a workbook; they are in the download “Labels (CSV)”.")]
         )
-    else:
+    elif header:
         sheet = book.create_sheet(_sheet_title(_("Labels"), titles))
         sheet.freeze_panes = "A2"
         sheet.append(_heads(sheet, header))

@@ -334,6 +334,7 @@ VALID: dict[str, Valid] = {
     "POST /studies/{slug}/tables/add-system/": Valid(body=what_a_system_wrote, args=pizzas),
     "GET /studies/{slug}/tables/examples/": Valid(query={"systems": "gold"}, args=pizzas),
     "GET /studies/{slug}/tables/export/": Valid(query={"rater": "gold"}, args=pizzas),
+    "GET /studies/{slug}/tables/statistics/": Valid(args=pizzas),
     "GET /studies/{slug}/tables/split/": Valid(query={"way": "chance"}, args=pizzas),
     "POST /token/": Valid(body=lambda _world: {"username": "anna", "password": "anna"}),
 }

@@ -15,6 +15,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from openpyxl import load_workbook
 
 from annotation import actions as annotating
@@ -1204,6 +1205,51 @@ def test_the_page_of_sizes(judged: Study, client_of: ClientOf) -> None:
     few = page.get("/studies/pizzas/tables/statistics/").content.decode()
     assert "Words of an instruction" in few
     assert "What parts have in common" not in few  # two recipes, three parts
+
+
+def test_sizes_and_overlaps_are_files_and_the_api_has_them(
+    judged: Study, client_of: ClientOf, api_of: ApiOf, tmp_path: Path
+) -> None:
+    user = judged.memberships.filter(role=Role.MANAGER).get().user
+    breads = [FLAT.replace("a1", f"a{n}").replace("flour", f"flour {n}") for n in range(20, 32)]
+    actions.import_tables(study=judged, tables=read_json_lines("\n".join(breads)))
+    client, asked = client_of(user), {"rater": "gold", "way": "chance", "seed": 3}
+    page = client.get("/studies/pizzas/tables/statistics/", asked).content.decode()
+    for ending in ("xlsx", "csv", "json", "tex"):
+        assert f"/studies/pizzas/tables/statistics.{ending}?rater=gold&amp;way=chance&amp;seed=3" in page
+
+    def file(ending: str) -> bytes:
+        answer = client.get(f"/studies/pizzas/tables/statistics.{ending}", asked)
+        assert f"pizzas-statistics-gold.{ending}" in answer["Content-Disposition"]
+        return answer.content
+
+    api = api_of(user).get(reverse("api:pizza-statistics", args=["pizzas"]), asked).json()
+    assert (api["recipes"], sum(api["parts"].values())) == (14, 14)
+    sizes, overlaps = api["tables"]
+    [said] = [row for row in sizes["rows"] if row["of"] == "Things in an input"]
+    assert str(said["n"]) in page
+    lines = list(csv.DictReader(io.StringIO(file("csv").decode("utf-8-sig"))))
+    means = {line["row"]: float(line["value"]) for line in lines if line["statistic"] == "Mean"}
+    assert means["Things in an input"] == said["mean"]
+    shares = [line for line in lines if line["statistic"] == "Of the different ones"]
+    assert [float(line["value"]) for line in shares] == [row["of_different"] for row in overlaps["rows"]]
+    assert {"Study", "Answers of", "Recipes", "Seed", "Part “train”"} <= {line["row"] for line in lines}
+    [part] = json.loads(file("json"))["parts"]
+    assert [table["key"] for table in part["tables"]] == ["corpus.sizes", "corpus.overlaps"]
+    assert load_workbook(io.BytesIO(file("xlsx"))).sheetnames == ["Contents", "corpus.sizes", "corpus.overlaps"]
+    assert r"\caption{What parts have in common" in file("tex").decode()
+    assert client.get("/studies/pizzas/tables/statistics.csv", {"seed": "x", "way": "chance"}).status_code == 400
+    assert client.get("/studies/pizzas/tables/statistics.doc").status_code == 404
+    nobody = api_of(user).get(reverse("api:pizza-statistics", args=["pizzas"]), {"rater": "t9"})
+    assert nobody.json() == {"rater": ["The study has no rater “t9”."]}
+
+    out = tmp_path / "sizes.csv"
+    call_command("pizza_tables", "statistics", "pizzas", str(out), "--way", "chance", "--seed", "3")
+    assert out.read_bytes() == file("csv")
+    with pytest.raises(CommandError, match="has no rater “t9”"):
+        call_command("pizza_tables", "statistics", "pizzas", str(out), "--rater", "t9")
+    with pytest.raises(CommandError, match="should end in one of"):
+        call_command("pizza_tables", "statistics", "pizzas", str(tmp_path / "a.doc"))
 
 
 # --- lines on which systems are wrong ---------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from django.urls import reverse
+from openpyxl import load_workbook
 
 from annotation import actions
 from annotation.actions import Answer
@@ -152,6 +153,9 @@ def test_the_page_stands_by_the_source_and_by_each_task(
     latex = client.get(url.replace(".csv", ".tex")).content.decode()
     assert r"\multicolumn{2}{c}{Step reference}" in latex
     assert "A2 & " in latex
+    book = load_workbook(io.BytesIO(client.get(url.replace(".csv", ".xlsx")).content))
+    assert book.sheetnames == ["Contents", "probing.across"]  # and no labels, which are of several studies
+    assert [cell.value for cell in book["probing.across"]["A"]][:3] == ["Model", "A1", "A2"]
     (part,) = json.loads(client.get(url.replace(".csv", ".json")).content)["parts"]
     assert part["tables"][0]["key"] == "probing.across"
 

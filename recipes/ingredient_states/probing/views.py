@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from django.http import Http404, HttpResponse, HttpResponseBadRequest
@@ -18,14 +17,10 @@ from recipes.ingredient_states.probing import across, results
 from recipes.ingredient_states.probing.forms import BaseForm, StudiesForm
 from recipes.ingredient_states.probing.results import READERS
 from recipes.ingredient_states.probing.tasks import Task
-from reports.contents import Contents
-from reports.exports import report_csv
-from reports.exports.latex import latex
+from reports.exports.files import TYPES, tables_file
 from reports.hiring import actions as hiring
 from reports.models import TestLook
 from reports.tables import ReportTable
-
-ENDINGS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "tex": "application/x-tex; charset=utf-8"}
 
 
 @dataclass(frozen=True)
@@ -70,7 +65,7 @@ def tasks(request: AppRequest, study: Study) -> HttpResponse:
         "forms": [made.studies, made.base],
         "table": made.table,
         "chosen": made.chosen.values(),
-        "endings": ENDINGS,
+        "endings": TYPES,
         "asked": request.GET.urlencode(),
         "may_derive": Role.MANAGER in study.roles,
     }
@@ -80,7 +75,7 @@ def tasks(request: AppRequest, study: Study) -> HttpResponse:
 @require_GET
 @for_roles(*READERS)
 def download(request: AppRequest, study: Study, ending: str) -> HttpResponse:
-    if ending not in ENDINGS:
+    if ending not in TYPES:
         raise Http404
     made = _made(request, study)
     if made.table is None:
@@ -91,14 +86,6 @@ def download(request: AppRequest, study: Study, ending: str) -> HttpResponse:
         note_looks(sheets=one.sheets.all(), user=request.user)
     contents = across.contents_of(made.table, made.about)
     name = f"{study.slug}-probing-{timezone.localdate().isoformat()}"
-    response = HttpResponse(_content(contents, ending), content_type=ENDINGS[ending])
+    response = HttpResponse(tables_file(contents, ending), content_type=TYPES[ending])
     response["Content-Disposition"] = f'attachment; filename="{name}.{ending}"'
     return response
-
-
-def _content(contents: Contents, ending: str) -> str:
-    if ending == "csv":
-        return report_csv(contents)
-    if ending == "json":
-        return json.dumps(json.loads(contents.content), ensure_ascii=False, indent=1)
-    return "\n".join(latex(table) for table in contents.tables)

@@ -16,10 +16,12 @@ from annotation.management.telling import unless_archived
 from annotation.models import Rater, Study, User
 from annotation.scheme.spec import load_scheme
 from recipes.pizza_commonsense import actions, clusters, exchange, exporting, queries
+from recipes.pizza_commonsense.corpus_tables import statistics_of
 from recipes.pizza_commonsense.exporting import Wanted
 from recipes.pizza_commonsense.forms import read_tables
 from recipes.pizza_commonsense.records import TablesRefused
 from recipes.pizza_commonsense.training import MOST_DEMONSTRATIONS, Masks
+from reports.exports.files import TYPES, tables_file
 
 
 class Command(BaseCommand):
@@ -63,6 +65,13 @@ class Command(BaseCommand):
         parts.add_argument("file", type=Path)
         parts.add_argument("--way", choices=clusters.WAYS, default=clusters.WITHIN)
         parts.add_argument("--seed", type=int, default=1)
+
+        sizes = what.add_parser("statistics", help="how large tables are, and what parts have in common, as a file")
+        sizes.add_argument("study")
+        sizes.add_argument("file", type=Path, help=f"its ending says what: {', '.join(TYPES)}")
+        sizes.add_argument("--rater", default="gold", help="whose answers; “” for open tables (%(default)s)")
+        sizes.add_argument("--way", choices=clusters.WAYS, default=clusters.WITHIN)
+        sizes.add_argument("--seed", type=int, default=1)
 
     def handle(self, *, what: str, **options: Any) -> None:
         try:
@@ -113,8 +122,7 @@ class Command(BaseCommand):
         if form not in exporting.TYPES:
             raise CommandError(f"Name the --form: {', '.join(exporting.TYPES)}.")
         study = _study(options["study"])
-        if options["rater"] and not study.raters.filter(code=options["rater"]).exists():
-            raise CommandError(f"“{study.slug}” has no rater “{options['rater']}”.")
+        _refuse_unknown(study, options["rater"])
         tables = queries.tables_of(study, rater=options["rater"])
         names = ("masks", "seed", "part", "way", "split_seed", "demonstrations", "thinking")
         wanted = Wanted(form, **{name: options[name] for name in names})
@@ -128,6 +136,21 @@ class Command(BaseCommand):
         options["file"].write_text(made.as_json(tables), encoding="utf-8")
         sizes = ", ".join(f"{part} {len(places)}" for part, places in made.parts.items())
         self.stdout.write(f"{sizes}; {len(set(made.clusters))} clusters: {options['file']}")
+
+    def _statistics(self, options: dict[str, Any]) -> None:
+        file, study = options["file"], _study(options["study"])
+        if (ending := file.suffix.lstrip(".")) not in TYPES:
+            raise CommandError(f"{file} should end in one of: {', '.join(TYPES)}.")
+        _refuse_unknown(study, options["rater"])
+        found = statistics_of(study, **{name: options[name] for name in ("rater", "way", "seed")})
+        content = tables_file(found.contents, ending)
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+        self.stdout.write(f"{found.corpus.n_recipes} tables: {file}")
+
+
+def _refuse_unknown(study: Study, rater: str) -> None:
+    if rater and not study.raters.filter(code=rater).exists():
+        raise CommandError(f"“{study.slug}” has no rater “{rater}”.")
 
 
 def _content(file: Path) -> bytes:

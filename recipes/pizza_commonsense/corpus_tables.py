@@ -1,0 +1,116 @@
+"""How large the tables of a study are (Table 6 of the paper), and what the parts of a split have in common (its
+Appendix D), as the page, downloads, the API and the command share them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.models import Study
+from recipes.pizza_commonsense import clusters, corpus, queries
+from recipes.pizza_commonsense.records import TablesRefused
+from reports.contents import Contents, ContentsPart
+from reports.tables import Head, ReportTable
+
+SIZES = {
+    corpus.INSTRUCTIONS: gettext_lazy("Instructions of a recipe"),
+    corpus.WORDS: gettext_lazy("Words of an instruction"),
+    corpus.INPUT_THINGS: gettext_lazy("Things in an input"),
+    corpus.INPUT_WORDS: gettext_lazy("Words of an input"),
+    corpus.OUTPUT_THINGS: gettext_lazy("Things in an output"),
+    corpus.OUTPUT_WORDS: gettext_lazy("Words of an output"),
+}
+TEXTS = {
+    corpus.OF_INSTRUCTIONS: gettext_lazy("Instructions"),
+    corpus.OF_INGREDIENTS: gettext_lazy("Ingredients"),
+    corpus.OF_DISHES: gettext_lazy("Last outputs"),
+}
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """`parts`: how many tables are in each part of the split; it and `overlaps` are empty where these are fewer recipes
+    than parts, which have nothing in common."""
+
+    study: str
+    rater: str
+    way: str
+    seed: int
+    corpus: corpus.Corpus
+    parts: dict[str, int]
+    overlaps: tuple[corpus.Overlap, ...]
+
+    @property
+    def sizes(self) -> list[corpus.Size]:
+        return [size for size in self.corpus.sizes if size.n]
+
+    @property
+    def contents(self) -> Contents:
+        """As downloads take it."""
+        about = [
+            (_("Study"), self.study),
+            (_("Answers of"), self.rater or _("nobody: open tables")),
+            (_("Recipes"), str(self.corpus.n_recipes)),
+            (_("Instructions"), str(self.corpus.n_instructions)),
+        ]
+        if self.parts:
+            about += [(_("Way"), self.way), (_("Seed"), str(self.seed))]
+            about += [(_("Part “%(part)s”") % {"part": part}, str(n)) for part, n in self.parts.items()]
+        tables = (_sizes(self.sizes), *([_overlaps(self.overlaps)] if self.overlaps else []))
+        return Contents(tuple(about), 0, (ContentsPart("corpus", "", 0, tables),)).rounded
+
+
+def statistics_of(study: Study, *, rater: str, way: str, seed: int) -> Statistics:
+    """Of the tables with the answers of a rater; of none named without answers. Four queries."""
+    found = queries.tables_of(study, rater=rater)
+    parts = {}
+    try:
+        split = clusters.split(found, seed=seed, way=way)
+    except TablesRefused:
+        pass
+    else:
+        parts = {part: [found[place] for place in places] for part, places in split.parts.items()}
+    return Statistics(
+        study=study.title,
+        rater=rater,
+        way=way,
+        seed=seed,
+        corpus=corpus.corpus(found),
+        parts={part: len(of) for part, of in parts.items()},
+        overlaps=tuple(one for one in corpus.overlaps(parts) if one.n) if parts else (),
+    )
+
+
+def _sizes(sizes: list[corpus.Size]) -> ReportTable:
+    return ReportTable(
+        key="corpus.sizes",
+        about="",
+        title=_("Sizes"),
+        heads=(
+            Head("of", _("Of")),
+            Head("mean", _("Mean"), "number"),
+            Head("median", _("Median"), "number"),
+            Head("n", _("Counted"), "count"),
+        ),
+        rows=tuple((str(SIZES[size.key]), float(size.mean or 0), float(size.median or 0), size.n) for size in sizes),
+        how=_("Things stand between semicolons; NA counts as one. The paper calls them words."),
+    )
+
+
+def _overlaps(overlaps: tuple[corpus.Overlap, ...]) -> ReportTable:
+    return ReportTable(
+        key="corpus.overlaps",
+        about="",
+        title=_("What parts have in common"),
+        heads=(
+            Head("texts", _("Texts")),
+            Head("part", _("Part")),
+            Head("of_all", _("Of all, also in the training part"), "share"),
+            Head("of_different", _("Of the different ones"), "share"),
+            Head("n", _("Counted"), "count"),
+        ),
+        rows=tuple((str(TEXTS[one.key]), one.part, one.of_all, one.of_different, one.n) for one in overlaps),
+        how=_("Two texts are the same if their letters and digits are, whatever their case."),
+    )
