@@ -111,6 +111,15 @@ def test_the_command_tells_the_distribution_and_writes_the_sample(
     assert f"2+ {COUNTS[:, 1:].sum()} (" in capsys.readouterr().out
     assert "sample of 4" in (tmp_path / "far.tex").read_text(encoding="utf-8")
 
+    drawn = ["--sample", "25", "--seed", "3", "--table", str(tmp_path / "far.json"), "--figure"]
+    for name in ("far.svg", "again.svg", "far.pdf"):
+        call_command("step_distances", str(tmp_path / "all.json"), *drawn, str(tmp_path / name))
+    assert (tmp_path / "far.svg").read_bytes() == (tmp_path / "again.svg").read_bytes()
+    assert "How far back steps refer" in (tmp_path / "far.svg").read_text(encoding="utf-8")
+    assert (tmp_path / "far.pdf").read_bytes().startswith(b"%PDF")
+    [part] = json.loads((tmp_path / "far.json").read_text(encoding="utf-8"))["parts"]
+    assert part["tables"][0]["rows"][0][1] == COUNTS[:, 0].sum()
+
     with pytest.raises(CommandError, match="cannot be written"):
         call_command("step_distances", str(tmp_path / "all.json"), "--sample", "1", "--out", str(tmp_path / "one.json"))
     with pytest.raises(CommandError, match=r"Only \d+ of the recipes"):
@@ -120,6 +129,8 @@ def test_the_command_tells_the_distribution_and_writes_the_sample(
     with pytest.raises(CommandError, match="No such file"):
         call_command("step_distances", str(tmp_path / "nowhere.json"))
     (tmp_path / "none.json").write_text(json.dumps(to_json([RecipeFile("Tea", ("tea",), ("Boil.",))])))
+    with pytest.raises(CommandError, match="should end in .svg or .pdf"):
+        call_command("step_distances", str(tmp_path / "none.json"), "--figure", str(tmp_path / "a.png"))
     with pytest.raises(CommandError, match="No step of these recipes"):
         call_command("step_distances", str(tmp_path / "none.json"))
 

@@ -13,8 +13,8 @@ from recipes.ingredient_states import exports, queries, reading
 from recipes.ingredient_states.recipe_files import RecipeFile
 from recipes.ingredient_states.step_distances import Distances, distances_in, flat_sample, total
 from reports.contents import Contents, ContentsPart
-from reports.exports import report_csv
-from reports.exports.latex import latex
+from reports.exports.files import TYPES, tables_file
+from reports.figures.base import Figure
 from reports.tables import Head, ReportTable, Value
 
 
@@ -37,7 +37,8 @@ class Command(BaseCommand):
             help="count what is further as N; else as far as they go",
         )
         parser.add_argument("--out", type=Path, help="write the sample there, as JSON; it must not be there yet")
-        parser.add_argument("--table", type=Path, help="write the distribution there, as .csv or .tex")
+        parser.add_argument("--table", type=Path, help=f"write the distribution there, as .{', .'.join(TYPES)}")
+        parser.add_argument("--figure", type=Path, help="draw the distribution there, as .svg or .pdf")
 
     def handle(
         self,
@@ -49,6 +50,7 @@ class Command(BaseCommand):
         longest: int,
         out: Path | None,
         table: Path | None,
+        figure: Path | None,
         **options: Any,
     ) -> None:
         if bool(files) == bool(study):
@@ -57,8 +59,10 @@ class Command(BaseCommand):
             raise CommandError("--sample and --longest are no less than 0.")
         if out is not None and not sample:
             raise CommandError("Say how many recipes to draw: --sample N.")
-        if table is not None and table.suffix not in (".csv", ".tex"):
-            raise CommandError(f"{table} should end in .csv or .tex.")
+        if table is not None and table.suffix.lstrip(".") not in TYPES:
+            raise CommandError(f"{table} should end in one of: {', '.join(TYPES)}.")
+        if figure is not None and figure.suffix not in (".svg", ".pdf"):
+            raise CommandError(f"{figure} should end in .svg or .pdf.")
         try:
             recipes = queries.recipe_files(study_called(study)) if study else self._read(files)
         except Refused as refused:
@@ -75,7 +79,10 @@ class Command(BaseCommand):
         self._tell(found)
         try:
             if table is not None:
-                table.write_text(_written(found, table.suffix), encoding="utf-8")
+                content = tables_file(_contents(found), table.suffix.lstrip("."))
+                table.write_bytes(content if isinstance(content, bytes) else content.encode())
+            if figure is not None:
+                figure.write_bytes(_drawn(found, figure.suffix.lstrip(".")))
             if out is not None:
                 with out.open("x", encoding="utf-8", newline="\n") as file:
                     file.write(exports.written([recipes[place] for place in sorted(places)], "json"))
@@ -104,7 +111,7 @@ def _names(of: Distances) -> list[str]:
     return [f"{n}+" if of.pooled and n == last else str(n) for n in range(1, last + 1)]
 
 
-def _written(found: list[tuple[str, Distances]], suffix: str) -> str:
+def _contents(found: list[tuple[str, Distances]]) -> Contents:
     """A line a distance, and the last one says how far that is from uniform."""
     heads = [Head("distance", _("Steps back"))]
     for place, (name, _of) in enumerate(found):
@@ -118,6 +125,22 @@ def _written(found: list[tuple[str, Distances]], suffix: str) -> str:
     away = [value for _name, of in found for value in (sum(of.counts), of.from_uniform)]
     rows.append((_("all; total variation distance from uniform"), *away))
     made = ReportTable("step-distances", "", _("How far back steps refer"), tuple(heads), tuple(rows))
-    if suffix == ".tex":
-        return latex(made)
-    return report_csv(Contents((), 0, (ContentsPart("step-distances", "", 0, (made,)),)))
+    return Contents((), 0, (ContentsPart("step-distances", "", 0, (made,)),))
+
+
+def _drawn(found: list[tuple[str, Distances]], form: Any) -> bytes:
+    from reports.figures.svg import draw  # matplotlib comes with it
+
+    names = _names(found[0][1])
+    nothing = [None] * len(names)
+    data = {
+        "names": names,
+        "series": [{"name": name, "values": of.shares, "low": nothing, "high": nothing} for name, of in found],
+        "bands": [],
+        "line": 1 / len(names),
+        "line_title": _("uniform"),
+        "x_title": _("Share of the references, by how many steps back they go"),
+        "x_low": 0,
+        "x_high": 1,
+    }
+    return draw(Figure("step-distances", "dots", "", _("How far back steps refer"), data, "", ""), form)
