@@ -201,7 +201,7 @@ def test_lines_are_mended_on_the_page(client_of_mara: Client, sheet: Sheet, row:
     assert (late.status_code, "in the meantime" in late.content.decode()) == (409, True)
     assert client_of_mara.post(url, {**data, "kind": []}).status_code == 409
     shown = client_of_mara.get(reverse("recipes:document", args=[sheet.study.slug, row.pk])).content.decode()
-    assert "“Cakes and pies”" in shown
+    assert "“<bdi>Cakes and pies</bdi>”" in shown
     assert "mara" in shown
 
 

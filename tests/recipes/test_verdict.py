@@ -34,6 +34,7 @@ from reports.contents import read_contents
 from reports.data.arrays import MAJORITY, Filters
 from reports.models import FrozenError
 from tests import builders
+from tests.directions import astray
 
 NONSENSE = (demo_study.ROOT / "schemes" / "recipe-nonsense.yaml").read_text(encoding="utf-8")
 
@@ -332,6 +333,26 @@ def test_the_page_leads_back_to_documents_people_and_lines(study: Study, client:
         if ending == "zip":
             names = zipfile.ZipFile(io.BytesIO(file.content)).namelist()
             assert {"figures/ingredients.verdict-documents.pdf", "tables/ingredients.verdict.tex"} <= set(names)
+
+
+def test_texts_from_right_to_left_run_so(study: Study, client: Client) -> None:
+    user = builders.user("root")
+    actions.add_member(study=study, user=user, role="researcher")
+    client.force_login(user)
+    study.sheets.update(title="סלט כרוב")
+    Column.objects.filter(sheet__study=study, name="cabbage").update(name="כרוב")
+    Column.objects.filter(sheet__study=study, name="mustard").update(name="חרדל")
+    Row.objects.filter(sheet__study=study, name="Google 1").update(
+        name="דף", evidence=[{"kind": "ingredient", "text": "כרוב לבן קטן"}]
+    )
+    cabbage = Column.objects.get(name="כרוב")
+    verdict = client.get(reverse("memorization:verdict", args=[study.slug])).content.decode()
+    item = client.get(reverse("memorization:verdict-item", args=[study.slug, cabbage.pk])).content.decode()
+    compared = client.get(reverse("memorization:compare-verdicts", args=[study.slug])).content.decode()
+
+    for page in (verdict, item, compared):
+        assert "כרוב" in page
+        assert astray(page) == []
 
 
 def test_what_was_never_found_can_be_handed_on(study: Study, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

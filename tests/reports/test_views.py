@@ -21,8 +21,9 @@ from reports.tables import Head, ReportTable
 from reports.templatetags.reports import MAX_LINES, laid_out
 from tests import builders
 from tests.builders import ClientOf, Leases, label
+from tests.directions import astray
 from tests.reports import studies
-from tests.reports.studies import answered, judge, rater, sheet
+from tests.reports.studies import SCHEME, answered, judge, rater, sheet
 
 
 def url(study: Study, name: str = "report") -> str:
@@ -204,6 +205,35 @@ def test_simulated_raters_are_marked_on_the_page(leases: Leases, client_of: Clie
         assert page.count(f">{code}<") == 0
         assert named >= 2
     assert "J1 (simulated) chose" in page
+
+
+HEBREW = SCHEME.replace("key: letters", "key: otiyot").replace("label: Found}", "label: נמצא}")
+
+
+def test_texts_from_right_to_left_run_so(db: None, client_of: ClientOf) -> None:
+    """In a page that runs from left to right."""
+    study, researcher = builders.study("otiyot", of=builders.scheme(HEBREW)), builders.user("rene")
+    annotating.add_member(study=study, user=researcher, role="researcher")
+    soup = sheet(study, "מרק", items=3)
+    soup.rows.update(name="דף", title="דף של מרק")
+    for letters, who in (("ffa", rater(study, "A1")), ("faa", rater(study, "A2")), ("naf", judge(study, "J1"))):
+        answered(who, soup, [letters])
+    for column in soup.columns.filter(section__key="items"):
+        column.name = column.facets["item"] = f"פריט {column.position}"
+        column.save()
+    client = client_of(researcher)
+
+    whole = text(client, study)
+    assert "נמצא" in whole
+    assert astray(whole) == []
+    assert astray(text(client, study, name="report")) == []
+    query = "?cell.question=items.presence&cell.judge=J1&cell.person=found&cell.chosen=near"
+    cells = text(client, study, query, "cells")
+    assert "פריט 0" in cells
+    assert astray(cells) == []
+    row = reverse("reports:evidence", args=[study.slug, soup.rows.get().pk])
+    assert "דף של מרק" in client.get(row).content.decode()
+    assert astray(client.get(row).content.decode()) == []
 
 
 def test_names_that_people_chose_are_escaped(leases: Leases, reader: Client) -> None:
