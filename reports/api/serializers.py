@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.types import OpenApiTypes
@@ -14,7 +14,9 @@ from rest_framework.request import Request
 from annotation.models import Study
 from reports.contents import Contents
 from reports.data.arrays import Filters
+from reports.figures.base import FigureKind
 from reports.forms import FiltersForm
+from reports.stats.text.metrics import VARIANTS
 from reports.tables import ReportTable
 
 
@@ -47,9 +49,7 @@ class TableSerializer(serializers.Serializer[Any]):
 
 class FigureSerializer(serializers.Serializer[Any]):
     key = serializers.CharField()
-    kind = serializers.CharField(
-        help_text=_("matrix, confusion, reliability, coverage, intervals, precision-recall, areas, bars.")
-    )
+    kind = serializers.CharField(help_text=f"{', '.join(get_args(FigureKind))}.")
     title = serializers.CharField(source="full_title")
     how = serializers.CharField(help_text=_("How to read it, and what it rests on."))
     alt = serializers.CharField(help_text=_("What it shows, in words."))
@@ -74,6 +74,21 @@ class FiltersSerializer(serializers.Serializer[Any]):
     )
     voice = serializers.ListField(child=serializers.CharField(), source="voices")
     exposure = serializers.CharField(help_text=_("What becomes of labels given after a look: leave_out, include."))
+    apart = serializers.CharField(
+        allow_blank=True,
+        help_text=_(
+            "What becomes of rows that were searched for by an item's name: leave_out, include; empty: none are."
+        ),
+    )
+    encoder = serializers.CharField(help_text=_("By which names of things, and texts for BERTScore, are compared."))
+    threshold = serializers.ListField(child=serializers.FloatField(), source="thresholds")
+    metric = serializers.ListField(
+        child=serializers.CharField(), source="metrics", help_text=_("Of texts; an empty list: the usual ones.")
+    )
+    reference = serializers.ListField(
+        child=serializers.CharField(), source="references", help_text=_("Whose texts others' are held against.")
+    )
+    unanswered = serializers.BooleanField()
     by = serializers.CharField(help_text=_("What intervals draw: document, sheet, or nothing."))
     draws = serializers.IntegerField(source="n_draws")
     seed = serializers.IntegerField()
@@ -119,8 +134,10 @@ filter_parameters = [
     OpenApiParameter(
         "normalisation.{judge}",
         OpenApiTypes.STR,
-        enum=["none", "token", "character", "pmi"],
-        description=_("By which that judge's labels are chosen anew from its stored scores."),
+        description=_(
+            "By which that judge's labels are chosen anew from its stored scores: none, token, character, pmi, or the "
+            "key of a calibration that was fitted for it."
+        ),
     ),
     OpenApiParameter(
         "facet.{facet}",
@@ -138,6 +155,24 @@ filter_parameters = [
     OpenApiParameter(
         "threshold", OpenApiTypes.FLOAT, many=True, description=_("How alike two names have to be; several: repeat it.")
     ),
+    OpenApiParameter(
+        "metric",
+        OpenApiTypes.STR,
+        many=True,
+        enum=[*VARIANTS],
+        description=_("Of texts; several: repeat it. Without it the usual ones."),
+    ),
+    OpenApiParameter(
+        "reference",
+        OpenApiTypes.STR,
+        many=True,
+        description=_(
+            "Code of a rater whose texts others' are held against; several: repeat it. Without it gold, or people."
+        ),
+    ),
+    OpenApiParameter(
+        "unanswered", OpenApiTypes.BOOL, description=_("Judges' cells without a text count as empty texts.")
+    ),
     OpenApiParameter("group", OpenApiTypes.STR, description=_("The facet of rows by which figures are told apart.")),
     OpenApiParameter(
         "found.{section}.{question}",
@@ -149,7 +184,10 @@ filter_parameters = [
         "voice",
         OpenApiTypes.STR,
         many=True,
-        description=_("Whose answers selections and coverage are of: people, majority, or rater.CODE; repeat it."),
+        description=_(
+            "Whose answers selections and coverage are of: people, majority, dawid_skene, abilities, or rater.CODE; "
+            "repeat it."
+        ),
     ),
     OpenApiParameter("submitted", OpenApiTypes.BOOL, description=_("Only submitted rows.")),
     OpenApiParameter(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -14,7 +15,13 @@ from rest_framework.test import APIClient
 import config.urls
 from annotation.actions import add_member
 from annotation.models import Role, Study
+from llm.encoders import FALLBACK
+from reports.api.serializers import FiltersSerializer, filter_parameters
+from reports.data.arrays import Filters
+from reports.forms import FiltersForm
+from reports.stats.graph.agreement import THRESHOLDS
 from tests import builders
+from tests.annotation import workshop
 from tests.builders import ApiOf
 from tests.reports import studies
 from tests.reports.studies import answered, judge, rater, sheet
@@ -109,8 +116,26 @@ def test_filters_are_those_of_the_page_and_echoed(study: Study, api: APIClient) 
         "seed": 0,
         "facet": {},
         "group": "",
+        "apart": "",
+        "encoder": FALLBACK,
+        "threshold": list(THRESHOLDS),
+        "metric": [],
+        "reference": [],
+        "unanswered": False,
     }
     assert "Found or not" in table(report, "items.presence.agreement")["title"]
+
+
+def test_the_schema_names_each_filter_of_the_page(study: Study) -> None:
+    """A client that is generated from it can send no other."""
+    said = {one.name.partition(".")[0] for one in filter_parameters}
+    understood = {name: field.source for name, field in FiltersSerializer().fields.items()}
+    texts = builders.study("texts", of=builders.scheme(workshop.SCHEME))
+    for each in (study, texts):
+        assert {name.partition(".")[0] for name in FiltersForm(study=each).fields} <= said
+    assert said == set(understood)
+    inside = {"methods", "words"}  # versions of what computes
+    assert {field.name for field in fields(Filters)} - inside == set(understood.values())
 
 
 def test_a_choice_of_options_applies_to_judges(study: Study, api: APIClient) -> None:
