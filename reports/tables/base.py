@@ -61,10 +61,12 @@ class ReportTable:
         return f"{self.about}: {self.title}" if self.about else self.title
 
     def row_names(self) -> list[str]:
-        """For each row what tells it from the others: the row it is a part of, and all its texts."""
+        """For each row what tells it from the others: the row it is a part of, and all its texts; or its first number,
+        such as that of documents, where it has no text."""
         named = []
         for row, whole in zip(self.rows, self.wholes(), strict=True):
             texts = [str(value).strip() for head, value in zip(self.heads, row, strict=True) if head.kind == "text"]
+            texts = texts or [str(value) for value in row[:1]]
             named.append(" | ".join(filter(None, [whole, *texts])))
         return named
 

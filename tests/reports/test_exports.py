@@ -92,6 +92,21 @@ def test_each_number_of_the_csv_has_a_name_of_its_own(study: Study) -> None:
     assert len(set(names)) == len(names)
 
 
+def test_a_row_without_a_text_goes_by_its_first_number(study: Study) -> None:
+    """Else nobody could tell of how many documents a share is."""
+    soup = sheet(study, "Borscht", items=2, rows=3)
+    answered(rater(study, "A5"), soup, ["fa", "aa", "af"])
+
+    shares = {
+        line["row"]: line["value"]
+        for line in report_csv(study)
+        if (line["table"], line["statistic"]) == ("items.presence.coverage", "All items alike")
+    }
+    assert list(shares) == ["1", "2", "3"]
+    names = [(line["table"], line["row"], line["statistic"]) for line in report_csv(study)]
+    assert len(set(names)) == len(names)
+
+
 def test_negative_numbers_of_the_csv_are_numbers(study: Study) -> None:
     soup = sheet(study, items=2)
     answered(rater(study, "A1"), soup, ["fn"])
