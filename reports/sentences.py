@@ -121,7 +121,7 @@ def _of_people(answers: Answers) -> Tile:
     known = _main(answers)
     if not known:
         reason = answers.lines[0].agreement.reason if answers.lines else ""
-        under = reason if answers.n_people else _("only judges have labelled: it takes two people")
+        under = reason if answers.n_people else _("no person has labelled: it takes two people")
         return Tile(title, _("Cannot be said"), under, answers.lines[0].table if answers.lines else "overview")
     if len(known) == 1:
         [line] = known
@@ -262,7 +262,7 @@ def _of_verdict(answers: Answers) -> Tile:
 
 def _no_judge(answers: Answers) -> str:
     if not answers.n_people:
-        return _("Only judges have labelled: they are measured by people's labels.")
+        return _("No person has labelled: judges are measured by people's labels.")
     return _("No judge has labelled a cell that people answered.")
 
 
@@ -278,9 +278,7 @@ def about_people(answers: Answers, scheme: str) -> list[Sentence]:
     known = _main(answers)
     said: list[Sentence] = []
     if not known and not answers.n_people:
-        text = _(
-            "Only judges have labelled. It takes two people to say how far people agree, and three to test a judge."
-        )
+        text = _("No person has labelled. It takes two people to say how far people agree, and three to test a judge.")
         return [Sentence(text, "raters", warns=True)]
     if not known:
         for line in answers.questions[:1]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation import actions
-from annotation.models import Assignment, Label, Row, Study
+from annotation.models import Assignment, Label, Rater, Row, Study
 from reports import doors, sentences
 from reports.answer_figures import answer_figures
 from reports.answers import Answers, answers_of
@@ -444,10 +445,12 @@ def test_questions_that_are_undefined_for_one_reason_are_one_sentence(study: Stu
     )
 
 
-def test_what_only_judges_have_labelled_says_what_is_missing(study: Study) -> None:
+@pytest.mark.parametrize("of", [judge, gold], ids=["a judge", "gold"])
+def test_what_no_person_has_labelled_says_what_is_missing(study: Study, of: Callable[[Study], Rater]) -> None:
+    """It is no judge's doing where the right answers alone came in, as in a study of published tables."""
     soup = sheet(study, items=2)
-    answered(judge(study), soup, ["fn"])
+    answered(of(study), soup, ["fn"])
 
     found = said(made(study))
-    assert found.startswith("Only judges have labelled. It takes two people")
+    assert found.startswith("No person has labelled. It takes two people")
     assert [tile.value for tile in sentences.tiles(made(study))] == ["Cannot be said"] * 3
