@@ -205,6 +205,11 @@ def may_read_before(study: Study, user: User) -> bool:
     return before is not None and bool(roles(user, before) & {Role.MANAGER, Role.RESEARCHER})
 
 
+def may_derive(study: Study, user: User) -> bool:
+    """Whether `user`, whose roles `study` has, may make a study of this one."""
+    return Role.MANAGER in study.roles and user.has_perm("annotation.add_study")
+
+
 def derived_studies(study: Study, user: User) -> list[Study]:
     """The studies that were made of this one and that `user` has a role in. One query."""
     return list(Study.objects.visible_to(user).filter(derived_from=study).order_by("title"))

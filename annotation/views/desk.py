@@ -143,7 +143,7 @@ def study(request: AppRequest, study: Study) -> HttpResponse:
         "scheme": study.scheme.parsed,
         "before": study.derived_from if deriving.may_read_before(study, request.user) else None,
         "derived": deriving.derived_studies(study, request.user),
-        "may_derive": Role.MANAGER in study.roles and request.user.has_perm("annotation.add_study"),
+        "may_derive": deriving.may_derive(study, request.user),
         "sheets": Paginator(sheets.filter(archived_at=None), SHEETS_A_PAGE).get_page(request.GET.get("sheets")),
         "archived": sheets.exclude(archived_at=None),
         "may_close": Role.MANAGER in study.roles,

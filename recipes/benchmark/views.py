@@ -12,6 +12,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
 from annotation.actions import Refused
+from annotation.deriving import queries as deriving
 from annotation.exchange.tables import safe_cell
 from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles, posted_from
@@ -51,7 +52,8 @@ def _page(request: AppRequest, study: Study, form: InstructionsForm) -> HttpResp
         "may_write": Role.MANAGER in study.roles,
         "form": form,
         "overview": queries.overview(study),
-        "derived": study.derived.order_by("title"),
+        "derived": deriving.derived_studies(study, request.user),
+        "may_derive": deriving.may_derive(study, request.user),
     }
     return render(request, "recipes/instructions.html", context)
 

@@ -32,6 +32,7 @@ from reports.frozen.recomputing import recompute
 from reports.numbers.report import compute
 from tests import builders
 from tests.builders import ClientOf, Leases
+from tests.judges import generations
 from tests.judges.generations import writes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -359,6 +360,27 @@ def test_the_page_adds_the_papers_list(client_of: ClientOf) -> None:
     again = client.post("/studies/ash/instructions/add/", {"which": "own", "text": "cuisine,dish\nThai,", "seed": 1})
     assert "has no “dish”" in again.content.decode()
     assert client.get("/studies/ash/words/").status_code == 200
+
+
+@pytest.mark.django_db
+def test_the_page_of_instructions_leads_nowhere_where_one_is_refused(
+    client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, reader = generations.dishes(), builders.user("rene")
+    actions.add_member(study=study, user=reader, role="researcher")
+    generations.writes(monkeypatch, "Bake it.")
+    generations.work(generations.started(study, generations.wanted(generations.BARE, per_type=1)))
+    ratings = builders.study("ratings", of=study.scheme)
+
+    def page() -> str:
+        return client_of(reader).get("/studies/dishes/instructions/").content.decode()
+
+    assert "Texts that were written" in page()
+    assert "/studies/dishes/derive/" not in page()
+    Study.objects.filter(pk=ratings.pk).update(derived_from=study, title="Ratings of others")
+    assert "Ratings of others" not in page()
+    actions.add_member(study=ratings, user=reader, role="researcher")
+    assert '<a href="/studies/ratings/">Ratings of others</a>' in page()
 
 
 def test_a_judge_whose_prompt_has_examples_stays_in_the_study_of_the_benchmark(

@@ -335,6 +335,19 @@ def test_the_page_leads_back_to_documents_people_and_lines(study: Study, client:
             assert {"figures/ingredients.verdict-documents.pdf", "tables/ingredients.verdict.tex"} <= set(names)
 
 
+def test_only_who_may_make_a_study_is_led_to_it(study: Study, client: Client) -> None:
+    """Others would be refused there."""
+    researcher, manager, root = builders.user("rene"), builders.user("mara"), builders.user("root", superuser=True)
+    actions.add_member(study=study, user=researcher, role="researcher")
+    actions.add_member(study=study, user=manager, role="manager")
+    there = reverse("annotation:derive", args=[study.slug])
+    for user in (researcher, manager, root):
+        client.force_login(user)
+        page = client.get(reverse("memorization:verdict", args=[study.slug])).content.decode()
+        assert "Nothing here was examined for nonsense yet." in page
+        assert (f'href="{there}"' in page) == (client.get(there).status_code == 200) == (user == root)
+
+
 def test_texts_from_right_to_left_run_so(study: Study, client: Client) -> None:
     user = builders.user("root")
     actions.add_member(study=study, user=user, role="researcher")

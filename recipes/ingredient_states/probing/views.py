@@ -11,7 +11,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from annotation.actions import note_looks
-from annotation.models import Role, Study, User
+from annotation.deriving import queries as deriving
+from annotation.models import Study, User
 from annotation.people.access import AppRequest, for_roles
 from recipes.ingredient_states.probing import across, results
 from recipes.ingredient_states.probing.forms import BaseForm, StudiesForm
@@ -67,7 +68,7 @@ def tasks(request: AppRequest, study: Study) -> HttpResponse:
         "chosen": made.chosen.values(),
         "endings": TYPES,
         "asked": request.GET.urlencode(),
-        "may_derive": Role.MANAGER in study.roles,
+        "may_derive": deriving.may_derive(study, request.user),
     }
     return render(request, "recipes/probing.html", context)
 

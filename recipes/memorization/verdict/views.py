@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.actions import Refused, note_looks
+from annotation.deriving import queries as deriving
 from annotation.evidence.matching import WordIndex
 from annotation.models import Column, Label, Rater, Role, Row, Study
 from annotation.people.access import AppRequest, for_roles
@@ -103,6 +104,7 @@ def verdict(request: AppRequest, study: Study) -> HttpResponse:
         "searched": (searched := queries.searched(study, made.filters)),
         "n_found_then": sum(bool(each.found) for each in searched),
         "n_frozen": study.frozen_verdicts.count(),
+        "may_derive": deriving.may_derive(study, request.user),
         "endings": files.ENDINGS,
         "query": query.urlencode(),
     }
