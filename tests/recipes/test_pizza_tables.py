@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import uuid
 from dataclasses import replace
 from pathlib import Path
@@ -820,6 +821,18 @@ def test_tables_whose_answers_are_held_back(study: Study, client_of: ClientOf) -
         assert page.get(f"/studies/pizzas/{path}").status_code == 200, path
     down = page.get("/studies/pizzas/tables/export/", {"rater": "b", "form": "jsonl"}).content.decode()
     assert read_json_lines(down)[0].said(3, "output") == "bread"
+
+
+def test_recipes_of_the_page_lead_to_what_its_readers_may_open(judged: Study, client_of: ClientOf) -> None:
+    """A sheet's grid is there for who labels it alone."""
+    manager, researcher = judged.memberships.filter(role=Role.MANAGER).get().user, builders.user("rene")
+    annotating.add_member(study=judged, user=researcher, role=Role.RESEARCHER)
+    for user in (manager, researcher):
+        client = client_of(user)
+        page = client.get("/studies/pizzas/tables/").content.decode()
+        addresses = re.findall(r'<th scope="row"><a href="(/[^"]+)">', page)
+        assert len(addresses) == 2
+        assert [client.get(address).status_code for address in addresses] == [200, 200]
 
 
 def test_programs_have_the_same_door(study: Study, api_of: ApiOf) -> None:
