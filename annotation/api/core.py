@@ -10,11 +10,13 @@ import json
 from typing import Any
 
 from django.db.models import QuerySet
+from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
+from rest_framework.exceptions import NotFound
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -58,11 +60,16 @@ from annotation.models import (
 from annotation.people.access import check_role, refuse_archived
 from base.sentences import gettext_noop
 
+_OF_DJANGO = "matches the given query."  # which names a class of ours
+
 
 def error_response(error: Exception, context: dict[str, Any]) -> Response | None:
-    """An action's `Refused` is a 409 with its sentence: the state of things forbids what was asked."""
+    """An action's `Refused` is a 409 with its sentence: the state of things forbids what was asked. A 404 says
+    what is not there where that was said, else that there is nothing."""
     if isinstance(error, actions.Refused):
         return Response({"detail": str(error)}, status=status.HTTP_409_CONFLICT)
+    if isinstance(error, Http404) and (not str(error) or str(error).endswith(_OF_DJANGO)):
+        error = NotFound(_("There is nothing at this address, or not for you."))
     return exception_handler(error, context)
 
 

@@ -53,6 +53,14 @@ def post(client: APIClient, name: str, pk: int, body: object = None) -> Any:
 # --- doors ---
 
 
+def test_what_is_not_there_is_told_in_words_of_ours(leases: Leases, api_of: ApiOf) -> None:
+    """In the language that is asked for, and without the names of classes."""
+    api, nowhere = api_of(leases.manager), reverse("api:study", args=["nowhere"])
+    assert api.get(nowhere).json() == {"detail": "There is nothing at this address, or not for you."}
+    run = reverse("api:run", args=[leases.study.slug, 99])
+    assert api.get(run).json() == {"detail": "There is nothing at this address, or not for you."}
+
+
 def test_a_password_buys_a_token(leases: Leases) -> None:
     client = APIClient()
 

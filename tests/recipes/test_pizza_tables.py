@@ -1255,6 +1255,8 @@ def test_sizes_and_overlaps_are_files_and_the_api_has_them(
     assert client.get("/studies/pizzas/tables/statistics.doc").status_code == 404
     nobody = api_of(user).get(reverse("api:pizza-statistics", args=["pizzas"]), {"rater": "t9"})
     assert nobody.json() == {"rater": ["The study has no rater “t9”."]}
+    address = reverse("api:pizza-statistics", args=["pizzas"])
+    assert api_of(user).get(address).json() == api_of(user).get(address, {"rater": "gold"}).json()
 
     out = tmp_path / "sizes.csv"
     call_command("pizza_tables", "statistics", "pizzas", str(out), "--way", "chance", "--seed", "3")
@@ -1263,6 +1265,9 @@ def test_sizes_and_overlaps_are_files_and_the_api_has_them(
         call_command("pizza_tables", "statistics", "pizzas", str(out), "--rater", "t9")
     with pytest.raises(CommandError, match="should end in one of"):
         call_command("pizza_tables", "statistics", "pizzas", str(tmp_path / "a.doc"))
+
+    Rater.objects.filter(study=judged, code="gold").update(code="right")
+    assert len(api_of(user).get(address).json()["tables"][0]["rows"]) == 2  # of open tables, as on the page
 
 
 # --- lines on which systems are wrong ---------------------------------------------------------------------------------
