@@ -851,6 +851,7 @@ TABLE = {
     "api:generated-texts": Url(READERS, args=generation),
     "api:write-again": Posted(MANAGERS_IN_VAIN, args=a_generation),
     "api:hits": Url(READERS, args=slug),
+    "api:verdict": Url(READERS, args=slug),
     "api:record-results": Posted(MANAGERS, args=slug),
     "api:fetch-next": Posted(MANAGERS_IN_VAIN, args=hit),
     "api:documents": Url(READERS, args=slug),

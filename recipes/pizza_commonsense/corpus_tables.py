@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.models import Study
 from recipes.pizza_commonsense import clusters, corpus, queries
+from recipes.pizza_commonsense.corpus import Corpus, Overlap, Size
 from recipes.pizza_commonsense.records import TablesRefused
 from reports.contents import Contents, ContentsPart
 from reports.tables import Head, ReportTable
@@ -38,12 +39,12 @@ class Statistics:
     rater: str
     way: str
     seed: int
-    corpus: corpus.Corpus
+    corpus: Corpus
     parts: dict[str, int]
-    overlaps: tuple[corpus.Overlap, ...]
+    overlaps: tuple[Overlap, ...]
 
     @property
-    def sizes(self) -> list[corpus.Size]:
+    def sizes(self) -> list[Size]:
         return [size for size in self.corpus.sizes if size.n]
 
     @property
@@ -83,7 +84,7 @@ def statistics_of(study: Study, *, rater: str, way: str, seed: int) -> Statistic
     )
 
 
-def _sizes(sizes: list[corpus.Size]) -> ReportTable:
+def _sizes(sizes: list[Size]) -> ReportTable:
     return ReportTable(
         key="corpus.sizes",
         about="",
@@ -99,7 +100,7 @@ def _sizes(sizes: list[corpus.Size]) -> ReportTable:
     )
 
 
-def _overlaps(overlaps: tuple[corpus.Overlap, ...]) -> ReportTable:
+def _overlaps(overlaps: tuple[Overlap, ...]) -> ReportTable:
     return ReportTable(
         key="corpus.overlaps",
         about="",

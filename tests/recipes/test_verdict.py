@@ -8,6 +8,7 @@ import uuid
 import zipfile
 
 import numpy as np
+import openpyxl
 import pytest
 from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
@@ -34,6 +35,7 @@ from reports.contents import read_contents
 from reports.data.arrays import MAJORITY, Filters
 from reports.models import FrozenError
 from tests import builders
+from tests.builders import ApiOf
 from tests.directions import astray
 
 NONSENSE = (demo_study.ROOT / "schemes" / "recipe-nonsense.yaml").read_text(encoding="utf-8")
@@ -335,6 +337,30 @@ def test_the_page_leads_back_to_documents_people_and_lines(study: Study, client:
             assert {"figures/ingredients.verdict-documents.pdf", "tables/ingredients.verdict.tex"} <= set(names)
 
 
+def test_programs_have_the_verdict_of_the_page(study: Study, client: Client, api_of: ApiOf) -> None:
+    user = builders.user("root")
+    examined(study, {"mustard": "sensible", "yeast": "nonsensical"}, by=user)
+    actions.add_member(study=study, user=user, role="researcher")
+    client.force_login(user)
+    api, address = api_of(user), reverse("api:verdict", args=[study.slug])
+    found = api.get(address).json()
+
+    assert (found["study"], found["examined"]) == ("slaw", "sense")
+    assert found["told"][0]["section"] == "ingredients"
+    file = json.loads(client.get(reverse("memorization:verdict-file", args=[study.slug, "json"])).content)
+    tables = [table for part in file["parts"] for table in part["tables"]]
+    assert [table["key"] for table in found["tables"]] == [table["key"] for table in tables]
+    assert [figure["key"] for figure in found["figures"]] == [
+        figure["key"] for part in file["parts"] for figure in part["figures"]
+    ]
+    [counts] = [table for table in found["tables"] if table["key"] == "ingredients.verdict"]
+    assert [list(row.values())[1] for row in counts["rows"]] == [1, 1, 1, 1]
+
+    by_judge = api.get(address, {"voice": "rater.J1"}).json()
+    assert by_judge["tables"] != found["tables"]
+    assert list(api.get(address, {"voice": "rater.J9"}).json()) == ["voice"]
+
+
 def test_only_who_may_make_a_study_is_led_to_it(study: Study, client: Client) -> None:
     """Others would be refused there."""
     researcher, manager, root = builders.user("rene"), builders.user("mara"), builders.user("root", superuser=True)
@@ -593,6 +619,9 @@ def test_the_same_dish_in_another_study_is_compared_by_its_items(study: Study, c
     assert (section["of"].n, section["of"].same, section["of"].one_sided) == (1, 1, (3, 1))
     assert section["of"].answers is None  # other documents
     assert page.context["names"] == (f"anybody among people ({study.title})", f"lexical ({other.title})")
+
+    file = client.get(reverse("memorization:compared-verdicts-file", args=[study.slug, "xlsx"]), sides)
+    assert "Labels" not in openpyxl.load_workbook(io.BytesIO(file.content)).sheetnames  # they would be of one side
 
     client.force_login(stranger)  # who has no part in the other study
     hidden = client.get(reverse("memorization:compare-verdicts", args=[study.slug]), sides)

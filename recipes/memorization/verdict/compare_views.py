@@ -25,6 +25,7 @@ from recipes.memorization.verdict.looks import examination_was_read
 from recipes.memorization.verdict.outcomes import Item
 from recipes.memorization.verdict.queries import VerdictData
 from reports.data.arrays import MAJORITY, PEOPLE, Filters, voice_of
+from reports.exports.files import tables_file
 from reports.exports.making import origin_of
 from reports.hiring import actions as hiring
 from reports.models import TestLook
@@ -246,6 +247,9 @@ def download(request: AppRequest, study: Study, ending: str) -> HttpResponse:
     _was_read(made, what=TestLook.What.DOWNLOAD, by=request.user)
     for one in made.studies:
         note_looks(sheets=one.sheets.all(), user=request.user)
-    table = made.verdicts[0].data.table
-    content = files.content(ending, contents, table, origin_of(None, table, contents, Filters()))
+    if len({one.pk for one in made.studies}) > 1:  # a sheet of labels would have those of one side
+        content = tables_file(contents, ending)
+    else:
+        table = made.verdicts[0].data.table
+        content = files.content(ending, contents, table, origin_of(None, table, contents, Filters()))
     return files.response(content, ending, f"{study.slug}-compared-{timezone.localdate().isoformat()}")

@@ -24,12 +24,11 @@ from recipes.cooking.web import optouts
 from recipes.memorization.actions import freeze_verdict
 from recipes.memorization.verdict import contents as says
 from recipes.memorization.verdict import files, queries
-from recipes.memorization.verdict.forms import VerdictForm
+from recipes.memorization.verdict.asking import made_of
 from recipes.memorization.verdict.looks import examination_was_read
 from recipes.memorization.verdict.outcomes import Item, Outcome
 from recipes.memorization.verdict.queries import SectionItems, VerdictData
 from reports import doors
-from reports.data.arrays import Filters
 from reports.exports.making import origin_of
 from reports.forms import FreezeForm
 from reports.models import TestLook
@@ -38,26 +37,6 @@ from reports.views.pages import figure_response, keep, kept
 
 _LINES = 60  # of the list of items on a page
 _SHOWN_LINES = 3  # of a document, beside the answers to one item
-
-
-@dataclass(frozen=True)
-class _Made:
-    form: VerdictForm
-    filters: Filters
-    verdict: VerdictData
-    understood: bool
-
-
-def _made(request: AppRequest, study: Study) -> _Made:
-    examinations = queries.examinations(study, request.user)
-    form = VerdictForm(request.GET, study=study, examinations=examinations)
-    understood = form.is_valid()
-    filters = form.filters() if understood else Filters()
-    said = form.cleaned_data if understood else {}
-    chosen = next((each for each in examinations if each.slug == said.get("examined")), None)
-    examined = chosen or next(iter(examinations), None)
-    examination = queries.examination(examined, rater=said.get("examiner", "")) if examined else None
-    return _Made(form, filters, queries.load(study, filters, examination), understood)
 
 
 @dataclass(frozen=True)
@@ -74,7 +53,7 @@ class _Line:
 @require_GET
 @for_roles(Role.RESEARCHER, Role.MANAGER)
 def verdict(request: AppRequest, study: Study) -> HttpResponse:
-    made = _made(request, study)
+    made = made_of(request.GET, study=study, user=request.user)
     examination_was_read(made.verdict, what=TestLook.What.REPORT, by=request.user)
     contents = says.contents_of(made.verdict, seed=made.filters.seed)
     said = made.form.cleaned_data if made.understood else {}
@@ -142,7 +121,7 @@ class _Found:
 def item(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     """The way back from one item: the documents, their lines, and who answered what there; where the recipe is from."""
     column = get_object_or_404(Column.objects.select_related("sheet", "section"), pk=pk, sheet__study=study)
-    made = _made(request, study)
+    made = made_of(request.GET, study=study, user=request.user)
     found = next(
         (
             (of, each)
@@ -220,7 +199,7 @@ def _lines_of(row: Row, item_name: str, of: SectionItems, made: VerdictData) -> 
 @for_roles(Role.RESEARCHER, Role.MANAGER)
 def freeze(request: AppRequest, study: Study) -> HttpResponse:
     """Freeze what the page shows: what it rests on comes in the query, the title in the form."""
-    made, form = _made(request, study), FreezeForm(request.POST)
+    made, form = made_of(request.GET, study=study, user=request.user), FreezeForm(request.POST)
     back = redirect("memorization:verdict", study.slug)
     back["Location"] += f"?{request.GET.urlencode()}" if request.GET else ""
     if not form.is_valid() or not made.understood:
@@ -247,7 +226,7 @@ def figure(request: AppRequest, study: Study, key: str, ending: str) -> HttpResp
     """A figure of the page, which kept it under its digest; made again where it is not kept any more."""
     found = kept(study, request.GET.get("v", ""))
     if found is None or found.key != key:
-        made = _made(request, study)
+        made = made_of(request.GET, study=study, user=request.user)
         examination_was_read(made.verdict, what=TestLook.What.REPORT, by=request.user)
         contents = says.contents_of(made.verdict, seed=made.filters.seed)
         found = next((each for each in contents.figures if each.key == key), None)
@@ -260,7 +239,7 @@ def download(request: AppRequest, study: Study, ending: str) -> HttpResponse:
     """The verdict as CSV, XLSX, JSON, LaTeX, or everything with figures in a ZIP."""
     if ending not in files.TYPES:
         raise Http404
-    made = _made(request, study)
+    made = made_of(request.GET, study=study, user=request.user)
     if not made.understood:
         sentence = _("Nothing is downloaded, since these filters are not understood.")
         return HttpResponseBadRequest(sentence, content_type="text/plain; charset=utf-8")
