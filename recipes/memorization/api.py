@@ -63,10 +63,10 @@ def verdict(request: Request, slug: str) -> Response:
     if not made.understood:
         raise serializers.ValidationError({field: list(map(str, said)) for field, said in made.form.errors.items()})
     examination_was_read(made.verdict, what=TestLook.What.REPORT, by=user_of(request))
-    examination = made.verdict.examination
+    examined = made.verdict.examination.study if made.verdict.examination else None
     others = {
         "study": study.slug,
-        "examined": examination.study.slug if examination else None,
+        "examined": examined.slug if examined else None,
         "told": SaidOfSectionSerializer(says.told(made.verdict, seed=made.filters.seed), many=True).data,
     }
     return Response(VerdictSerializer((says.contents_of(made.verdict, seed=made.filters.seed), others)).data)
