@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +14,8 @@ from llm.engine.caches import RoomyLayer, roomy_cache
 from llm.engine.captured import Steps
 from llm.engine.forwards import layer_kinds
 from llm.engine.padded import Padded
+
+log = logging.getLogger(__name__)
 
 
 def only_full_attention(model: Any) -> bool:
@@ -49,12 +52,14 @@ def takes_steps(model: Any) -> bool:
     def probe(model: Any) -> str | None:
         return _probe(model, by_steps, guesses=True)
 
-    return (
-        captured.fits(model)
-        and probe(model) is None
-        and probing.with_a_short_window(model, probe) is None
-        and _starts_again_as_before(model)
-    )
+    if not captured.fits(model):
+        return False
+    try:
+        windowed = probe(model) is None and probing.with_a_short_window(model, probe) is None
+        return windowed and _starts_again_as_before(model)
+    except torch.OutOfMemoryError:  # a card with no room for buffers may have some for answers without
+        log.info("Steps of answers are not captured: trying them out took more memory than there is")
+        return False
 
 
 def _starts_again_as_before(model: Any) -> bool:

@@ -38,6 +38,8 @@ NAME = "palate_captured"
 _UNKNOWN = attention.UNKNOWN
 # Columns that a step looks at are a multiple of this, so that answers which grow have few sizes.
 _COLUMNS = 256
+# Buffers have a multiple of so many lines, and the next power of two where they are fewer.
+_LINES = 8
 # A size of steps is captured when it comes so many times: two forwards are its price.
 _CAPTURED_FROM = 2
 # Graphs that are kept: each takes some memory.
@@ -84,11 +86,11 @@ class Steps:
         self._lengths = before[prompt_of]
         self._fed = torch.zeros_like(self._lengths)
         self._slots = torch.arange(len(prompt_of))
-        columns = int(before.max()) + room + 1
-        columns = _rounded(columns, max(32, 1 << columns.bit_length() - 3))  # so that texts a little longer fit too
+        wanted = _size_of(len(prompt_of), int(before.max()) + room)
+        columns = wanted[1]
         if len(prompt_of) > self._size[0] or columns > self._size[1] or len(layers) != len(self._cache.layers):
             self.release()
-            self._size = _rounded(len(prompt_of), 8), columns
+            self._size = wanted
             self._cache.layers = [_Line() for _ in layers]
         self._lines = self._size[0]
         self._shrink()
@@ -247,6 +249,19 @@ def _of(places: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
 
 def _rounded(n: int, to: int) -> int:
     return -(-n // to) * to
+
+
+def _size_of(answers: int, tokens: int) -> tuple[int, int]:
+    """Lines and columns of the buffers of so many answers, each with its prompt of so many tokens at most."""
+    lines = _rounded(answers, _LINES) if answers > _LINES else 1 << (answers - 1).bit_length()
+    columns = tokens + 1
+    return lines, _rounded(columns, max(32, 1 << columns.bit_length() - 3))  # so that texts a little longer fit too
+
+
+def tokens_held(answers: int, tokens: int) -> int:
+    """Of how many tokens the buffers for these have keys and values."""
+    lines, columns = _size_of(answers, tokens)
+    return lines * columns
 
 
 def captured_attention(

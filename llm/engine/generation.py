@@ -35,7 +35,7 @@ import torch
 from transformers import DynamicCache
 
 from base.sentences import gettext as _
-from llm.engine import batch_probing
+from llm.engine import batch_probing, captured
 from llm.engine.captured import Steps
 from llm.engine.cloze import LEAST_TOKEN_BUDGET
 from llm.engine.encoding import PromptEncoder
@@ -132,8 +132,12 @@ class AnswerGenerator:
     @cached_property
     def looks_up(self) -> bool:
         """Whether greedy answers go on by several tokens a forward, guesses that are looked up."""
-        goes_on = self.keeps_prefixes or self.by_steps
-        return goes_on or (self._shares and batch_probing.takes_guesses(self._model))
+        return self.by_steps or self._takes_back
+
+    @cached_property
+    def _takes_back(self) -> bool:
+        """Whether guesses can be taken back of answers that are not written by steps."""
+        return self.keeps_prefixes or (self._shares and batch_probing.takes_guesses(self._model))
 
     @property
     def _price(self) -> int:
@@ -238,12 +242,16 @@ class AnswerGenerator:
             room = len(left[0].prompt)
             while self._takes_batches and size < len(left):
                 room = max(room, len(left[size].prompt))
-                if (size + 1) * (room + sampling.max_new_tokens) > self._cache_budget:
+                if self._tokens_held(size + 1, room + sampling.max_new_tokens) > self._cache_budget:
                     break
                 size += 1
             batches.append(left[:size])
             left = left[size:]
         return batches
+
+    def _tokens_held(self, answers: int, tokens: int) -> int:
+        """Of how many tokens a batch holds keys and values: so many answers, of so many tokens with their prompts."""
+        return captured.tokens_held(answers, tokens) if self.by_steps else answers * tokens
 
     def _write(
         self, batch: list[_Answer], sampling: Sampling, progress: _Progress, lookup: Lookup | None = None
@@ -254,6 +262,8 @@ class AnswerGenerator:
             return
         forwards = Padded(self._model)
         logits = self._read(forwards, batch, progress, room=sampling.max_new_tokens)
+        if lookup is not None and not forwards.stepping and not self._takes_back:
+            lookup = None
         if lookup is not None:
             for answer in batch:
                 answer.text = lookup.begin(answer.prompt)
@@ -376,7 +386,7 @@ class AnswerGenerator:
         logits = self._feed(forwards, [p[n:] for p, n in zip(prompts, shared_of, strict=True)], progress)
         number = {prompt: place for place, prompt in enumerate(prompts)}
         places = torch.tensor([number[answer.prompt] for answer in batch])
-        if self.by_steps:
+        if self.by_steps and self._tokens_held(len(batch), max(map(len, prompts)) + room) <= self._cache_budget:
             forwards.by_steps(self._steps, places, room)
         elif len(batch) > 1 and self.keeps_prefixes:
             forwards.go_on(places)

@@ -37,6 +37,10 @@ class Padded:
     def beside(self) -> bool:
         return self._prefixes is not None
 
+    @property
+    def stepping(self) -> bool:
+        return self._steps is not None
+
     def feed(self, tokens: torch.Tensor, seen: torch.Tensor | None = None) -> torch.Tensor:
         """The logits (B, V) after the last of `tokens` (B, T); `seen`: which of them are no padding, else all."""
         return self._fed(tokens, torch.ones_like(tokens) if seen is None else seen, keep=1)[:, -1]

@@ -98,9 +98,44 @@ def test_buffers_hold_what_a_batch_needs_and_are_used_again() -> None:
     assert own._lines == 1
     assert line._buffers[0] is kept
     own.begin(layers, seen, torch.tensor([2]), room=900)
-    assert own._cache.layers[0]._buffers[0].shape == (8, 2, 1024, 4)  # type: ignore[union-attr]
+    assert own._cache.layers[0]._buffers[0].shape == (1, 2, 1024, 4)  # type: ignore[union-attr]
     own.release()
     assert not own._cache.layers
+
+
+@pytest.mark.parametrize("family", ["llama", "qwen2-sliding"])
+def test_buffers_hold_no_more_than_a_batch_may(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A prompt that may take more, since it is alone, is written with padding: its buffers would take a second time as
+    much. Short ones have columns that they do not need."""
+    prompts = ["a list of " + "eggs " * n for n in (100, 40, 9, 6, 3, 1, 0)]
+    held, as_usual = [], Steps.begin
+
+    def begin(self: Steps, *args: Any) -> None:
+        as_usual(self, *args)
+        held.append(self._size[0] * self._size[1])
+
+    monkeypatch.setattr(Steps, "begin", begin)
+
+    def answers(*, by_steps: bool) -> list[Any]:
+        model = tiny.model(family, max_position_embeddings=1024)
+        made = AnswerGenerator(model, PromptEncoder(tiny.tokenizer()), token_budget=64, cache_budget=600)
+        made.by_steps = by_steps
+        return made.generate(prompts, Sampling(max_new_tokens=24))
+
+    found = answers(by_steps=True)
+    assert held
+    assert max(held) <= 600
+    assert found == answers(by_steps=False)
+
+
+def test_a_card_that_is_full_is_no_error_of_what_is_tried_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(captured, "fits", lambda _model: True)
+
+    def full(self: Steps, *args: Any) -> None:
+        raise torch.OutOfMemoryError
+
+    monkeypatch.setattr(Steps, "begin", full)
+    assert not batch_probing.takes_steps(tiny.model("llama"))
 
 
 def test_lines_move_when_half_of_them_are_idle() -> None:
