@@ -20,6 +20,7 @@ import logging
 import math
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,8 +43,8 @@ _COLUMNS = 256
 _LINES = 8
 # A size of steps is captured when it comes so many times: two forwards are its price.
 _CAPTURED_FROM = 2
-# Graphs that are kept: each takes some memory.
-_MOST_GRAPHS = 48
+# Graphs that are kept: each has its logits, and takes some memory besides.
+_MOST_GRAPHS = 24
 
 
 @dataclass
@@ -160,16 +161,23 @@ class Steps:
             with torch.cuda.graph(graph, pool=self._pool, capture_error_mode="thread_local"):
                 logits = self._forward(inputs, size[2])
         except torch.OutOfMemoryError:
-            torch.cuda.set_stream(stream)
+            self._after_a_failure(stream)
             raise
-        except RuntimeError as error:
-            torch.cuda.set_stream(stream)  # the failed capture leaves its own
+        except Exception as error:  # each family fails in its own way
+            self._after_a_failure(stream)
             log.info("Steps of answers are not captured: %s", error)
             self._captures = False
             self._forget_graphs()
             self._inputs[size[:2]] = inputs
         else:
             self._graphs[size] = _Graph(graph, logits)
+
+    def _after_a_failure(self, stream: Any) -> None:
+        """What a failed capture leaves undone: its stream is still the current one, and some versions of torch take it
+        for underway, and give no memory back (`torch.cuda.empty_cache`) for as long as the process lives."""
+        torch.cuda.set_stream(stream)
+        with suppress(RuntimeError):  # it has been ended
+            torch._C._cuda_endAllocateToPool(stream.device_index, self._pool)
 
     def _forget_graphs(self) -> None:
         self._graphs: dict[tuple[int, int, int], _Graph] = {}
