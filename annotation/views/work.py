@@ -8,6 +8,7 @@ from typing import Any
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_POST
 
@@ -24,6 +25,8 @@ from annotation.views.saving import refusal
 from annotation.views.submitting import my_assignment, submission
 
 
+# A browser that keeps a page shows it as it was at “Back”, without the answers since.
+@never_cache
 @require_GET
 def my_work(request: AppRequest) -> HttpResponse:
     progress = queries.my_sheets(request.user)
@@ -31,6 +34,7 @@ def my_work(request: AppRequest) -> HttpResponse:
     return render(request, "annotation/my_work.html", {"progress": progress, "several_studies": several})
 
 
+@never_cache  # as above
 @gzip_page
 @require_GET
 def sheet(request: AppRequest, pk: int) -> HttpResponse:

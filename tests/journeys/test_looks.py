@@ -439,6 +439,21 @@ def test_the_guide_and_what_is_open_stand_above_the_document(slaw: Coleslaw, bro
     look(page, "guide-and-still-open")
 
 
+def test_of_three_texts_above_the_document_each_is_read(slaw: Coleslaw, browsing: Browsing) -> None:
+    browsing.expect("409")
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    page.wait_for_selector("#evidence h2")
+    grid.keys("r", "g", "s")
+    grid.expect_refusal("still open")
+    for panel in ("#sheet-text", "#guide", "#still-open"):
+        # Four lines, or all of it.
+        assert page.locator(f"{panel} .body").evaluate(
+            "(body) => body.clientHeight >= Math.min(80, body.scrollHeight)"
+        ), panel
+    look(page, "three-texts")
+
+
 def test_names_of_documents_are_broken_between_words(slaw: Coleslaw, browsing: Browsing) -> None:
     Row.objects.filter(sheet=slaw.sheet, name="Google 2").update(name="DuckDuckGo 10")
     page = browsing.person("anna")

@@ -9,7 +9,7 @@ from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, Route, expect
 
 from annotation import actions
-from annotation.models import Assignment, LabelEvent, User
+from annotation.models import Assignment, LabelEvent, Rater, User
 from tests import builders
 from tests.journeys.conftest import Browsing
 from tests.journeys.pages import PASSWORD, TO, Coleslaw, Grid, slow_down
@@ -19,6 +19,7 @@ pytestmark = pytest.mark.once
 RECORD = "**/record/"
 NETWORK = ("Failed to load resource", "htmx:", "Response Status Error Code")
 INGREDIENTS = ("white cabbage", "carrots", "mayonnaise", "mustard")
+WIDTHS = (1440, 1366, 1280, 1152, 1024)
 SHRED = "shred · knife · white cabbage"
 TEN = (
     *"1234",
@@ -97,6 +98,42 @@ def test_offline_and_online_again(slaw: Coleslaw, browsing: Browsing) -> None:
     grid.settle()
     assert slaw.standing("anna") == TEN_CHOSEN
     assert once_each()
+
+
+def test_back_to_the_sheet_shows_what_was_answered_there(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    for key, left in (("1", 38), ("2", 37), ("3", 36)):
+        grid.keys(key)
+        grid.settle()
+        page.get_by_role("link", name="Back to my work").click()
+        expect(page.get_by_role("row", name="Coleslaw")).to_contain_text(f"{left} of")
+        page.go_back()
+        page.wait_for_selector("td:focus")
+    assert [grid.sign("Google 1", column) for column in INGREDIENTS] == ["F", "~", "–", ""]
+    page.go_forward()
+    expect(page.get_by_role("row", name="Coleslaw")).to_contain_text("36 of")
+
+
+@pytest.mark.parametrize("language", ["en", "cs"])
+def test_nothing_jumps_where_the_connection_is_lost(slaw: Coleslaw, browsing: Browsing, language: str) -> None:
+    browsing.expect(*NETWORK)
+    Rater.objects.filter(user__username="boris").update(simulated=True)  # which the top line says
+    page = browsing.person("anna", locale=language)
+    grid = Grid(page, slaw.sheet).open()
+    tops = "() => document.getElementById('tables').getBoundingClientRect().top"
+    before = {}
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 800})
+        before[width] = page.evaluate(tops)
+    page.context.set_offline(True)
+    grid.keys("1")
+    expect(page.locator("#save-state")).to_have_attribute("data-state", "retrying")
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate(tops) == before[width], width
+    page.context.set_offline(False)
+    grid.settle()
 
 
 def test_a_closed_tab_sends_its_choices_when_the_sheet_is_opened_again(slaw: Coleslaw, browsing: Browsing) -> None:
