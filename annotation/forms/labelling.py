@@ -309,6 +309,16 @@ class NewSchemeForm(forms.Form):
         return given
 
 
+def _free_address(slug: str, study: Study) -> str:
+    """`slug`, unless another study than `study` has it: Django's own sentence calls it a slug, which no page does."""
+    if Study.objects.filter(slug=slug).exclude(pk=study.pk).exists():
+        raise forms.ValidationError(_("Another study has the address “%(slug)s”.") % {"slug": slug})
+    return slug
+
+
+ADDRESS = {"invalid": _("An address has letters without accents, digits and hyphens alone.")}
+
+
 class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
     """What can be changed of a study at any time."""
 
@@ -323,6 +333,7 @@ class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
             "background": _("Background form"),
             "submit_complete": _("A person's last answer submits"),
         }
+        error_messages = {"slug": ADDRESS}
         help_texts = {
             "slug": _("Small letters, digits and hyphens. Links with the old address lead nowhere."),
             "submit_complete": _("Saves a key for each document; whoever wants to look again corrects afterwards."),
@@ -332,6 +343,9 @@ class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
             "consent": forms.Textarea(attrs={"rows": 8}),
             "background": forms.Textarea(attrs={"rows": 8, "spellcheck": "false"}),
         }
+
+    def clean_slug(self) -> str:
+        return _free_address(self.cleaned_data["slug"], self.instance)
 
     def clean_background(self) -> str:
         text: str = self.cleaned_data["background"]
@@ -356,6 +370,7 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg]
         model = Study
         fields = ["title", "slug", "scheme", "scheme_file", "scheme_text", "guideline"]
         labels = {"slug": _("Address"), "title": _("Title"), "guideline": _("Guideline")}
+        error_messages = {"slug": ADDRESS}
         help_texts = {
             "slug": _("Short name in links: small letters, digits and hyphens. Left empty, it is made of the title.")
         }
@@ -370,7 +385,7 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg]
         slug: str = self.cleaned_data["slug"] or self._free(slugify(self.cleaned_data.get("title", ""))[:50])
         if slug == "new":
             raise forms.ValidationError(_("“new” is the address of this page. Choose another."))
-        return slug
+        return _free_address(slug, self.instance)
 
     @staticmethod
     def _free(slug: str) -> str:

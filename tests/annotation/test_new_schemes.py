@@ -53,6 +53,23 @@ def test_a_scheme_is_given_as_a_text(owner: User, client_of: ClientOf) -> None:
     assert "one of the three" in client.post(address, both).content.decode()
 
 
+def test_an_address_that_cannot_be_is_refused_in_words_of_the_page(owner: User, client_of: ClientOf) -> None:
+    client = client_of(owner)
+    client.post(reverse("annotation:new-study"), {"title": "Letters", "scheme_text": EXAMPLE})
+    other = actions.create_study(slug="other", title="Other", scheme=Scheme.objects.get(), by=owner)
+    settings = {"title": "Other", "guideline": "", "consent": "", "background": ""}
+    for address, form in (
+        (reverse("annotation:new-study"), {"title": "L", "scheme_text": EXAMPLE}),
+        (reverse("annotation:settings", args=[other.slug]), settings),
+    ):
+        for slug, sentence in (("letters", "Another study has the address “letters”."), ("zpráva", "without accents")):
+            said = client.post(address, {**form, "slug": slug}).content.decode()
+            assert sentence in said
+            assert "this Slug" not in said
+            assert "“slug”" not in said
+    assert Study.objects.count() == 2
+
+
 def test_all_that_is_wrong_in_a_text_is_told_at_once(owner: User, client_of: ClientOf) -> None:
     wrong = (
         EXAMPLE.replace("kind: flag", "kind: flog")
