@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Protocol
@@ -101,9 +102,11 @@ def _line(line: GridLine, questions: int, *, closed: object) -> str:
     assignment, question, before = line.assignment, "", ""
     if line.first:
         name = escape(assignment.row.name)
+        shown = breaking(name)
         long, title = (" long", f' title="{name}"') if len(assignment.row.name) > LONG_NAME else ("", "")
         before = (
-            f'<th role="rowheader" class="doc" aria-rowspan="{questions}"{title}><span class="name{long}">{name}</span>'
+            f'<th role="rowheader" class="doc" aria-rowspan="{questions}"{title}>'
+            f'<span class="name{long}">{shown}</span>'
             f'<span class="mark" data-mark="{assignment.pk}" data-state="{assignment.state}"></span></th>'
         )
     if questions > 1:
@@ -114,6 +117,11 @@ def _line(line: GridLine, questions: int, *, closed: object) -> str:
     first = f' class="first"{locked}' if line.first else ""
     tr = f'<tr role="row" data-a="{assignment.pk}" data-q="{line.question.pk}"{first}>'
     return f"{tr}{before}{question}{cells(line)}</tr>\n"
+
+
+def breaking(name: str) -> str:
+    """A name (escaped) that may be broken before a dot and behind a low line: a site's as “site” and “.com”."""
+    return re.sub(r"(?<=\w)(?=\.\w)|(?<=\w_)(?=\w)", "<wbr>", name)
 
 
 @register.simple_tag

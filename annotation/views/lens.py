@@ -12,6 +12,7 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import actions, doors, queries
@@ -105,6 +106,7 @@ class AcceptForm(forms.Form):
 # --- looking --------------------------------------------------------------------------------------------------------
 
 
+@never_cache  # as a sheet
 @require_GET
 def page(request: AppRequest, pk: int) -> HttpResponse:
     sheet = sheet_for(request.user, pk, *READERS)

@@ -104,6 +104,24 @@ def test_a_manager_goes_from_difference_to_difference_and_decides(slaw: Coleslaw
     assert Look.objects.filter(user__username="mara").count() >= 3
 
 
+def test_back_to_the_lens_shows_what_was_decided_there(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("mara")
+    open_lens(page, slaw)
+    for n in (1, 2, 3):
+        page.keyboard.press("4")
+        page.keyboard.press("Enter")
+        expect(page.locator("#said")).to_have_text("Decided: Implied")
+        expect(page.locator("td[data-f~=decided]")).to_have_count(n)
+        page.get_by_role("link", name="History").click()
+        page.wait_for_url("**/history/**")
+        page.go_back()
+        page.wait_for_selector("td[tabindex]")
+        expect(page.locator("td[data-f~=decided]")).to_have_count(n)
+        page.locator("td[tabindex]").focus()
+        for _ in range(n):
+            page.keyboard.press("ArrowRight")
+
+
 @pytest.mark.parametrize("query", ["?row={row}", "?row={row}&kind=people", ""])
 def test_an_address_may_name_a_cell(slaw: Coleslaw, browsing: Browsing, query: str) -> None:
     builders.label(slaw.assignment("anna", "Google 1"), {("white cabbage", "presence"): "found"})

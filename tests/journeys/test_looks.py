@@ -463,3 +463,14 @@ def test_names_of_documents_are_broken_between_words(slaw: Coleslaw, browsing: B
         name = page.locator("th.doc .name", has_text="DuckDuckGo 10").first
         assert name.evaluate(LINES_OF_WORDS) == [1, 1]
         assert name.evaluate("(name) => name.offsetHeight <= name.parentElement.clientHeight")
+
+
+def test_names_of_sites_are_broken_before_their_dot(slaw: Coleslaw, browsing: Browsing) -> None:
+    Row.objects.filter(sheet=slaw.sheet, name="Google 2").update(name="fitmencook.com")
+    page = browsing.person("anna")
+    Grid(page, slaw.sheet).open()
+    for width in (1280, 640):
+        page.set_viewport_size({"width": width, "height": 800})
+        for name in page.locator("th.doc .name", has_text="fitmencook.com").all():
+            assert name.evaluate(LINES_OF_WORDS) == [1]
+            assert name.inner_text() == "fitmencook.com"
