@@ -118,7 +118,9 @@ class Imported:
             ngettext("%(n)s label", "%(n)s labels", self.labels) % {"n": self.labels} if self.labels else "",
         ]
         said = []
-        if self.nothing_new:
+        if self.nothing_new and not self.unchanged:
+            said.append(_("Nothing came in: below its headings the file says nothing."))
+        elif self.nothing_new:
             said.append(_("Nothing new: all that the file says is in the study already."))
         elif listed := ", ".join(part for part in new if part):
             said.append(_("New: %(list)s.") % {"list": listed})

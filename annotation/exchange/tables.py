@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
@@ -209,6 +210,8 @@ def open_table(stream: BinaryIO, *, name: str, max_bytes: int) -> FileTable:
     check_size(stream, name=name, max_bytes=max_bytes)
     stream.seek(0)
     start = stream.read(4)
+    if start.startswith(b"PK\x03\x04") and not _is_workbook(stream):
+        raise TableError(gettext_noop("“%(file)s” is a ZIP. Unpack it, and give the table that is in it."), file=name)
     if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         raise TableError(
             gettext_noop("“%(file)s” is a workbook. Save its sheet as “CSV UTF-8” and try that."), file=name
@@ -228,6 +231,15 @@ def open_table(stream: BinaryIO, *, name: str, max_bytes: int) -> FileTable:
         raise TableError(gettext_noop("“%(file)s” is empty."), file=name)
     check_headings(header, name=name)
     return FileTable(stream, name, encoding, delimiter, header)
+
+
+def _is_workbook(stream: BinaryIO) -> bool:
+    """Of a ZIP: that of Excel or LibreOffice. What cannot be looked into may be one."""
+    try:
+        with zipfile.ZipFile(stream) as packed:
+            return not {"[Content_Types].xml", "content.xml"}.isdisjoint(packed.namelist())
+    except (zipfile.BadZipFile, OSError, ValueError):
+        return True
 
 
 class _Malformed(TableError):

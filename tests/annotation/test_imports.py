@@ -229,6 +229,12 @@ def test_commands_import_export_and_import_again(simple: Study, tmp_path: Path) 
         "New: 1 rater, 1 label.",
         "Nothing new: all that the file says is in the study already.",
     ]
+    for name, text in ((rows, "row,text\n"), (labels, "who,row,answer\n"), (labels, "who,row,answer\nann,A,\n")):
+        name.write_text(text, encoding="utf-8")
+        command = ["import_rows", "simple", str(name)] if name is rows else ["import_labels", "simple", str(name)]
+        said = io.StringIO()
+        call_command(*command, *([] if name is rows else ["--rater", "who"]), stdout=said)
+        assert said.getvalue().startswith("Nothing came in: below its headings the file says nothing.")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -122,18 +123,40 @@ def test_lines_take_the_protecting_apostrophe_off() -> None:
     assert lines_of("row,note\nA,'=1+1\n") == [(2, ["A", "=1+1"])]
 
 
+def zipped(*names: str) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as packed:
+        for name in names:
+            packed.writestr(name, "text")
+    return data.getvalue()
+
+
 @pytest.mark.parametrize(
     ("data", "part"),
     [
         (b"", "is empty"),
         (b"\n\n", "is empty"),
         (b"PK\x03\x04rest", "workbook"),
+        (zipped("page.html"), "is a ZIP. Unpack it"),
+        (zipped("[Content_Types].xml", "xl/workbook.xml"), "is a workbook"),
+        (zipped("mimetype", "content.xml"), "is a workbook"),
         ("row,n\nA,é\n".encode("latin-1"), "Line 2 of “file.csv” is not UTF-8"),
         (b"row,n\nA,\x00\n", "Line 2 of “file.csv” is not UTF-8"),
         (b'row,n\nA,1\nB,"open\nC,2\n', "from line 3 on"),
         (b'row,n\nA,"x"y\n', "from line 2 on"),
     ],
-    ids=["empty", "blank", "workbook", "latin-1", "nul", "open quotation", "text after a quotation"],
+    ids=[
+        "empty",
+        "blank",
+        "workbook",
+        "ZIP",
+        "Excel",
+        "LibreOffice",
+        "latin-1",
+        "nul",
+        "open quotation",
+        "text after a quotation",
+    ],
 )
 def test_a_file_that_is_no_table_is_refused_with_its_reason(data: bytes, part: str) -> None:
     with pytest.raises(TableError, match=part):
