@@ -45,7 +45,7 @@ def read_tables(data: bytes) -> list[Table]:
     if text.lstrip()[:1] in ("{", "["):
         return read_json_lines(text)
     headings = {cell.strip().strip('"').casefold() for cell in re.split(r"[,;\t]", text.split("\n", 1)[0])}
-    if headings & {"recipe", "title"} and len(headings & _HEADINGS) > 1:
+    if (headings & {"recipe", "title"} and len(headings & _HEADINGS) > 1) or sheets.looks_like_one(text):
         return sheets.read(text.encode())
     return pasted(text)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from annotation.exchange import workbooks
@@ -21,6 +22,7 @@ _NEEDED = ("recipe", "instruction")
 _BETWEEN = " | "
 ALSO = {"title": "recipe", "instructions": "instruction", "actions": "action", "step": "line"}
 MOST_CELLS = 400_000
+_LOOKED_AT = 20  # lines, to tell CSV from what is typed
 
 
 def lines(tables: Iterable[Table]) -> Iterator[tuple[str, ...]]:
@@ -88,6 +90,27 @@ def read(data: bytes) -> list[Table]:
     return [_table(title, id_, said) for (title, id_), said in recipes.items()]
 
 
+def looks_like_one(text: str) -> bool:
+    """Whether a text is CSV or TSV, whatever its headings: its lines have as many cells as the first one, in which no
+    blank follows a separator, as one does behind a comma in a title."""
+    delimiter = _delimiter(text)
+    try:
+        records = list(itertools.islice(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), _LOOKED_AT))
+    except csv.Error:
+        return False
+    records = [record for record in records if record]
+    return (
+        len(records) > 1
+        and len(records[0]) > 1
+        and all(cell and not cell[0].isspace() for cell in records[0])
+        and {len(record) for record in records} == {len(records[0])}
+    )
+
+
+def _delimiter(text: str) -> str:
+    return max("\t;,", key=text.split("\n", 1)[0].count)
+
+
 def _table(title: str, id_: str, said: Sequence[dict[str, str]]) -> Table:
     cells = {
         (line, cell): answer for line, one in enumerate(said) for cell in CELLS if (answer := plain(one.get(cell, "")))
@@ -102,10 +125,9 @@ def _of_csv(data: bytes) -> Iterator[tuple[int, list[str]]]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise TablesRefused(_("The file is no UTF-8 text. Save it as “CSV UTF-8”.")) from error
-    first = text.split("\n", 1)[0]
-    delimiter = max("\t;,", key=first.count)
     try:
-        yield from enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), start=1)
+        records = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+        yield from enumerate(records, start=1)
     except csv.Error as error:
         raise TablesRefused(_("The file is not readable as CSV: %(error)s") % {"error": error}) from error
 

@@ -155,6 +155,9 @@ def test_cells_as_they_were_published(cell: str, said: str) -> None:
         ('[{"title": "x\\u0000", "table": [{"instructions": "mix"}]}]', "a character that is no text"),
         ("recipe,output\nx,y", "no column “instruction”"),
         ("recipe,instruction\nx,", "no recipe or no instruction"),
+        ("row,evidence\nx,hello\ny,again\n", "no column “recipe”"),
+        ("rater;row;answer\nann;x;5", "no column “recipe”"),
+        ('worker\ttext\nA2\t"two\n\nlines"\n', "no column “recipe”"),
         ("recipe,title,instruction\nx,y,z", "mean the same"),
         ("row\trow\n\x00\t\x01\n", "a character that is no text"),
         ("recipe,instruction\nx,mix\x00\n", "a character that is no text"),
@@ -165,6 +168,11 @@ def test_cells_as_they_were_published(cell: str, said: str) -> None:
 def test_a_file_that_cannot_be_read_says_where(text: str, said: str) -> None:
     with pytest.raises(TablesRefused, match=said):
         read_tables(text.encode())
+
+
+def test_a_title_with_a_comma_is_no_table() -> None:
+    read = read_tables(b"Pizza, white\nMix flour, water.\nBake, then serve.\n\nPizza;red\nMix.\nBake; serve.")
+    assert [(table.title, len(table.instructions)) for table in read] == [("Pizza, white", 2), ("Pizza;red", 2)]
 
 
 def test_bytes_that_are_no_text_or_no_workbook() -> None:
