@@ -221,6 +221,21 @@ def test_the_stored_page_is_shown_in_a_frame_that_can_do_nothing(demo: Study, br
     expect(page.locator("#evidence .best")).to_be_visible()
 
 
+def test_a_stored_page_that_did_not_load_comes_with_the_connection(demo: Study, browsing: Browsing) -> None:
+    browsing.expect("Failed to load resource")
+    page = browsing.person("annotator")
+    grid = Grid(page, demo.sheets.earliest("position"), "annotator").open()
+    page.wait_for_selector("#evidence h2")
+    page.context.set_offline(True)
+    grid.keys("v")
+    # In place of the browser's own page, which would take the keys.
+    expect(page.locator("#evidence")).to_contain_text("The document could not be loaded")
+    expect(page.locator("#evidence iframe")).to_have_count(0)
+    page.context.set_offline(False)
+    expect(page.frame_locator("#evidence iframe").get_by_text("The page as it was stored.")).to_be_visible()
+    expect(page.locator("#evidence")).not_to_contain_text("could not be loaded")
+
+
 def test_active_time_leaves_pauses_out(slaw: Coleslaw, browsing: Browsing) -> None:
     page = browsing.person("anna")
     page.clock.install()

@@ -617,3 +617,16 @@ def test_a_document_that_does_not_load_says_so_and_is_tried_again(slaw: Coleslaw
     page.unroute("**/evidence/")
     grid.keys("ArrowRight")
     expect(panel.get_by_role("heading", name="Slaw of Google 1")).to_be_visible()
+
+
+def test_a_document_that_did_not_load_comes_with_the_connection(slaw: Coleslaw, browsing: Browsing) -> None:
+    browsing.expect(*NETWORK)
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    panel = page.locator("#evidence")
+    expect(panel.get_by_role("heading", name="Slaw of Google 1")).to_be_visible()
+    page.context.set_offline(True)
+    grid.keys(*TO["Bing 1"])
+    expect(panel).to_contain_text("could not be loaded")
+    page.context.set_offline(False)
+    expect(panel.get_by_role("heading", name="Slaw of Bing 1")).to_be_visible()

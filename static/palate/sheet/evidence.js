@@ -42,6 +42,9 @@ export class EvidencePanel {
     this.isTied = false; // what is marked are the words of entries
     /** @type {{row: string, column: string, about: string | null} | null} */
     this.now = null;
+    /** @type {[row: string, column: string, about: string | null] | null} what was asked for last, shown or not */
+    this.asked = null;
+    addEventListener("online", () => this.again());
     panel.addEventListener("click", (event) => {
       if (placeOf(event).closest("[data-original]")) this.turn();
     });
@@ -79,6 +82,7 @@ export class EvidencePanel {
   async show(row, column, about) {
     const wanted = `${row}/${column}/${about}`;
     this.wanted = wanted;
+    this.asked = [row, column, about];
     /** @type {DocumentPage} */
     let page;
     try {
@@ -100,6 +104,12 @@ export class EvidencePanel {
       this.drawPage(page);
     }
     if (!this.isTied) this.mark(page, page.hits[column] || {}, about);
+  }
+
+  // The connection is back: what did not come is asked for anew.
+  again() {
+    if (this.shown?.article.querySelector(".no-page")) this.drawPage(this.shown);
+    else if (!this.shown && this.asked) this.show(...this.asked);
   }
 
   // --- the words that the entries of a list come from -------------------------------------------------------------------
@@ -286,7 +296,7 @@ export class EvidencePanel {
     const button = /** @type {HTMLElement | null} */ (article.querySelector("[data-original]"));
     if (!button) return;
     const { isPage } = this;
-    article.querySelector("iframe")?.remove();
+    article.querySelector("iframe, .no-page")?.remove();
     if (isPage) {
       const frame = make("iframe", { title: button.dataset.title ?? "" });
       // Nothing runs in it; that it is of our origin lets the keys be heard and the words be marked.
@@ -306,7 +316,11 @@ export class EvidencePanel {
    * @param {HTMLIFrameElement} frame that has loaded
    */
   enter(page, frame) {
-    frame.contentDocument?.addEventListener("keydown", (event) => {
+    const stored = frame.contentDocument;
+    // Without a connection the browser puts a page of its own there, which takes the keys.
+    if (!stored)
+      return frame.replaceWith(make("p", { className: "no-page", textContent: this.messages.evidenceFailed }));
+    stored.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return this.beside.pressed(event);
       event.preventDefault();
       this.beside.left();
