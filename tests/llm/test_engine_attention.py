@@ -145,7 +145,7 @@ def test_a_model_whose_attention_is_its_own_affair_keeps_it() -> None:
 
 
 def test_a_window_that_is_not_heeded_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forwards, "_windows", lambda config: {"sliding_attention": None})
+    monkeypatch.setattr(forwards, "attention_windows", lambda config: {"sliding_attention": None})
     assert not probing.our_attention(tiny.model("mistral"))
 
 

@@ -334,10 +334,10 @@ def test_packed_weights_need_room_beside_their_copies(
 def test_float32_that_runs_out_of_memory_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     tried = probing._tried
 
-    def full(model: Any) -> probing.Feeding:
+    def full(model: Any, **known: bool) -> probing.Feeding:
         if model.dtype == torch.float32:
             raise torch.OutOfMemoryError("CUDA out of memory.")
-        return tried(model)
+        return tried(model, **known)
 
     monkeypatch.setattr(probing, "_tried", full)
     assert ClozeScorer(tiny.model("llama").to(torch.bfloat16), tiny.tokenizer(), token_budget=50).mode == "tree"
