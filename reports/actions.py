@@ -15,7 +15,7 @@ from django.utils import timezone, translation
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from annotation.actions import Refused, note, refuse_while_shown
+from annotation.actions import Refused, lock_to_resume, note, refuse_while_shown
 from annotation.models import AuditEvent, Study, User
 from base import files
 from reports import queries
@@ -98,8 +98,7 @@ def resume_export(*, run: Export) -> None:
     Raises:
         Refused: it is ready, or being made.
     """
-    if Export.objects.select_for_update().get(pk=run.pk).is_running:
-        raise Refused(_("It is at work already."))
+    lock_to_resume(run)
     if not work.resume(run):
         raise Refused(_("It is ready already."))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from annotation.actions.adjudication import accept_agreed, adjudicate
 from annotation.actions.background import first_page, owed_of_sheet, owes_background, tell_background
-from annotation.actions.base import NotNow, Refused, SheetClosed, lock_study, refuse_while_shown
+from annotation.actions.base import NotNow, Refused, SheetClosed, lock_study, lock_to_resume, refuse_while_shown
 from annotation.actions.changes import Changed, Edit, change, change_each
 from annotation.actions.deleting import delete_study, resume_deletion
 from annotation.actions.drafting import Started, confirm, draft, start_from
@@ -121,6 +121,7 @@ __all__ = [
     "invite",
     "join",
     "lock_study",
+    "lock_to_resume",
     "logged_in_lately",
     "note",
     "note_key",

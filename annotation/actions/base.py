@@ -7,14 +7,34 @@ from django.utils.translation import gettext as _
 from annotation.labels.refusals import NotNow, Refused, SheetClosed
 from annotation.models import Assignment, Rater, Study
 from annotation.queries.arriving import is_being_shown
+from work.models import Run
 
-__all__ = ["NotNow", "Refused", "SheetClosed", "lock_study", "refuse_closed", "refuse_while_shown", "refuse_withdrawn"]
+__all__ = [
+    "NotNow",
+    "Refused",
+    "SheetClosed",
+    "lock_study",
+    "lock_to_resume",
+    "refuse_closed",
+    "refuse_while_shown",
+    "refuse_withdrawn",
+]
 
 
 def lock_study(study_id: int) -> None:
     """Make others who change the make-up of this study (its people, sheets, rows, plans) wait for this transaction."""
     # Not the stronger lock: it would hold up everybody who adds something that refers to the study.
     Study.objects.select_for_update(no_key=True).values_list("pk").get(pk=study_id)
+
+
+def lock_to_resume(run: Run) -> None:
+    """Make others who would go on with a run wait for this transaction.
+
+    Raises:
+        Refused: it is at work.
+    """
+    if type(run)._default_manager.select_for_update().get(pk=run.pk).is_running:
+        raise Refused(_("It is at work already."))
 
 
 def refuse_while_shown(study_id: int) -> None:

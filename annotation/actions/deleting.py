@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.actions.base import Refused, lock_study
+from annotation.actions.base import Refused, lock_study, lock_to_resume
 from annotation.actions.trust import note
 from annotation.models import (
     Assignment,
@@ -108,8 +108,7 @@ def resume_deletion(*, run: Deletion) -> None:
     Raises:
         Refused: it is done, or at work.
     """
-    if Deletion.objects.select_for_update().get(pk=run.pk).is_running:
-        raise Refused(_("It is at work already."))
+    lock_to_resume(run)
     if not work.resume(run):
         raise Refused(_("It is done already."))
 

@@ -19,7 +19,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from annotation import doors
-from annotation.actions import Refused
+from annotation.actions import Refused, lock_to_resume
 from annotation.exchange import arrivals, uploads
 from annotation.exchange.json_tables import open_labels
 from annotation.exchange.label_imports import Doing, import_labels
@@ -92,8 +92,7 @@ def resume_import(*, run: Import) -> None:
     Raises:
         Refused: it is done, or at work.
     """
-    if Import.objects.select_for_update().get(pk=run.pk).is_running:
-        raise Refused(_("It is at work already."))
+    lock_to_resume(run)
     if not work.resume(run):
         raise Refused(_("It is done already."))
     importer = doors.importer(run.what)

@@ -11,7 +11,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.actions import Refused, lock_study, note_key, refuse_while_shown
+from annotation.actions import Refused, lock_study, lock_to_resume, note_key, refuse_while_shown
 from annotation.models import Study, User
 from judges.actions import spending
 from judges.actions.spending import raise_limits, refuse_limits, stored_prices
@@ -197,8 +197,7 @@ def resume(
     Raises:
         Refused: nothing is left, it is at work, or it has spent what it may.
     """
-    if GenerationRun.objects.select_for_update().get(pk=run.pk).is_running:
-        raise Refused(_("It is at work already."))
+    lock_to_resume(run)
     raise_limits(run, most_tokens=most_tokens, most_cost=most_cost)
     if not work.resume(run, enqueue=enqueue):
         raise Refused(_("Nothing is left to do in this run."))

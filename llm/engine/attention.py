@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -173,6 +173,20 @@ def mask_of(
     return mask
 
 
+def handed_on(mask: Any, name: str, query: torch.Tensor, key: torch.Tensor, others: Mapping[str, Any]) -> Any:
+    """What a mask of ours holds under a name, as it comes to an attention of ours; `others`: its further arguments,
+    without those that it does itself.
+
+    Raises:
+        NotImplementedError: the model wants something else of its attention, or changed the mask on its way here.
+    """
+    held = getattr(mask, name, None)
+    odd = query.shape[1] % key.shape[1] != 0
+    if held is None or odd or any(others.get(unknown) is not None for unknown in UNKNOWN):
+        raise NotImplementedError("an attention of its own")
+    return held
+
+
 def tree_attention(
     module: Any,
     query: torch.Tensor,
@@ -186,11 +200,10 @@ def tree_attention(
     """As transformers asks for it: (1, H, T, D), (1, G, K, D), (1, G, K, E) to (1, T, H, E). For inference only.
 
     Raises:
-        NotImplementedError: the model wants something else of its attention, or changed the mask on its way here.
+        NotImplementedError: as `handed_on`, or there is a batch.
     """
-    seen: Seen | None = getattr(attention_mask, "seen", None)
-    odd = query.shape[1] % key.shape[1] != 0
-    if seen is None or len(query) != 1 or odd or any(others.get(name) is not None for name in UNKNOWN):
+    seen: Seen = handed_on(attention_mask, "seen", query, key, others)
+    if len(query) != 1:
         raise NotImplementedError("an attention of its own")
     return seen.attend(query[0], key[0], value[0], scaling=scaling, softcap=softcap), None
 

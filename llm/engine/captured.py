@@ -35,8 +35,6 @@ from llm.engine.forwards import attention_windows, layer_kinds
 log = logging.getLogger(__name__)
 
 NAME = "palate_captured"
-# Of these arguments what they do is not done here. (A layer's window is in its mask.)
-_UNKNOWN = attention.UNKNOWN
 # Columns that a step looks at are a multiple of this, so that answers which grow have few sizes.
 _COLUMNS = 256
 # Buffers have a multiple of so many lines, and the next power of two where they are fewer.
@@ -139,7 +137,9 @@ class Steps:
     def _step(self, sent: torch.Tensor, columns: int) -> torch.Tensor:
         lines, most = sent.shape[1:]
         size = (lines, most, columns)
-        inputs = self._inputs.setdefault((lines, most), torch.zeros_like(sent, device=self._model.device))
+        if (lines, most) not in self._inputs:
+            self._inputs[lines, most] = torch.empty_like(sent, device=self._model.device)
+        inputs = self._inputs[lines, most]
         inputs.copy_(sent)
         if size not in self._graphs and self._captures and self._came[size] + 1 >= _CAPTURED_FROM:
             self._capture(size, inputs)
@@ -285,13 +285,11 @@ def captured_attention(
     """As transformers asks for it: (B, H, T, D), (B, G, K, D) and (B, G, K, E) to (B, T, H, E). For inference only.
 
     Raises:
-        NotImplementedError: the model wants something else of its attention, or changed the mask on its way here.
+        NotImplementedError: as `attention.handed_on`.
     """
-    tiled = getattr(attention_mask, "tiled", None)
+    tiled = attention.handed_on(attention_mask, "tiled", query, key, others)  # a layer's window is in its mask
     lines, n_heads, n_tokens, size = query.shape
     groups = key.shape[1]
-    if tiled is None or n_heads % groups or any(others.get(name) is not None for name in _UNKNOWN):
-        raise NotImplementedError("an attention of its own")
     heads = n_heads // groups
     if heads not in tiled:  # made once for all layers
         tiled[heads] = attention_mask.repeat(1, 1, heads, 1)

@@ -25,8 +25,6 @@ from transformers.cache_utils import DynamicLayer
 from llm.engine import attention
 
 NAME = "palate_prefixes"
-# Of these arguments what they do is not done here.
-_UNKNOWN = (*attention.UNKNOWN, "sliding_window")
 # Tokens for which there is room when what answers have of their own has to be moved.
 _ROOM = 64
 
@@ -191,18 +189,13 @@ def prefix_attention(
     own (B, G, K, D) and (B, G, K, E), to (1, N, H, E). For inference only.
 
     Raises:
-        NotImplementedError: the model wants something else of its attention, or changed the mask on its way here.
+        NotImplementedError: as `attention.handed_on`; or there is a batch, or a window.
     """
-    all_seats = getattr(attention_mask, "seats", None)
+    all_seats = attention.handed_on(attention_mask, "seats", query, key, others)
+    if len(query) != 1 or others.get("sliding_window") is not None:
+        raise NotImplementedError("an attention of its own")
     _, n_heads, n_tokens, _ = query.shape
     groups = key.shape[1]
-    if (
-        all_seats is None
-        or len(query) != 1
-        or n_heads % groups
-        or any(others.get(name) is not None for name in _UNKNOWN)
-    ):
-        raise NotImplementedError("an attention of its own")
     heads = n_heads // groups
     queries = query[0].transpose(0, 1).reshape(n_tokens, groups, heads, -1)
     queries = queries * (1 / math.sqrt(query.shape[-1]) if scaling is None else scaling)
