@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from annotation.actions.base import Refused, lock_study, lock_to_resume
 from annotation.actions.trust import note
 from annotation.models import (
+    Arrival,
     Assignment,
     AuditEvent,
     Column,
@@ -83,6 +84,8 @@ def refuse_at_work(study: Study) -> None:
             _("“%(run)s” is at work in this study. Cancel it, or wait for its end; then try again.")
             % {"run": runs[0].maker}
         )
+    if Arrival.objects.filter(study=study).exists():  # of an import that is no run, such as a command's
+        raise Refused(_("A file is being imported into this study. Try again at its end."))
 
 
 def _hidden(study: Study, by: User) -> Deletion:

@@ -17,6 +17,7 @@ from django.utils import timezone
 from annotation import actions, doors, queries
 from annotation.actions import Refused, deleting
 from annotation.models import (
+    Arrival,
     AuditEvent,
     Deletion,
     DeletionPart,
@@ -169,6 +170,15 @@ def test_a_labelled_study_is_deleted_by_an_owner_alone(leases: Leases, client_of
     owner.post(address, typed)
     assert not Study.objects.exists()
     assert not Label.objects.exists()
+
+
+def test_an_import_that_a_command_makes_holds_a_study_up(leases: Leases) -> None:
+    Arrival.objects.create(study=leases.study, beat_at=timezone.now())
+    owner = builders.user("otto", superuser=True)
+    with pytest.raises(Refused, match="is being imported"):
+        actions.archive_study(study=leases.study, by=owner)
+    with pytest.raises(Refused, match="is being imported"):
+        actions.delete_study(study=leases.study, by=owner)
 
 
 def test_a_study_with_a_frozen_report_is_deleted_by_nobody(leases: Leases, client_of: ClientOf) -> None:
