@@ -284,8 +284,8 @@ def development_scores(study: Study, judges: Sequence[Judge]) -> dict[int, Score
 
     Of each judge the cells count that it and people have answered. Options count as the question's merge for judges
     has them, whatever a judge is offered, so that judges can be compared. What was fitted to these documents does
-    better there than elsewhere. What people have because of what a judge is sure of stays out, as where judges are
-    chosen. Four queries.
+    better there than elsewhere; those that its prompt shows a judge with their answers do not count. What people have
+    because of what a judge is sure of stays out, as where judges are chosen. Four queries, and those of `examples_of`.
     """
     kept = doors.example_rows(study)
     not_alike = doors.rows_not_alike(study)
@@ -297,6 +297,7 @@ def development_scores(study: Study, judges: Sequence[Judge]) -> dict[int, Score
             people[row, column, f"{section}.{key}"].add(option)
     asked = {f"{s.key}.{q.key}": q for s in study.scheme.parsed.sections for q in s.questions}
     by_name = {judge.name: judge for judge in judges}
+    shown = {judge.name: examples_of([judge]) for judge in judges}
     said = Label.objects.filter(
         assignment__rater__study=study,
         assignment__rater__kind=Rater.Kind.JUDGE,
@@ -310,7 +311,7 @@ def development_scores(study: Study, judges: Sequence[Judge]) -> dict[int, Score
     documents: dict[str, set[int]] = defaultdict(set)
     for row, column, section, key, option, code in said.values_list(*cell, "assignment__rater__code"):
         name = f"{section}.{key}"
-        if chose := people.get((row, column, name)):
+        if (chose := people.get((row, column, name))) and row not in shown[code]:
             counted = asked[name].for_judges
             right[code][name].append(counted(option) in set(map(counted, chose)))
             documents[code].add(row)

@@ -169,7 +169,7 @@ def certify(
             "seed": split.seed,
             "test": sorted(list(names[pk]) for pk, test in parts.items() if test),
         },
-        "left_out": sorted(list(name) for name in queries.left_out_names(study)),
+        "left_out": sorted(list(name) for name in queries.left_out_names(study) | queries.shown_names(study, judge)),
     }
     if judge is not None:
         request["lineage"] = lineage.told(study, judge)

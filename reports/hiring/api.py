@@ -80,6 +80,9 @@ class CandidateSerializer(serializers.Serializer[Any]):
     own = serializers.BooleanField(help_text=_("It labels by this normalisation."))
     score = serializers.CharField(help_text=_("margin, repeats or none"))
     documents = serializers.IntegerField()
+    examples = serializers.IntegerField(
+        help_text=_("Documents that its prompt shows it with their answers; they are not counted.")
+    )
     cells = serializers.IntegerField()
     agreement = serializers.FloatField(allow_null=True)
     agreement_low = serializers.FloatField(allow_null=True, help_text=_("The 95 % interval, by documents."))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from django.test import Client
 from annotation import actions as annotating
 from annotation import doors
 from annotation.actions import Refused
-from annotation.models import Label, Rater, Row, Sheet, Study
+from annotation.models import Label, Question, Rater, Row, Sheet, Study
 from judges import actions
 from judges.calibrations import queries
 from judges.lineage import queries as lineage
@@ -19,6 +21,7 @@ from judges.methods import prompting
 from judges.models import FittedCalibration, Judge
 from judges.runs import labelling
 from reports.data.arrays import Filters
+from reports.hiring import actions as hiring_actions
 from reports.hiring import queries as hiring
 from reports.queries import label_table
 from tests import builders
@@ -285,3 +288,37 @@ def test_judges_are_weighed_together_without_their_examples(shown: Shown, client
     chosen = {"judge": [shown.rater.pk, shown.plain.pk], "sheet": [shown.sheet.pk]}
     page = client_of(manager).post(f"/studies/{shown.study.slug}/judges/together/", chosen).content.decode()
     assert "2 documents are left out: they are examples in the prompt of one of these judges." in page
+
+
+def test_a_judge_is_not_chosen_by_its_own_examples(shown: Shown, client_of: ClientOf) -> None:
+    """Neither its figures where judges are compared, nor its development score, nor what tells a test's size."""
+    found = {one.judge: (one.documents, one.examples) for one in hiring.candidates(shown.study, epsilon=0.5) if one.own}
+    assert found == {"shown": (2, 2), "plain": (4, 0)}
+    judges = {judge.pk: judge.name for judge in Judge.objects.select_related("prompt")}
+    scores = lineage.development_scores(shown.study, list(Judge.objects.select_related("prompt")))
+    assert {judges[pk]: score.n_documents for pk, score in scores.items()} == {"shown": 2, "plain": 4}
+    question = Question.objects.get(key="stated")
+    cells = hiring.development_cells(shown.study, shown.rater, question, "row")
+    assert len(set(cells.row.tolist())) == 2
+    manager = shown.study.memberships.get(role="manager").user
+    page = client_of(manager).get(f"/studies/{shown.study.slug}/hiring/choose/").content.decode()
+    assert "Documents that stand as examples in a judge’s prompt do not count for it." in page
+    Rater.objects.filter(code="shown").delete()
+    page = client_of(manager).get(f"/studies/{shown.study.slug}/hiring/choose/").content.decode()
+    assert "stand as examples" not in page
+
+
+def test_nor_are_its_thresholds(shown: Shown) -> None:
+    """A test leaves its examples out where it chooses thresholds, and says so."""
+    hiring_actions.draw_split(study=shown.study, unit="row", share=50, seed=1, by=None)
+    assert doors.example_rows(shown.study) == {*shown.examples}
+    came = hiring_actions.certify(
+        study=shown.study,
+        rater=shown.rater,
+        question=Question.objects.get(key="stated"),
+        epsilon=0.2,
+        confidence=0.8,
+        until=datetime.date(2099, 1, 1),
+        by=None,
+    )
+    assert json.loads(came.look.outcome["document"])["n_left_out"] == 2

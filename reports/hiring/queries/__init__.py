@@ -34,6 +34,7 @@ from reports.hiring.queries.splitting import (
     row_names,
     rows_left_out,
     seen_test_rows,
+    shown_names,
     split_of,
     test_names,
 )
@@ -90,6 +91,7 @@ __all__ = [
     "row_names",
     "rows_left_out",
     "seen_test_rows",
+    "shown_names",
     "split_of",
     "standing_of",
     "study_table",

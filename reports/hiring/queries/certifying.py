@@ -22,7 +22,7 @@ from reports.data.label_table import canonical_json
 from reports.hiring.cells import JudgeCells, judge_cells, part_of
 from reports.hiring.documents import clusters_of, judged_of
 from reports.hiring.queries.labels import question_name, study_table
-from reports.hiring.queries.splitting import left_out_names, test_names
+from reports.hiring.queries.splitting import left_out_names, shown_names, test_names
 from reports.models import Certificate, Split, TestLook
 
 if TYPE_CHECKING:
@@ -136,12 +136,12 @@ def most_cells(study: Study, question: Question, unit: str) -> int:
 
 
 def development_cells(study: Study, rater: Rater, question: Question, unit: str) -> JudgeCells:
-    """The judge's development cells that people answered."""
+    """The judge's development cells that people answered, without those of documents that its prompt shows it."""
     name = question_name(question)
     table = study_table(study, judges=[rater.code], question=name)
     made = judge_cells(table, rater.code, name)
-    outside = part_of(made.row, table, test_names(study)) | part_of(made.row, table, left_out_names(study))
-    return made.at(made.known & ~outside)
+    outside = test_names(study) | left_out_names(study) | shown_names(study, judge_behind(rater))
+    return made.at(made.known & ~part_of(made.row, table, outside))
 
 
 @dataclass(frozen=True)

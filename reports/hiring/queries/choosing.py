@@ -6,15 +6,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from django.db.models import OuterRef, Subquery
 
 from annotation.models import Rater, Study
 from base.text import natural
 from judges.methods import WITHOUT_LENGTHS
-from judges.models import Run
+from judges.models import Judge, Run
 from reports.hiring.cells import judge_cells, normalisations_of, part_of, score_kind
 from reports.hiring.documents import judged_of
 from reports.hiring.queries.labels import study_table
-from reports.hiring.queries.splitting import left_out_names, test_names
+from reports.hiring.queries.splitting import left_out_names, shown_names, test_names
 from reports.models import Split
 
 
@@ -25,7 +26,8 @@ class Candidate:
     agreement: share of cells with people's answer, agreement_low and _high its 95 % interval by documents, None where
     there is one; baseline: what always the most frequent right answer reaches in the same cells. coverage, error: of
     the cells over the threshold that a certificate for `epsilon` would begin with, None where no threshold keeps to it.
-    own: it labels by this normalisation, so that it can be hired as it is.
+    own: it labels by this normalisation, so that it can be hired as it is. examples: documents that its prompt shows
+    it with their answers, which are not among `documents`.
     """
 
     judge: str
@@ -35,6 +37,7 @@ class Candidate:
     own: bool
     score: str
     documents: int
+    examples: int
     cells: int
     agreement: float | None
     agreement_low: float | None
@@ -46,33 +49,36 @@ class Candidate:
 
 
 def candidates(study: Study, *, epsilon: float) -> list[Candidate]:
-    """Every judge of the study × question × normalisation that its scores allow, on development documents."""
+    """Every judge of the study × question × normalisation that its scores allow, on development documents: each on
+    those that its prompt does not show it."""
     from reports.stats.hiring.certificate import development_points
     from reports.stats.hiring.means import clustered_mean
 
     table = study_table(study)
     test = test_names(study)
     left_out = left_out_names(study)
-    one_way = set(
-        Run.objects.filter(study=study, judge__method__in=WITHOUT_LENGTHS).values_list("rater__code", flat=True)
-    )
+    behind = _judges_behind(study)
     found = []
     for entry in table.raters:
         if entry.kind != Rater.Kind.JUDGE:
             continue
+        judge = behind.get(entry.code)
+        one_way = judge is not None and judge.method in WITHOUT_LENGTHS
+        shown = shown_names(study, judge)
+        outside = test | left_out | shown
         for section, spec in table.questions:
             name = f"{section.key}.{spec.key}"
             kind = score_kind(table, entry.code, name)
             normalisations = normalisations_of(table, entry.code, name) or ("",)
             # A calibration holds for the scores that it was fitted to; similarities are the same by any length.
-            if normalisations != ("",) and (entry.normalisation.endswith(", calibrated") or entry.code in one_way):
+            if normalisations != ("",) and (entry.normalisation.endswith(", calibrated") or one_way):
                 normalisations = (entry.normalisation,)
             for normalisation in normalisations:
                 own = normalisation in ("", entry.normalisation)
                 made = judge_cells(table, entry.code, name, normalisation="" if own else normalisation)
                 if not made.row.size:
                     continue
-                kept = made.at(made.known & ~part_of(made.row, table, test) & ~part_of(made.row, table, left_out))
+                kept = made.at(made.known & ~part_of(made.row, table, outside))
                 right = clustered_mean(1 - kept.wrong, kept.row)
                 candidate = Candidate(
                     judge=entry.code,
@@ -82,6 +88,7 @@ def candidates(study: Study, *, epsilon: float) -> list[Candidate]:
                     own=own,
                     score=kind,
                     documents=int(np.unique(kept.row).size),
+                    examples=len(shown),
                     cells=int(kept.row.size),
                     agreement=right.value,
                     agreement_low=right.low,
@@ -101,6 +108,14 @@ def candidates(study: Study, *, epsilon: float) -> list[Candidate]:
                     candidate = replace(candidate, threshold=best.threshold, coverage=best.coverage, error=best.error)
                 found.append(candidate)
     return found
+
+
+def _judges_behind(study: Study) -> dict[str, Judge]:
+    """The judge of each rater's last run, by the rater's code. Two queries."""
+    last = Run.objects.filter(rater=OuterRef("pk")).order_by("-started_at").values("judge")[:1]
+    chosen = dict(study.raters.judges().annotate(last=Subquery(last)).values_list("code", "last"))
+    judges = Judge.objects.select_related("prompt").in_bulk(pk for pk in chosen.values() if pk is not None)
+    return {code: judges[pk] for code, pk in chosen.items() if pk is not None}
 
 
 SORTS = ("agreement", "coverage", "error", "cells", "judge", "question")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.models import Assignment, Label, Rater, Row, Study
-from judges.lineage.queries import origins_behind, rows_behind
+from judges.lineage.queries import examples_of, origins_behind, rows_behind
 from judges.models import FittedCalibration, Judge, Origin
 from reports.models import Split, TakeoverRow, TestLook
 
@@ -168,6 +168,13 @@ def left_out_names(study: Study) -> set[Name]:
     than others; where they got the others too, since it works no more, these are easier. Neither says anything of
     rows that are drawn like those of the test."""
     return names_not_drawn(study, TakeoverRow.objects.filter(takeover__certificate__study=study))
+
+
+def shown_names(study: Study, judge: Judge | None) -> set[Name]:
+    """Rows that the prompt of a judge, or of one that it weighs, shows it with their answers. What it says of them
+    tells nothing of others. No query where it shows none."""
+    shown = examples_of([judge]) if judge is not None else set()
+    return {name for pk, name in row_names(study).items() if pk in shown} if shown else set()
 
 
 def rows_left_out(study: Study) -> set[int]:

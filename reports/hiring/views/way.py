@@ -89,6 +89,7 @@ def choose(request: AppRequest, study: Study) -> HttpResponse:
         "sort": sort,
         "query": query.urlencode(),
         "candidates": [(candidate, SCORES[candidate.score]) for candidate in found if candidate.cells],
+        "with_examples": any(candidate.examples for candidate in found),
         "n_empty": sum(not candidate.cells for candidate in found),
     }
     return render(request, "reports/hiring/choose.html", context)
