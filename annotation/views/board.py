@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import actions, doors, queries
@@ -20,6 +21,7 @@ from annotation.people.access import AppRequest, for_roles
 PEOPLE_A_PAGE, SHEETS_A_PAGE = 50, 50
 
 
+@never_cache  # as a sheet
 @require_GET
 @for_roles(Role.MANAGER)
 def page(request: AppRequest, study: Study) -> HttpResponse:

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import actions, queries
@@ -61,6 +62,7 @@ def _my_cell(request: AppRequest, pk: int, column: int, question: int) -> tuple[
 # --- the manager ----------------------------------------------------------------------------------------------------
 
 
+@never_cache  # as a sheet
 @require_GET
 @for_roles(Role.MANAGER)
 def page(request: AppRequest, study: Study) -> HttpResponse:

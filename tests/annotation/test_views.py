@@ -231,6 +231,12 @@ def test_the_style_sheets_of_a_page_come_as_one_that_a_browser_may_keep(client: 
     assert client.get(reverse("annotation:styles", args=["page", digest])).status_code == 404
 
 
+@pytest.mark.parametrize("page", ["board", "notes"])
+def test_back_shows_what_others_have_done_since(leases: Leases, client_of: ClientOf, page: str) -> None:
+    kept = client_of(leases.manager).get(reverse(f"annotation:{page}", args=[leases.study.slug]))["Cache-Control"]
+    assert "no-store" in kept
+
+
 # --- settings of a study ----------------------------------------------------------------------------------------------
 
 
