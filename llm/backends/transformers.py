@@ -27,6 +27,7 @@ from llm import grammars
 from llm.backends import adapters
 from llm.backends.base import RESCUED, Backend, BackendError, Chat, Installation, Needs, Place, Use
 from llm.backends.gguf_files import read_once
+from llm.engine.heads import heads_of
 from llm.engine.prompt import Generated, OnProgress, PromptTooLong, RowPrompt, RowScores, Sampling
 
 if TYPE_CHECKING:
@@ -625,8 +626,6 @@ def cache_budget(model: Any, kind: str, token_budget: int) -> int:
     """Tokens whose keys and values a batch may hold."""
     kind = kind if kind in CACHE_BUDGETS else "cuda"
     usual = CACHE_BUDGETS[kind] * token_budget
-    from llm.engine.attention import heads_of
-
     config = model.config.get_text_config()
     heads = heads_of(config)
     layers = getattr(config, "num_hidden_layers", None) or 0

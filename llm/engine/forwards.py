@@ -12,6 +12,7 @@ import torch
 from transformers import DynamicCache
 
 from llm.engine import attention
+from llm.engine.heads import heads_of
 from llm.engine.tree import TokenSequence, TokenTree, build, visible
 
 # Logits whose exponentials are summed in one go on a CPU: of a megabyte, which its cache holds.
@@ -203,7 +204,7 @@ def _own(
     way: attention.Way,
 ) -> torch.Tensor:
     """The same as `_additive` for our own attention."""
-    sharing = attention.heads_of(model.config.get_text_config()).sharing
+    sharing = heads_of(model.config.get_text_config()).sharing
     seen = attention.seen_by(way, tree, nodes, keys, window, groups=sharing)
     return attention.mask_of(seen, len(nodes), len(keys), model.dtype, model.device)
 

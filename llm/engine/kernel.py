@@ -20,7 +20,7 @@ import triton
 import triton.language as tl
 from torch.nn import functional as F
 
-from llm.engine.attention import heads_of
+from llm.engine.heads import heads_of
 from llm.engine.tree import TokenSequence, TokenTree, build, visible
 
 # Queries whose keys are looked through at a time, so that a long forward takes no more memory for it.
