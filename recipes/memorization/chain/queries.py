@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Q
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from annotation.models import Assignment, Label, Rater, Role, Row, Study, User
 from annotation.queries import roles
@@ -45,12 +46,11 @@ class Who:
 
 @dataclass(frozen=True)
 class StepLine:
-    """A step: what it is called, where it is done, how many things it has, and who did it."""
+    """A step: what it is called, where it is done, how many it has of what, in words, and who did it."""
 
     title: Promise | str
     study: Study
-    n: int
-    things: Promise | str
+    so_far: str
     who: Sequence[Who]
 
     @property
@@ -84,7 +84,7 @@ def _lines(study: Study) -> Iterator[StepLine]:
     rows = Row.objects.filter(sheet__study=study, withdrawn_at=None).count()
     title, labelled = _TITLES[study.scheme.slug], list(_raters(study))
     if study.scheme.slug == NAMES:
-        yield StepLine(title, study, rows, _("names"), labelled)
+        yield StepLine(title, study, ngettext("%(n)s name", "%(n)s names", rows) % {"n": rows}, labelled)
         written = [
             Who(
                 "model",
@@ -94,12 +94,14 @@ def _lines(study: Study) -> Iterator[StepLine]:
             )
             for run in runs_with_counts(study)
         ]
-        yield StepLine(_("Recipes written"), study, sum(one.n for one in written), _("texts"), written)
+        texts = sum(one.n for one in written)
+        yield StepLine(_("Recipes written"), study, ngettext("%(n)s text", "%(n)s texts", texts) % {"n": texts}, written)
     elif study.scheme.slug == RECIPES:
-        yield StepLine(_("Documents fetched"), study, rows, _("documents"), list(_fetched(study)))
-        yield StepLine(title, study, rows, _("documents"), labelled)
+        documents = ngettext("%(n)s document", "%(n)s documents", rows) % {"n": rows}
+        yield StepLine(_("Documents fetched"), study, documents, list(_fetched(study)))
+        yield StepLine(title, study, documents, labelled)
     else:
-        yield StepLine(title, study, rows, _("recipes"), labelled)
+        yield StepLine(title, study, ngettext("%(n)s recipe", "%(n)s recipes", rows) % {"n": rows}, labelled)
 
 
 def _raters(study: Study) -> Iterator[Who]:
