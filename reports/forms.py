@@ -12,6 +12,7 @@ from annotation.models import Rater, Study
 from annotation.scheme.spec import Kind, QuestionSpec, SectionSpec
 from base.text import natural
 from judges.calibrations.queries import calibrations_in
+from judges.lineage.queries import has_shown_rows
 from judges.models import Judge
 from llm import encoders
 from reports import queries
@@ -46,7 +47,7 @@ def _number(default: int) -> forms.NumberInput:
 
 
 class FiltersForm(forms.Form):
-    """What a report is about. Nothing chosen means everything. Four queries, one more for facets of rows unless
+    """What a report is about. Nothing chosen means everything. Five queries, one more for facets of rows unless
     `facet_words` are known: see `live.facet_words`."""
 
     def __init__(
@@ -166,6 +167,12 @@ class FiltersForm(forms.Form):
                 choices=[(LEAVE_OUT, _("left out")), (INCLUDE, _("counted like the others"))],
                 required=False,
             )
+        if fitted or has_shown_rows(study):
+            self.fields["seen"] = forms.ChoiceField(
+                label=_("What judges say of %(rows)s that they have seen with people's answers") % {"rows": words.rows},
+                choices=[("", _("counted like the others")), (LEAVE_OUT, _("left out"))],
+                required=False,
+            )
         self.fields["submitted"] = forms.BooleanField(
             label=_("Only submitted %(rows)s") % {"rows": words.rows}, required=False
         )
@@ -263,6 +270,7 @@ class FiltersForm(forms.Form):
             references=tuple(data.get("reference", ())),
             unanswered=data.get("unanswered", False),
             apart=(data["apart"] or LEAVE_OUT) if "apart" in data else "",
+            seen=data.get("seen", ""),
         )
 
 

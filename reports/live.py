@@ -23,18 +23,20 @@ from reports import doors, queries
 from reports.answer_figures import answer_figures
 from reports.answers import Answers, answers_of
 from reports.contents import Contents, contents_of
-from reports.data.arrays import Filters
+from reports.data.arrays import LEAVE_OUT, Filters
 from reports.data.label_table import canonical_json
 from reports.digests import study_digest
 from reports.figures.base import digest_of
 from reports.frozen.versions import code_version
 from reports.numbers.report import StudyReport, compute
+from reports.tables.overview import seen_by
 
 
 @dataclass(frozen=True)
 class LiveReport:
     """What the pages of a report show. `answers_in`: the answers by language, of which a paper may need another;
-    `figures`: the digests of its figures, by their keys; `stands`: it is all that can be said of the labels under its
+    `figures`: the digests of its figures, by their keys; `seen`: which judges have seen how many of the rows that
+    count; `stands`: it is all that can be said of the labels under its
     key, so that its pages may be kept too."""
 
     contents: Contents
@@ -45,6 +47,7 @@ class LiveReport:
     n_people: int
     n_judges: int
     n_labels: int
+    seen: str
     stands: bool
 
 
@@ -98,6 +101,7 @@ class Live:
                 n_people=len(data.people),
                 n_judges=len(data.judges),
                 n_labels=data.n_labels,
+                seen=seen_by(data.table) if filters.seen != LEAVE_OUT else "",
                 stands=as_it_stood and not report.lacks,
             )
             if found.stands:

@@ -28,7 +28,7 @@ from judges.methods.calibration import Calibration, calibrated_options
 from judges.models import FittedCalibration, Run, UnreadableAnswer
 from judges.queries import Source, sources
 from llm.engine.normalisation import Normalisation, choose
-from reports.data.arrays import INCLUDE, Filters, StudyData
+from reports.data.arrays import INCLUDE, LEAVE_OUT, Filters, StudyData
 from reports.data.cells import study_data
 from reports.data.frequent import frequent_words
 from reports.data.label_table import (
@@ -42,6 +42,7 @@ from reports.data.label_table import (
     LabelTable,
     RaterEntry,
     RowEntry,
+    SeenEntry,
     SkipEntry,
     SmallArray,
     UnreadableEntry,
@@ -105,7 +106,7 @@ class _Places(NamedTuple):
 
 
 def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent: bool = False) -> LabelTable:
-    """All labels of a study that the filters let through. Ten queries, 14 where there is a judge, 15 where there are
+    """All labels of a study that the filters let through. Ten queries, 15 where there is a judge, 16 where there are
     several; more where rows were given in part, labels are values or began as drafts, or cells were skipped; however
     many labels.
 
@@ -138,6 +139,11 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent
     if filters.people or filters.judges:  # else SQLite would look for each of 500 raters in each row
         assignments = assignments.filter(rater__in=[*rater_place])
     assignments = assignments.exclude(state=Assignment.State.WITHDRAWN)
+    seen = _seen(study, filters, raters, assignments)
+    seen = {rater: of_it & row_place.keys() for rater, of_it in seen.items() if of_it & row_place.keys()}
+    if filters.seen == LEAVE_OUT:
+        for rater, of_it in seen.items():
+            assignments = assignments.exclude(rater=rater, row__in=of_it)
     given, keys = _given(assignments, _Keys(row_place), _Keys(rater_place))
     numbers = {(section.key, q.key): n for n, (section, q) in enumerate(_questions_of(study))}
     places = _Places(
@@ -190,10 +196,33 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent
         values=values,
         drafts=_drafts(found, places, labels) if has_drafts else (),
         frequent=frequent_words(study, [row[0] for row in rows]) if frequent else (),
+        seen=tuple(
+            SeenEntry(rater_place[rater], tuple(sorted(row_place[row] for row in of_it)))
+            for rater, of_it in seen.items()
+        ),
     )
     if with_judges:
         table = replace(table, accepted=_accepted(study, table, places), arms=_arms(study, table))
     return _with_scores(table, found, places, filters.normalisations)
+
+
+def _seen(study: Study, filters: Filters, raters: Sequence[Rater], work: QuerySet[Assignment]) -> dict[int, set[int]]:
+    """Of judges, by their keys, which rows of this work they have seen, or a chosen calibration was fitted to. One
+    query, and those of `lineage.rows_seen`."""
+    judges = {rater.code: rater.pk for rater in raters if rater.kind == Rater.Kind.JUDGE}
+    if not judges:
+        return {}
+    found = lineage.rows_seen(study, judges)
+    for code, name in filters.normalisations.items():
+        if code in judges and name.startswith(_CALIBRATION):
+            found[code] = found.get(code, set()) | {*_fitted(study.slug, code, name).lineage["rows"]}
+    if not found:
+        return {}
+    mine = work.filter(rater__in=[judges[code] for code in found]).values_list("rater__code", "row_id")
+    has: dict[str, set[int]] = {}
+    for code, row in mine.iterator(chunk_size=_CHUNK):
+        has.setdefault(code, set()).add(row)
+    return {pk: found[code] & has[code] for code, pk in judges.items() if code in found and code in has}
 
 
 def _arms(study: Study, table: LabelTable) -> tuple[ArmEntry, ...]:
@@ -407,7 +436,7 @@ def _with_scores(table: LabelTable, found: QuerySet[Label], places: _Places, ane
     rater_of = table.assignments.rater
     question_of = labels[:, 2].tolist()
     normalised: dict[int, RaterEntry] = {}
-    fitted = {code: _fitted(table, code, name) for code, name in anew.items() if name.startswith(_CALIBRATION)}
+    fitted = {code: _fitted(table.slug, code, name) for code, name in anew.items() if name.startswith(_CALIBRATION)}
     for cell, stored in _stored_scores(scored):
         if (of_options := cloze.stored_options(stored)) is None:
             continue
@@ -448,9 +477,9 @@ def _stored_scores(scored: QuerySet[Label]) -> Iterator[tuple[tuple[int, int, in
         yield from (((line[0], line[1], line[2]), scores) for line, scores in zip(block, stored, strict=True))
 
 
-def _fitted(table: LabelTable, code: str, name: str) -> FittedCalibration:
+def _fitted(study: str, code: str, name: str) -> FittedCalibration:
     number = name.removeprefix(_CALIBRATION)
-    found = FittedCalibration.objects.filter(study__slug=table.slug, rater__code=code)
+    found = FittedCalibration.objects.filter(study__slug=study, rater__code=code)
     one = found.filter(pk=int(number)).first() if number.isdecimal() and len(number) < 19 else None
     if one is None:
         raise Refused(_("“%(judge)s” has no calibration “%(name)s” in this study.") % {"judge": code, "name": name})

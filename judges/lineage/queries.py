@@ -169,6 +169,22 @@ def examples_of(judges: Iterable[Judge]) -> set[int]:
     return rows_behind(drawn.values())
 
 
+def rows_seen(study: Study, codes: Collection[str]) -> dict[str, set[int]]:
+    """The rows of a study that judges of these names, or what they came from or weigh, were fitted to or have examples
+    of, as of `rows_behind`; judges that have seen none are not in it. One query where no judge was made from the
+    study's labels."""
+    if not has_shown_rows(study):
+        return {}
+    judges = Judge.objects.filter(name__in=codes).select_related("prompt")
+    found = {judge.name: rows_behind(o for o in origins_behind(judge) if o.study_id == study.pk) for judge in judges}
+    return {name: rows for name, rows in found.items() if rows}
+
+
+def has_shown_rows(study: Study) -> bool:
+    """Whether a judge was fitted to labels of a study, or has examples of it. One query."""
+    return Origin.objects.filter(study=study).exclude(rows=[]).exists()
+
+
 def chain(study: Study, judge: Judge) -> list[Version]:
     """The versions that led to a judge, the first one first, each with its score in this study."""
     return _versions(study, ancestors(judge, study))

@@ -80,6 +80,10 @@ class FiltersSerializer(serializers.Serializer[Any]):
             "What becomes of rows that were searched for by an item's name: leave_out, include; empty: none are."
         ),
     )
+    seen = serializers.CharField(
+        allow_blank=True,
+        help_text=_("leave_out: what judges say of rows that they have seen does not count; empty: it counts."),
+    )
     encoder = serializers.CharField(help_text=_("By which names of things, and texts for BERTScore, are compared."))
     threshold = serializers.ListField(child=serializers.FloatField(), source="thresholds")
     metric = serializers.ListField(
@@ -202,6 +206,15 @@ filter_parameters = [
         enum=["leave_out", "include"],
         description=_(
             "Rows that were searched for by an item's name, if there are any: leave_out where it is missing."
+        ),
+    ),
+    OpenApiParameter(
+        "seen",
+        OpenApiTypes.STR,
+        enum=["leave_out"],
+        description=_(
+            "Leaves out what judges say of rows that they were fitted to, or have as examples. Counted where it is "
+            "missing."
         ),
     ),
     OpenApiParameter("by", OpenApiTypes.STR, enum=["document", "sheet"], description=_("What intervals draw.")),

@@ -106,6 +106,8 @@ class Filters:
     `unanswered`: whether cells in which a judge was asked and has no text count as empty texts.
     `apart`: whether rows that were not drawn with the others (`annotation.doors.rows_apart`) count (`INCLUDE`) or not
     (`LEAVE_OUT`); "" where there were none when somebody looked, and leaves out those that there are.
+    `seen`: `LEAVE_OUT` where what a judge says of rows that it was fitted to, or has as examples, does not count; ""
+    where it counts.
     """
 
     people: tuple[str, ...] = ()
@@ -130,6 +132,7 @@ class Filters:
     references: tuple[str, ...] = ()
     unanswered: bool = False
     apart: str = ""
+    seen: str = ""
     words: int = WORDS
 
     @property

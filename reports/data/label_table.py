@@ -28,8 +28,8 @@ FloatArray = npt.NDArray[np.float64]
 # written as 1, byte by byte as it always was, so that equal labels have one digest whatever version wrote them. 3 has
 # labels that were accepted under a certificate, and is written where there are any; 4 the words that are frequent in
 # the rows' texts; 5 the arms of judges; 6 arms that read candidates in another order; 7 which names are left out of the
-# words that are frequent.
-FORMATS = (1, 2, 3, 4, 5, 6, 7)
+# words that are frequent; 8 which rows judges have seen.
+FORMATS = (1, 2, 3, 4, 5, 6, 7, 8)
 N_VALUES = 6  # of a label in `LabelTable.labels`
 # The last axis of `LabelTable.scores`.
 LOGPROB, TOKENS, CHARACTERS, UNCONDITIONAL = range(4)
@@ -216,6 +216,14 @@ class ArmEntry(NamedTuple):
     stood: Mapping[str, tuple[tuple[str, ...], ...]] = {}
 
 
+class SeenEntry(NamedTuple):
+    """A judge, by its place among the raters, was fitted to people's answers in these rows, by their places, or has
+    them as examples in its prompt. Whether its labels there are in the table the filters say."""
+
+    rater: int
+    rows: tuple[int, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class LabelTable:
     """A study's raters, rows, columns and labels, as far as a report's filters let them in.
@@ -249,6 +257,7 @@ class LabelTable:
     accepted: tuple[AcceptedEntry, ...] = ()
     frequent: tuple[FrequentEntry, ...] = ()
     arms: tuple[ArmEntry, ...] = ()
+    seen: tuple[SeenEntry, ...] = ()
 
     @cached_property
     def scheme(self) -> SchemeSpec:
@@ -288,7 +297,9 @@ class LabelTable:
         third = bool(self.accepted) or fourth
         second = any(self.values) or any(row.facets for row in self.rows) or bool(self.drafts) or third
         whole: dict[str, Any] = {
-            "format": 7
+            "format": 8
+            if self.seen
+            else 7
             if seventh
             else 6
             if sixth
@@ -322,6 +333,7 @@ class LabelTable:
             **({"accepted": self.accepted} if third else {}),
             **({"frequent": [one if seventh else one[:5] for one in self.frequent]} if fourth else {}),
             **({"arms": [arm if sixth else arm[:5] for arm in self.arms]} if fifth else {}),
+            **({"seen": self.seen} if self.seen else {}),
         }
         for number, key in enumerate(sorted(whole)):
             yield b'%s"%s":' % (b"," if number else b"{", key.encode())
@@ -430,6 +442,7 @@ def unpacked(packed: bytes) -> LabelTable:
             )
             for code, of, turn, reworded, orders, *more in data.get("arms", ())
         ),
+        seen=tuple(SeenEntry(rater, tuple(rows)) for rater, rows in data.get("seen", ())),
     )
 
 

@@ -6,7 +6,8 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Rater
 from annotation.scheme.spec import SchemeSpec
-from reports.data.arrays import INCLUDE, PEOPLE
+from reports.data.arrays import INCLUDE, LEAVE_OUT, PEOPLE
+from reports.data.label_table import LabelTable
 from reports.numbers.report import SectionReport, StudyReport
 from reports.numbers.values import ValueReport
 from reports.tables.base import (
@@ -76,11 +77,24 @@ def about(report: StudyReport) -> list[tuple[str, str]]:
     if filters.apart:
         said = _("counted like the others") if filters.apart == INCLUDE else _("left out")
         lines.append((_("%(rows)s searched for by an item's name") % {"rows": cap(words.rows)}, said))
+    if data.table.seen:
+        said = _("left out") if filters.seen == LEAVE_OUT else _("counted; judges do better there than elsewhere")
+        lines.append(
+            (
+                _("%(rows)s that judges have seen with people's answers") % {"rows": cap(words.rows)},
+                f"{said}: {seen_by(data.table)}",
+            )
+        )
     n_exposed = sum(question.data.n_exposed for question in all_questions_of(report))
     if n_exposed or filters.exposure == INCLUDE:
         said = exposed_how(report, n_exposed) or _("there are none; they would count like the others")
         lines.append((worded(_("Labels given after a look"), _("Non-blind labels")), said))
     return lines
+
+
+def seen_by(table: LabelTable) -> str:
+    """Which judges were fitted to rows, or have them as examples, and how many."""
+    return ", ".join(f"{code_of(table.raters[entry.rater])} {count(len(entry.rows))}" for entry in table.seen)
 
 
 def scheme_of(scheme: SchemeSpec) -> str:

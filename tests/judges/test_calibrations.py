@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +21,9 @@ from judges.lineage import queries as lineage
 from judges.methods import prompting
 from judges.models import FittedCalibration, Judge
 from judges.runs import labelling
-from reports.data.arrays import Filters
+from reports.data.arrays import LEAVE_OUT, Filters
+from reports.data.label_table import LabelTable, unpacked
+from reports.forms import FiltersForm
 from reports.hiring import actions as hiring_actions
 from reports.hiring import queries as hiring
 from reports.queries import label_table
@@ -322,3 +325,34 @@ def test_nor_are_its_thresholds(shown: Shown) -> None:
         by=None,
     )
     assert json.loads(came.look.outcome["document"])["n_left_out"] == 2
+
+
+def test_a_report_says_what_a_judge_has_seen_and_leaves_it_out_if_asked(shown: Shown, client_of: ClientOf) -> None:
+    """Its examples count unless they are left out, for it alone; a calibration that is chosen has seen the others."""
+    table = label_table(shown.study, Filters())
+    assert [(table.raters[entry.rater].code, len(entry.rows)) for entry in table.seen] == [("shown", 2)]
+    assert unpacked(table.packed()).content == table.content
+    without = label_table(shown.study, Filters(seen=LEAVE_OUT))
+
+    def rows_of(of: LabelTable) -> dict[str, int]:
+        return dict(Counter(of.raters[one.rater].code for one in of.assignments))
+
+    assert rows_of(table) == {"A1": 4, "plain": 4, "shown": 4}
+    assert rows_of(without) == {"A1": 4, "plain": 4, "shown": 2}
+    assert without.seen == table.seen
+    manager = client_of(shown.study.memberships.get(role="manager").user)
+    address = f"/studies/{shown.study.slug}/report/judges/"
+    page = manager.get(address).content.decode()
+    assert "or have them as examples: shown 2. There they do better than elsewhere." in page
+    page = manager.get(f"{address}?seen=leave_out").content.decode()
+    assert "or have them as examples" not in page
+    assert "left out: shown 2" in page
+    calibrated = Filters(normalisations={"shown": f"calibration-{shown.fit().pk}"})
+    assert [len(entry.rows) for entry in label_table(shown.study, calibrated).seen] == [4]
+
+
+def test_a_report_of_a_study_whose_judges_have_seen_nothing_is_as_it_was(leases: Leases, rater: Rater) -> None:
+    table = label_table(leases.study, Filters())
+    assert (table.seen, json.loads(table.content)["format"]) == ((), 1)
+    assert "seen" not in json.loads(table.content)
+    assert "seen" not in FiltersForm(study=leases.study).fields

@@ -122,7 +122,9 @@ def test_whose_work_each_step_was(told: Callable[..., str], client: Client) -> N
     client.force_login(root)
     for slug in ("two", "two-parsing", "two-names"):  # the same from each of them
         page = client.get(reverse("memorization:steps", args=[slug]))
-        found = [(str(line.title), line.so_far, line.by, [one.name for one in line.who]) for line in page.context["lines"]]
+        found = [
+            (str(line.title), line.so_far, line.by, [one.name for one in line.who]) for line in page.context["lines"]
+        ]
         assert [line[0] for line in found] == [
             "Names", "Recipes written", "The best recipe of each", "Taken apart", "Documents fetched",
             "Looked for in documents", "Examined for nonsense",
@@ -130,7 +132,7 @@ def test_whose_work_each_step_was(told: Callable[..., str], client: Client) -> N
         assert found[3] == ("Taken apart", "2 recipes", "models", ["rules"])
         assert found[5] == ("Looked for in documents", "12 documents", "models", ["lexical"])
     Row.objects.filter(sheet__study__slug="two-names").order_by("-pk")[:1].get().delete()
-    assert "<td class=\"n\">1 name</td>" in client.get(reverse("memorization:steps", args=["two"])).content.decode()
+    assert '<td class="n">1 name</td>' in client.get(reverse("memorization:steps", args=["two"])).content.decode()
     stranger = User.objects.create_user("stranger", password="stranger-1")
     client.force_login(stranger)
     assert client.get(reverse("memorization:steps", args=["two"])).status_code == 404

@@ -117,6 +117,7 @@ def test_filters_are_those_of_the_page_and_echoed(study: Study, api: APIClient) 
         "facet": {},
         "group": "",
         "apart": "",
+        "seen": "",
         "encoder": FALLBACK,
         "threshold": list(THRESHOLDS),
         "metric": [],
@@ -184,8 +185,8 @@ def test_it_costs_the_same_for_few_labels_and_many(study: Study, api: APIClient)
     for code in ("A2", "A3"):
         answered(rater(study, code), stew, ["fnaifnaifn"] * 4)
 
-    # Token with user, study, roles; the four of the filters; the fourteen of the report; whether the study is split.
-    assert (few, cost()) == (22, 22)
+    # Token with user, study, roles; the five of the filters; the fifteen of the report; whether the study is split.
+    assert (few, cost()) == (24, 24)
 
 
 def test_the_schema_describes_it() -> None:

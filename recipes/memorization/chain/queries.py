@@ -95,7 +95,9 @@ def _lines(study: Study) -> Iterator[StepLine]:
             for run in runs_with_counts(study)
         ]
         texts = sum(one.n for one in written)
-        yield StepLine(_("Recipes written"), study, ngettext("%(n)s text", "%(n)s texts", texts) % {"n": texts}, written)
+        yield StepLine(
+            _("Recipes written"), study, ngettext("%(n)s text", "%(n)s texts", texts) % {"n": texts}, written
+        )
     elif study.scheme.slug == RECIPES:
         documents = ngettext("%(n)s document", "%(n)s documents", rows) % {"n": rows}
         yield StepLine(_("Documents fetched"), study, documents, list(_fetched(study)))
