@@ -300,6 +300,50 @@ def test_powered_intervals_in_a_thousand_studies() -> None:
     assert all(0.92 <= share <= 0.98 for share in found), found
 
 
+def rare_coverage(n_studies: int, *, seed: int) -> float:
+    """The same of a share of 1 %, of whichever of the four intervals holds it least often: 20 of 200 documents."""
+    rng = np.random.default_rng(seed)
+    held = np.zeros(4)
+    for _ in range(n_studies):
+        cluster = np.repeat(np.arange(200), 8)
+        truth = rng.random(cluster.size) < rng.beta(0.06, 5.94, 200)[cluster]
+        judge = np.where(rng.random(cluster.size) < 0.9, truth, rng.random(cluster.size) < 0.1)
+        accepted, labelled = rng.random(cluster.size) < np.where(truth == judge, 0.8, 0.3), cluster < 20
+        one = powered_share(truth, judge, labelled, cluster)
+        strata = powered_share(truth, judge, ~accepted | labelled, cluster, stratum=accepted)
+        for place, estimate in enumerate((one.powered, one.classical, strata.powered, strata.classical)):
+            assert estimate.low is not None
+            assert estimate.high is not None
+            held[place] += estimate.low <= 0.01 <= estimate.high
+    return float(held.min() / n_studies)
+
+
+def test_intervals_of_a_rare_option_hold_its_share() -> None:
+    assert rare_coverage(60, seed=5) >= 0.85
+
+
+@pytest.mark.slow
+def test_intervals_of_a_rare_option_in_a_thousand_studies() -> None:
+    assert rare_coverage(1_000, seed=6) >= 0.9
+
+
+def test_an_option_that_nobody_chose_may_be_there_for_all_that() -> None:
+    cluster = np.repeat(np.arange(40), 5)
+    nobody = np.zeros(cluster.size)
+    found = powered_share(nobody, nobody, cluster < 10, cluster)
+    assert found.powered.value == 0
+    # None of ten documents: 1 - 0.025^(1/10).
+    assert (found.powered.low, found.powered.high) == (0, pytest.approx(1 - 0.025 ** (1 / 10)))
+    # People label all that is not accepted, where it is found; of what is accepted ten documents, none with it.
+    accepted = np.arange(cluster.size) % 5 != 0
+    truth, known = ~accepted & (cluster % 4 == 0), ~accepted | (cluster < 10)
+    strata = powered_share(truth, nobody, known, cluster, stratum=accepted)
+    assert strata.powered.high is not None
+    assert strata.powered.high > 0.8 * (1 - 0.025 ** (1 / 10))
+    # Of two documents nothing is told, however many there are of the rest.
+    assert powered_share(truth, nobody, ~accepted | (cluster < 2), cluster, stratum=accepted).reason == TOO_FEW_CLUSTERS
+
+
 def test_the_powered_share_by_hand() -> None:
     rng = np.random.default_rng(4)
     truth, judge, labelled, cluster = labelled_study(rng, 40, 10)

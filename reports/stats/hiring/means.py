@@ -15,6 +15,8 @@ from reports.stats.pairs import FloatArray
 CONFIDENCE = 0.95
 NOTHING = "there is nothing to count"
 ONE_CLUSTER = "of one document there is no interval"
+# A standard error below this is rounding.
+_NOTHING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,29 @@ def clustered_mean(values: npt.ArrayLike, cluster: npt.ArrayLike, *, share: bool
     half = float(stats.t.ppf((1 + CONFIDENCE) / 2, n_clusters - 1)) * error
     low, high = value - half, value + half
     return Mean(value, max(low, 0.0) if share else low, min(high, 1.0) if share else high, "", n, n_clusters)
+
+
+def share_bounds(share: float, error: float, *, n: int, n_clusters: int) -> tuple[float, float]:
+    """The 95 % interval of a share whose standard error by clusters is known, within 0 and 1.
+
+    Clopper and Pearson's for as many independent values as share (1 - share) / error^2 says, times
+    (t_{n-1} / t_{G-1})^2 for an error known from G clusters only, and at least one a cluster: so many where nothing
+    varies, which is no sign that nothing can. Student's t misses a share of 1 % in every second study of 20 clusters.
+
+    Args:
+        n: values that the share rests on; n_clusters: clusters in which they lie, two at least.
+
+    Source: Korn and Graubard (1998), Survey Methodology 24.
+    """
+    at = min(max(share, 0.0), 1.0)
+    tail = (1 - CONFIDENCE) / 2
+    few = stats.t.ppf(tail, n - 1) / stats.t.ppf(tail, n_clusters - 1) if n > 1 else 1.0
+    independent = at * (1 - at) / error**2 if error > _NOTHING else 0.0
+    worth = max(independent * float(few) ** 2, float(n_clusters))
+    hits, misses = at * worth, (1 - at) * worth
+    low = float(stats.beta.ppf(tail, hits, misses + 1)) if hits > 0 else 0.0
+    high = float(stats.beta.ppf(1 - tail, hits + 1, misses)) if misses > 0 else 1.0
+    return low, high
 
 
 def summed_squares(scores: FloatArray, *keys: IntArray) -> tuple[float, int]:

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from reports.stats import distributions as stats
 from reports.stats.answers import IntArray
 from reports.stats.hiring.clusters import BoolArray, cluster_sums
+from reports.stats.hiring.means import share_bounds
 from reports.stats.pairs import FloatArray
 
-CONFIDENCE = 0.95
 MINIMUM_CLUSTERS = 5
 
 NO_LABEL = "a stratum has no cell that people labelled: its share cannot be estimated"
@@ -27,7 +26,7 @@ NO_CELLS = "there is no cell"
 
 @dataclass(frozen=True)
 class Estimate:
-    """A share with its 95 % interval by clusters (Student's t), None twice where there are too few of them."""
+    """A share with its 95 % interval by clusters (Korn and Graubard), None twice where there are too few of them."""
 
     value: float | None
     low: float | None
@@ -70,7 +69,8 @@ def powered_share(
     f the judge's and y people's; over strata with weights N_s / N. lambda is the one with the least estimated variance
     by clusters, between 0 and 1. In a stratum that people labelled wholly the judge drops out. The variance sums each
     cluster's influences, those of different strata and of cells with and without a label together, times
-    G / (G - 1); t with G - 1 degrees of freedom, G clusters with a label.
+    G / (G - 1). Bounds are those of `means.share_bounds` for the clusters that the sampled strata are worth; a sampled
+    stratum in which people always said the same may have other cells for all that (`_unseen`).
 
     Args:
         truth: what people say, 0 to 1, of any value where they said nothing; judge: 0 to 1 likewise; labelled: whether
@@ -119,18 +119,26 @@ def powered_share(
         weights[place] = min(max(best, 0.0), 1.0)
         values[place] = plain[place] + weights[place] * (f[inside].mean() - f[both].mean())
 
+    sampled = np.array([not known[strata == number].all() for number in numbers])
+    labelled_in = np.array([np.unique(clusters[known & (strata == number)]).size for number in numbers])
+    n_sampled = _clusters_worth(sizes, labelled_in, sampled) if sampled.any() else n_labelled_clusters
+    few = n_sampled < minimum_clusters
+    unseen = _unseen(sizes, labelled_in, sampled & ~fixed.any(axis=1))
+
     def estimate(by_stratum: FloatArray, trust: FloatArray) -> Estimate:
-        value = float(sizes @ by_stratum)
+        whole = float(sizes @ by_stratum)
+        value = min(max(whole, 0.0), 1.0)
         influence = (fixed + trust[:, np.newaxis] * moving).sum(axis=0)
         # Which strata a document's cells are in is chance too.
         influence += (
-            np.bincount(group, by_stratum[np.searchsorted(numbers, strata)] - value, minlength=n_groups) / f.size
+            np.bincount(group, by_stratum[np.searchsorted(numbers, strata)] - whole, minlength=n_groups) / f.size
         )
-        if n_labelled_clusters < minimum_clusters:
+        if few:
             return Estimate(value, None, None, None)
-        error = float(np.sqrt((influence**2).sum() * n_groups / (n_groups - 1)))
-        half = float(stats.t.ppf((1 + CONFIDENCE) / 2, n_labelled_clusters - 1)) * error
-        return Estimate(value, max(value - half, 0.0), min(value + half, 1.0), error)
+        variance = float((influence**2).sum()) * n_groups / (n_groups - 1)
+        error = float(np.sqrt(variance + unseen))
+        low, high = share_bounds(value, error, n=int(known.sum()), n_clusters=n_sampled)
+        return Estimate(value, low, high, float(np.sqrt(variance)))
 
     powered, classical = estimate(values, weights), estimate(plain, np.zeros(numbers.size))
     worth = None
@@ -142,7 +150,7 @@ def powered_share(
         judge=said,
         weights=tuple(weights.tolist()),
         worth=worth,
-        reason="" if n_labelled_clusters >= minimum_clusters else TOO_FEW_CLUSTERS,
+        reason=TOO_FEW_CLUSTERS if few else "",
         n_cells=f.size,
         n_labelled=int(known.sum()),
         n_clusters=n_labelled_clusters,
@@ -168,6 +176,20 @@ def powered_shares(
         powered_share(theirs == option, its == option, theirs >= 0, cluster, stratum=stratum)
         for option in range(n_options)
     )
+
+
+def _clusters_worth(sizes: FloatArray, labelled_in: IntArray, sampled: BoolArray) -> int:
+    """The labelled clusters of the strata that people labelled in part, each counting by its size: as many as there are
+    where there is one such stratum, and few where a large one has few."""
+    size = sizes[sampled] / sizes[sampled].sum()
+    return int(1 / (size**2 / labelled_in[sampled]).sum() + 1e-9)
+
+
+def _unseen(sizes: FloatArray, labelled_in: IntArray, still: BoolArray) -> float:
+    """The variance of strata in which nothing varied among the labelled cells: of one hit among G + 2 clusters."""
+    n = labelled_in[still]
+    rate = 1 / (n + 2)
+    return float((sizes[still] ** 2 * rate * (1 - rate) / n).sum())
 
 
 def _arrays(
