@@ -43,8 +43,10 @@ LEAVE_OUT, INCLUDE = "leave_out", "include"
 # told by reason; judges that no texts connect beyond their own families have no favour and no corrected means. 6:
 # agreement has an interval only where ten documents have two answers to a cell; judges are told of in questions alone
 # that they were asked; where people judge systems, the tables of a pack say so by system; cells that a system from a
-# file left out are counted; text metrics have means over runs.
-METHODS = 6
+# file left out are counted; text metrics have means over runs. 7: correlations and limits of agreement on numbers are
+# computed around the mean of each two raters, and of each cell, where one mean of all drowned small numbers beside
+# large ones; the estimated share of an option lies within 0 and 1, with bounds that hold for rare options.
+METHODS = 7
 # The words in which reports are said: a frozen report is said again in those of its day. 2: the field's own words
 # (percent agreement, calibration, confusion matrix, non-blind labels, bootstrap resamples).
 WORDS = 2
@@ -212,6 +214,16 @@ class Filters:
     def before_runs(self) -> bool:
         """Text metrics are of the first run of a judge alone."""
         return self.methods < 6
+
+    @property
+    def before_own_means(self) -> bool:
+        """Numbers of all raters are moved by one mean before they are correlated."""
+        return self.methods < 7
+
+    @property
+    def before_bounded(self) -> bool:
+        """Estimated shares have the normal distribution's intervals."""
+        return self.methods < 7
 
     @property
     def first_words(self) -> bool:

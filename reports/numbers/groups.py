@@ -82,8 +82,9 @@ def _group(
     exact = exact_agreement(people)
     intervals: dict[str, Interval] = {}
     of_alpha: Statistic | NumericAgreement | None = None
+    own_means = not filters.before_own_means
     if numbers is not None:
-        of_alpha = numeric_agreement(people, numbers)
+        of_alpha = numeric_agreement(people, numbers, own_means=own_means)
         value, reason = of_alpha.alpha, of_alpha.reason
     elif level == "nominal":
         value, reason = exact.alpha, exact.alpha_reason
@@ -93,7 +94,7 @@ def _group(
     if arguments:
         intervals = exact_intervals(people, **arguments)
         if numbers is not None:
-            intervals["alpha"] = numeric_intervals(people, numbers, **arguments)["alpha"]
+            intervals["alpha"] = numeric_intervals(people, numbers, own_means=own_means, **arguments)["alpha"]
         elif level != "nominal":
             intervals["alpha"] = agreement_intervals(people, level=level, **arguments)["alpha"]
     return Group(word, n_rows, people.cell.size, exact, value, reason, intervals, judges)

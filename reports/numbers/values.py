@@ -107,6 +107,7 @@ class ValueReport:
 def value_report(data: QuestionData, of: StudyData, filters: Filters) -> ValueReport:
     assert data.values is not None
     people, numbers, arguments = data.people, data.values.numbers, filters.intervals.of_agreement
+    own_means = not filters.before_own_means
     return ValueReport(
         data=data,
         summary=selection_summary(np.minimum(data.selections, 0), n_options=1),
@@ -114,8 +115,10 @@ def value_report(data: QuestionData, of: StudyData, filters: Filters) -> ValueRe
         exact=exact_agreement(people),
         exact_intervals=exact_intervals(people, **arguments) if arguments else {},
         accuracy=macro_accuracy(pair_tables(people)),
-        numeric=None if numbers is None else numeric_agreement(people, numbers),
-        numeric_intervals=numeric_intervals(people, numbers, **arguments) if arguments and numbers is not None else {},
+        numeric=None if numbers is None else numeric_agreement(people, numbers, own_means=own_means),
+        numeric_intervals=numeric_intervals(people, numbers, own_means=own_means, **arguments)
+        if arguments and numbers is not None
+        else {},
         judges=tuple(
             _judge(judge, people, data.judges[judge.code], numbers, filters)
             for judge in of.judges

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from reports.stats import distributions as stats
 from reports.stats.answers import Answers, IntArray
 from reports.stats.bootstrap import CONFIDENCE, MINIMUM_CLUSTERS, TOO_FEW_CLUSTERS, By, cluster_keys
+from reports.stats.hiring.means import share_bounds
 from reports.stats.pairs import FloatArray
 
 NO_BOTH = "no cell has the judge's label and a person's answer"
@@ -108,13 +109,17 @@ def powered_mean(
 
 
 def option_shares(
-    people: Answers, judge: Answers, *, by: By = "document", weight: float | None = None
+    people: Answers, judge: Answers, *, by: By = "document", weight: float | None = None, bounded: bool = True
 ) -> tuple[PoweredMean, ...]:
     """The share of each option in all cells that the judge labelled, one estimate an option.
 
     In a cell that several people answered y is the share of them that chose the option. The cells with people's
     answers have to be drawn as the others are (the planner's random rows): PPI mends the judge's errors only where
     people's cells show them. Each option has a weight of its own, so the shares need not add up to 1 exactly.
+
+    Args:
+        bounded: intervals are `hiring.means.share_bounds`, within 0 and 1 as the shares are; before methods 7 they were
+            the normal distribution's, nothing wide where nobody had chosen the option.
     """
     cells = people.by_cell.cell
     counts = people.value_counts()
@@ -122,7 +127,7 @@ def option_shares(
     at = np.minimum(np.searchsorted(cells, judge.cell), max(cells.size - 1, 0))
     both = cells[at] == judge.cell if cells.size else np.zeros(judge.cell.size, dtype=bool)
     keys: IntArray = cluster_keys(judge, by)
-    return tuple(
+    found = tuple(
         powered_mean(
             shares[at[both], option] if both.any() else np.zeros(0),
             _is(judge.code[both], option),
@@ -133,6 +138,17 @@ def option_shares(
         )
         for option in range(people.n_options)
     )
+    return tuple(map(_bounded, found)) if bounded else found
+
+
+def _bounded(found: PoweredMean) -> PoweredMean:
+    if found.value is None:
+        return found
+    within = replace(found, value=min(max(found.value, 0.0), 1.0))
+    if found.standard_error is None:
+        return within
+    low, high = share_bounds(found.value, found.standard_error, n=found.n_people, n_clusters=found.n_clusters)
+    return replace(within, low=low, high=high)
 
 
 def _is(codes: IntArray, option: int) -> FloatArray:

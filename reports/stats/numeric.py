@@ -1,7 +1,9 @@
 """Agreement on numbers: how far apart two raters are, and how much of what differs lies between cells.
 
 All statistics are functions of sums over cells, so that a draw of documents is a weighted sum of documents (see
-`bootstrap`). Numbers are moved to have the mean 0 first: what is left then does not drown in rounding.
+`bootstrap`). Numbers are moved to have the mean 0 first, those of two raters to the mean of each: what is left then
+does not drown in rounding. `own_means`: before methods 7 all were moved by one mean alone, so that raters whose numbers
+lie far from those of others were called equal, or had no correlation.
 """
 
 from __future__ import annotations
@@ -69,18 +71,18 @@ _OF_PAIRS = ("pearson", "spearman")
 _AT_ONCE = 500_000
 
 
-def numeric_agreement(answers: Answers, values: FloatArray) -> NumericAgreement:
+def numeric_agreement(answers: Answers, values: FloatArray, *, own_means: bool = True) -> NumericAgreement:
     """
     Args:
         values: the number that each code stands for, shape (n_options,).
     """
     x = _centred(answers, values)
-    sums = _cell_sums(answers, x)[0].sum(axis=0)
+    sums = _cell_sums(answers, x, own_means=own_means)[0].sum(axis=0)
     shared = int(sums[_ONE])
     found = dict(zip(_OF_CELLS, _statistics(sums[np.newaxis])[0].tolist(), strict=True))
     correlations, n_pairs, reason = dict.fromkeys(_OF_PAIRS, np.nan), 0, TOO_MANY_COMPARISONS
     if sums[_PAIRS] <= MAXIMUM_COMPARISONS:
-        pairs = _pairs(answers, x)
+        pairs = _pairs(answers, x, own_means=own_means)
         n_pairs = pairs.n_groups
         correlations = dict(zip(_OF_PAIRS, pairs.correlations(pairs.totals()[np.newaxis])[0].tolist(), strict=True))
         reason = "" if not np.isnan(correlations["pearson"]) else (TOO_FEW_SHARED if shared else NO_TWO_ANSWERS)
@@ -103,6 +105,7 @@ def numeric_intervals(
     seed: int = 0,
     expanded: bool = True,
     paired: bool = True,
+    own_means: bool = True,
 ) -> dict[str, Interval]:
     """Of all that `NumericAgreement` has, by their names, of the same draws; `paired` as in `reports.stats.intervals`.
 
@@ -112,7 +115,7 @@ def numeric_intervals(
     if draws.too_few or (paired and too_few_paired([answers], by)):
         return {name: draws.without_draws() for name in (*_OF_CELLS, *_OF_PAIRS)}
     x = _centred(answers, values)
-    cells, first = _cell_sums(answers, x)
+    cells, first = _cell_sums(answers, x, own_means=own_means)
     cluster = draws.cluster_of(answers)
     per_cluster = np.zeros((draws.n_clusters, cells.shape[1]))
     np.add.at(per_cluster, cluster[first], cells)
@@ -120,7 +123,7 @@ def numeric_intervals(
     found = {name: draws.interval(drawn[:, at]) for at, name in enumerate(_OF_CELLS)}
     if cells[:, _PAIRS].sum() > MAXIMUM_COMPARISONS:
         return found | {name: draws.without_draws(TOO_MANY_COMPARISONS) for name in _OF_PAIRS}
-    return found | _pairs(answers, x).intervals(cluster, draws)
+    return found | _pairs(answers, x, own_means=own_means).intervals(cluster, draws)
 
 
 def _centred(answers: Answers, values: FloatArray) -> FloatArray:
@@ -128,12 +131,14 @@ def _centred(answers: Answers, values: FloatArray) -> FloatArray:
     return x - x.mean() if x.size else x
 
 
-def _cell_sums(answers: Answers, x: FloatArray) -> tuple[FloatArray, IntArray]:
+def _cell_sums(answers: Answers, x: FloatArray, *, own_means: bool) -> tuple[FloatArray, IntArray]:
     """The sums of each shared cell, shape (n_shared, 10), and the place of its first answer."""
     cells = answers.by_cell
     r = np.bincount(cells.index)
     shared = r >= 2
     size, start = r[shared], cells.first[shared]
+    if own_means and shared.any():
+        x = x - x[shared[cells.index]].mean()  # a number of a cell that nobody shares tells nothing here
     total = np.bincount(cells.index, x)[shared] if x.size else np.zeros(0)
     squares = np.bincount(cells.index, x**2)[shared] if x.size else np.zeros(0)
     # Sorted within cells, the j-th of r counts j times as the larger and r - 1 - j times as the smaller one.
@@ -142,6 +147,11 @@ def _cell_sums(answers: Answers, x: FloatArray) -> tuple[FloatArray, IntArray]:
     weighted = (2 * place - r[cells.index] + 1) * x[order] if x.size else np.zeros(0)
     apart = np.bincount(cells.index, weighted)[shared] if x.size else np.zeros(0)
     apart2 = np.maximum(size * squares - total**2, 0)
+    if own_means and x.size:
+        # The same of what each number has over the first of its cell: equal ones are nothing apart, however large.
+        over = x - x[cells.first][cells.index]
+        of_cells, squared = (np.bincount(cells.index, of)[shared] for of in (over, over**2))
+        apart2 = np.maximum(size * squared - of_cells**2, 0)
     columns = [
         np.ones(size.size), size, size**2, total, squares, total**2 / np.maximum(size, 1),
         2 * apart2 / np.maximum(size - 1, 1), size * (size - 1) / 2, apart, apart2,
@@ -248,7 +258,7 @@ class _Pairs:
         return {name: made.interval(drawn[:, at]) for at, name in enumerate(_OF_PAIRS)}
 
 
-def _pairs(answers: Answers, x: FloatArray) -> _Pairs:
+def _pairs(answers: Answers, x: FloatArray, *, own_means: bool) -> _Pairs:
     first, second = comparisons(answers)
     raters, rater = np.unique(answers.rater, return_inverse=True)
     key = rater[first] * raters.size + rater[second]
@@ -260,7 +270,16 @@ def _pairs(answers: Answers, x: FloatArray) -> _Pairs:
     first, second = first[order], second[order]
     del order
     starts = answers.by_cell.first[answers.by_cell.index[first]]
-    return _Pairs(x[first], x[second], _ranks(x[first], group), _ranks(x[second], group), starts, group, pairs.size)
+    ranks = _ranks(x[first], group), _ranks(x[second], group)
+    a, b = (_around_mean(x[of], group) if own_means else x[of] for of in (first, second))
+    return _Pairs(a, b, *ranks, starts, group, pairs.size)
+
+
+def _around_mean(x: FloatArray, group: IntArray) -> FloatArray:
+    """Less the mean of each group."""
+    n = np.maximum(np.bincount(group), 1)
+    around: FloatArray = x - (np.bincount(group, x) / n)[group]
+    return around
 
 
 def comparisons(answers: Answers) -> tuple[IntArray, IntArray]:

@@ -288,13 +288,27 @@ def test_option_shares_use_the_cells_of_both_and_of_the_judge() -> None:
     people = answers_of([[0, 1, 1, *[_] * 7], [0, 0, *[_] * 8]], n_options=2)
     judge = answers_of([[0, 1, 0, 1, 1, 0, 1, 1, 1, 1]], n_options=2)
 
-    first, second = option_shares(people, judge, weight=1.0)
+    first, second = option_shares(people, judge, weight=1.0, bounded=False)
 
     # Option 0: people 1, 1/2, 0; the judge there 1, 0, 1, elsewhere 1 of 7. 1.5/3 - 2/3 + 1/7
     assert first.value == pytest.approx(1.5 / 3 - 2 / 3 + 1 / 7)
     assert second.value == pytest.approx(1 - first.value)
     assert (first.n_people, first.n_judge_only, first.people, first.judge) == (3, 7, 0.5, pytest.approx(0.3))
     assert option_shares(answers_of([[_]], n_options=2), judge)[0].value is None
+    # A share is none below 0.
+    assert [of.value for of in option_shares(people, judge, weight=1.0)] == [0, 1]
+
+
+def test_the_interval_of_a_share_lies_within_0_and_1_and_has_a_width() -> None:
+    # Of 20 documents with people's answers one has the last option, and none the middle one, as the judge says.
+    people = answers_of([[*[0] * 19, 2, *[_] * 60]], n_options=3)
+    judge = answers_of([[*[0] * 19, 2, *[0] * 57, 2, 2, 2]], n_options=3)
+    _first, middle, last = option_shares(people, judge)
+
+    assert (middle.value, middle.low, middle.high) == (0, 0, pytest.approx(1 - 0.025 ** (1 / 20)))
+    assert 0 < last.low < last.value < last.high < 0.25
+    before = option_shares(people, judge, bounded=False)  # as before methods 7
+    assert (before[1].low, before[1].high) == (0, 0)
 
 
 @pytest.mark.slow

@@ -159,6 +159,27 @@ def test_large_numbers_do_not_drown_in_rounding() -> None:
     assert far.icc == pytest.approx(near.icc, abs=1e-6)
 
 
+def test_numbers_that_lie_far_from_those_of_others_are_told_apart() -> None:
+    # Two raters give spoons, two others grams of other cells; and one number was typed without its point.
+    spoons, grams = [[1, 2, 3, 4, 5], [2, 1, 4, 3, 6]], [[2.5e7, 1500, 900, 1200], [2.5e7, 1400, 950, 1000]]
+    given = np.full((4, 9), np.nan)
+    given[:2, :5], given[2:, 5:] = spoons, grams
+    values, code = np.unique(given[~np.isnan(given)], return_inverse=True)
+    codes = np.full(given.shape, -1)
+    codes[~np.isnan(given)] = code
+    found = numeric_agreement(of(codes, values.size, per_document=1), values)
+
+    assert found.pearson == pytest.approx(np.mean([np.corrcoef(*pair)[0, 1] for pair in (spoons, grams)]))
+    apart = np.diff(spoons, axis=0).tolist()[0] + np.diff(grams, axis=0).tolist()[0]
+    assert found.limits == pytest.approx(1.96 * np.sqrt(np.mean(np.square(apart))), rel=1e-12)
+    same = np.where(codes < 0, -1, codes.max(axis=0))
+    assert numeric_agreement(of(same, values.size, per_document=1), values).limits == 0
+    # A number that nobody else gave moves no agreement.
+    alone = np.concatenate([codes[:2, :5], [[values.size - 1], [-1]]], axis=1)
+    expected = krippendorff.alpha(np.array(spoons, dtype=float), level_of_measurement="interval")
+    assert numeric_agreement(of(alone, values.size, per_document=1), values).alpha == pytest.approx(expected, rel=1e-12)
+
+
 @pytest.mark.parametrize("codes", [[[-1, -1]], [[0, 1]], [[0, 1], [-1, -1]]], ids=["nobody", "alone", "not shared"])
 def test_where_nothing_is_shared_nothing_is_defined(codes: list[list[int]]) -> None:
     answers = of(np.array(codes))

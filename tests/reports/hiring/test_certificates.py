@@ -163,6 +163,14 @@ def test_it_keeps_the_versions_that_led_to_the_judge(world: World, client_of: Cl
     assert "<code>first</code>" in page
 
 
+def test_its_page_has_the_bound_that_holds_however_errors_come_together(world: World, client_of: ClientOf) -> None:
+    certificate = certified(world)
+    page = client_of(world.manager).get(certificate.get_absolute_url()).content.decode()
+
+    exact = json.loads(certificate.document)["result"]["betting"]
+    assert f"the bound that holds however they do is {exact * 100:.1f} %" in page
+
+
 def test_it_expires(world: World) -> None:
     certificate = certified(world)
 
