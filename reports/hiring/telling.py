@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR
 
 from django.utils.translation import gettext as _
 
@@ -46,8 +47,8 @@ def _told(study: Study, certificate: Certificate) -> Certified:
     values = {
         "judge": certificate.rater.code,
         "question": title_of(study, queries.question_name(certificate.question)),
-        "epsilon": percent(certificate.epsilon),
-        "confidence": percent(certificate.confidence),
+        "epsilon": percent(certificate.epsilon, ROUND_CEILING),
+        "confidence": percent(certificate.confidence, ROUND_FLOOR),
         "coverage": percent(json.loads(certificate.document)["result"]["coverage"]),
         "reason": standing.reason,
     }

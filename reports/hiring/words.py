@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import Any
 
 from django.utils.formats import number_format
@@ -103,15 +104,23 @@ class Told:
 
     @property
     def percent(self) -> dict[str, str]:
-        """Shares as per cent with one digit after the point, "–" where there is none."""
-        shares = {name: self.result[name] for name in ("coverage", "error", "upper", "betting", "design", "binomial")}
-        shares |= {"epsilon": self.document["epsilon"], "confidence": self.document["confidence"]}
-        return {name: percent(share) for name, share in shares.items()}
+        """Shares as per cent with one digit after the point, "–" where there is none; what holds "at most" is not made
+        less by it, nor the confidence more."""
+        most = {name: self.result[name] for name in ("upper", "betting", "design", "binomial")}
+        most["epsilon"] = self.document["epsilon"]
+        return {
+            **{name: percent(self.result[name]) for name in ("coverage", "error")},
+            **{name: percent(share, ROUND_CEILING) for name, share in most.items()},
+            "confidence": percent(self.document["confidence"], ROUND_FLOOR),
+        }
 
 
-def percent(share: float | None) -> str:
+def percent(share: float | None, rounding: str = ROUND_HALF_EVEN) -> str:
     """A share as a number of per cent with a digit after the point, as the language writes it; "–" for none."""
-    return "–" if share is None else str(number_format(f"{share * 100:.1f}".removesuffix(".0")))
+    if share is None:
+        return "–"
+    exact = Decimal(f"{share * 100:.9f}" if rounding != ROUND_HALF_EVEN else share * 100)
+    return str(number_format(str(exact.quantize(Decimal("0.1"), rounding)).removesuffix(".0")))
 
 
 def told(study: Study, document: dict[str, Any]) -> Told:

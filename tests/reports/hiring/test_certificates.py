@@ -6,6 +6,7 @@ import datetime
 import io
 import itertools
 import json
+import math
 import zipfile
 from collections import Counter
 from typing import Any
@@ -168,7 +169,7 @@ def test_its_page_has_the_bound_that_holds_however_errors_come_together(world: W
     page = client_of(world.manager).get(certificate.get_absolute_url()).content.decode()
 
     exact = json.loads(certificate.document)["result"]["betting"]
-    assert f"the bound that holds however they do is {exact * 100:.1f} %" in page
+    assert f"the bound that holds however they do is {math.ceil(exact * 1000) / 10} %" in page
 
 
 def test_it_expires(world: World) -> None:

@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from reports.hiring import actions as hiring
 from reports.hiring.telling import certificates_told, with_certificates
+from reports.hiring.words import Told, percent
 from reports.models import Revocation
 from reports.sentences import Tile
 from tests.builders import ClientOf
@@ -40,3 +41,12 @@ def test_a_certificate_is_told_while_it_holds_and_after(client_of: ClientOf) -> 
     assert told.text.endswith("its certificate is revoked. Its model went.")
     assert with_certificates([UNKNOWN], [told])[0].value == "Cannot be said"
     assert "the certificate of scorer is revoked" in client.get(address).content.decode()
+
+
+def test_a_claim_is_not_made_stronger_by_rounding() -> None:
+    result = {"coverage": 0.5, "error": 0.0504, "upper": 0.0504, "betting": 0.05, "design": 0.0504, "binomial": 0.07}
+    told = Told({"result": result, "epsilon": 0.0524, "confidence": 0.8996}, "", "", "")
+
+    assert (told.percent["error"], told.percent["upper"], told.percent["betting"]) == ("5", "5.1", "5")
+    assert (told.percent["epsilon"], told.percent["confidence"]) == ("5.3", "89.9")
+    assert [percent(share) for share in (0.29, 0.0025, 1.0, None)] == ["29", "0.2", "100", "–"]
