@@ -45,7 +45,8 @@ LEAVE_OUT, INCLUDE = "leave_out", "include"
 # that they were asked; where people judge systems, the tables of a pack say so by system; cells that a system from a
 # file left out are counted; text metrics have means over runs. 7: correlations and limits of agreement on numbers are
 # computed around the mean of each two raters, and of each cell, where one mean of all drowned small numbers beside
-# large ones; the estimated share of an option lies within 0 and 1, with bounds that hold for rare options.
+# large ones; the estimated share of an option lies within 0 and 1, with bounds that hold for rare options; leniency of
+# judges that have few texts in common is solved for, where a hundred rounds were too few.
 METHODS = 7
 # The words in which reports are said: a frozen report is said again in those of its day. 2: the field's own words
 # (percent agreement, calibration, confusion matrix, non-blind labels, bootstrap resamples).
@@ -223,6 +224,11 @@ class Filters:
     @property
     def before_bounded(self) -> bool:
         """Estimated shares have the normal distribution's intervals."""
+        return self.methods < 7
+
+    @property
+    def before_exact_leniency(self) -> bool:
+        """Judges' leniency is fitted in turns, a hundred times."""
         return self.methods < 7
 
     @property

@@ -111,7 +111,17 @@ def ratings_report(data: StudyData, section: SectionSpec, filters: Filters) -> R
     rating = tuple(rating[place] for place in in_order)
     families = tuple(families[place] for place in in_order)
     criteria = tuple(
-        _criterion(of, data, texts, rating, families, draws, power=not filters.before_each) for of in questions
+        _criterion(
+            of,
+            data,
+            texts,
+            rating,
+            families,
+            draws,
+            power=not filters.before_each,
+            exact=not filters.before_exact_leniency,
+        )
+        for of in questions
     )
     return RatingsReport(
         section=section,
@@ -211,6 +221,7 @@ def _criterion(
     draws: Draws,
     *,
     power: bool,
+    exact: bool,
 ) -> Criterion:
     scale = np.array([option.value or 0 for option in question.spec.options], dtype=np.float64)
     of_judges = [
@@ -247,8 +258,8 @@ def _criterion(
             mean(voice.item_means[both.generator == one], both.cluster[both.generator == one]) for one in range(k)
         ),
         facets=dict(_facets(texts, both, voice)),
-        traits=tuple(judges.traits(whole, draws)),
-        favour=tuple(judges.self_preference(whole, families, texts.families, connected=power)),
+        traits=tuple(judges.traits(whole, draws, exact=exact)),
+        favour=tuple(judges.self_preference(whole, families, texts.families, connected=power, exact=exact)),
         effects=tuple(ranking.effects(of, both) for of in levels),
         together=agreement.together(whole, scale, draws) if len(rating) > 1 else None,
         pairs=tuple(agreement.pair_agreement(whole, draws)),
@@ -267,6 +278,7 @@ def _criterion(
             draws,
             family_of=texts.families,
             power=power,
+            exact=exact,
         )
         if k > 1
         else None,

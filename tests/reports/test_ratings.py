@@ -233,6 +233,25 @@ def test_leniency_where_not_all_rated_all() -> None:
     assert np.diff(texts) == pytest.approx(0.5)
 
 
+def test_leniency_of_judges_who_have_few_texts_in_common() -> None:
+    """Six in a row, each two more lenient than the one before: 45 texts of their own, 5 with the next one."""
+    rng = np.random.default_rng(0)
+    leniencies = np.arange(-5.0, 6, 2)
+    whose = np.array(
+        [[j] * 2 for j in range(6) for _text in range(45)] + [[j, j + 1] for j in range(5) for _text in range(5)]
+    )
+    values = np.full((6, len(whose)), np.nan)
+    for raters in whose.T:
+        values[raters, np.arange(len(whose))] = leniencies[raters]
+    values += rng.normal(size=len(whose))
+
+    assert judges.additive(values)[0] == pytest.approx(leniencies)
+    assert judges.additive(values, exact=False)[0] != pytest.approx(leniencies, abs=1)  # before methods 7
+    whole = rng.normal(size=(4, 30))
+    for solved, fitted in zip(judges.additive(whole), judges.additive(whole, exact=False), strict=True):
+        assert solved == pytest.approx(fitted)
+
+
 def test_no_judge_is_neither_lenient_nor_strict() -> None:
     leniency, texts = judges.additive(np.zeros((0, 3)))
     assert leniency.size == 0

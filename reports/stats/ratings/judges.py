@@ -39,8 +39,26 @@ class JudgeTraits:
     repeats: Estimate | None
 
 
-def additive(x: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """a_j and b_i of x_ji = a_j + b_i, fitted by least squares where some are missing; the a_j sum to nothing."""
+def additive(x: FloatArray, *, exact: bool = True) -> tuple[FloatArray, FloatArray]:
+    """a_j and b_i of x_ji = a_j + b_i, fitted by least squares where some are missing; the a_j sum to nothing.
+
+    Args:
+        exact: solved; before methods 7 both were fitted in turns, a hundred times, which is too seldom where judges
+            have few texts in common.
+    """
+    if not exact:
+        return _in_turns(x)
+    known = ~np.isnan(x)
+    each = known.astype(np.float64)
+    # The normal equations of the a_j, from which the b_i are gone: each is the mean of what is left of its text.
+    crossed = np.diag(each.sum(axis=1)) - (each / np.maximum(each.sum(axis=0), 1)) @ each.T
+    over = np.where(known, x - column_means(x), 0.0).sum(axis=1)
+    a: FloatArray = np.linalg.pinv(crossed, rcond=1e-10, hermitian=True) @ over
+    a -= a.mean() if a.size else 0.0  # nobody may have rated
+    return a, column_means(x - a[:, np.newaxis])
+
+
+def _in_turns(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     a = np.zeros(x.shape[0])
     b = column_means(x)
     for _round in range(_ROUNDS):
@@ -71,11 +89,12 @@ def is_connected(x: FloatArray) -> bool:
         seen = more
 
 
-def traits(ratings: Ratings, draws: Draws) -> list[JudgeTraits]:
+def traits(ratings: Ratings, draws: Draws, *, exact: bool = True) -> list[JudgeTraits]:
+    """`exact`: as of `additive`."""
     if not ratings.raters:
         return []
     x, cluster = ratings.means, ratings.cluster
-    _a, b = additive(x)
+    _a, b = additive(x, exact=exact)
     found = []
     for judge in range(len(ratings.raters)):
         mine = x[judge]
@@ -119,18 +138,19 @@ def own_texts(ratings: Ratings, judges: Sequence[str], generators: Sequence[str]
     return found
 
 
-def corrected(ratings: Ratings, own: BoolArray, *, connected: bool = True) -> FloatArray:
+def corrected(ratings: Ratings, own: BoolArray, *, connected: bool = True, exact: bool = True) -> FloatArray:
     """Means of repeats as they would be if all judges were equally lenient and spread their ratings alike.
 
     Leniency is that of `additive` without the texts of a judge's own family, `own`; what is left is made as wide around
     the mean of all as the judges' ratings are on average. All are NaN where these texts do not connect the judges
-    (`is_connected`); reports before methods 5 did not ask (`connected`). Shape (n_raters, n_items).
+    (`is_connected`); reports before methods 5 did not ask (`connected`). `exact`: as of `additive`. Shape
+    (n_raters, n_items).
     """
     x = ratings.means
     fitted = np.where(own, np.nan, x)
     if connected and not is_connected(fitted):
         return np.full_like(x, np.nan)
-    leniency, b = additive(fitted)
+    leniency, b = additive(fitted, exact=exact)
     with np.errstate(invalid="ignore"):
         spread = np.array([np.nanstd(row) if (~np.isnan(row)).any() else np.nan for row in fitted])
     known = spread[spread > 1e-9]
@@ -143,7 +163,12 @@ def corrected(ratings: Ratings, own: BoolArray, *, connected: bool = True) -> Fl
 
 
 def self_preference(
-    ratings: Ratings, judges: Sequence[str], generators: Sequence[str], *, connected: bool = True
+    ratings: Ratings,
+    judges: Sequence[str],
+    generators: Sequence[str],
+    *,
+    connected: bool = True,
+    exact: bool = True,
 ) -> list[Estimate | None]:
     """Of each judge: by how much it rates texts of its own family higher than others do, beyond its leniency.
 
@@ -154,12 +179,13 @@ def self_preference(
     Args:
         judges, generators: the families of each.
         connected: whether the last is asked, as it was not before methods 5.
+        exact: as of `additive`.
     """
     own = own_texts(ratings, judges, generators)
     of_others = np.where(own, np.nan, ratings.means)
     if connected and not is_connected(of_others):
         return [None] * len(judges)
-    leniency, b = additive(of_others)
+    leniency, b = additive(of_others, exact=exact)
     left = ratings.means - leniency[:, np.newaxis] - b
     found: list[Estimate | None] = []
     for of_judge, mine in zip(left, own, strict=True):

@@ -72,17 +72,18 @@ def ranking(
     *,
     family_of: Sequence[str],
     power: bool = True,
+    exact: bool = True,
 ) -> Ranking:
     """
     Args:
         judges: the family of each judge; family_of: of each generator, in the order of `generators`; power: whether
             what is needed is enough four times of five, or one time of two, and judges that nothing connects have no
-            corrected means: both from methods 5 on.
+            corrected means: both from methods 5 on; exact: as of `judges.additive`.
     """
     k = len(generators)
     y, g, cluster = ratings.item_means, ratings.generator, ratings.cluster
     own = own_texts(ratings, judges, family_of)
-    fair = corrected(ratings, own, connected=power)
+    fair = corrected(ratings, own, connected=power, exact=exact)
     fair_of = column_means(np.where(own, np.nan, fair))
     means = [mean(y[g == one], cluster[g == one]) for one in range(k)]
     drawn = _drawn_means(y, g, cluster, k, draws)
