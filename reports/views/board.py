@@ -65,7 +65,9 @@ def _pairs(question: QuestionData) -> Iterator[tuple[tuple[int, int], PairAgreem
         yield from _pairs_of_values(question)
         return
     tables: dict[tuple[int, int], IntArray] = {}
-    for of_sheet in pair_tables(question.people):
+    # As in the report: where an option says that there was nothing to answer, nobody decided anything.
+    decided = ~np.isin(question.people.code, question.blanks)
+    for of_sheet in pair_tables(question.people.where(decided)):
         pair = (of_sheet.rater_a, of_sheet.rater_b)
         tables[pair] = tables.get(pair, np.zeros_like(of_sheet.table)) + of_sheet.table
     for pair, table in tables.items():

@@ -63,6 +63,22 @@ def test_where_everybody_chose_the_same_kappa_is_not_defined(leases: Leases, mon
     assert "κ not defined" in panel(leases)
 
 
+def test_cells_in_which_there_was_nothing_to_answer_are_no_agreement(
+    leases: Leases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in the report: “No party” was filled in for both where the column names none."""
+    monkeypatch.setattr(board, "ENOUGH_CELLS", 1)
+    both = {**builders.COMPLETE, ("Inspect", "act"): "found", ("Inspect", "strictness"): "1"}
+    builders.label(leases.annas[0], both)
+    builders.label(leases.boriss[0], {**both, ("Give notice · tenant", "party"): "other"})
+
+    page = panel(leases)
+
+    assert "κ 0.00" in page
+    assert "0 % alike · 1 cell" in page
+    assert "50 % alike" not in page
+
+
 def test_labels_of_people_who_had_seen_the_others_are_left_out_and_that_is_said(leases: Leases) -> None:
     builders.label(leases.annas[0])
     builders.label(leases.boriss[0])
