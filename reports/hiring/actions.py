@@ -22,7 +22,7 @@ from annotation.queries.planning import seats
 from judges.lineage import queries as lineage
 from reports.frozen.versions import code_version
 from reports.hiring import queries, words
-from reports.hiring.documents import test_judge
+from reports.hiring.documents import APPROXIMATE, test_judge
 from reports.hiring.queries import WorkToDo
 from reports.models import (
     Accepted,
@@ -123,9 +123,12 @@ def certify(
     confidence: float,
     until: date,
     by: User | None,
+    bound: str = APPROXIMATE,
 ) -> Outcome:
     """Test a judge on the test part, which is a look at it; where it holds, give it a certificate.
 
+    Args:
+        bound: the one that decides, of `documents.BOUNDS`.
     Raises:
         Refused: the study is not split, the judge has no label there, no test document has one of the judge and of
             people, the judge was fitted to one, the day is over, or an import is being shown. No look is counted then.
@@ -150,6 +153,7 @@ def certify(
         "question": name,
         "epsilon": epsilon,
         "confidence": confidence,
+        "bound": bound,
         "most": queries.most_cells(study, question, split.unit),
         "identity": queries.identity(study, rater),
         "issued": {

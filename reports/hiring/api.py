@@ -22,6 +22,7 @@ from annotation.api.serializers import RefusalSerializer
 from annotation.models import Experiment, Question, Rater, Role, Study
 from reports.data.label_table import UnknownFormat
 from reports.hiring import actions, experiments, queries
+from reports.hiring.documents import APPROXIMATE, BOUNDS
 from reports.hiring.effects import lines_of
 from reports.hiring.forms import question_called
 from reports.hiring.recomputing import recompute
@@ -113,11 +114,18 @@ def candidates(request: Request, slug: str) -> Response:
     return Response(CandidateSerializer([asdict(one) for one in found], many=True).data)
 
 
+_BOUND = _(
+    "Which bound decides: design, an approximation by how errors came together in the documents that were seen; "
+    "betting, exact, for two to four times as many documents."
+)
+
+
 class ClaimSerializer(serializers.Serializer[Any]):
     judge = serializers.CharField(help_text=_("Code of the judge."))
     question = serializers.CharField(help_text=_("section.question"))
     epsilon = serializers.FloatField(min_value=0.001, max_value=0.5)
     confidence = serializers.FloatField(min_value=0.51, max_value=0.999)
+    bound = serializers.ChoiceField(BOUNDS, default=APPROXIMATE, help_text=_BOUND)
     until = serializers.DateField()
 
 
@@ -226,6 +234,7 @@ class AskedCostSerializer(serializers.Serializer[Any]):
     question = serializers.CharField(help_text=_("section.question"))
     epsilon = serializers.FloatField(min_value=0.001, max_value=0.5, default=0.05)
     confidence = serializers.FloatField(min_value=0.51, max_value=0.999, default=0.9)
+    bound = serializers.ChoiceField(BOUNDS, default=APPROXIMATE, help_text=_BOUND)
 
 
 class CostLineSerializer(serializers.Serializer[Any]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 BY_ROW, BY_SHEET = "row", "sheet"
+# The bound that decides, as the statistics call it.
+APPROXIMATE: Literal["design"] = "design"
+EXACT: Literal["betting"] = "betting"
+BOUNDS = (APPROXIMATE, EXACT)
 # So that the last digits of another processor change no byte.
 _DIGITS = 12
 
@@ -36,9 +40,10 @@ def test_judge(table: LabelTable, request: Mapping[str, Any]) -> Tested:
     """Test a judge as the request says.
 
     Args:
-        request: judge, question, epsilon, confidence, most (cells of a document), unit, split (unit, share, seed and
-            the `test` rows as [sheet, row]), left_out (rows that say nothing of the others, since a judge took
-            them over and they were not drawn); all else goes into the document as it is.
+        request: judge, question, epsilon, confidence, bound (which decides: `APPROXIMATE`, also where it is missing,
+            as in documents from before there was a choice, or `EXACT`), most (cells of a document), unit, split (unit,
+            share, seed and the `test` rows as [sheet, row]), left_out (rows that say nothing of the others, since a
+            judge took them over and they were not drawn, or has seen them); all else goes into the document as it is.
     """
     from reports.stats.hiring.certificate import certify
 
@@ -51,9 +56,11 @@ def test_judge(table: LabelTable, request: Mapping[str, Any]) -> Tested:
         judged.only(in_test),
         epsilon=request["epsilon"],
         delta=round(1 - request["confidence"], _DIGITS),
+        method=request.get("bound", APPROXIMATE),
         most=request["most"],
     )
-    kept = {key: value for key, value in request.items() if key not in ("split", "left_out")}
+    # The result names the bound.
+    kept = {key: value for key, value in request.items() if key not in ("split", "left_out", "bound")}
     told = asdict(result)
     del told["points"]  # of the development part alone; `recompute` has them
     content = canonical_json(

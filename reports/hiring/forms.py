@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.forms.many import ManyField
 from annotation.models import Question, Rater, Study
 from base.text import natural
+from reports.hiring.documents import APPROXIMATE, EXACT
 from reports.hiring.queries import question_name
 from reports.models import Split
 
@@ -69,6 +70,16 @@ class CertifyForm(forms.Form):
     confidence = forms.DecimalField(
         label=_("Confidence (%)"), min_value=51, max_value=Decimal("99.9"), decimal_places=1, initial=90
     )
+    bound = forms.ChoiceField(
+        label=_("Bound"),
+        choices=[
+            (APPROXIMATE, _("approximate: errors come together as in the documents that were seen")),
+            (EXACT, _("exact: however errors come together, with two to four times as many documents")),
+        ],
+        initial=APPROXIMATE,
+        required=False,
+        help_text=_("The exact one is for documents of which a few may be wrong throughout."),
+    )
     until = forms.DateField(label=_("Holds until"), widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"))
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
@@ -78,6 +89,9 @@ class CertifyForm(forms.Form):
         self.fields["judge"].queryset = judges.order_by("code")  # type: ignore[attr-defined]
         self.fields["question"].queryset = questions.order_by("section__position", "position")  # type: ignore[attr-defined]
         self.initial = {"until": timezone.localdate() + timedelta(days=DAYS), **self.initial}
+
+    def clean_bound(self) -> str:
+        return self.cleaned_data["bound"] or APPROXIMATE
 
     @property
     def shares(self) -> tuple[float, float]:

@@ -20,13 +20,13 @@ from llm.models import LanguageModel
 from reports import doors
 from reports.data.label_table import canonical_json
 from reports.hiring.cells import JudgeCells, judge_cells, part_of
-from reports.hiring.documents import clusters_of, judged_of
+from reports.hiring.documents import APPROXIMATE, clusters_of, judged_of
 from reports.hiring.queries.labels import question_name, study_table
 from reports.hiring.queries.splitting import left_out_names, shown_names, test_names
 from reports.models import Certificate, Split, TestLook
 
 if TYPE_CHECKING:
-    from reports.stats.hiring.planning import Plan
+    from reports.stats.hiring.planning import Plan, PlanMethod
 
 
 def judge_behind(rater: Rater) -> Judge | None:
@@ -183,8 +183,17 @@ class Cost:
         return 0 if self.least is None else max(0, self.least - self.size.labelled)
 
 
-def cost_of(split: Split, rater: Rater, question: Question, *, epsilon: float, confidence: float) -> Cost:
-    """What it would take to certify a judge, before anything is paid for; no look at the test part."""
+def cost_of(
+    split: Split,
+    rater: Rater,
+    question: Question,
+    *,
+    epsilon: float,
+    confidence: float,
+    bound: PlanMethod = APPROXIMATE,
+) -> Cost:
+    """What it would take to certify a judge, before anything is paid for; no look at the test part. `bound`: the one
+    that decides, as in `documents.BOUNDS`."""
     from reports.stats.hiring.planning import plan
 
     study, unit = split.study, split.unit
@@ -193,6 +202,7 @@ def cost_of(split: Split, rater: Rater, question: Question, *, epsilon: float, c
         judged_of(cells, unit),
         epsilon=epsilon,
         delta=round(1 - confidence, 12),
+        method=bound,
         most=most_cells(study, question, unit),
     )
     tests = TestLook.objects.filter(study=study, judge=rater.code, question=question_name(question))

@@ -65,7 +65,8 @@ def _cost(study: Study, split: Split, form: CertifyForm) -> dict[str, Any]:
     """Before anything is paid for: how many documents have to be labelled, by what development documents tell."""
     rater, question = form.cleaned_data["judge"], form.cleaned_data["question"]
     epsilon, confidence = form.shares
-    cost = queries.cost_of(split, rater, question, epsilon=epsilon, confidence=confidence)
+    bound = form.cleaned_data["bound"]
+    cost = queries.cost_of(split, rater, question, epsilon=epsilon, confidence=confidence, bound=bound)
     lines = [
         CostLine(
             threshold=option.point.threshold,
@@ -101,6 +102,7 @@ def _test(request: AppRequest, study: Study, form: CertifyForm) -> HttpResponse:
             epsilon=epsilon,
             confidence=confidence,
             until=form.cleaned_data["until"],
+            bound=form.cleaned_data["bound"],
             by=request.user,
         )
     except Refused as refused:

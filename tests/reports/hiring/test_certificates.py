@@ -31,6 +31,7 @@ from reports.data.arrays import Filters
 from reports.exports.making import make_file
 from reports.hiring import actions, queries
 from reports.hiring.models import FrozenCertificate
+from reports.hiring.recomputing import recompute as computed_again
 from reports.models import Certificate, Export, Revocation, Split, TestLook
 from reports.queries import label_table
 from tests.builders import ApiOf, ClientOf
@@ -353,6 +354,35 @@ def test_the_api_says_what_a_certificate_costs_and_is_no_look(world: World, api_
     assert list(api.get(address, {**asked, "judge": "nobody"}).json()) == ["judge"]
     Split.objects.all().delete()
     assert api.get(address, asked).status_code == 409
+
+
+def test_the_exact_bound_decides_where_it_is_asked_for(world: World, api_of: ApiOf, client_of: ClientOf) -> None:
+    """The same labels hold by the approximate bound and not by the exact one, which says before that it takes more."""
+    base, api = f"/api/v1/studies/{world.study.slug}/certificates/", api_of(world.manager)
+    claim = {"judge": world.rater.code, "question": "claims.made", "epsilon": 0.115, "confidence": 0.8}
+    needed = [api.get(f"{base}cost/", {**claim, "bound": bound}).json()["least"] for bound in ("design", "betting")]
+    assert needed[0] < needed[1]
+    asked = {"epsilon": "11.5", "confidence": "80", "until": FAR.isoformat(), "bound": "betting"}
+    form = {"judge": world.rater.code, "question": world.question.pk, **asked}
+    client, address = client_of(world.manager), reverse("reports:certify", args=[world.study.slug])
+    assert client.get(address, form).context["cost"]["least"] == needed[1]
+
+    exact = api.post(base, {**claim, "until": FAR, "bound": "betting"}, format="json").json()
+    result = exact["document"]["result"]
+    assert (exact["holds"], result["method"], result["upper"]) == (False, "betting", result["betting"])
+    assert result["design"] <= 0.115 < result["betting"]
+    tested = client.post(address, form, follow=True).content.decode()
+    assert "This bound holds however errors come together." in tested
+    assert "It takes errors to come together as they did here" not in tested
+
+    kept = certified(world, epsilon=0.45, bound="betting")
+    assert json.loads(kept.document)["result"]["method"] == "betting"
+    assert computed_again(kept).equal
+    kept = certified(world, epsilon=0.115)
+    assert json.loads(kept.document)["result"]["method"] == "design"
+    kept.request.pop("bound")  # as those that were given before there was a choice
+    assert computed_again(kept).equal
+    assert api.post(base, {**claim, "until": FAR, "bound": "binomial"}, format="json").status_code == 400
 
 
 def test_of_an_archived_study_a_certificate_is_revoked_and_computed_again(world: World, api_of: ApiOf) -> None:
