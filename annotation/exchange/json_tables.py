@@ -48,6 +48,10 @@ class JsonTable(FileTable):
 
     label_studio: bool = False
 
+    @property
+    def names_controls(self) -> bool:
+        return self.label_studio
+
     def value(self, kind: AnswerKind, spec: QuestionSpec, answer: str, *, by_model: bool = False) -> Value | None:
         if not self.label_studio:
             return super().value(kind, spec, answer, by_model=by_model)
@@ -251,7 +255,7 @@ def _of_result(line: int, result: Mapping[str, Any], known: Mapping[str, str], p
         )
         return
     section, _between, question = _text(result.get("from_name")).rpartition("__")
-    values = dict(known)
+    values = {"question": question, **known}
     if section:
         values |= {"section": section, "question": question}
     meta: Mapping[str, Any] = found if isinstance(found := result.get("meta"), dict) else {}

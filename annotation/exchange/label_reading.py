@@ -17,7 +17,16 @@ from annotation.actions import Refused
 from annotation.answers import AnswerRefused, Value, kind_of, value_code
 from annotation.exchange.arrivals import note_made
 from annotation.exchange.new_sheets import NewSheets
-from annotation.exchange.records import MISSING, Headings, LabelRecord, label_headings, label_records
+from annotation.exchange.records import (
+    GOLD,
+    MISSING,
+    Headings,
+    LabelRecord,
+    QuestionPlace,
+    fold_heading,
+    label_headings,
+    label_records,
+)
 from annotation.exchange.row_imports import (
     COLUMNS_STAND,
     Imported,
@@ -34,7 +43,7 @@ from annotation.exchange.row_imports import (
 )
 from annotation.exchange.tables import FileTable, Problems
 from annotation.models import Arrival, Column, Label, Option, Question, Rater, Row, Section, Sheet, Study
-from annotation.scheme.spec import SectionSpec
+from annotation.scheme.spec import SchemeSpec, SectionSpec
 from base.sentences import gettext_noop
 
 _PSEUDONYM = re.compile(r"R[1-9]\d*")
@@ -62,8 +71,28 @@ class LabelImport:
     replace: bool = False
     nominal: bool = False
 
-    def headings_of(self, table: FileTable) -> Headings:
-        return label_headings(table.header, given=self.headings, wide=self.wide, ignore=self.ignore)
+    def headings_of(self, table: FileTable, scheme: SchemeSpec | None = None) -> Headings:
+        """`scheme`: of the study, where there is one: its questions may have columns of their own."""
+        questions = _questions_by_heading(scheme) if scheme else {}
+        return label_headings(
+            table.header, given=self.headings, wide=self.wide, ignore=self.ignore, questions=questions
+        )
+
+
+def _questions_by_heading(scheme: SchemeSpec) -> dict[str, QuestionPlace]:
+    """The questions of a scheme by the folded headings that mean one of them alone: its key or title, also behind its
+    section's key."""
+    found: dict[str, set[QuestionPlace]] = {}
+    for section in scheme.sections:
+        for question in section.questions:
+            for name in (question.key, question.title, f"{section.key}__{question.key}"):
+                found.setdefault(fold_heading(name), set()).add(QuestionPlace(section.key, question.key))
+    return {heading: places.pop() for heading, places in found.items() if heading and len(places) == 1}
+
+
+def _is_gold(code: str) -> bool:
+    """A rater of this name is the gold, where a file says no kind."""
+    return code.casefold() == GOLD
 
 
 class Said(NamedTuple):
@@ -88,17 +117,25 @@ class Part:
         # With one question and no preset, no answer depends on another.
         self.has_rules = any(q.ask_unless or q.preset for q in self.spec.questions)
 
+    def named(self, name: str | None) -> list[Question]:
+        """The questions that a name can mean: by key or title, else by these as headings are read."""
+        found = [question for question in self.questions.values() if name in (question.key, question.title)]
+        if found or not name:
+            return found
+        folded = fold_heading(name)
+        return [q for q in self.questions.values() if folded in (fold_heading(q.key), fold_heading(q.title))]
+
     def question(self, name: str | None) -> Question:
         if not name and len(self.questions) == 1:
             return next(iter(self.questions.values()))
-        found = [question for question in self.questions.values() if name in (question.key, question.title)]
+        found = self.named(name)
         if not found and not name:
             raise Unresolved(
                 gettext_noop("“%(section)s” has several questions. A column “question” must say which: %(questions)s."),
                 section=self.section.key,
                 questions=", ".join(self.questions),
             )
-        if not found:
+        if len(found) != 1:
             raise Unresolved(
                 gettext_noop("“%(question)s” is no question of “%(section)s”; its questions are: %(questions)s."),
                 question=name or "",
@@ -168,7 +205,7 @@ class Answers:
             TableError: the file, or its headings, cannot be read.
         """
         self.study, self.table, self.how = study, table, how
-        self.headings = how.headings_of(table)
+        self.headings = how.headings_of(table, study.scheme.parsed)
         self.problems = Problems(table.name)
         self.imported = Imported(unread=self.headings.unread)
         self.sheets = Sheets(study, self.imported, create=how.create)
@@ -293,8 +330,10 @@ class Answers:
         key = (sheet.pk, *record[3:8])
         if (index := self._cell_index.get(key)) is not None:
             return index
-        part = self.parts[find_section(self.sections, record.section).key]
-        question = part.question(record.question)
+        part = self._part(record)
+        # The control of another program's only question may have any name.
+        alone = not record.section and self.table.names_controls and len(part.questions) == 1
+        question = part.question(None if alone else record.question)
         column = self._column(record, sheet, part)
         # Two ways to say the same cell (by name, by number) share its index: else they would not be seen as the same.
         own = (column.pk, question.pk)
@@ -304,6 +343,14 @@ class Answers:
             self._spoken_of.add(column.pk)
         self._cell_index[key] = self._cell_index[own]
         return self._cell_index[key]
+
+    def _part(self, record: LabelRecord) -> Part:
+        """The section that a line means: the one it names, else the only one that has its question."""
+        if not record.section and record.question and len(self.parts) > 1:
+            having = [part for part in self.parts.values() if part.named(record.question)]
+            if len(having) == 1:
+                return having[0]
+        return self.parts[find_section(self.sections, record.section).key]
 
     def _column(self, record: LabelRecord, sheet: Sheet, part: Part) -> Column:
         """The column that a line means: by its number, else by its name, else by its facets, else the only one."""
@@ -459,7 +506,7 @@ class Answers:
 
     def _rater(self, record: LabelRecord) -> int:
         code = record.rater
-        if self.how.pseudonyms and record.rater_kind in ("", Rater.Kind.PERSON):
+        if self.how.pseudonyms and record.rater_kind in ("", Rater.Kind.PERSON) and not _is_gold(code):
             code = self.pseudonyms.setdefault(code, f"R{len(self.pseudonyms) + 1}")
         rater = self._rater_of(code, record.rater_kind, simulated=bool(record.simulated))
         if record.rater_kind and rater.kind != record.rater_kind:
@@ -488,7 +535,7 @@ class Answers:
                 )
             check_length(code, 80)
             # Inactive: whoever cannot log in must not be offered new work by the planner.
-            kind = kind or Rater.Kind.PERSON
+            kind = kind or (Rater.Kind.GOLD if _is_gold(code) else Rater.Kind.PERSON)
             rater = Rater(study=self.study, kind=kind, code=code, simulated=simulated, active=False)
             self._raters[code] = rater
         return rater

@@ -44,12 +44,22 @@ _ALIASES: Mapping[str, frozenset[str]] = {
 _WIDE_FIELDS = frozenset(
     {"sheet", "row", "section", "column", "column_number", "question", "gold", "row_title", "row_url"}
 )
+# What a file has not where each question has a column of its own.
+_OF_ONE_QUESTION = frozenset({"section", "question", "answer", "preset", "gold"})
 _NAMES_OF_IDS = frozenset({"id", "amt", "mturk", "code", "name", "nr", "no"})
+
+
+class QuestionPlace(NamedTuple):
+    """A question of a scheme, by the keys of its section and its own."""
+
+    section: str
+    question: str
 
 
 @dataclass(frozen=True)
 class Headings:
-    """Where a line holds what: by field and by facet, (position, code) of wide raters; and what is not read.
+    """Where a line holds what: by field and by facet, (position, code) of wide raters, (position, place) of questions that
+    have a column each; and what is not read.
 
     `missing`: words that say that nothing was answered, where they can.
     """
@@ -57,6 +67,7 @@ class Headings:
     at: Mapping[str, int]
     facets: Mapping[str, int] = field(default_factory=dict)
     raters: tuple[tuple[int, str], ...] = ()
+    questions: tuple[tuple[int, QuestionPlace], ...] = ()
     unread: tuple[str, ...] = ()
     missing: frozenset[str] = MISSING
 
@@ -74,7 +85,12 @@ def _core(folded: str) -> str:
 
 
 def label_headings(
-    header: Sequence[str], *, given: Mapping[str, str] | None = None, wide: bool = False, ignore: Collection[str] = ()
+    header: Sequence[str],
+    *,
+    given: Mapping[str, str] | None = None,
+    wide: bool = False,
+    ignore: Collection[str] = (),
+    questions: Mapping[str, QuestionPlace] | None = None,
 ) -> Headings:
     """Recognise the headings of a file of labels.
 
@@ -82,6 +98,7 @@ def label_headings(
         given: {field of `LABEL_FIELDS`: heading}, which goes before all recognition; "" says that the file has none.
         wide: one line an item, one column a rater: each heading that is nothing else is a rater.
         ignore: headings that are not read.
+        questions: {folded heading: question}; where no column has the answers, those that are headed so have them.
     Raises:
         TableError: a needed heading is missing, or two could be the same thing.
     """
@@ -90,11 +107,14 @@ def label_headings(
     ignored = {_find(header, folded, heading) for heading in ignore}
     fields = [name for name in LABEL_FIELDS if not wide or name in _WIDE_FIELDS]
     at = {name: _find(header, folded, given[name]) for name in fields if given.get(name)}
+    asked = {} if wide else _questions_at(folded, questions or {}, given, {*at.values(), *ignored})
+    if asked:
+        fields = [name for name in fields if name not in _OF_ONE_QUESTION]
     open_fields = [name for name in fields if name not in given]
     facets: dict[str, int] = {}
 
     def taken() -> set[int]:
-        return {*at.values(), *facets.values(), *ignored}
+        return {*at.values(), *facets.values(), *ignored, *asked}
 
     def take(name: str, candidates: list[int]) -> None:
         if len(candidates) > 1:
@@ -131,10 +151,24 @@ def label_headings(
         rest = []
         if twice := _first_twice([code for _place, code in raters]):
             raise TableError(gettext_noop("Two columns are headed “%(heading)s”."), heading=twice)
-    _require(header, at, raters, wide=wide)
+    _require(header, at, raters, wide=wide, needed=("rater", "row") if asked else ("rater", "row", "answer"))
     unread = [header[i] for i in rest if folded[i] not in _SAID_OTHERWISE]
     missing = frozenset[str]() if _OURS in folded and not wide else MISSING
-    return Headings(at, facets, raters, (*unread, *(header[i] for i in sorted(ignored))), missing)
+    return Headings(
+        at, facets, raters, tuple(asked.items()), (*unread, *(header[i] for i in sorted(ignored))), missing
+    )
+
+
+def _questions_at(
+    folded: Sequence[str], questions: Mapping[str, QuestionPlace], given: Mapping[str, str], taken: Collection[int]
+) -> dict[int, QuestionPlace]:
+    """The columns that have the answers to a question each: none where one column has those to all, or names it."""
+    if any(given.get(name) for name in _OF_ONE_QUESTION) or not _OF_ONE_QUESTION.isdisjoint(folded):
+        return {}
+    places = {i: questions[text] for i, text in enumerate(folded) if i not in taken and text in questions}
+    # A single one may be called so by chance, beside one of answers, or be that itself.
+    answers = any(text in _ALIASES["answer"] for text in folded)
+    return {} if len(places) == 1 and answers else places
 
 
 def _first_twice(texts: Sequence[str]) -> str | None:
@@ -160,13 +194,14 @@ def _find(header: Sequence[str], folded: Sequence[str], heading: str) -> int:
     )
 
 
-def _require(header: Sequence[str], at: Mapping[str, int], raters: Collection[object], *, wide: bool) -> None:
-    needed = ["row"]
+def _require(
+    header: Sequence[str], at: Mapping[str, int], raters: Collection[object], *, wide: bool, needed: Sequence[str]
+) -> None:
     if wide and not raters and "gold" not in at:
         raise TableError(gettext_noop("No column is left for a rater: in the wide form, each rater has a column."))
     # A file of gold answers alone has neither raters nor answers.
-    if not wide and not ("gold" in at and "rater" not in at and "answer" not in at):
-        needed = ["rater", "row", "answer"]
+    if wide or ("gold" in at and "rater" not in at and "answer" not in at):
+        needed = ["row"]
     if missing := [name for name in needed if name not in at]:
         raise TableError(
             gettext_noop("No heading tells the %(field)s. Say which one does; the file has: %(headings)s."),
@@ -223,6 +258,8 @@ def label_records(table: FileTable, headings: Headings, problems: Problems) -> I
         gold = _cell(line, headings, "gold") or ""
         if headings.raters:
             yield from (base._replace(rater=code, answer=line.cells[i]) for i, code in headings.raters)
+        elif headings.questions and base.rater:
+            yield from _by_question(line, headings, base)
         elif base.rater:
             yield base
         elif base.answer or ("rater" in headings.at and not gold):
@@ -257,6 +294,15 @@ def label_records(table: FileTable, headings: Headings, problems: Problems) -> I
                     confirmed=False,
                     note="",
                 )
+
+
+def _by_question(line: FileLine, headings: Headings, base: LabelRecord) -> Iterator[LabelRecord]:
+    """The answers of a line with a column for each question. What it notes is of its first answer."""
+    for i, place in headings.questions:
+        answer = line.cells[i]
+        yield base._replace(section=place.section, question=place.question, answer=answer)
+        if answer:
+            base = base._replace(note="")
 
 
 def _base_record(line: FileLine, headings: Headings, problems: Problems) -> LabelRecord | None:

@@ -111,6 +111,11 @@ class FileTable:
     delimiter: str
     header: tuple[str, ...]
 
+    @property
+    def names_controls(self) -> bool:
+        """Its questions go by the names of another program's controls."""
+        return False
+
     def value(self, kind: AnswerKind, spec: QuestionSpec, answer: str, *, by_model: bool = False) -> Value | None:
         """What an answer of this table says, None for nothing; as a rule it is a text form. `by_model`: a model wrote
         it, so that it may break rules for people.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 from collections import Counter
 from collections.abc import Sequence
@@ -15,7 +16,8 @@ from django.core.management import call_command
 from django.db.models import F
 
 from annotation import actions
-from annotation.exchange.label_imports import study_from_labels
+from annotation.exchange.json_tables import open_labels
+from annotation.exchange.label_imports import import_labels, study_from_labels
 from annotation.exchange.label_reading import LabelImport
 from annotation.exchange.row_imports import Imported, ImportRefused
 from annotation.models import Assignment, Column, Label, LabelEvent, Rater, Row, Study
@@ -149,6 +151,92 @@ def test_import_labels_of_the_wide_form(simple: Study) -> None:
         ("A", "bob", "silent"),
         ("B", "bob", "partly"),
     }
+
+
+def study_of(scheme: str) -> Study:
+    return builders.study("sorts", of=builders.scheme(scheme))
+
+
+def said(study: Study) -> set[tuple[str, ...]]:
+    """Row, rater, question, option and note of each label."""
+    return {(row, rater, question, option, note) for _s, row, rater, _c, question, option, note, *_ in answers(study)}
+
+
+@pytest.mark.parametrize("sort", ["sort", "Sort", "sorts__sort"])
+def test_each_question_may_have_a_column_of_its_own(sort: str) -> None:
+    """As other programs export: a line is a rater at an item."""
+    text = f"worker,item,{sort},Sure,comment,lead_time\nann,A,,yes,because,12\nbob,A,other,no,,3\n"
+    study = study_of(SORTS)
+    imported = labels_in(study, text)
+
+    assert (imported.labels, imported.empty, imported.unread) == (3, 1, ("lead_time",))
+    assert said(study) == {
+        ("A", "ann", "sure", "yes", "because"),
+        ("A", "bob", "sort", "other", ""),
+        ("A", "bob", "sure", "no", ""),
+    }
+
+
+def test_a_question_goes_before_another_meaning_of_its_heading() -> None:
+    study = study_of(SORTS.replace("key: sort,", "key: rating,").replace("key: sure,", "key: reason,"))
+    labels_in(study, "worker,item,rating,reason\nann,A,other,no\n")
+    assert said(study) == {("A", "ann", "rating", "other", ""), ("A", "ann", "reason", "no", "")}
+
+
+def test_where_a_column_has_the_answers_no_other_one_has() -> None:
+    study = study_of(SORTS)
+    imported = labels_in(study, "rater,row,question,answer,sort\nann,A,sure,no,other\n")
+    assert (said(study), imported.unread) == ({("A", "ann", "sure", "no", "")}, ("sort",))
+
+
+def test_a_line_of_answers_by_nobody_is_a_problem() -> None:
+    assert problems_of(study_of(SORTS), "rater,row,sort,sure\n,A,other,no\n") == [
+        "file.csv, line 2: This line names no rater."
+    ]
+
+
+def from_label_studio(study: Study, *controls: str) -> Imported:
+    """Import one task, of which ann said “Other” at each of these controls."""
+    results = [{"from_name": name, "type": "choices", "value": {"choices": ["Other"]}} for name in controls]
+    tasks = [{"id": 7, "data": {"text": "A text."}, "annotations": [{"completed_by": "ann", "result": results}]}]
+    file = open_labels(io.BytesIO(json.dumps(tasks).encode()), name="tasks.json", max_bytes=2**20)
+    return import_labels(study=study, table=file, how=LabelImport(create=True))
+
+
+@pytest.mark.parametrize("control", ["sort", "Sort", "sorts__sort"])
+def test_a_control_of_label_studio_is_the_question_that_it_is_called_as(control: str) -> None:
+    study = study_of(SORTS)
+    from_label_studio(study, control)
+    assert said(study) == {("7", "ann", "sort", "other", "")}
+
+
+def test_a_control_of_label_studio_may_have_an_underscore_where_the_question_has_a_hyphen() -> None:
+    study = study_of(SORTS.replace("key: sort,", "key: sort-of-it,").replace("title: Sort,", "title: Which,"))
+    from_label_studio(study, "sort_of_it")
+    assert said(study) == {("7", "ann", "sort-of-it", "other", "")}
+
+
+def test_a_control_of_label_studio_that_no_question_is_called_as_is_named() -> None:
+    with pytest.raises(ImportRefused) as refused:
+        from_label_studio(study_of(SORTS), "mood")
+    assert "“mood” is no question of “sorts”; its questions are: sort, sure." in refused.value.problems[0]
+
+
+def test_the_only_control_of_label_studio_is_the_only_question(simple: Study) -> None:
+    study = study_of(SORTS[: SORTS.index("      - {key: sure")])
+    from_label_studio(study, "label")
+    assert said(study) == {("7", "ann", "sort", "other", "")}
+
+
+def test_a_section_need_not_be_named_where_it_alone_has_the_question(contracts: Study) -> None:
+    text = "rater,row,column_number,question,answer\nann,A,1,stated,implied\n"
+    labels_in(contracts, text)
+    assert said(contracts) == {("A", "ann", "stated", "implied", "")}
+
+
+def test_a_rater_of_the_name_gold_is_the_gold(simple: Study) -> None:
+    labels_in(simple, "rater,row,answer\nann,A,answers\ngold,A,silent\n", pseudonyms=True)
+    assert {(rater.code, rater.kind) for rater in simple.raters.all()} == {("R1", "person"), ("gold", "gold")}
 
 
 def test_gold_becomes_a_rater_of_its_kind(simple: Study) -> None:
