@@ -112,8 +112,8 @@ def change(
             if recorded.state == Assignment.State.WITHDRAWN:
                 changed.refused.append(
                     _(
-                        "A document was given to somebody else meanwhile. What you answered there is kept with your "
-                        "work; it counts no more."
+                        "A document was withdrawn or given to somebody else meanwhile. What you answered there is kept "
+                        "with your work; it counts no more."
                     )
                 )
             if recorded.values is None:

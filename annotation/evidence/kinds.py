@@ -20,6 +20,7 @@ PATTERN = r"^[a-z][a-z0-9]{0,11}$"
 HEADING = "heading"
 PARAGRAPH = "paragraph"
 LIST = "list"
+EVERYWHERE = frozenset({HEADING, PARAGRAPH, LIST})
 
 
 class Shown(StrEnum):

@@ -26,7 +26,8 @@ from annotation.exchange.label_imports import Doing, import_labels
 from annotation.exchange.label_reading import LabelImport
 from annotation.exchange.row_imports import Imported, ImportRefused, translated
 from annotation.exchange.rows_and_columns import import_rows
-from annotation.exchange.tables import TableError, open_table
+from annotation.exchange.tables import TableError
+from annotation.exchange.workbooks import open_columns, open_rows
 from annotation.models import Import, ImportPart, Study, User
 from work import actions as work
 from work.actions import Held
@@ -191,7 +192,7 @@ def _read(run: Import, held: Held[ImportPart]) -> None:
             how = LabelImport(**{**run.how, "ignore": tuple(run.how["ignore"])})
             import_labels(study=run.study, table=opened("labels", open_labels), how=how, doing=by)
             return
-        rows, columns = (opened(part, open_table) for part in ("rows", "columns"))
+        rows, columns = opened("rows", open_rows), opened("columns", open_columns)
         import_rows(study=run.study, rows=rows, columns=columns, doing=by)
 
 

@@ -58,8 +58,8 @@ class QuestionPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class Headings:
-    """Where a line holds what: by field and by facet, (position, code) of wide raters, (position, place) of questions that
-    have a column each; and what is not read.
+    """Where a line holds what: by field and by facet, (position, code) of wide raters, (position, place) of questions
+    that have a column each; and what is not read.
 
     `missing`: words that say that nothing was answered, where they can.
     """
@@ -154,9 +154,7 @@ def label_headings(
     _require(header, at, raters, wide=wide, needed=("rater", "row") if asked else ("rater", "row", "answer"))
     unread = [header[i] for i in rest if folded[i] not in _SAID_OTHERWISE]
     missing = frozenset[str]() if _OURS in folded and not wide else MISSING
-    return Headings(
-        at, facets, raters, tuple(asked.items()), (*unread, *(header[i] for i in sorted(ignored))), missing
-    )
+    return Headings(at, facets, raters, tuple(asked.items()), (*unread, *(header[i] for i in sorted(ignored))), missing)
 
 
 def _questions_at(
@@ -433,7 +431,9 @@ def row_headings(header: Sequence[str], kinds: Collection[str], facets: Collecti
             unread.append(heading)
     if "row" not in at:
         if header[0].startswith(("{", "[")):
-            raise TableError(gettext_noop("This is JSON. Rows and columns come in as CSV or TSV; labels may be JSON."))
+            raise TableError(
+                gettext_noop("This is JSON. Rows and columns come in as CSV, TSV or a workbook; labels may be JSON.")
+            )
         raise TableError(
             gettext_noop(
                 "A file of rows needs a column headed “row”, with the name of each. This one has: %(headings)s."

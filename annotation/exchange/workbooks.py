@@ -1,4 +1,4 @@
-"""Workbooks (.xlsx): texts as their cells hold them, and a sheet of labels read as the tables that CSV files are.
+"""Workbooks (.xlsx): texts as their cells hold them, and a sheet read as the tables that CSV files are.
 
 Pure Python: no Django, no database.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -21,6 +21,7 @@ from annotation.exchange.tables import (
     TableError,
     check_headings,
     check_size,
+    open_table,
     unsafe_cell,
 )
 from base.sentences import gettext_noop
@@ -38,8 +39,6 @@ _TAGS_OF_ANY, _TAGS_A_BYTE = 1_000_000, 2
 _SIGNATURE = b"PK\x03\x04"
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")  # how a workbook writes a character by its number
-# The headings of a sheet of labels; other sheets of a report have none of these together.
-_OF_LABELS = {"row", "rater", "answer"}
 
 
 class TooLarge(ValueError):
@@ -169,6 +168,18 @@ def is_workbook(start: bytes) -> bool:
     return start.startswith(_SIGNATURE)
 
 
+def is_xlsx(stream: BinaryIO) -> bool:
+    """It is Excel's, and no other ZIP."""
+    stream.seek(0)
+    if not is_workbook(stream.read(4)):
+        return False
+    try:
+        with zipfile.ZipFile(stream) as packed:
+            return "[Content_Types].xml" in packed.namelist()
+    except (zipfile.BadZipFile, OSError, ValueError):
+        return False
+
+
 @dataclass(frozen=True)
 class WorkbookTable(FileTable):
     """A sheet of a workbook. `places`: the column of each heading; `records`: the texts of its lines by column, with
@@ -185,20 +196,45 @@ class WorkbookTable(FileTable):
             yield FileLine(number, [texts.get(place, "") for place in self.places])
 
 
+def open_rows(stream: BinaryIO, *, name: str, max_bytes: int) -> FileTable:
+    """A file of rows: CSV, TSV, or the sheet of a workbook with the heading “row”. Raises as `open_table`."""
+    return _table_or_sheet(stream, "row", name=name, max_bytes=max_bytes)
+
+
+def open_columns(stream: BinaryIO, *, name: str, max_bytes: int) -> FileTable:
+    """A file of columns: CSV, TSV, or the sheet of a workbook with the heading “section”. Raises as `open_table`."""
+    return _table_or_sheet(stream, "section", name=name, max_bytes=max_bytes)
+
+
+def _table_or_sheet(stream: BinaryIO, heading: str, *, name: str, max_bytes: int) -> FileTable:
+    if is_xlsx(stream):
+        return open_sheet(stream, name=name, max_bytes=max_bytes, headings=(heading,))
+    return open_table(stream, name=name, max_bytes=max_bytes)
+
+
 def open_labels_sheet(stream: BinaryIO, *, name: str, max_bytes: int) -> WorkbookTable:
-    """The sheet of labels of a workbook: the one whose first line names row, rater and answer, else the only one.
+    """The sheet of labels of a workbook: the one whose first line names row, rater and answer, which no other sheet of
+    a report does, else the only one.
+
+    Raises as `open_sheet`.
+    """
+    return open_sheet(stream, name=name, max_bytes=max_bytes, headings=("row", "rater", "answer"))
+
+
+def open_sheet(stream: BinaryIO, *, name: str, max_bytes: int, headings: Sequence[str]) -> WorkbookTable:
+    """The sheet of a workbook whose first line has these headings, else the only one.
 
     Raises:
-        TableError: too large, no workbook, or none of several sheets holds labels.
+        TableError: too large, no workbook, or none of several sheets has these headings.
     """
     check_size(stream, name=name, max_bytes=max_bytes)
     stream.seek(0)
     try:
         book = opened(stream.read(), data_only=True)
-        return _labels_sheet(book, stream, name)
+        return _sheet(book, stream, name, headings)
     except TooLarge as error:
         raise TableError(
-            gettext_noop("“%(file)s” is too large a workbook. Save its sheet of labels as “CSV UTF-8” and try that."),
+            gettext_noop("“%(file)s” is too large a workbook. Save its sheet as “CSV UTF-8” and try that."),
             file=name,
         ) from error
     except TableError:
@@ -207,19 +243,20 @@ def open_labels_sheet(stream: BinaryIO, *, name: str, max_bytes: int) -> Workboo
         raise TableError(gettext_noop("“%(file)s” is no workbook that can be read."), file=name) from error
 
 
-def _labels_sheet(book: Workbook, stream: BinaryIO, name: str) -> WorkbookTable:
+def _sheet(book: Workbook, stream: BinaryIO, name: str, headings: Sequence[str]) -> WorkbookTable:
     sheets = [_lines_of_text(sheet) for sheet in book.worksheets]
     heads = [next(lines, (1, {}))[1] for lines in sheets]
-    of_labels = [n for n, head in enumerate(heads) if {text.casefold() for text in head.values()} >= _OF_LABELS]
-    if not of_labels and len(sheets) > 1:
+    found = [n for n, head in enumerate(heads) if {text.casefold() for text in head.values()} >= set(headings)]
+    if not found and len(sheets) > 1:
         raise TableError(
             gettext_noop(
-                "No sheet of “%(file)s” has the headings row, rater and answer. Save the sheet of labels as “CSV "
-                "UTF-8” and try that."
+                "No sheet of “%(file)s” has the headings %(headings)s. Save the sheet that is meant as “CSV UTF-8” and "
+                "try that."
             ),
             file=name,
+            headings=", ".join(headings),
         )
-    at = of_labels[0] if of_labels else 0
+    at = found[0] if found else 0
     if not heads or not heads[at]:
         raise TableError(gettext_noop("“%(file)s” is empty."), file=name)
     places = tuple(sorted(heads[at]))

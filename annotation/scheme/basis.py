@@ -10,8 +10,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from base.sentences import gettext as _
 
-Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=60)]
-Facet = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
+KEY = r"^[a-z0-9][a-z0-9-]*$"
+FACET = r"^[a-z][a-z0-9_]*$"
+HOTKEY = r"^[0-9-]$"
+Key = Annotated[str, Field(pattern=KEY, max_length=60)]
+Facet = Annotated[str, Field(pattern=FACET, max_length=40)]
 Text = Annotated[str, Field(min_length=1, max_length=4000)]
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from annotation.scheme.basis import FACET, HOTKEY, KEY
 from base import yaml_reading
 from base.sentences import gettext as _
 from base.yaml_reading import YamlRefused
@@ -91,6 +94,8 @@ def bad_keys(node: yaml.Node, path: tuple[str, ...]) -> Iterator[Problem]:
 def _problem(root: yaml.Node, details: Any) -> Problem:
     node, line, names = root, 1, []
     for step in details["loc"]:
+        if step == "[key]":  # pydantic's word for a key that is itself wrong, which stands before it
+            break
         found = _child(node, step)
         if found is None:
             names.append(str(step))
@@ -149,8 +154,24 @@ def _sentence(details: Any) -> str:
         case "float_type" | "float_parsing" | "finite_number":
             return _("this should be a number")
         case "string_pattern_mismatch":
-            return _("“%(text)s” should match %(pattern)s") % {"text": given, "pattern": details["ctx"]["pattern"]}
+            return _of_another_form(str(given), details["ctx"]["pattern"])
         case "value_error":
             return str(details["ctx"]["error"])
         case _:
             return str(details["msg"]).removeprefix("Input ").strip()
+
+
+def _of_another_form(given: str, pattern: str) -> str:
+    """What a word should be made of, with the nearest one that is."""
+    plain = unicodedata.normalize("NFKD", given).encode("ascii", "ignore").decode().casefold()
+    if pattern == KEY:
+        nearest = re.sub(r"[^a-z0-9]+", "-", plain).strip("-") or "a-1"
+        said = _("“%(text)s” should be of small letters, digits and hyphens, such as “%(nearest)s”")
+    elif pattern == FACET:
+        nearest = re.sub(r"[^a-z0-9]+", "_", plain).strip("_").lstrip("0123456789_") or "a_1"
+        said = _("“%(text)s” should be of small letters, digits and underscores, such as “%(nearest)s”")
+    elif pattern == HOTKEY:
+        return _("“%(text)s” should be a digit or a hyphen") % {"text": given}
+    else:
+        return _("“%(text)s” should match %(pattern)s") % {"text": given, "pattern": pattern}
+    return said % {"text": given, "nearest": nearest}

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticKnownError
 
-from annotation.scheme.basis import Facet, Key, Level, Spec, Text, Word, first_repeated
+from annotation.scheme.basis import HOTKEY, Facet, Key, Level, Spec, Text, Word, first_repeated
 from annotation.scheme.values import ItemsSpec, NumberSpec, TextSpec, TransitionsSpec
 from base.sentences import gettext as _
 
@@ -50,7 +50,7 @@ class OptionSpec(Spec):
     key: Key
     label: Annotated[str, Field(min_length=1, max_length=80)]
     sign: Annotated[str, Field(min_length=1, max_length=3)]
-    hotkey: Annotated[str, Field(pattern=r"^[0-9-]$")]
+    hotkey: Annotated[str, Field(pattern=HOTKEY)]
     colour: Colour
     definition: str = ""
     example: str = ""

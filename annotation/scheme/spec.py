@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field, field_validator, model_validator
 
@@ -104,6 +104,11 @@ class ColumnSpec(Spec):
         return {**dict.fromkeys(self.aside, ""), **facets}
 
 
+def _of_one_form(title: str) -> dict[str, Any]:
+    """The column of a section whose file says nothing of columns."""
+    return {"title": title, "facets": ["about"]}
+
+
 class Layout(StrEnum):
     """`across`: a line a document, a column an item. `down`: the columns are the lines of a table, read downwards."""
 
@@ -123,6 +128,15 @@ class SectionSpec(Spec):
     # Kinds of evidence block in which the items of this section are looked for; empty means all.
     evidence: tuple[str, ...] = ()
     questions: Annotated[tuple[QuestionSpec, ...], Field(min_length=1, max_length=8)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in_column(cls, data: Any) -> Any:
+        """A file that says nothing of columns asks one form a row; of its own ones the title may be left out too."""
+        if not isinstance(data, dict) or not isinstance(data.get("title"), str):
+            return data
+        column = data.get("column", {})
+        return data | {"column": _of_one_form(data["title"]) | column if isinstance(column, dict) else column}
 
     @model_validator(mode="after")
     def _check_references(self) -> SectionSpec:
@@ -187,6 +201,11 @@ class SectionSpec(Spec):
 
     def question(self, key: str) -> QuestionSpec:
         return next(question for question in self.questions if question.key == key)
+
+    @property
+    def is_one_form(self) -> bool:
+        """Whether its file says nothing of columns: each row is asked about as a whole."""
+        return self.column == ColumnSpec(**_of_one_form(self.title))
 
     @property
     def warnable(self) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any, BinaryIO, cast
 
@@ -24,9 +25,11 @@ from annotation.exchange.label_imports import import_labels
 from annotation.exchange.label_reading import LabelImport
 from annotation.exchange.row_imports import Imported, ImportRefused, translated
 from annotation.exchange.rows_and_columns import import_rows
-from annotation.exchange.tables import FileTable, TableError, open_table
+from annotation.exchange.tables import FileTable, TableError
+from annotation.exchange.workbooks import open_columns, open_rows
 from annotation.models import Import, Role, Study
 from annotation.people.access import AppRequest, for_roles, posted_from
+from annotation.scheme.spec import SchemeSpec
 from annotation.views.runs import RunPages
 from work.queries import progress
 
@@ -103,8 +106,8 @@ def rows(request: AppRequest, study: Study) -> HttpResponse:
             with ExitStack() as stack:
                 imported = import_rows(
                     study=study,
-                    rows=_table(stack, form.cleaned_data["rows"]),
-                    columns=_table(stack, form.cleaned_data["columns"]),
+                    rows=_table(stack, form.cleaned_data["rows"], open_rows),
+                    columns=_table(stack, form.cleaned_data["columns"], open_columns),
                 )
         except (TableError, Refused) as error:
             refused = _refuse(form, error)
@@ -124,7 +127,8 @@ def labels(request: AppRequest, study: Study) -> HttpResponse:
             return redirect(start_import(study=study, files=files, by=request.user, how=form.how()))
         try:
             with ExitStack() as stack:
-                table = _labels_table(stack, form.cleaned_data["labels"])
+                table = _table(stack, form.cleaned_data["labels"], open_labels)
+                assert table is not None  # the form asks for it
                 imported = import_labels(study=study, table=table, how=form.how())
         except (TableError, Refused) as error:
             refused = _refuse(form, error)
@@ -133,16 +137,11 @@ def labels(request: AppRequest, study: Study) -> HttpResponse:
     return _page(request, study, labels_form=form, refused=refused)
 
 
-def _table(stack: ExitStack, file: UploadedFile[bytes] | None) -> FileTable | None:
+def _table(stack: ExitStack, file: UploadedFile[bytes] | None, opened: Callable[..., FileTable]) -> FileTable | None:
     if file is None:
         return None
     stream = cast(BinaryIO, stack.enter_context(file.open("rb")).file)
-    return open_table(stream, name=file.name or "", max_bytes=settings.PALATE_MAX_IMPORT_BYTES)
-
-
-def _labels_table(stack: ExitStack, file: UploadedFile[bytes]) -> FileTable:
-    stream = cast(BinaryIO, stack.enter_context(file.open("rb")).file)
-    return open_labels(stream, name=file.name or "", max_bytes=settings.PALATE_MAX_IMPORT_BYTES)
+    return opened(stream, name=file.name or "", max_bytes=settings.PALATE_MAX_IMPORT_BYTES)
 
 
 def _refuse(form: forms.Form, error: TableError | Refused) -> ImportRefused | None:
@@ -170,13 +169,20 @@ def _page(
     context = {
         "study": study,
         "scheme": study.scheme.parsed,
-        "block_kinds": list(kinds.known(study.scheme.parsed.block_kinds)),
+        "block_kinds": _kinds_named(study.scheme.parsed),
         "rows_form": rows_form or RowsForm(),
         "labels_form": labels_form or LabelsForm(),
         "refused": refused,
         "background": study.imports.select_related("study")[:5],
     }
     return render(request, "annotation/import.html", context)
+
+
+def _kinds_named(scheme: SchemeSpec) -> list[str]:
+    """The kinds of evidence that the page names: those that are everywhere, and that the scheme declares or looks in.
+    Those that packs bring for other studies come in as well."""
+    own = {kind.key for kind in scheme.block_kinds} | {key for section in scheme.sections for key in section.evidence}
+    return [key for key in kinds.known(scheme.block_kinds) if key in kinds.EVERYWHERE or key in own]
 
 
 # --- an import that a worker does ------------------------------------------------------------------------------------

@@ -168,6 +168,7 @@ def composing_messages() -> dict[str, str]:
             "Tab: next field · Enter: next entry · Alt+Enter: new entry here · Alt+↑ ↓: move it · Ctrl+Delete: take it "
             "out · Ctrl+Space: offers"
         ),
+        "noRecords": _("| alone: there is nothing to list"),
         "tieKeys": _(
             "Words that are marked in the document become those of the entry; Alt+. and Alt+, go to the next word and "
             "the one before, with Shift they take a word more or fewer."
@@ -283,7 +284,7 @@ def messages_for_script(*, closed: bool) -> dict[str, Any]:
         "logIn": log_in,
         "clear": _("clear"),
         "notAsked": _("Not asked: the answer above switches this off."),
-        "locked": is_closed if closed else _("Submitted. Take it back to change it."),
+        "locked": is_closed if closed else _("Not yours any more: it was withdrawn, or given to somebody else."),
         "closed": is_closed,
         "corrects": _("submitted: a change opens it again"),
         "corrected": _("“{row}” is open again. It is submitted again as soon as you leave it, or with s."),
@@ -325,7 +326,7 @@ def messages_for_script(*, closed: bool) -> dict[str, Any]:
         "complete": _("complete: s submits it, Ctrl+→ goes on"),
         "completeTyped": _("complete: Alt+S submits it, Ctrl+→ goes on"),
         "submitted": _("submitted"),
-        "withdrawn": _("given to somebody else"),
+        "withdrawn": _("not yours any more: withdrawn, or given to somebody else"),
         "started": _("started"),
         "open": _("not started"),
         "empty": _("empty"),

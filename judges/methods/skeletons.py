@@ -161,6 +161,8 @@ def _offered(question: QuestionSpec) -> list[OptionSpec]:
 def _item(section: SectionSpec, question: QuestionSpec) -> list[str]:
     """What a cell is about, in lines."""
     facets = section.column.facets
+    if section.is_one_form:
+        return []
     if len(facets) == 1:
         return [f"{_plain(section.column.title)}: $column"]
     named = [f"{facet.replace('_', ' ').capitalize()}: $facet_{facet}" for facet in facets]

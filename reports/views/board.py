@@ -13,11 +13,12 @@ from django.views.decorators.http import require_GET
 
 from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles
+from annotation.scheme.spec import Kind
 from reports import queries
 from reports.data.arrays import Filters, QuestionData
 from reports.stats.agreement import UndefinedStatistic, cohen_kappa
 from reports.stats.answers import IntArray
-from reports.stats.pairs import pair_tables
+from reports.stats.pairs import Weights, pair_tables
 
 # Below this, kappa moves by tenths with every few answers more.
 ENOUGH_CELLS = 30
@@ -70,10 +71,11 @@ def _pairs(question: QuestionData) -> Iterator[tuple[tuple[int, int], PairAgreem
     for of_sheet in pair_tables(question.people.where(decided)):
         pair = (of_sheet.rater_a, of_sheet.rater_b)
         tables[pair] = tables.get(pair, np.zeros_like(of_sheet.table)) + of_sheet.table
+    weights: Weights | None = "quadratic" if question.spec.kind == Kind.SCALE else None  # as in the report
     for pair, table in tables.items():
         cells = int(table.sum())
         try:
-            kappa: float | None = cohen_kappa(table)
+            kappa: float | None = cohen_kappa(table, weights)
         except UndefinedStatistic:
             kappa = None
         yield pair, PairAgreement(cells=cells, same=float(np.trace(table)) / cells, kappa=kappa)

@@ -119,6 +119,12 @@ def test_raters_of_an_imported_file_have_no_pace(leases: Leases) -> None:
     assert (line.total.done, line.pace, line.finish) == (1, 0.0, None)
 
 
+def test_raters_of_an_imported_file_did_not_leave(leases: Leases, client_of: ClientOf) -> None:
+    labels_in(leases.study, "rater,row,section,column,question,answer\nX,Clause 1,duties,Pay rent,stated,stated\n")
+    said = page(client_of(leases.manager), leases)
+    assert ('<span class="tag">no login</span>' in said, '<span class="tag">left</span>' in said) == (True, False)
+
+
 def test_the_forecast_says_that_it_leaves_out_what_lost_its_rater(
     leases: Leases, eight: list[Assignment], client_of: ClientOf
 ) -> None:

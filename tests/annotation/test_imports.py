@@ -13,6 +13,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.test import override_settings
+from openpyxl import Workbook
 
 from annotation import actions
 from annotation.evidence.blocks import Block
@@ -291,6 +292,22 @@ def test_the_page_imports_rows_and_columns(simple: Study, client_of: ClientOf) -
     assert "New: 1 sheet, 1 row, 1 column." in response.content.decode()
 
 
+def test_the_page_imports_rows_of_a_workbook(leases: Leases, client_of: ClientOf) -> None:
+    book, made = Workbook(), io.BytesIO()
+    for line in (["row", "text"], ["Clause 9", "Die Miete ist „fällig“;\nsofort."]):
+        book.worksheets[0].append(line)
+    book.save(made)
+    files = {"rows": upload(made.getvalue(), "rows.xlsx")}
+    response = client_of(leases.manager).post(f"/studies/{leases.study.slug}/import/rows/", files, follow=True)
+    assert "New: 1 row." in response.content.decode()
+    assert [block.text for block in Row.objects.get(name="Clause 9").blocks] == ["Die Miete ist „fällig“;", "sofort."]
+
+
+def test_the_page_names_no_kinds_of_evidence_of_other_studies(leases: Leases, client_of: ClientOf) -> None:
+    page = client_of(leases.manager).get(f"/studies/{leases.study.slug}/import/").content.decode()
+    assert ("<code>paragraph</code>" in page, "<code>ingredient</code>" in page) == (True, False)
+
+
 @pytest.mark.parametrize(
     ("files", "sentence"),
     [
@@ -299,7 +316,7 @@ def test_the_page_imports_rows_and_columns(simple: Study, client_of: ClientOf) -
             {"rows": upload(b"title,text\nA,B\n")},
             "needs a column headed “row”, with the name of each. This one has: title",
         ),
-        ({"rows": upload(b'{"row": "A", "text": "B"}\n')}, "This is JSON. Rows and columns come in as CSV or TSV"),
+        ({"rows": upload(b'{"row": "A", "text": "B"}\n')}, "This is JSON. Rows and columns come in as CSV, TSV"),
         ({"rows": upload(b"row\n\xff\xfe\n")}, "is not UTF-8 text"),
         ({"rows": upload(b"x" * 3_000_000)}, "at most 2 MB go in at once"),
     ],

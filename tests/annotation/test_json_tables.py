@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import zipfile
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from openpyxl import Workbook
 
 from annotation.answers import kind_of
 from annotation.exchange.json_tables import open_labels
-from annotation.exchange.tables import Problems, TableError
+from annotation.exchange.tables import FileLine, Problems, TableError
+from annotation.exchange.workbooks import open_columns, open_rows
 from annotation.scheme.spec import QuestionSpec
 from tests import workbooks
 
@@ -186,10 +188,35 @@ def test_the_sheet_of_labels_is_found_in_a_workbook() -> None:
     ]  # fmt: skip
 
 
+def test_rows_and_columns_may_be_sheets_of_a_workbook() -> None:
+    file = workbook(
+        About=[["Read me"]],
+        Texts=[["Row", "text"], [7, "Über „uns“;\nline two"]],
+        Sought=[["section", "duty"], ["duties", "Pay"]],
+    )
+    rows, columns = (opened(file, name="all", max_bytes=100_000) for opened in (open_rows, open_columns))
+    assert (rows.header, list(rows.lines(Problems("all")))) == (
+        ("Row", "text"),
+        [FileLine(2, ["7", "Über „uns“;\nline two"])],
+    )
+    assert list(columns.lines(Problems("all"))) == [FileLine(2, ["duties", "Pay"])]
+
+
+def test_a_table_of_rows_is_still_read_and_another_zip_still_refused() -> None:
+    assert open_rows(io.BytesIO(b"row;text\n7;x\n"), name="rows", max_bytes=100).header == ("row", "text")
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("page.html", "text")
+    with pytest.raises(TableError, match="is a ZIP. Unpack it"):
+        open_rows(packed, name="rows", max_bytes=1000)
+    with pytest.raises(TableError, match="No sheet of “rows” has the headings row. Save"):
+        open_rows(workbook(One=[["a"]], Two=[["b"]]), name="rows", max_bytes=100_000)
+
+
 @pytest.mark.parametrize(
     ("file", "sentence"),
     [
-        (workbook(One=[["a"]], Two=[["rater"]]), "No sheet of “labels” has the headings row, rater and answer"),
+        (workbook(One=[["a"]], Two=[["rater"]]), "No sheet of “labels” has the headings row, rater, answer"),
         (workbook(One=[]), "“labels” is empty"),
         (io.BytesIO(b"PK\x03\x04 and no more"), "is no workbook that can be read"),
     ],

@@ -31,6 +31,19 @@ def test_load_scheme_reads_a_valid_file() -> None:
     assert spec.section("duties").question("stated").option("implied").label == "Implied"
 
 
+def test_a_section_may_say_nothing_of_columns_and_asks_one_form_a_row_then() -> None:
+    text = SCHEME.replace("    column: {title: Duty, facets: [duty]}\n", "").replace("        about: duty\n", "")
+    duties, acts = load_scheme(text).sections
+
+    assert (duties.column.title, duties.column.facets, duties.is_one_form) == ("Duties", ("about",), True)
+    assert (acts.column.facets, acts.is_one_form) == (("act", "party"), False)
+
+
+def test_columns_may_go_without_a_title() -> None:
+    duties = load_scheme(SCHEME.replace("{title: Duty, facets: [duty]}", "{facets: [duty]}")).section("duties")
+    assert (duties.column.title, duties.column.facets) == ("Duties", ("duty",))
+
+
 def test_synonyms_are_read() -> None:
     text = SCHEME.replace("sections:\n", "synonyms: [[rent, lease money], [notice, warning, word]]\nsections:\n", 1)
 
@@ -98,7 +111,17 @@ MISTAKES = {
         "put it in quotes",
     ),
     "not a number": ("version: 1", "version: one", "version: one", "version", "whole number"),
-    "key with a space": ("key: duties", "key: the duties", "key: the duties", "the duties.key", "should match"),
+    "key with a space": ("key: duties", "key: the duties", "key: the duties", "the duties.key", "such as “the-duties”"),
+    "key with an underscore": ("key: act\n", "key: act_of\n", "key: act_of", "act_of.key", "hyphens, such as “act-of”"),
+    "rule about a key with an underscore": (
+        "ask_unless: {act: [absent]}\n        preset",
+        "ask_unless: {act_of: [absent]}\n        preset",
+        "act_of: [absent]",
+        "party.ask_unless.act_of",
+        "hyphens, such as “act-of”",
+    ),
+    "facet with a space": ("facets: [duty]", "facets: [the duty]", "facets: [the duty]", "facets.0", "as “the_duty”"),
+    "hotkey of two keys": (FIRST, "- {key: stated, label: X, hotkey: F1}", "hotkey: F1", "hotkey", "a digit or"),
     "too few options": (
         '          - {key: implied, label: Implied}\n          - {key: absent, label: Not stated, sign: "–"}\n',
         "",

@@ -161,6 +161,8 @@ def test_options_have_menus_and_values_have_hints(sheet: Sheet, anna: User) -> N
     assert "g" in hints["C4"]
     assert "NA" in hints["D18:D21"]
     assert all(hint(spec) for spec in specs.ALL.values() if not spec.has_options)
+    assert "A bar (|) alone: there is nothing to list." in hint(specs.ALL["items"])
+    assert "alone" not in hint(specs.NAMED)  # which takes one entry at least
 
 
 def test_values_of_all_kinds_come_back_as_they_went(client: Client, sheet: Sheet, anna: User) -> None:

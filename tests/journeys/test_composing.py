@@ -75,6 +75,7 @@ def test_a_table_of_records_and_transitions_is_written_by_keys_alone(grid: Grid)
     # A list of records: a letter opens it; Tab goes on, Enter begins the next entry, and a completion is taken.
     keyboard.type("mix")
     expect(described).to_be_visible()
+    expect(editor.locator(".keys-line")).to_contain_text("| alone: there is nothing to list")
     expect(page.get_by_role("combobox", name="Task, entry 1")).to_be_focused()
     grid.keys("Tab")
     keyboard.type("wo")
@@ -247,3 +248,16 @@ def test_what_is_no_answer_is_kept_and_two_answers_are_decided_in_the_editor(gri
     keyboard.type(" dough")
     grid.keys("Control+Enter")
     assert stands(grid)[KNEAD, "tasks"] == [{"task": "knead", "tool": "", "ingredients": ["dough"]}]
+
+
+def test_a_row_that_is_asked_about_as_a_whole_is_named_without_a_column(browsing: Browsing) -> None:
+    text = (
+        "key: s\nversion: 1\ntitle: S\nsections: [{key: a, title: A, questions: [{key: q, title: Glad, kind: flag}]}]\n"
+    )
+    scheme = actions.store_scheme(spec=load_scheme(text), source=text)
+    study = actions.create_study(slug="s", title="S", scheme=scheme, by=pages.person("mara"))
+    sheet = actions.add_sheet(study=study, title="Texts", columns={})
+    actions.add_row(sheet=sheet, name="Text 1", evidence=[Block("paragraph", "So it is.")])
+    builders.assignments(builders.rater(study, pages.person("anna")), sheet)
+    grid = Grid(browsing.person("anna"), sheet).open()
+    expect(grid.page.locator("#where")).to_have_text("Text 1 › Glad")

@@ -287,7 +287,7 @@ def test_work_is_handed_on_from_the_board(study: Study, manager: Page) -> None:
     message(manager, "3 documents moved.")
     assert clara.assignments.filter(state="open").count() == 3
 
-    manager.get_by_text("Withdraw a document").click()
+    manager.get_by_text("Withdraw one document").click()
     manager.locator("#id_row").select_option(index=1)
     manager.get_by_label("Reason").fill("The page is gone")
     manager.get_by_role("button", name="Withdraw", exact=True).click()

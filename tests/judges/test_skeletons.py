@@ -92,6 +92,11 @@ def test_a_skeleton_says_what_the_scheme_says() -> None:
     assert "heading" not in (lexical.kinds or ())
 
 
+def test_a_row_that_is_asked_about_as_a_whole_has_no_empty_line_in_its_prompt() -> None:
+    scheme = load_scheme(AWKWARD.replace('    column: {title: "Cost in $", facets: [cost]}\n', ""))
+    assert asked(scheme, "cloze")["costs.q1"].cell == "Question: How dear\nOne of: 1, 2, 3\nAnswer:\n"
+
+
 def test_an_encoder_is_named_where_the_usual_one_is_not_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("llm.encoders.encoder", lambda _name: SimpleNamespace(is_here=lambda: False))
     assert prompting.load_prompt(skeleton(LEASES, "embedding")).encoder == "characters"

@@ -11,6 +11,7 @@ from django.urls import reverse
 from annotation.models import Rater
 from reports.views import board
 from tests import builders
+from tests.annotation.importing import labels_in
 from tests.builders import Leases
 
 
@@ -53,6 +54,23 @@ def test_enough_data_is_kappa_with_what_it_rests_on(leases: Leases, monkeypatch:
     assert "κ 0.60" in page
     assert "75 % alike · 4 cells" in page
     assert Rater.objects.people().count() == 2
+
+
+def test_kappa_of_a_scale_has_the_weights_that_it_has_in_the_report(
+    leases: Leases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(board, "ENOUGH_CELLS", 4)
+    cells = [(row, column) for row in ("Clause 1", "Clause 2") for column in (1, 2)]
+    given = {"ann": "1233", "bob": "1332"}
+    lines = [
+        f"{rater},{row},acts,{column},strictness,{answer}"
+        for rater, answers in given.items()
+        for (row, column), answer in zip(cells, answers, strict=True)
+    ]
+    labels_in(leases.study, "\n".join(["rater,row,section,column_number,question,answer", *lines]))
+
+    # Of squared distances 2 / 4 are seen, and 22 / 16 expected: 1 - 0.5 / 1.375; without weights κ were 0.2.
+    assert "κ 0.64" in panel(leases)
 
 
 def test_where_everybody_chose_the_same_kappa_is_not_defined(leases: Leases, monkeypatch: pytest.MonkeyPatch) -> None:

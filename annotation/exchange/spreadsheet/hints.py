@@ -51,6 +51,6 @@ def _text(own: TextSpec) -> str:
 def _items(own: ItemsSpec) -> str:
     fields = " | ".join(field.name for field in own.fields)
     told = _("One entry a line: %(fields)s.") % {"fields": fields}
-    has_lists = any(field.is_list for field in own.fields)
-    lists = _("Commas between the texts of a list.")
-    return f"{told} {lists}" if has_lists else told
+    lists = _("Commas between the texts of a list.") if any(field.is_list for field in own.fields) else ""
+    none = _("A bar (|) alone: there is nothing to list.") if own.fewest == 0 else ""
+    return " ".join(filter(None, (told, lists, none)))

@@ -9,13 +9,13 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.exchange.rows_and_columns import import_rows
-from annotation.exchange.tables import open_table
+from annotation.exchange.workbooks import open_columns, open_rows
 from annotation.management.telling import problems_told, unless_archived
 from annotation.models import Study
 
 
 class Command(BaseCommand):
-    help = "Add rows, and with --columns what is looked for in them, from CSV or TSV files."
+    help = "Add rows, and with --columns what is looked for in them, from CSV or TSV files, or workbooks."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", help="the address of the study, as in its links")
@@ -29,8 +29,8 @@ class Command(BaseCommand):
         limit = settings.PALATE_MAX_IMPORT_BYTES
         with problems_told(), ExitStack() as stack:
             tables = [
-                open_table(stack.enter_context(path.open("rb")), name=path.name, max_bytes=limit)
-                for path in (rows, columns)
+                opened(stack.enter_context(path.open("rb")), name=path.name, max_bytes=limit)
+                for path, opened in ((rows, open_rows), (columns, open_columns))
                 if path is not None
             ]
             imported = import_rows(study=unless_archived(found), rows=tables[0], columns=tables[1] if columns else None)

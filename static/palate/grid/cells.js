@@ -308,7 +308,8 @@ export class Cells {
    * @param {Cell} cell
    */
   title(cell) {
-    return `${this.nameOf(cell.assignment)} › ${this.spec(cell).title} › ${this.columnOf(cell).name}`;
+    const names = [this.nameOf(cell.assignment), this.spec(cell).title, this.columnOf(cell).name];
+    return names.filter(Boolean).join(" › "); // a column has no name where a row has one form
   }
 
   // --- what is in a cell ----------------------------------------------------------------------------------------------

@@ -121,7 +121,13 @@ export class RecordsEditor {
     this.draft = /** @type {RecordsDraft} */ (draft);
     const { spec } = this;
     const isCarried = fieldsOf(spec).some(({ carried }) => carried);
-    this.keys = [this.words.recordKeys, isCarried && this.words.carryKeys, hasPlaces(spec) && this.words.tieKeys]
+    const mayBeEmpty = spec.items?.fewest === 0;
+    this.keys = [
+      this.words.recordKeys,
+      mayBeEmpty && this.words.noRecords,
+      isCarried && this.words.carryKeys,
+      hasPlaces(spec) && this.words.tieKeys,
+    ]
       .filter(Boolean)
       .join(" · ");
     this.composing.keys.textContent = this.keys;

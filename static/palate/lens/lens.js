@@ -61,7 +61,8 @@ const deciding = new Deciding({
 focus.listeners.push(({ row, question, column, line }) => {
   states?.show(row, `c-${row}-${column}-${question}`);
   const name = line.doc.querySelector(".name")?.textContent ?? "";
-  byId("where").textContent = `${name} › ${palette[question].title} › ${byId(`h-${column}`).title}`;
+  const names = [name, palette[question].title, byId(`h-${column}`).title];
+  byId("where").textContent = names.filter(Boolean).join(" › "); // a column has no name where a row has one form
   filters.showPlace(focus.now);
 });
 
