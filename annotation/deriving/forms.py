@@ -6,7 +6,8 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.deriving.making import Deriver
-from annotation.forms.schemes import SchemeField
+from annotation.forms.labelling import SchemeFileField
+from annotation.forms.schemes import SchemeField, SchemeText
 from annotation.models import Rater, Study
 
 
@@ -20,7 +21,10 @@ class DeriveForm(forms.Form):
 
     title = forms.CharField(label=_("Title"), max_length=200)
     slug = forms.SlugField(label=_("Address"), max_length=60, help_text=_("Small letters, digits and hyphens."))
-    scheme = SchemeField(label=_("Scheme"))
+    scheme = SchemeField(label=_("Scheme"), required=False, empty_label=_("— the file below —"))
+    scheme_file = SchemeFileField(
+        label=_("Scheme file"), required=False, help_text=_("A YAML file, if the scheme is not in the list.")
+    )
     rater = RaterField(
         Rater.objects.none(),
         label=_("Whose answers"),
@@ -48,6 +52,15 @@ class DeriveForm(forms.Form):
             else:
                 self.fields[name] = forms.ChoiceField(label=str(setting.label), choices=choices)
             self.fields[name].help_text = str(setting.help)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        file = cleaned.get("scheme_file")
+        if not self.errors and bool(cleaned.get("scheme")) == bool(file):
+            raise forms.ValidationError(_("Choose a scheme from the list, or give a file: one of the two."))
+        if file:
+            cleaned["scheme"] = SchemeText(*file)
+        return cleaned
 
     @staticmethod
     def name_of(setting: str) -> str:

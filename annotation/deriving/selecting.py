@@ -21,10 +21,12 @@ from annotation.scheme.spec import SchemeSpec
 from base.sentences import gettext as _
 
 ANY, ALL = "any", "all"
+EVERY_ROW = "every-row"  # in the place of an answer
 
 
 def selected_rows(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterator[MadeSheet]:
-    """The rows whose answers are among those that `settings["answers"]` names, as `section.question=option`.
+    """The rows whose answers are among those that `settings["answers"]` names, as `section.question=option`; with
+    `EVERY_ROW` all rows, answered or not.
 
     `settings["columns"]`: whether one such answer is enough (any), or each answer to these questions is one (all).
     Columns are taken along where both schemes have a section of that key and those facets; facets of rows where the new
@@ -67,12 +69,13 @@ def _sheet(sheet: SourceSheet, source: Source, scheme: SchemeSpec, wanted: set[s
             of=row.number,
         )
         for row in sheet.rows
-        if (answers := _that_select(row, wanted, every))
+        if (answers := _that_select(row, wanted, every)) or EVERY_ROW in wanted
     ]
     return MadeSheet(sheet.title, columns, rows)
 
 
 def _that_select(row: SourceRow, wanted: set[str], every: bool) -> list[Answered]:
+    """The answers for which a row is taken; none where it is not."""
     questions = {answer.partition("=")[0] for answer in wanted}
     asked = [answer for answer in row.answers if f"{answer.section}.{answer.question}" in questions]
     found = [answer for answer in asked if f"{answer.section}.{answer.question}={answer.code}" in wanted]
@@ -96,6 +99,11 @@ def asks(scheme: SchemeSpec) -> Sequence[Setting]:
         for option in question.options
     ]
     return (
-        Setting("answers", _("Rows with the answer"), answers, several=True),
+        Setting(
+            "answers",
+            _("Rows with the answer"),
+            [*answers, (EVERY_ROW, _("all rows, whatever was answered"))],
+            several=True,
+        ),
         Setting("columns", _("Of several columns"), [(ANY, _("one has it")), (ALL, _("all have it"))]),
     )

@@ -69,7 +69,9 @@ def derive(request: AppRequest, study: Study) -> HttpResponse:
     chosen = making.deriver(request.GET.get("deriver", ""))
     derivers = [one for one in making.derivers() if one is chosen or _is_offered(one, study)]
     deriver = chosen or derivers[0]
-    form = DeriveForm(request.POST or None, study=study, deriver=deriver, initial=_suggested(request))
+    form = DeriveForm(
+        request.POST or None, request.FILES or None, study=study, deriver=deriver, initial=_suggested(request)
+    )
     if request.method == "POST" and form.is_valid():
         data: dict[str, Any] = form.cleaned_data
         try:

@@ -37,10 +37,9 @@ class Memorization(packs.Pack):
 
     def register(self) -> None:
         from annotation import doors
-        from annotation.deriving.making import Deriver, asks, asks_for
+        from annotation.deriving.making import Deriver, asks
         from annotation.models import Role
         from annotation.queries import undoing
-        from annotation.scheme.spec import Kind
         from judges import doors as judge_doors
         from recipes.memorization import candidates, chain, cloze, demo_study, derivers, names, verdict
         from recipes.memorization.chain import following
@@ -129,7 +128,7 @@ class Memorization(packs.Pack):
                     "and tasks with tool and ingredients. Its documents are imported afterwards."
                 ),
                 make=derivers.parsed_recipes,
-                fits=asks_for(Kind.ITEMS),
+                fits=derivers.takes_recipes_apart,
             )
         )
         doors.register_deriver(

@@ -16,6 +16,7 @@ from annotation.deriving.making import (
     Source,
     SourceRow,
     SourceSheet,
+    asks_for,
 )
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import PARAGRAPH
@@ -53,6 +54,11 @@ def parsed_recipes(source: Source, scheme: SchemeSpec, settings: Settings) -> It
     if not made:
         raise DerivingRefused(_("No recipe has been taken apart yet: there is no chosen answer."))
     yield from made
+
+
+def takes_recipes_apart(scheme: SchemeSpec) -> bool:
+    """A study of this scheme has lists as answers, of ingredients one: of other lists a program may ask for columns."""
+    return asks_for(Kind.ITEMS)(scheme) and has_parts(scheme)
 
 
 def has_parts(scheme: SchemeSpec) -> bool:

@@ -6,6 +6,7 @@ import io
 
 import pytest
 from django.contrib.auth.models import Permission
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
@@ -130,6 +131,30 @@ def test_rows_with_an_answer_become_rows_with_their_evidence_and_columns(answere
     assert made.derivation["ties"]["n"] == 1
     assert made.derivation["ties"]["cells"][0]["answers"] == ["Stated", "Not stated"]
     assert made.memberships.filter(user=answered.manager, role=Role.MANAGER).exists()
+
+
+@pytest.mark.django_db
+def test_all_rows_may_be_taken_whatever_was_answered(leases: Leases) -> None:
+    """As a study does that goes on by a later version of its scheme."""
+    made = derived(leases, "every-row")
+    rows = Row.objects.filter(sheet__study=made).order_by("position")
+    assert [row.name for row in rows] == [row.name for row in leases.sheet.rows.order_by("position")]
+    assert [(rest.lineage.row, rest.lineage.question) for rest in queries.lineage_of(row=rows[0])] == [
+        (leases.annas[0].row, None)
+    ]
+
+
+@pytest.mark.django_db
+def test_the_page_takes_a_scheme_file_for_the_new_study(answered: Leases, client_of: ClientOf) -> None:
+    answered.manager.user_permissions.add(Permission.objects.get(codename="add_study"))
+    client, at = client_of(answered.manager), "/studies/leases/derive/"
+    asked = {"title": "Second", "slug": "second", "set_answers": "every-row", "set_columns": "any"}
+    assert "Choose a scheme from the list, or give a file" in client.post(at, asked).content.decode()
+    wrong = client.post(at, {**asked, "scheme_file": SimpleUploadedFile("s.yaml", b"key: x")}).content.decode()
+    assert "s.yaml, line 1, version: this key is missing" in wrong
+    client.post(at, {**asked, "scheme_file": SimpleUploadedFile("s.yaml", SECOND.encode())})
+    made = Study.objects.get(slug="second")
+    assert (made.scheme.slug, Row.objects.filter(sheet__study=made).count()) == ("second-look", 2)
 
 
 @pytest.mark.django_db
