@@ -146,7 +146,7 @@ def study(request: AppRequest, study: Study) -> HttpResponse:
         "may_derive": deriving.may_derive(study, request.user),
         "sheets": Paginator(sheets.filter(archived_at=None), SHEETS_A_PAGE).get_page(request.GET.get("sheets")),
         "archived": sheets.exclude(archived_at=None),
-        "may_close": Role.MANAGER in study.roles,
+        "may_close": sets_up,
         "setup": setup.steps(study) if sets_up and not doors.next_in(study, request.user) else [],
         "raters": queries.rater_progress(study) if study.roles & {Role.MANAGER, Role.RESEARCHER} else None,
     }

@@ -82,6 +82,14 @@ def test_nothing_is_changed_in_an_archived_study(leases: Leases, client_of: Clie
     assert not Label.objects.exists()
 
 
+def test_sheets_of_an_archived_study_are_not_offered_to_be_opened(leases: Leases, client_of: ClientOf) -> None:
+    manager, opened = client_of(leases.manager), reverse("annotation:open-sheet", args=["leases", leases.sheet.pk])
+    actions.close_sheet(sheet=leases.sheet, by=leases.manager)
+    assert opened in manager.get(reverse("annotation:study", args=["leases"])).content.decode()
+    actions.archive_study(study=leases.study, by=leases.manager)
+    assert opened not in manager.get(reverse("annotation:study", args=["leases"])).content.decode()
+
+
 def test_a_program_archives_a_study_reads_all_of_it_and_brings_it_back(leases: Leases, api_of: ApiOf) -> None:
     builders.label(leases.annas[0])
     frozen = reporting.freeze(study=leases.study, title="First", filters=Filters(), by=None)
