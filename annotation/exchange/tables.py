@@ -41,6 +41,15 @@ class Lines:
 
     first: list[int] = field(default_factory=list)
     total: int = 0
+    last: int | None = None
+
+    def add(self, line: int) -> None:
+        """A line once: a file of Label Studio may be a single one."""
+        if line == self.last:
+            return
+        self.total, self.last = self.total + 1, line
+        if len(self.first) < _MAX_LINES_NAMED:
+            self.first.append(line)
 
 
 @dataclass
@@ -59,10 +68,7 @@ class Problems:
         sentence = Sentence(template, tuple(values.items()))
         if sentence not in self.shown and len(self.shown) == MAX_PROBLEMS_SHOWN:
             return
-        lines = self.shown.setdefault(sentence, Lines())
-        lines.total += 1
-        if len(lines.first) < _MAX_LINES_NAMED:
-            lines.first.append(line)
+        self.shown.setdefault(sentence, Lines()).add(line)
 
 
 # --- cells that a spreadsheet could take for formulas ---------------------------------------------------------------

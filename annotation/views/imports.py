@@ -169,6 +169,7 @@ def _page(
     context = {
         "study": study,
         "scheme": study.scheme.parsed,
+        "with_columns": [section for section in study.scheme.parsed.sections if not section.is_one_form],
         "block_kinds": _kinds_named(study.scheme.parsed),
         "rows_form": rows_form or RowsForm(),
         "labels_form": labels_form or LabelsForm(),

@@ -303,6 +303,20 @@ def test_the_page_imports_rows_of_a_workbook(leases: Leases, client_of: ClientOf
     assert [block.text for block in Row.objects.get(name="Clause 9").blocks] == ["Die Miete ist „fällig“;", "sofort."]
 
 
+def test_the_page_asks_for_no_columns_where_rows_are_asked_about_as_a_whole(simple: Study, client_of: ClientOf) -> None:
+    manager = builders.user("mara")
+    actions.add_member(study=simple, user=manager, role=builders.Role.MANAGER)
+    text = QUESTIONS.replace("    column: {title: Question, facets: [question]}\n", "").replace(
+        "version: 1", "version: 2"
+    )
+    whole = builders.study("whole", of=builders.scheme(text), by=manager)
+    said = [
+        client_of(manager).get(f"/studies/{study.slug}/import/").content.decode().count("<pre>sheet,section,")
+        for study in (simple, whole)
+    ]
+    assert said == [1, 0]
+
+
 def test_the_page_names_no_kinds_of_evidence_of_other_studies(leases: Leases, client_of: ClientOf) -> None:
     page = client_of(leases.manager).get(f"/studies/{leases.study.slug}/import/").content.decode()
     assert ("<code>paragraph</code>" in page, "<code>ingredient</code>" in page) == (True, False)

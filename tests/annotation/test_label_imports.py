@@ -222,6 +222,13 @@ def test_a_control_of_label_studio_that_no_question_is_called_as_is_named() -> N
     assert "“mood” is no question of “sorts”; its questions are: sort, sure." in refused.value.problems[0]
 
 
+def test_a_line_with_a_problem_several_times_is_named_once() -> None:
+    with pytest.raises(ImportRefused) as refused:
+        from_label_studio(study_of(SORTS), "mood", "mood")
+    [problem] = refused.value.problems
+    assert problem.startswith("tasks.json, line 1: “mood” is no question")
+
+
 def test_the_only_control_of_label_studio_is_the_only_question(simple: Study) -> None:
     study = study_of(SORTS[: SORTS.index("      - {key: sure")])
     from_label_studio(study, "label")
