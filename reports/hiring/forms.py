@@ -73,12 +73,15 @@ class CertifyForm(forms.Form):
     bound = forms.ChoiceField(
         label=_("Bound"),
         choices=[
-            (APPROXIMATE, _("approximate: errors come together as in the documents that were seen")),
-            (EXACT, _("exact: however errors come together, with two to four times as many documents")),
+            (APPROXIMATE, _("approximate")),
+            (EXACT, _("exact")),
         ],
         initial=APPROXIMATE,
         required=False,
-        help_text=_("The exact one is for documents of which a few may be wrong throughout."),
+        help_text=_(
+            "Approximate: errors come together as in the documents that were seen. Exact: however they do, as where a "
+            "few documents are wrong throughout; it takes two to four times as many."
+        ),
     )
     until = forms.DateField(label=_("Holds until"), widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"))
 
