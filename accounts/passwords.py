@@ -13,7 +13,7 @@ from annotation.models import User
 
 # What anybody would try first at this place; its host names come to it.
 WORDS = (
-    "palate", "annotation", "annotations", "annotate", "annotator", "manager", "researcher", "owner", "admin",
+    "palate", "demo", "annotation", "annotations", "annotate", "annotator", "manager", "researcher", "owner", "admin",
     "administrator", "university", "study", "label", "labels", "judge", "password", "heslo", "welcome",
 )  # fmt: skip
 _LEFT = 4  # letters that have to be left when these words are taken out

@@ -34,6 +34,12 @@ def is_demo() -> bool:
     return settings.PALATE_ENV == "demo"
 
 
+def opens_nothing(password: str) -> bool:
+    """Whether a password is one of a demo's, which everybody may know, and this is none: its database may have been
+    taken over, logins and all."""
+    return not is_demo() and any(password == demo.password for demo in doors.demos())
+
+
 def login(name: str) -> doors.Demo | None:
     """The demo that has a login of this name; None outside of a demo."""
     return next((demo for demo in doors.demos() if name in demo.logins), None) if is_demo() else None

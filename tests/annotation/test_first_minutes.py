@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
 from annotation import actions
-from annotation.models import Assignment, Role, User
+from annotation.models import Assignment, AuditEvent, Role, User
 from recipes.memorization import demo_study
 from tests import builders
 from tests.builders import ClientOf, Leases
@@ -44,6 +45,26 @@ def test_outside_of_a_demo_nobody_logs_in_without_a_password(demo_users: None, c
 @pytest.fixture
 def demo_users(db: None) -> None:
     demo_study.build()
+
+
+def test_the_password_of_the_demo_opens_nothing_elsewhere(
+    demo_users: None, client: Client, settings: Settings
+) -> None:
+    """Whoever went on with the demo's database in production had an owner whose password everybody may know."""
+    sent = {"username": "administrator", "password": demo_study.PASSWORD}
+
+    assert "Please enter a correct username" in client.post(reverse("login"), sent).content.decode()
+    assert client.post(reverse("api:token"), sent).status_code == 400
+    assert AuditEvent.objects.filter(kind="login-failed").count() == 2
+    settings.PALATE_ENV = "demo"
+    assert client.post(reverse("login"), sent).status_code == 302
+
+
+def test_production_makes_no_logins_of_the_demo(db: None, settings: Settings) -> None:
+    settings.PALATE_ENV = "production"
+    with pytest.raises(CommandError, match="a password that everybody may know"):
+        call_command("build_demo")
+    assert not User.objects.exists()
 
 
 def test_the_tiles_of_the_demo_log_in_and_its_steps_tick_themselves(
