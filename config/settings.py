@@ -206,6 +206,9 @@ try:
 except EnvError as error:
     raise ImproperlyConfigured(str(error)) from error
 
+if _is_production and DEBUG:
+    raise ImproperlyConfigured("DEBUG is set in production: whoever meets an error would read what is behind it")
+
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # Of this user alone, as it holds all texts and the digests of passwords.
     Path(DATABASES["default"]["NAME"]).parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -68,6 +68,13 @@ def test_check_deploy_is_clean_in_production(var: Path) -> None:
     assert (result.returncode, result.stdout.strip()) == (0, "System check identified no issues (0 silenced).")
 
 
+def test_production_does_not_start_with_debugging(var: Path) -> None:
+    result = manage("check", cwd_var=var, **PRODUCTION, DEBUG="true")
+
+    assert result.returncode != 0
+    assert "ImproperlyConfigured: DEBUG is set in production" in result.stderr.splitlines()[-1]
+
+
 def test_the_schema_of_the_api_is_made_without_a_warning(tmp_path: Path) -> None:
     schema = tmp_path / "schema.yml"
     call_command("spectacular", validate=True, fail_on_warn=True, file=str(schema))
