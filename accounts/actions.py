@@ -18,7 +18,7 @@ from accounts.models import ApiToken
 from accounts.queries import lacks_confirmation
 from annotation import actions as annotating
 from annotation.actions import Refused
-from annotation.models import AuditEvent, Background, Consent, Invite, Look, Membership, Note, Rater, User
+from annotation.models import AuditEvent, Background, Consent, Invite, Look, Membership, Note, Rater, Role, User
 
 MOST_TOKENS = 20  # of one person
 BY_PASSWORD_DAYS = 90  # how long a token lasts that a program gets for a password
@@ -119,7 +119,7 @@ def erase(*, user: User, by: User | None) -> None:
     Rater.objects.filter(user=user).update(user=None, active=False)
     Note.objects.filter(author=user).update(author=None)
     Look.objects.filter(user=user).delete()
-    end_sessions(user=user)
+    shut_out(user=user, by=by)
     _forget_invites(user=user, by=by)
     for related in ("api_tokens", "emailaddress_set", "socialaccount_set", "authenticator_set"):
         getattr(user, related).all().delete()
@@ -173,6 +173,13 @@ def end_sessions(*, user: User) -> None:
     sessions.delete()
 
 
+def shut_out(*, user: User, by: User | None) -> None:
+    """What somebody whose account is closed might come in by is over: sessions, and links that they made and nobody
+    has used."""
+    end_sessions(user=user)
+    annotating.revoke_invites(Invite.objects.open().filter(created_by=user), by=by)
+
+
 def session_ended(*, key: str) -> None:
     """Somebody has logged out: from where they had come is not kept."""
     from allauth.usersessions.models import UserSession
@@ -194,7 +201,8 @@ def clean_sessions() -> int:
 
 @transaction.atomic
 def make_owner(*, user: User, owner: bool, by: User) -> None:
-    """Let somebody look after the installation, or no more.
+    """Let somebody look after the installation, or no more; then open invitations of theirs are taken back but to
+    studies that they manage.
 
     Raises:
         Refused: nobody would.
@@ -205,11 +213,14 @@ def make_owner(*, user: User, owner: bool, by: User) -> None:
     user.is_superuser = user.is_staff = owner
     user.save(update_fields=["is_superuser", "is_staff"])
     annotating.note(AuditEvent.Kind.ROLE, by=by, of=user, what="+owner" if owner else "-owner")
+    if not owner:
+        managed = Membership.objects.filter(user=user, role=Role.MANAGER).values("study")
+        annotating.revoke_invites(Invite.objects.open().filter(created_by=user).exclude(study__in=managed), by=by)
 
 
 @transaction.atomic
 def set_active(*, user: User, active: bool, by: User) -> None:
-    """Close an account, which ends its sessions, or open it again.
+    """Close an account, which ends its sessions and takes its open invitations back, or open it again.
 
     Raises:
         Refused: it is one's own.
@@ -219,7 +230,7 @@ def set_active(*, user: User, active: bool, by: User) -> None:
     user.is_active = active
     user.save(update_fields=["is_active"])
     if not active:
-        end_sessions(user=user)
+        shut_out(user=user, by=by)
     annotating.note(AuditEvent.Kind.ACCOUNT, by=by, of=user, what="opened" if active else "closed")
 
 

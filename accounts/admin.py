@@ -21,10 +21,10 @@ admin.site.unregister([Authenticator, SocialApp, SocialToken, TokenProxy, User])
 @admin.register(User)
 class PeopleAdmin(UserAdmin):  # type: ignore[type-arg]
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
-        """Sessions of an account that is closed here end, as on the owner's page, and do not come back with it."""
+        """What opens an account that is closed here ends, as on the owner's page, and does not come back with it."""
         super().save_model(request, obj, form, change)
         if not obj.is_active:
-            actions.end_sessions(user=obj)
+            actions.shut_out(user=obj, by=request.user)  # type: ignore[arg-type]  # who is here is somebody
 
 
 @admin.register(ApiToken)

@@ -18,6 +18,7 @@ from annotation.actions.people import (
     join,
     remove_member,
     revoke_invite,
+    revoke_invites,
     sign_up,
     token_digest,
 )
@@ -142,6 +143,7 @@ __all__ = [
     "restore_row",
     "resume_deletion",
     "revoke_invite",
+    "revoke_invites",
     "set_pay",
     "sign_up",
     "start_from",

@@ -7,6 +7,7 @@ import secrets
 from datetime import timedelta
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -44,7 +45,8 @@ def add_member(*, study: Study, user: User, role: Role, by: User | None = None) 
 
 @transaction.atomic
 def remove_member(*, membership: Membership, by: User | None = None) -> int:
-    """Take a role away. An annotator's rater is kept with its labels; what it has not submitted is withdrawn.
+    """Take a role away. An annotator's rater is kept with its labels; what it has not submitted is withdrawn. Open
+    invitations that a manager has made are taken back: they might come back by them.
 
     Returns:
         How many assignments were withdrawn.
@@ -54,6 +56,7 @@ def remove_member(*, membership: Membership, by: User | None = None) -> int:
         managers = Membership.objects.filter(study=membership.study, role=Role.MANAGER)
         if managers.count() == 1:
             raise Refused(_("This is the last manager of the study. Make somebody else a manager first."))
+        revoke_invites(queries.links(membership.study).filter(created_by=membership.user), by=by)
     withdrawn = 0
     if membership.role == Role.ANNOTATOR:
         for rater in membership.study.raters.filter(user=membership.user):
@@ -127,3 +130,9 @@ def revoke_invite(*, invite: Invite, by: User | None) -> bool:
     if revoked:
         note(AuditEvent.Kind.INVITE, by=by, study=invite.study, what=f"-{invite.role} #{invite.pk}")
     return revoked
+
+
+@transaction.atomic
+def revoke_invites(invites: QuerySet[Invite], *, by: User | None) -> int:
+    """Take links back. Returns how many nobody had used."""
+    return sum(revoke_invite(invite=invite, by=by) for invite in invites.select_related("study"))

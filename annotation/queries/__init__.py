@@ -23,7 +23,7 @@ from annotation.queries.grid import (
     unfinished_cells,
 )
 from annotation.queries.notes import Asked, notes
-from annotation.queries.people import deletions_of, free_code, rater_ids, roles, studies_of
+from annotation.queries.people import deletions_of, free_code, links, rater_ids, roles, studies_of
 from annotation.queries.planning import (
     MOST_WORDS,
     Given,
@@ -139,6 +139,7 @@ __all__ = [
     "is_unfinished",
     "known",
     "labels_of_columns",
+    "links",
     "lock_in_order",
     "locked",
     "mine_to_change",

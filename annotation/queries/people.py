@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 
 from annotation.models import (
     Deletion,
+    Invite,
     Membership,
     Rater,
     Role,
@@ -61,3 +62,8 @@ def free_code(study: Study, *, prefix: str) -> str:
     """The next rater code that the study does not use: A1, A2, … One query."""
     taken = set(study.raters.filter(code__startswith=prefix).values_list("code", flat=True))
     return next(code for n in itertools.count(1) if (code := f"{prefix}{n}") not in taken)
+
+
+def links(study: Study) -> QuerySet[Invite]:
+    """The open invitations that go with the role of who has made them; an owner needs none to come in."""
+    return Invite.objects.open().filter(study=study, created_by__is_superuser=False)

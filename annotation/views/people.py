@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from django.contrib import messages
@@ -45,6 +46,7 @@ def people(request: AppRequest, study: Study) -> HttpResponse:
     members = study.memberships.select_related("user").order_by("user__username", "role")
     raters = {rater.user_id: rater for rater in study.raters.filter(user__isnull=False)}
     unfinished = queries.unfinished(study)
+    links = Counter(queries.links(study).values_list("created_by", flat=True))
     context = {
         "study": study,
         "scheme": study.scheme.parsed,
@@ -54,6 +56,7 @@ def people(request: AppRequest, study: Study) -> HttpResponse:
                 "membership": m,
                 "rater": raters.get(m.user_id) if m.role == Role.ANNOTATOR else None,
                 "unfinished": unfinished.get(m.user_id, 0) if m.role == Role.ANNOTATOR else 0,
+                "links": links[m.user_id] if m.role == Role.MANAGER else 0,
             }
             for m in members
         ],
@@ -156,6 +159,8 @@ def _welcome(request: HttpRequest, invite: Invite) -> HttpResponse:
 @for_roles(Role.MANAGER, archived=True)
 def remove_member(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     membership = get_object_or_404(Membership.objects.select_related("study", "user"), study=study, pk=pk)
+    is_manager = membership.role == Role.MANAGER
+    links = queries.links(study).filter(created_by=membership.user).count() if is_manager else 0
     try:
         withdrawn = actions.remove_member(membership=membership, by=request.user)
     except actions.Refused as refusal:
@@ -169,5 +174,11 @@ def remove_member(request: AppRequest, study: Study, pk: int) -> HttpResponse:
                 withdrawn,
             ) % {"n": withdrawn, **study.scheme.parsed.words.model_dump()}
             said += " " + _("Reassign them from the plan.")
+        if links:
+            said += " " + ngettext(
+                "%(n)s invitation of theirs that nobody has used is taken back.",
+                "%(n)s invitations of theirs that nobody has used are taken back.",
+                links,
+            ) % {"n": links}
         messages.success(request, said)
     return redirect("annotation:people", study.slug)

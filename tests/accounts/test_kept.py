@@ -32,7 +32,7 @@ from accounts.models import ApiToken
 from accounts.tasks import clean_sessions
 from annotation import actions
 from annotation.actions import Refused
-from annotation.models import AuditEvent, Background, Consent, Rater, Role, User
+from annotation.models import AuditEvent, Background, Consent, Invite, Rater, Role, User
 from llm.models import LanguageModel
 from reports import actions as reporting
 from reports.data.arrays import Filters
@@ -493,3 +493,26 @@ def test_an_owner_closes_an_account_and_its_sessions(leases: Leases) -> None:
     owner.post(person, {"do": "owner"})
     assert User.objects.get(username="anna").is_superuser
     assert actions.add_member(study=leases.study, user=root, role=Role.RESEARCHER)
+
+
+def test_by_links_of_somebody_whose_account_is_closed_nobody_comes_in(leases: Leases, client_of: ClientOf) -> None:
+    """Who was shut out made a new account by a link of their own."""
+    root, links = builders.user("root", superuser=True), []
+    for shut in ("close", "administer", "erase", "no owner"):
+        who = builders.user(f"who-{shut.replace(' ', '-')}", superuser=shut == "no owner")
+        if shut != "no owner":
+            actions.add_member(study=leases.study, user=who, role=Role.MANAGER)
+        links.append(actions.invite(study=leases.study, role=Role.MANAGER, by=who)[0])
+        match shut:
+            case "close":
+                accounts.set_active(user=who, active=False, by=root)
+            case "administer":
+                sent = {"username": who.username, "date_joined_0": "2026-01-01", "date_joined_1": "10:00:00"}
+                client_of(root).post(reverse("admin:annotation_user_change", args=[who.pk]), sent)
+            case "erase":
+                accounts.erase(user=who, by=root)
+            case "no owner":
+                accounts.make_owner(user=who, owner=False, by=root)
+
+    assert [Invite.objects.get(pk=link.pk).state for link in links] == ["revoked"] * 4
+    assert AuditEvent.objects.filter(kind="invite", what__startswith="-manager", by=root.pk).count() == 4

@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from annotation import actions
 from annotation.actions import Refused
-from annotation.models import Assignment, Invite, Membership, Role, User
+from annotation.models import Assignment, AuditEvent, Invite, Membership, Role, User
 from tests import builders
 from tests.builders import ClientOf, Leases
 
@@ -283,6 +283,42 @@ def test_removing_an_annotator_withdraws_what_is_not_submitted(leases: Leases, c
     ]
     assert third.labels.count() == len(builders.COMPLETE)
     assert set(leases.boriss[0].rater.assignments.values_list("state", flat=True)) == {"open"}
+
+
+def test_a_manager_who_is_removed_does_not_come_back_by_a_link_of_their_own(
+    leases: Leases, client_of: ClientOf
+) -> None:
+    """Links that a manager had made went on working, those for managers too."""
+    eve = builders.user("eve")
+    membership = actions.add_member(study=leases.study, user=eve, role=Role.MANAGER)
+    own, token = actions.invite(study=leases.study, role=Role.MANAGER, by=eve)
+    _other, of_others = made(leases)
+    manager = client_of(leases.manager)
+    asked = manager.get(people_url(leases)).content.decode()
+
+    away = reverse("annotation:remove-member", args=[leases.study.slug, membership.pk])
+    said = manager.post(away, follow=True).content.decode()
+
+    assert "Labels stay. 1 invitation of theirs that nobody has used is taken back." in asked
+    assert "the labels stay. 1 invitation of theirs that nobody has used is taken back." in said
+    assert client_of(eve).post(reverse("annotation:join", args=[token])).status_code == 410
+    assert not eve.memberships.exists()
+    own.refresh_from_db()
+    assert (own.state, own.revoked_by) == ("revoked", leases.manager)
+    assert AuditEvent.objects.filter(kind="invite", what=f"-manager #{own.pk}", by=leases.manager.pk).exists()
+    assert client_of(eve).get(of_others).status_code == 200
+
+
+def test_an_owner_who_leaves_a_study_leaves_its_links(leases: Leases) -> None:
+    """Who has set a study up for others, and comes in anyway."""
+    root = builders.user("root", superuser=True)
+    membership = actions.add_member(study=leases.study, user=root, role=Role.MANAGER)
+    invite, _token = actions.invite(study=leases.study, role=Role.ANNOTATOR, by=root)
+
+    actions.remove_member(membership=membership, by=root)
+
+    invite.refresh_from_db()
+    assert invite.state == "open"
 
 
 def test_taking_another_role_away_withdraws_nothing(leases: Leases) -> None:
