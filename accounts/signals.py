@@ -38,6 +38,7 @@ def connect() -> None:
         (mfa.authentication_failed, "wrong code"),
     ):
         signal.connect(_factor(what), weak=False)
+    mfa.authenticator_added.connect(_protected)
     account.password_reset.connect(_new_password("reset by e-mail"), weak=False)
     account.password_set.connect(_new_password("set"), weak=False)
     account.email_confirmed.connect(_confirmed)
@@ -88,6 +89,11 @@ def _factor(what: str) -> Any:
         note(Kind.SECOND_FACTOR, by=user, of=user, what=what.format(type=authenticator.type))
 
     return noted
+
+
+def _protected(user: User, **_signal: Any) -> None:
+    """The password alone opens nothing from now on, and neither does what programs got for it."""
+    actions.withdraw_by_password(user=user, by=user)
 
 
 def _account(kind: AuditEvent.Kind, what: str) -> Any:

@@ -215,6 +215,23 @@ def test_with_a_second_factor_the_password_alone_opens_nothing(leases: Leases, c
     assert mail.outbox[-1].to == ["anna@example.org"]
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_token_for_a_password_alone_ends_with_the_second_factor(leases: Leases, client: Client) -> None:
+    """Who had found a password out kept what it opens for 90 days."""
+    key = client.post(reverse("api:token"), {"username": "anna", "password": "anna"}).json()["token"]
+    own = accounts.make_token(user=leases.anna, name="laptop", days=1)[1]
+    log_in(client, "anna", "anna")
+
+    set_up_totp(client, "anna")
+
+    outcomes = []
+    for sent in (key, own):
+        program = APIClient()
+        program.credentials(HTTP_AUTHORIZATION=f"Token {sent}")
+        outcomes.append(program.get(reverse("api:root")).status_code)
+    assert outcomes == [401, 200]
+
+
 def test_codes_are_not_guessed(leases: Leases, client: Client) -> None:
     log_in(client, "anna", "anna")
     secret = set_up_totp(client, "anna")
