@@ -111,7 +111,9 @@ def test_the_old_password_is_not_guessed_there(leases: Leases) -> None:
     assert User.objects.get(pk=leases.anna.pk).check_password("anna")
 
 
-@pytest.mark.parametrize("password", ["Palate2026!", "annotator-annotator", "judge.example.edu-1", "UniversityStudy7", "palate-demo"])
+@pytest.mark.parametrize(
+    "password", ["Palate2026!", "annotator-annotator", "judge.example.edu-1", "UniversityStudy7", "palate-demo"]
+)
 def test_a_password_is_not_made_of_words_of_this_place(password: str, settings: Settings) -> None:
     settings.ALLOWED_HOSTS = ["judge.example.edu"]
     with pytest.raises(ValidationError, match="anybody would try here first"):

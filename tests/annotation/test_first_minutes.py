@@ -47,9 +47,7 @@ def demo_users(db: None) -> None:
     demo_study.build()
 
 
-def test_the_password_of_the_demo_opens_nothing_elsewhere(
-    demo_users: None, client: Client, settings: Settings
-) -> None:
+def test_the_password_of_the_demo_opens_nothing_elsewhere(demo_users: None, client: Client, settings: Settings) -> None:
     """Whoever went on with the demo's database in production had an owner whose password everybody may know."""
     sent = {"username": "administrator", "password": demo_study.PASSWORD}
 
