@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from reports.tables import Head, ReportTable, Value
@@ -25,6 +25,10 @@ _SPECIAL = {
 _SPECIALS = re.compile("|".join(map(re.escape, _SPECIAL)))
 # Letters beyond Latin need fonts that pdflatex has not; a sign in their place shows that something stood there.
 _BEYOND = re.compile(r"[^\x00-\u024f]")
+# A blank line ends a paragraph, and with it the command in whose argument it stands.
+_ENDS = re.compile(r" *[\x00-\x1f\x7f][\x00-\x20\x7f]*")
+# What LaTeX takes for its own behind the end of a line or a rule, wherever the next line begins.
+_TAKEN = ("[", "*")
 
 PREAMBLE = r"""\documentclass[11pt]{article}
 \usepackage[T1]{fontenc}
@@ -38,7 +42,8 @@ PREAMBLE = r"""\documentclass[11pt]{article}
 
 
 def escaped(text: str) -> str:
-    return _BEYOND.sub("?", _SPECIALS.sub(lambda sign: _SPECIAL[sign[0]], text))
+    """As it is read, in one line."""
+    return _BEYOND.sub("?", _SPECIALS.sub(lambda sign: _SPECIAL[sign[0]], _ENDS.sub(" ", text)))
 
 
 def latex(table: ReportTable) -> str:
@@ -49,10 +54,9 @@ def latex(table: ReportTable) -> str:
     heads = [table.heads[place] for place in kept]
     columns = "".join("l" if head.kind in ("text", "note") else "r" for head in heads)
     caption = rf"\caption{{{escaped(table.full_title)}. {escaped(table.how)}}}\label{{tab:{_label(table.key)}}}"
-    top = [*_groups(heads), " & ".join(escaped(head.title) for head in heads) + r" \\"]
+    top = [*_groups(heads), _line(escaped(head.title) for head in heads)]
     lines = [
-        " & ".join(_cell(table.heads[place], row[place], first=place == kept[0]) for place in kept) + r" \\"
-        for row in table.rows
+        _line(_cell(table.heads[place], row[place], first=place == kept[0]) for place in kept) for row in table.rows
     ]
     if len(lines) > LONG:
         body = [rf"\begin{{longtable}}{{{columns}}}", caption + r" \\", r"\toprule", *top, r"\midrule", r"\endhead"]
@@ -70,6 +74,11 @@ def document(keys: Sequence[str]) -> str:
     return PREAMBLE + "\n\\clearpage\n".join(inputs) + "\n\\end{document}\n"
 
 
+def _line(cells: Iterable[str]) -> str:
+    line = " & ".join(cells)
+    return ("{}" if line.startswith(_TAKEN) else "") + line + r" \\"
+
+
 def _groups(heads: Sequence[Head]) -> list[str]:
     """The headings above the heads, with a rule under each."""
     if not any(head.group for head in heads):
@@ -80,7 +89,7 @@ def _groups(heads: Sequence[Head]) -> list[str]:
         cells.append(rf"\multicolumn{{{width}}}{{c}}{{{escaped(group)}}}")
         rules += [rf"\cmidrule(lr){{{at}-{at + width - 1}}}"] if group else []
         at += width
-    return [" & ".join(cells) + r" \\", "".join(rules)]
+    return [_line(cells), "".join(rules)]
 
 
 def _cell(head: Head, value: Value, *, first: bool) -> str:
