@@ -28,7 +28,7 @@ urlpatterns = [
     path("studies/<slug:slug>/report/report.csv", counted(views.report_csv, "download"), name="csv"),
     path("studies/<slug:slug>/report/report.xlsx", counted(views.report_xlsx, "download"), name="xlsx"),
     path("studies/<slug:slug>/report/labels.csv", counted(views.labels_csv, "download"), name="labels"),
-    path("studies/<slug:slug>/report/figures/<str:key>.<str:ending>", counted(views.figure, "report"), name="figure"),
+    path("studies/<slug:slug>/report/figures/<path:key>.<str:ending>", counted(views.figure, "report"), name="figure"),
     path("studies/<slug:slug>/report/cells/", counted(views.cells, "report"), name="cells"),
     path("studies/<slug:slug>/report/evidence/<int:pk>/", views.evidence, name="evidence"),
     # frozen
@@ -51,7 +51,7 @@ urlpatterns = [
         name="frozen-table",
     ),
     path(
-        "studies/<slug:slug>/report/frozen/<int:pk>/figures/<str:key>.<str:ending>",
+        "studies/<slug:slug>/report/frozen/<int:pk>/figures/<path:key>.<str:ending>",
         counted(views.frozen_figure, "report"),
         name="frozen-figure",
     ),

@@ -19,6 +19,7 @@ from reports.data.rows import RowAbout
 from reports.exports import labels as long_form
 from reports.exports import memory, texts
 from reports.exports.latex import document, latex
+from reports.exports.names import file_names
 from reports.exports.spreadsheets import MAX_LABELS, labels_csv, report_lines, write_workbook
 from reports.exports.texts import Origin
 
@@ -92,18 +93,17 @@ def write_report(
     with tempfile.TemporaryFile() as book:
         write_workbook(book, contents, long_form.header(table), records)
         files.add("report.xlsx", _undated(book))
-    keys = []
-    for shown in contents.tables:
-        keys.append(_name(shown.key))
-        files.add(f"tables/{keys[-1]}.tex", latex(shown))
+    keys = file_names(shown.key for shown in contents.tables)
+    for key, shown in zip(keys, contents.tables, strict=True):
+        files.add(f"tables/{key}.tex", latex(shown))
     files.add("tables/all.tex", document(keys))
 
     from reports.figures.svg import draw  # matplotlib comes with it
 
     figures = list(contents.figures)
-    for number, figure in enumerate(figures):
+    for number, key in enumerate(file_names(figure.key for figure in figures)):
         progress(10 + 50 * number // len(figures), _("figures"))
-        name = f"figures/{_name(figure.key)}"
+        name, figure = f"figures/{key}", figures[number]
         files.add(f"{name}.svg", draw(figure, "svg", "light"))
         files.add(f"{name}-dark.svg", draw(figure, "svg", "dark"))
         files.add(f"{name}.pdf", draw(figure, "pdf", "light"))
@@ -151,8 +151,9 @@ def write_labels(
         files.add("rows.csv", labels_csv(long_form.ROWS_HEADER, long_form.row_records(table, about)))
     for name, content in (certificates or {}).items():
         files.add(f"certificates/{name}", content)
-    for name, content in (judges or {}).items():
-        files.add(f"judges/{_name(name)}.json", content)
+    judges = judges or {}
+    for name, content in zip(file_names(judges), judges.values(), strict=True):
+        files.add(f"judges/{name}.json", content)
     if told := list(background):
         files.add("labels/background.csv", told)
 
@@ -203,8 +204,3 @@ def _undated(book: BinaryIO) -> Iterator[bytes]:
                         files.add(name, iter(partial(content_of.read, _AT_ONCE), b""))
         out.seek(0)
         yield from iter(partial(out.read, _AT_ONCE), b"")
-
-
-def _name(key: str) -> str:
-    """A file name of a table or figure: what a rater's code holds may be no file name."""
-    return re.sub(r"[^\w.-]", "-", key, flags=re.ASCII)

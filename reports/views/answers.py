@@ -30,6 +30,7 @@ from reports import sentences, topics
 from reports.answer_figures import answer_figures
 from reports.answers import Answers, Estimate, JudgeAnswer
 from reports.data.arrays import Filters
+from reports.exports.names import file_name
 from reports.forms import FiltersForm
 from reports.hiring.telling import certificates_told, with_certificates
 from reports.live import Live, LiveReport, without_intervals
@@ -415,10 +416,6 @@ def csv_of(table: ReportTable | None) -> HttpResponse:
     response = HttpResponse(content, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{file_name(table.key)}.csv"'
     return response
-
-
-def file_name(key: str) -> str:
-    return "".join(sign if sign.isalnum() or sign in "-._" else "-" for sign in key)
 
 
 def _topic(request: AppRequest, study: Study, key: str) -> tuple[Asked, topics.Topic]:

@@ -18,6 +18,7 @@ from annotation.actions import note_looks
 from annotation.models import Column, Question, Row, Study
 from annotation.people.access import AppRequest
 from reports.exports.figures import figure_csv
+from reports.exports.names import file_name
 from reports.figures.base import Figure, digest_of
 from reports.numbers.behind import Where, cells_behind
 from reports.numbers.report import StudyReport
@@ -54,13 +55,13 @@ def figure_response(request: AppRequest, figure: Figure | None, form: str) -> Ht
         raise Http404
     if form == "csv":
         response = HttpResponse(figure_csv(figure), content_type=_TYPES[form])
-        response["Content-Disposition"] = f'attachment; filename="{figure.key}.csv"'
+        response["Content-Disposition"] = f'attachment; filename="{file_name(figure.key)}.csv"'
         return response
     theme = "dark" if request.GET.get("theme") == "dark" else "light"
     content = caches["figures"].get_or_set(f"{digest_of(figure)}-{form}-{theme}", lambda: _drawn(figure, form, theme))
     response = HttpResponse(content, content_type=_TYPES[form])
     if form == "pdf":
-        response["Content-Disposition"] = f'attachment; filename="{figure.key}.pdf"'
+        response["Content-Disposition"] = f'attachment; filename="{file_name(figure.key)}.pdf"'
     patch_cache_control(response, private=True, max_age=3600)
     return response
 

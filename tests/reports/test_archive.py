@@ -177,6 +177,18 @@ def test_the_dataset_card_opens_at_the_hub(archive: zipfile.ZipFile) -> None:
     assert "A_2" in card.split("Simulated")[1]
 
 
+def test_raters_whose_names_are_files_of_one_name_have_two(study: Study) -> None:
+    """One of the two was lost to who unpacked it."""
+    Rater.objects.filter(code="J1").update(code="google/gemma")
+    answered(judge(study, "google gemma"), study.sheets.get(), ["ffaa", None])
+    with zipfile.ZipFile(export(study)) as archive:
+        names = archive.namelist()
+        of_both = [archive.read(name).decode() for name in names if re.search("confusion.google-gemma(-2)?.tex", name)]
+
+    assert len({name.lower() for name in names}) == len(names)
+    assert sorted(re.findall("google.gemma", made)[0] for made in of_both) == ["google gemma", "google/gemma"]
+
+
 # --- LaTeX ---
 
 
@@ -203,6 +215,25 @@ def test_a_table_in_latex() -> None:
     assert "whole & 50.00\\,\\% & $-$0.250 \\\\\n\\quad part & -- & 1.000 \\\\" in made
     assert r"\label{tab:t.x-y}" in made
     assert [made.count(rule) for rule in (r"\toprule", r"\midrule", r"\bottomrule")] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("name", ["[3cm] of rope", "*salt"])
+def test_a_name_that_begins_a_line_is_no_option_of_the_line_before(name: str) -> None:
+    """LaTeX would take `[3cm]` for a length of the line that ends before it, and `*` for a star of it."""
+    heads = (Head("a", "[A]"), Head("b", "B"))
+    made = latex(ReportTable(key="t", about="", title="T", heads=heads, rows=(("x", "y"), (name, "z")), how="H"))
+
+    assert "\\toprule\n{}[A] & B" in made
+    assert f"x & y \\\\\n{{}}{name} & z" in made
+
+
+def test_a_text_of_several_lines_stays_in_its_cell() -> None:
+    """A blank line ends a paragraph, and the command in which it stands."""
+    heads = (Head("a", "A"), Head("b", "B"))
+    made = latex(ReportTable(key="t", about="", title="T\n\nU", heads=heads, rows=(("x\n\n y", "z"),), how="H"))
+
+    assert r"\caption{T U. H}" in made
+    assert "\nx y & z" in made
 
 
 def test_every_table_has_as_many_cells_as_columns(archive: zipfile.ZipFile) -> None:

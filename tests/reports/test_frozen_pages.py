@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from pathlib import Path
@@ -13,7 +14,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 from rest_framework.test import APIClient
 
 from annotation import actions as annotating
-from annotation.models import Label, Role, Study, User
+from annotation.models import Label, Rater, Role, Study, User
 from reports import actions
 from reports.models import Export, Report
 from tests import builders
@@ -165,6 +166,21 @@ def test_every_figure_of_the_page_says_what_it_shows(client: Client, study: Stud
 
     assert text.count("<figure") == text.count('loading="lazy"') >= 4
     assert 'alt="" loading' not in text
+
+
+@pytest.mark.parametrize("code", ["google/gemma-2", 'a"; filename="b.exe', "č", "a?b#c"])
+def test_a_judge_may_be_called_anything_that_a_file_of_labels_says(client: Client, study: Study, code: str) -> None:
+    """A model is called by its author and a slash; the pages of the report failed at it, the frozen ones for good."""
+    Rater.objects.filter(code="J1").update(code=code)
+    report = freeze(client, study)
+
+    for name, args in (("whole", (study.slug,)), ("frozen", (study.slug, report.pk))):
+        figures = re.findall(r'href="([^"]+confusion-of[^"]+csv[^"]*)"', page(client, name, *args))
+        assert figures
+        answer = client.get(html.unescape(figures[0]))
+        assert answer.status_code == 200
+        disposition = r'attachment; filename="items\.presence\.confusion-of\.[\w.-]+\.csv"'
+        assert re.fullmatch(disposition, answer["Content-Disposition"], re.ASCII)
 
 
 # --- the cells behind a count ---
