@@ -131,7 +131,7 @@ def erase(*, user: User, by: User | None) -> None:
     here = ContentType.objects.get_for_model(User)
     LogEntry.objects.filter(content_type=here, object_id=str(user.pk)).update(object_repr="", change_message="")
     Consent.objects.filter(user=user, withdrawn_at=None).update(withdrawn_at=timezone.now())
-    Background.objects.filter(user=user).delete()
+    _forget_backgrounds(user)
     user.username, user.email, user.first_name, user.last_name = f"erased-{user.pk}", "", "", ""
     user.is_active = user.is_staff = user.is_superuser = False
     user.last_login = None
@@ -140,6 +140,15 @@ def erase(*, user: User, by: User | None) -> None:
     user.groups.clear()
     user.user_permissions.clear()
     annotating.note(AuditEvent.Kind.DELETION, by=by, of=user, what="account erased")
+
+
+def _forget_backgrounds(user: User) -> None:
+    """What they told about themselves goes, and downloads that were made with it."""
+    from reports.actions import forget_backgrounds
+
+    told = Background.objects.filter(user=user).select_related("study")
+    forget_backgrounds([one.study for one in told])
+    told.delete()
 
 
 def _forget_invites(*, user: User, by: User | None) -> None:

@@ -7,7 +7,9 @@ import hashlib
 import logging
 import secrets
 import time
+from collections.abc import Iterable
 from datetime import timedelta
+from functools import partial
 
 from django.conf import settings
 from django.db import DatabaseError, transaction
@@ -21,7 +23,7 @@ from base import files
 from reports import queries
 from reports.contents import contents_from
 from reports.data.arrays import Filters
-from reports.exports.making import ENDINGS, make_file
+from reports.exports.making import ENDINGS, make_file, path_of
 from reports.frozen.versions import code_version, library_versions
 from reports.models import Export, ExportPart, Report
 from work import actions as work
@@ -135,6 +137,16 @@ def make_part(held: Held[ExportPart]) -> None:
         logger.exception("The download %s failed", export.pk)
         with translation.override(export.language):
             raise ItemFailed(_("It could not be made; the log says why. Try it again.")) from error
+
+
+@transaction.atomic
+def forget_backgrounds(studies: Iterable[Study]) -> None:
+    """Delete the downloads that hold what raters of these studies told about themselves, with their files."""
+    found = Export.objects.filter(study__in=studies, report=None, form=Export.Form.ZIP)
+    paths = [path_of(export) for export in found.exclude(file="")]
+    found.delete()
+    for path in paths:
+        transaction.on_commit(partial(path.unlink, missing_ok=True))
 
 
 def clean_exports() -> int:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import zipfile
+from pathlib import Path
 
 import pytest
 from django.urls import reverse
+from pytest_django import Settings
 
 from accounts import actions as accounts
 from accounts.views.account import personal_data
@@ -13,6 +16,11 @@ from annotation import actions
 from annotation.models import Background
 from annotation.scheme.background import load_background
 from annotation.scheme.problems import SchemeError
+from reports import actions as reporting
+from reports.data.arrays import Filters
+from reports.exports.making import path_of
+from reports.models import Export
+from tests import builders
 from tests.builders import ApiOf, ClientOf, Leases
 
 FORM = """\
@@ -83,6 +91,27 @@ def test_it_is_exported_by_code_and_erased_with_the_person(asked: Leases, client
     actions.tell_background(study=asked.study, user=asked.boris, answers={})
     with pytest.raises(actions.Refused, match="already"):
         actions.tell_background(study=asked.study, user=asked.boris, answers={"tongue": "cs"})
+
+
+@pytest.mark.django_db(transaction=True)  # files go once it is committed
+def test_downloads_that_have_it_go_with_the_person(asked: Leases, settings: Settings, tmp_path: Path) -> None:
+    """They lay for a week, to be fetched by any researcher of the study."""
+    settings.PALATE_EXPORTS = tmp_path / "exports"
+    builders.label(asked.annas[0])
+    actions.tell_background(study=asked.study, user=asked.anna, answers={"job": "the only luthier of Brno"})
+    report = reporting.freeze(study=asked.study, title="First", filters=Filters(), by=asked.researcher)
+    made = []
+    for form, of in (("zip", None), ("zip", report), ("jsonl", None)):
+        export = reporting.ask_for_export(study=asked.study, form=form, filters=Filters(), by=None, report=of)
+        reporting.make_export(export_id=export.pk)
+        made.append(Export.objects.get(pk=export.pk))
+    with zipfile.ZipFile(path_of(made[0])) as archive:
+        assert "luthier" in archive.read("labels/background.csv").decode()
+
+    accounts.erase(user=asked.anna, by=None)
+
+    assert [path_of(export).exists() for export in made] == [False, True, True]
+    assert list(Export.objects.order_by("pk")) == made[1:]
 
 
 def test_a_form_that_cannot_be_is_refused_with_its_line(leases: Leases, client_of: ClientOf) -> None:
