@@ -29,6 +29,8 @@ logging.getLogger("fontTools").setLevel(logging.WARNING)  # else a hundred lines
 # Texts are drawn as shapes, so that a figure looks alike where a font is missing.
 mpl.rcParams.update({"svg.hashsalt": "palate", "svg.fonttype": "path", "pdf.fonttype": 42})
 mpl.rcParams["font.family"] = "DejaVu Sans"
+# Names are of people and files: two dollar signs make no formula of what stands between, which may be none.
+mpl.rcParams["text.parse_math"] = False
 
 _WIDTH = 6.4  # inches, as wide as a column of text
 _MOST_NUMBERED = 16  # raters: in a larger matrix no number would be readable

@@ -168,9 +168,10 @@ def test_every_figure_of_the_page_says_what_it_shows(client: Client, study: Stud
     assert 'alt="" loading' not in text
 
 
-@pytest.mark.parametrize("code", ["google/gemma-2", 'a"; filename="b.exe', "č", "a?b#c"])
+@pytest.mark.parametrize("code", ["google/gemma-2", 'a"; filename="b.exe', "č", "a?b#c", r"$\foo$"])
 def test_a_judge_may_be_called_anything_that_a_file_of_labels_says(client: Client, study: Study, code: str) -> None:
-    """A model is called by its author and a slash; the pages of the report failed at it, the frozen ones for good."""
+    """A model is called by its author and a slash; the pages of the report failed at it, the frozen ones for good. So
+    did a figure, and with it the ZIP, where two dollar signs stood in a name."""
     Rater.objects.filter(code="J1").update(code=code)
     report = freeze(client, study)
 
@@ -181,6 +182,7 @@ def test_a_judge_may_be_called_anything_that_a_file_of_labels_says(client: Clien
         assert answer.status_code == 200
         disposition = r'attachment; filename="items\.presence\.confusion-of\.[\w.-]+\.csv"'
         assert re.fullmatch(disposition, answer["Content-Disposition"], re.ASCII)
+        assert client.get(html.unescape(figures[0]).replace(".csv", ".svg")).content.startswith(b"<?xml")
 
 
 # --- the cells behind a count ---
