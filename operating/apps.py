@@ -9,6 +9,8 @@ class OperatingConfig(AppConfig):
     name = "operating"
 
     def ready(self) -> None:
+        from operating import checks  # noqa: F401 - they register themselves
+
         if settings.SENTRY_DSN:
             from operating import sentry
 

@@ -75,6 +75,22 @@ def test_production_does_not_start_with_debugging(var: Path) -> None:
     assert "ImproperlyConfigured: DEBUG is set in production" in result.stderr.splitlines()[-1]
 
 
+@pytest.mark.parametrize(
+    ("variables", "warning"),
+    [
+        ({"ALLOWED_HOSTS": "*"}, "palate.W001) ALLOWED_HOSTS takes any name"),
+        ({"HTTPS": "false"}, "palate.W002) HTTPS is off"),
+        ({"SECRET_KEY": "0123456" * 9}, "palate.W003) SECRET_KEY is made of a few signs"),
+    ],
+)
+def test_what_starts_and_is_not_safe_is_said_at_each_migration(
+    var: Path, variables: dict[str, str], warning: str
+) -> None:
+    result = manage("migrate", "--plan", cwd_var=var, **{**PRODUCTION, **variables})
+    assert warning in result.stderr
+    assert "palate.W" not in manage("check", cwd_var=var, PALATE_ENV="demo", **variables).stderr
+
+
 def test_the_schema_of_the_api_is_made_without_a_warning(tmp_path: Path) -> None:
     schema = tmp_path / "schema.yml"
     call_command("spectacular", validate=True, fail_on_warn=True, file=str(schema))
