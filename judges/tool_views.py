@@ -334,7 +334,7 @@ def rename(request: AppRequest, study: Study, pk: int, kind: str) -> HttpRespons
     if not form.is_valid():
         messages.error(request, " ".join(map(str, form.errors["name"])))
         return redirect(f"judges:{kind}", study.slug, pk)
-    change = partial(actions.rename, name=form.cleaned_data["name"], study=study)
+    change = partial(actions.rename, name=form.cleaned_data["name"], study=study, by=request.user)
     return _changed(request, study, pk, kind, change, _("It is called “%(name)s” now."))
 
 

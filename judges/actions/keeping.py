@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db import transaction
@@ -9,8 +11,8 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.actions import Refused
-from annotation.models import Rater, Study
+from annotation.actions import Refused, note
+from annotation.models import AuditEvent, Membership, Rater, Role, Study, User
 from judges import doors
 from judges.lineage.queries import weighed
 from judges.methods import Method
@@ -40,13 +42,23 @@ def _refuse_if_weighed(name: str, study: Study) -> None:
             raise Refused(_("“%(other)s” weighs this judge by its name. Archive it first.") % {"other": judge.name})
 
 
+def _refuse_if_others(studies: Collection[int], by: User | None) -> None:
+    """Codes of raters stand in reports and programs of a study, which its managers alone change."""
+    if by is None or by.is_superuser:
+        return
+    managed = Membership.objects.filter(user=by, role=Role.MANAGER, study__in=studies).values("study")
+    if managed.distinct().count() < len(studies):
+        raise Refused(_("It has worked in a study that you do not manage: copy it, or ask an owner to rename it."))
+
+
 @transaction.atomic
-def rename(tool: Judge | Extractor, *, name: str, study: Study) -> None:
+def rename(tool: Judge | Extractor, *, name: str, study: Study, by: User | None = None) -> None:
     """Give a judge or an extractor another name; a judge's raters get it as their code. Refusals name nothing that is
     not known in `study`.
 
     Raises:
-        Refused: it is no name, somebody has it, or the tool is at work.
+        Refused: it is no name, somebody has it, the tool is at work, or a judge has worked in a study that `by` does
+            not manage.
     """
     made = type(tool)
     locked = made._default_manager.select_for_update().get(pk=tool.pk)
@@ -77,8 +89,11 @@ def rename(tool: Judge | Extractor, *, name: str, study: Study) -> None:
                 % {"study": taken.study.title, "name": name}
             )
         studies = dict(raters.values_list("pk", "study"))
+        _refuse_if_others(set(studies.values()), by)
         Rater.objects.filter(pk__in=list(studies)).update(code=name)
         doors.tell_renamed(set(studies.values()), locked.name, name)
+        for changed in Study.objects.filter(pk__in=studies.values()):
+            note(AuditEvent.Kind.ADMIN, by=by, study=changed, what=f"judge renamed: {locked.name} → {name}")
     made._default_manager.filter(pk=tool.pk).update(name=name)
     tool.name = name
 

@@ -12,8 +12,9 @@ from django.contrib.auth.models import Permission
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from annotation import actions as annotating
 from annotation.actions import Refused
-from annotation.models import AuditEvent, Label
+from annotation.models import AuditEvent, Label, Role
 from judges import actions, doors, estimating, queries, trying
 from judges.methods import Method
 from judges.methods.needs import fields_of
@@ -457,6 +458,25 @@ def test_a_tools_pages_name_nothing_of_another_study(leases: Leases, author: Cli
     assert "A rater of another study has the code" in refused
     assert "Private matters" not in refused
     assert "confidential" not in page
+
+
+def test_a_judge_keeps_its_name_where_who_renames_it_manages_nothing(leases: Leases, author: Client) -> None:
+    """A manager of one study gave raters of another one other codes, and no log of it said so."""
+    other, judge = builders.study("private"), helpers.lexical_judge()
+    builders.sheet(other)
+    for study in (leases.study, other):
+        work(actions.start_run(study=study, judge=judge, by=None))
+    at = f"/studies/{leases.study.slug}/judges/{judge.pk}/rename/"
+
+    refused = author.post(at, {"name": "nonsense"}, follow=True).content.decode()
+    assert "It has worked in a study that you do not manage" in refused
+    assert other.raters.judges().get().code == leases.study.raters.get(runs__judge=judge).code == judge.name
+    annotating.add_member(study=other, user=leases.manager, role=Role.MANAGER)
+    author.post(at, {"name": "plain"})
+
+    assert other.raters.judges().get().code == "plain"
+    said = AuditEvent.objects.filter(kind="admin", what="judge renamed: words → plain", by=leases.manager.pk)
+    assert set(said.values_list("study", flat=True)) == {leases.study.pk, other.pk}
 
 
 def test_an_archived_judge_is_offered_nowhere_and_can_be_taken_back(leases: Leases, author: Client) -> None:
