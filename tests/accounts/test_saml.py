@@ -19,11 +19,12 @@ from pytest_django import Settings
 
 from annotation import actions
 from annotation.models import AuditEvent, Role, User
-from tests.accounts.identity_provider import TRANSIENT, Provider, _key_and_certificate, running
+from tests.accounts.identity_provider import PERSISTENT, TRANSIENT, Provider, _key_and_certificate, running
 from tests.builders import Leases
 
 pytest.importorskip("onelogin", reason="the group saml is not installed")
 
+from allauth.socialaccount.models import SocialAccount
 from allauth.socialaccount.providers import registry
 
 from accounts import saml
@@ -173,6 +174,53 @@ def test_a_changed_answer_opens_nothing(leases: Leases, provider: Provider, sett
     answer(sign_anew)
     come_back(sign_anew, base64.b64encode(wrapped.encode()).decode())
     assert not is_in(sign_anew)
+
+
+@pytest.mark.parametrize("where", ["attribute", "name ID"])
+def test_a_comment_cuts_no_name_off(
+    leases: Leases, provider: Provider, settings: Settings, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """Whoever may choose `boss<!-- -->.evil` there has it signed, and is not `boss` here."""
+    settings.SAML_ADMITS = "everybody"
+    monkeypatch.setattr("tests.accounts.identity_provider.escape", str)  # a comment is signed as no part of the text
+    known = []
+    for name in ("boss", "boss<!-- -->.evil"):
+        if where == "attribute":
+            provider.person = {"urn:oasis:names:tc:SAML:attribute:subject-id": name}
+        else:
+            provider.person, provider.name = {"employee": "e"}, (name, PERSISTENT)
+        client = browser()
+        sign_on(client)
+        known.append(client.session["_auth_user_id"])
+
+    assert len(set(known)) == 2
+    assert sorted(SocialAccount.objects.values_list("uid", flat=True)) == ["boss", "boss.evil"]
+
+
+@pytest.mark.parametrize("relay", ["https://evil.example/", "//evil.example", "/\\evil.example"])
+def test_an_answer_leads_to_an_address_of_ours_alone(
+    leases: Leases, provider: Provider, settings: Settings, relay: str
+) -> None:
+    settings.SAML_ADMITS = "everybody"
+    client, other = browser(), browser()
+    back = client.post(reverse("saml_acs", args=["sso"]), {"SAMLResponse": answer(client), "RelayState": relay})
+
+    assert client.get(back["Location"])["Location"] == reverse("annotation:home")
+    assert sign_on(other, relay)["Location"] == reverse("annotation:home")
+    assert is_in(client)
+    assert is_in(other)
+
+
+def test_entities_of_an_answer_are_not_read(leases: Leases, provider: Provider) -> None:
+    import base64
+
+    client = browser()
+    answer(client)
+    nested = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 10))
+    for entities in ('<!ENTITY e9 SYSTEM "file:///etc/passwd">', f'<!ENTITY e0 "x">{nested}'):
+        sent = f"<!DOCTYPE x [{entities}]><x>&e9;</x>"
+        assert come_back(client, base64.b64encode(sent.encode()).decode())["Location"] == reverse("login")
+    assert not is_in(client)
 
 
 def test_a_name_of_the_day_makes_no_account(leases: Leases, provider: Provider, settings: Settings) -> None:
