@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import time
+import zipfile
 from collections.abc import Callable
 from typing import Any
 
@@ -237,6 +238,16 @@ def of_somebody_else(sheet: Sheet, _anna: User) -> bytes:
     return workbook(grid(sheet, boris))
 
 
+def with_entities(sheet: Sheet, anna: User) -> bytes:
+    """Of a few letters in the file, text without end in the memory."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(workbook(grid(sheet, anna)))) as before, zipfile.ZipFile(made, "w") as after:
+        for name in before.namelist():
+            declared = b'<!DOCTYPE worksheet [<!ENTITY e "text">]>' if name.startswith("xl/worksheets/") else b""
+            after.writestr(name, declared + before.read(name))
+    return made.getvalue()
+
+
 @pytest.mark.parametrize(
     ("make", "said"),
     [
@@ -246,8 +257,9 @@ def of_somebody_else(sheet: Sheet, _anna: User) -> bytes:
         (other_workbook, "did not come from Palate"),
         (of_another_sheet, "of another sheet than “Lease”"),
         (of_somebody_else, "somebody else"),
+        (with_entities, "This is no workbook"),
     ],
-    ids=["empty", "CSV", "damaged", "another workbook", "another sheet", "another rater"],
+    ids=["empty", "CSV", "damaged", "another workbook", "another sheet", "another rater", "entities"],
 )
 def test_other_files_are_refused(
     client: Client, sheet: Sheet, anna: User, make: Callable[[Sheet, User], bytes], said: str
